@@ -1,0 +1,50 @@
+// Bundles the two command lines and the library faces into dist/. Run by `npm ci` (prepare) and `npm run build`.
+// Commands are loaded lazily, so code is split into chunks: starting one command never parses another.
+import { spawnSync } from "node:child_process";
+import { readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const { version, dependencies } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+
+rmSync(`${root}dist`, { recursive: true, force: true });
+
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20.19",
+  external: Object.keys(dependencies ?? {}),
+  define: { __VERSION__: JSON.stringify(version) },
+  loader: { ".md": "text" },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  logLevel: "warning",
+};
+
+await build({
+  ...shared,
+  entryPoints: {
+    nutshell: "src/cli/nutshell/main.ts",
+    nexus: "src/cli/nexus/main.ts",
+    "lib/bundle": "src/bundle/index.ts",
+  },
+  outdir: "dist",
+  format: "esm",
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  // Bundled CommonJS packages call require() for Node's own modules.
+  banner: {
+    js: 'import { createRequire as __createRequire } from "node:module";const require=__createRequire(import.meta.url);',
+  },
+});
+
+if (process.argv.includes("--types")) {
+  const tsc = spawnSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", "tsconfig.types.json"], {
+    cwd: root,
+    stdio: "inherit",
+  });
+  process.exitCode = tsc.status ?? 1;
+}

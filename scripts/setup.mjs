@@ -1,0 +1,42 @@
+// Brings what the tests need from Debian where that is possible (root, apt); elsewhere names what will be skipped.
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+
+/** program → [Debian package, what is skipped without it] */
+const PROGRAMS = {
+  age: ["age", "interop with the age program"],
+  bwrap: ["bubblewrap", "sandbox tests"],
+  chromium: ["chromium", "viewer and board tests"],
+  git: ["git", "work tree tests"],
+  pigz: ["pigz", "gzip interop with pigz"],
+  rg: ["ripgrep", "OpenCode skill tests"],
+  strace: ["strace", "kill at every system call"],
+  zstd: ["zstd", "zstd interop"],
+};
+
+const onPath = (program) =>
+  (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+
+const missing = () => Object.entries(PROGRAMS).filter(([program]) => !onPath(program));
+
+if (missing().length > 0 && process.getuid?.() === 0 && onPath("apt-get")) {
+  const packages = missing().map(([, [name]]) => name);
+  console.log(`setup: installing ${packages.join(", ")}`);
+  const options = {
+    stdio: ["ignore", "ignore", "inherit"],
+    env: { ...process.env, DEBIAN_FRONTEND: "noninteractive" },
+  };
+  spawnSync("apt-get", ["update", "-qq"], options);
+  spawnSync("apt-get", ["install", "-y", "-qq", "--no-install-recommends", ...packages], options);
+}
+for (const [program, [name, skipped]] of missing()) {
+  console.log(`setup: no ${program} (Debian package ${name}); skipped without it: ${skipped}`);
+}

@@ -1,0 +1,80 @@
+import { type Command, type Entry, type Flag, GLOBAL_FLAGS, type Program } from "./command.js";
+import { bold, cyan, dim, table, wrap } from "./text.js";
+
+const COLUMNS = 80;
+
+/** `nutshell help`: what it is, what to try first, every command by group. */
+export function programHelp(program: Program): string[] {
+  const lines = [`${bold(program.name)}: ${program.summary}`, "", bold("Start here")];
+  lines.push(...table(program.start.map(([line, about]) => [`  ${cyan(line)}`, dim(about)])));
+  for (const [group, entries] of byGroup(program.entries)) {
+    lines.push("", bold(group));
+    lines.push(...table(entries.map((entry) => [`  ${entry.name}`, entry.summary])));
+  }
+  lines.push("", `${program.name} <command> --help shows flags and examples; every command takes --json`);
+  return lines;
+}
+
+/** `nutshell pack --help`. */
+export function commandHelp(program: Program, entry: Entry, command: Command): string[] {
+  const lines = [
+    `${bold(`${program.name} ${entry.name}`)}: ${entry.summary}`,
+    "",
+    `  ${usage(program, entry, command)}`,
+  ];
+  for (const paragraph of command.about ?? []) lines.push("", ...wrap(paragraph, COLUMNS));
+  if (command.examples !== undefined && command.examples.length > 0) {
+    lines.push("", bold("Examples"));
+    for (const [line, about] of command.examples) lines.push(`  ${cyan(line)}`, `      ${dim(about)}`);
+  }
+  const positionals = command.positionals ?? [];
+  if (positionals.length > 0) {
+    lines.push("", bold("Arguments"), ...rows(positionals.map(({ name, about }) => [`  <${name}>`, about] as const)));
+  }
+  const flags = Object.entries({ ...command.flags, ...GLOBAL_FLAGS });
+  lines.push(
+    "",
+    bold("Flags"),
+    ...rows(flags.map(([name, flag]) => [flagLabel(name, flag), flagAbout(flag)] as const)),
+  );
+  return lines;
+}
+
+function usage(program: Program, entry: Entry, { positionals = [], flags, rest }: Command): string {
+  const words = positionals.map(({ name, optional, many }) => {
+    const word = `<${name}>${many ? "…" : ""}`;
+    return optional ? `[${word}]` : word;
+  });
+  const tail = rest === undefined ? [] : ["--", "<command>…"];
+  return [program.name, entry.name, ...words, ...(flags === undefined ? [] : ["[flags]"]), ...tail].join(" ");
+}
+
+function flagLabel(name: string, { short, value, many }: Flag): string {
+  const letter = short === undefined ? "    " : `-${short}, `;
+  return `  ${letter}--${name}${value === undefined ? "" : ` ${value}`}${many ? "…" : ""}`;
+}
+
+function flagAbout({ about, choices }: Flag): string {
+  return choices === undefined ? about : `${about} (${choices.join(", ")})`;
+}
+
+/** Two columns within 80; a label too long for its column stands on a line of its own. */
+function rows(pairs: readonly (readonly [string, string])[]): string[] {
+  const column = Math.min(30, Math.max(...pairs.map(([label]) => label.length)) + 2);
+  return pairs.flatMap(([label, about]) => {
+    const body = wrap(about, COLUMNS, " ".repeat(column));
+    if (label.length + 2 > column) return [label, ...body];
+    return [label + (body[0] ?? "").slice(label.length), ...body.slice(1)];
+  });
+}
+
+function byGroup(entries: readonly Entry[]): Map<string, Entry[]> {
+  const groups = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    if (entry.hidden) continue;
+    const group = groups.get(entry.group);
+    if (group === undefined) groups.set(entry.group, [entry]);
+    else group.push(entry);
+  }
+  return groups;
+}

@@ -1,0 +1,15 @@
+import type { Readable, Writable } from "node:stream";
+import type { Prompter } from "../operations/operation.js";
+
+/** The process as the command line sees it. Tests hand in their own. */
+export interface Io {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  readonly stdin: () => Readable & { isTTY?: boolean };
+  readonly stdout: Writable & { isTTY?: boolean; columns?: number };
+  readonly stderr: Writable & { isTTY?: boolean; columns?: number };
+  /** null when nobody can answer. */
+  readonly ask: Prompter | null;
+}

@@ -1,0 +1,124 @@
+import { type PassThrough, Readable, Writable } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import { NutError } from "../errors.js";
+import { operation } from "../operations/operation.js";
+import { command, type Program } from "./command.js";
+import { main } from "./main.js";
+
+const greet = operation({
+  name: "greet",
+  summary: "greet someone",
+  input: z.object({ who: z.string(), loud: z.boolean().default(false), tags: z.array(z.string()).default([]) }),
+  output: z.object({ text: z.string() }),
+  async run({ who, loud, tags }) {
+    if (who === "nobody") throw new NutError("FILE_NOT_FOUND", "nobody is there", { hint: "test greet Ann" });
+    if (who === "crash") throw new RangeError("unexpected");
+    return { text: `hello ${loud ? who.toUpperCase() : who}${tags.map((tag) => ` #${tag}`).join("")}` };
+  },
+});
+
+const program: Program = {
+  name: "nutshell",
+  summary: "a test program",
+  start: [],
+  entries: [
+    {
+      name: "greet",
+      summary: greet.summary,
+      group: "Test",
+      load: async () => ({
+        default: command(greet, {
+          positionals: [{ name: "who", about: "whom to greet" }],
+          flags: {
+            loud: { short: "l", about: "in capitals" },
+            tag: { value: "<tag>", many: true, field: "tags", about: "a tag" },
+          },
+          examples: [["nutshell greet Ann", "says hello"]],
+          text: ({ text }) => [text],
+          exit: ({ text }) => (text.includes("stranger") ? 1 : 0),
+        }),
+      }),
+    },
+  ],
+};
+
+async function run(...argv: string[]) {
+  const chunks = { out: "", err: "" };
+  const sink = (key: "out" | "err") =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        chunks[key] += chunk;
+        done();
+      },
+    });
+  const code = await main(program, argv, {
+    cwd: "/",
+    env: {},
+    now: () => new Date(0),
+    signal: new AbortController().signal,
+    stdin: () => Readable.from([]) as PassThrough,
+    stdout: sink("out"),
+    stderr: sink("err"),
+    ask: null,
+  });
+  return { code, ...chunks };
+}
+
+describe("main", () => {
+  it("prints the result and nothing else on stdout", async () => {
+    expect(await run("greet", "--tag", "a", "Ann", "--tag=b", "-l")).toEqual({
+      code: 0,
+      out: "hello ANN #a #b\n",
+      err: "",
+    });
+  });
+
+  it("prints one JSON document with --json", async () => {
+    const { out } = await run("greet", "Ann", "--json");
+    expect(JSON.parse(out)).toEqual({ text: "hello Ann" });
+  });
+
+  it("answers no with 1, could not with 2, and our bugs with 70", async () => {
+    expect((await run("greet", "stranger")).code).toBe(1);
+    expect(await run("greet", "nobody")).toMatchObject({
+      code: 2,
+      out: "",
+      err: "nutshell: error: nobody is there\nnutshell: hint: test greet Ann\n",
+    });
+    const bug = await run("greet", "crash");
+    expect(bug.code).toBe(70);
+    expect(bug.err).toContain("nutshell: bug: RangeError: unexpected");
+  });
+
+  it("puts a refusal as JSON on stderr with --json", async () => {
+    const { code, out, err } = await run("greet", "nobody", "--json");
+    expect({ code, out }).toEqual({ code: 2, out: "" });
+    expect(JSON.parse(err).error).toMatchObject({ code: "FILE_NOT_FOUND", hint: "test greet Ann" });
+  });
+
+  it("suggests what was meant", async () => {
+    expect((await run("gret", "Ann")).err).toContain('did you mean "greet"?');
+    expect((await run("greet", "Ann", "--luod")).err).toContain("did you mean --loud?");
+  });
+
+  it("names the argument that is missing or too many", async () => {
+    expect(await run("greet")).toMatchObject({ code: 2, err: expect.stringContaining("nutshell greet needs <who>") });
+    expect((await run("greet", "a", "b")).err).toContain('does not take "b"');
+    expect((await run("greet", "a", "--tag")).err).toContain("--tag needs a value");
+    expect((await run("greet", "a", "--loud=yes")).err).toContain("--loud takes no value");
+  });
+
+  it("escapes what could speak to the terminal", async () => {
+    const { out } = await run("greet", "\x1b[31mred\u202e\nline");
+    expect(out).toBe("hello \\x1b[31mred\\u{202e}\\x0aline\n");
+  });
+
+  it("teaches with help", async () => {
+    expect((await run("help")).out).toContain("greet");
+    const { out, code } = await run("greet", "--help");
+    expect(code).toBe(0);
+    expect(out).toContain("nutshell greet Ann");
+    expect(Math.max(...out.split("\n").map((line) => line.length))).toBeLessThanOrEqual(80);
+  });
+});

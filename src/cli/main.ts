@@ -1,0 +1,161 @@
+// The only place where a result becomes output and an exit code.
+// stdout carries the result and nothing else; progress, prompts, warnings and errors go to stderr.
+import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
+import type { Context } from "../operations/operation.js";
+import { VERSION } from "../version.js";
+import { fieldName, type Parsed, parse } from "./args.js";
+import type { Entry, OperationCommand, Program } from "./command.js";
+import type { Io } from "./io.js";
+import { progressLine } from "./progress.js";
+import { suggest } from "./suggest.js";
+import { red, render } from "./text.js";
+
+/** Runs one command line and returns its exit status. Never throws, never exits the process. */
+export async function main(program: Program, argv: readonly string[], io: Io): Promise<number> {
+  const json = argv.includes("--json");
+  try {
+    return await dispatch(program, argv, io);
+  } catch (error) {
+    return report(program, error, io, json);
+  }
+}
+
+async function dispatch(program: Program, argv: readonly string[], io: Io): Promise<number> {
+  const first = argv[0];
+  if (first === "--version" || first === "version") return version(program, argv, io);
+  if (first === undefined || first === "help" || first === "--help" || first === "-h") {
+    return help(program, argv.slice(1), io);
+  }
+  const { entry, rest } = findEntry(program, argv);
+  const { default: command } = await entry.load();
+  const parsed = parse(program.name, entry.name, rest, command);
+  if (parsed.help) return help(program, entry.name.split(" "), io);
+  if (!("operation" in command)) return command.run({ ...parsed.values, json: parsed.json, quiet: parsed.quiet }, io);
+  return runOperation(program, entry, command, parsed, io);
+}
+
+async function runOperation(
+  program: Program,
+  entry: Entry,
+  command: OperationCommand,
+  { values, json, quiet, color: wantsColor }: Parsed,
+  io: Io,
+): Promise<number> {
+  const color = wantsColor && hasColor(io);
+  const line = progressLine(io, { program: program.name, quiet, color: color && io.stderr.isTTY === true });
+  const context: Context = {
+    cwd: io.cwd,
+    env: io.env,
+    now: io.now,
+    signal: io.signal,
+    ask: json ? null : io.ask,
+    stdin: io.stdin,
+    stdout: () => io.stdout,
+    progress: (event) => {
+      if (json && command.stream) io.stdout.write(`${JSON.stringify(event)}\n`);
+      else line.show(event);
+    },
+  };
+  const input = command.operation.input.safeParse(command.input?.(values) ?? values);
+  if (!input.success) throw invalidInput(program, entry, command, input.error.issues);
+  try {
+    const result = await command.operation.run(input.data, context);
+    line.clear();
+    if (json) io.stdout.write(`${JSON.stringify(result, null, command.stream ? undefined : 2)}\n`);
+    else {
+      const lines = command.text(result as never, { columns: io.stdout.columns ?? 80, quiet });
+      if (lines.length > 0) io.stdout.write(`${lines.map((text) => render(text, color)).join("\n")}\n`);
+    }
+    return command.exit?.(result as never) ?? 0;
+  } finally {
+    line.clear();
+  }
+}
+
+/** `catalog list` wins over `catalog`; a mistyped name suggests the nearest one. */
+function findEntry(program: Program, argv: readonly string[]): { entry: Entry; rest: readonly string[] } {
+  const two = argv.slice(0, 2).join(" ");
+  const entry =
+    program.entries.find(({ name }) => name === two) ?? program.entries.find(({ name }) => name === argv[0]);
+  if (entry !== undefined) return { entry, rest: argv.slice(entry.name.split(" ").length) };
+
+  const group = program.entries.filter(({ name, hidden }) => !hidden && name.startsWith(`${argv[0]} `));
+  if (group.length > 0) {
+    const choices = group.map(({ name }) => name.split(" ")[1]).join(", ");
+    throw new NutError("USAGE", `${program.name} ${argv[0]} needs one of: ${choices}`, {
+      hint: `${program.name} ${group[0]!.name} --help`,
+    });
+  }
+  const known = program.entries.filter(({ hidden }) => !hidden).map(({ name }) => name);
+  const near = suggest(argv[0]!, known);
+  throw new NutError("USAGE", `unknown command "${argv[0]}"${near === null ? "" : `, did you mean "${near}"?`}`, {
+    hint: `${program.name} help`,
+  });
+}
+
+async function help(program: Program, words: readonly string[], io: Io): Promise<number> {
+  const { commandHelp, programHelp } = await import("./help.js");
+  const names = words.filter((word) => !word.startsWith("-"));
+  let lines: string[];
+  if (names.length === 0) lines = programHelp(program);
+  else {
+    const { entry } = findEntry(program, names);
+    lines = commandHelp(program, entry, (await entry.load()).default);
+  }
+  io.stdout.write(`${lines.map((text) => render(text, hasColor(io))).join("\n")}\n`);
+  return 0;
+}
+
+function version(program: Program, argv: readonly string[], io: Io): number {
+  const text = argv.includes("--json")
+    ? JSON.stringify({ name: program.name, version: VERSION })
+    : `${program.name} v${VERSION}`;
+  io.stdout.write(`${text}\n`);
+  return 0;
+}
+
+function hasColor(io: Io): boolean {
+  if ((io.env.NO_COLOR ?? "") !== "" || io.env.TERM === "dumb") return false;
+  return io.stdout.isTTY === true || (io.env.FORCE_COLOR ?? "") !== "";
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Zod's sentences are not for people: name the argument as it is typed, then say what is wrong with it. */
+function invalidInput(program: Program, entry: Entry, command: OperationCommand, issues: readonly Issue[]): NutError {
+  const issue = issues[0]!;
+  const field = String(issue.path[0] ?? "");
+  const positional = (command.positionals ?? []).find(({ name, field: own = name }) => own === field);
+  const flag = Object.entries(command.flags ?? {}).find(([name, { field: own = fieldName(name) }]) => own === field);
+  const label = positional !== undefined ? `<${positional.name}>` : flag !== undefined ? `--${flag[0]}` : field;
+  return new NutError("USAGE", `${program.name} ${entry.name}: ${label}: ${issue.message}`, {
+    hint: `${program.name} ${entry.name} --help`,
+    data: { issues },
+  });
+}
+
+function report(program: Program, error: unknown, io: Io, json: boolean): number {
+  if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? 143 : 130;
+  const refusal = error instanceof NutError ? error : fromSystemError(error);
+  const color = hasColor(io) && io.stderr.isTTY === true;
+  const say = (text: string) => io.stderr.write(`${render(text, color)}\n`);
+  if (refusal !== null) {
+    const { code, message, hint, data } = refusal;
+    if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
+    else {
+      say(`${program.name}: ${red("error:")} ${message}`);
+      if (hint !== undefined) say(`${program.name}: hint: ${hint}`);
+    }
+    return exitCodeFor(refusal);
+  }
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  if (json) io.stderr.write(`${JSON.stringify({ error: { code: "BUG", message: String(error), data: {} } })}\n`);
+  else {
+    for (const text of `${program.name}: ${red("bug:")} ${stack}`.split("\n")) say(text);
+    say(`${program.name}: hint: this is our mistake; please report it with the lines above`);
+  }
+  return 70;
+}

@@ -1,0 +1,3 @@
+import type { Entry } from "../command.js";
+
+export const hostEntries: readonly Entry[] = [];

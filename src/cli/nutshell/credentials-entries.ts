@@ -1,0 +1,3 @@
+import type { Entry } from "../command.js";
+
+export const credentialsEntries: readonly Entry[] = [];

@@ -1,0 +1,16 @@
+import type { Program } from "../command.js";
+import { bundleEntries } from "./bundle-entries.js";
+import { credentialsEntries } from "./credentials-entries.js";
+import { marketEntries } from "./market-entries.js";
+import { viewEntries } from "./view-entries.js";
+
+export const program: Program = {
+  name: "nutshell",
+  summary: "pack a task for an AI agent, know what is missing, check what comes back",
+  start: [
+    ["nutshell init --dir my-task", "a folder with a manifest to fill in"],
+    ["nutshell check --dir my-task", "what is missing, and the command that adds it"],
+    ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
+  ],
+  entries: [...bundleEntries, ...credentialsEntries, ...viewEntries, ...marketEntries],
+};

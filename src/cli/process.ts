@@ -1,0 +1,48 @@
+// The process's own edges: signals, stdio, prompts. Nothing else in the product touches them.
+import type { Program } from "./command.js";
+import type { Io } from "./io.js";
+import { main } from "./main.js";
+
+/** Runs a program against the real process. The second Ctrl-C ends it at once. */
+export async function runProcess(program: Program): Promise<number> {
+  const controller = new AbortController();
+  const stop = (name: NodeJS.Signals) => {
+    if (controller.signal.aborted) process.exit(name === "SIGTERM" ? 143 : 130);
+    controller.abort(name);
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+  // A reader that went away (`nutshell inspect x | head`) is not an error.
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(0);
+    throw error;
+  });
+
+  const answers = process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? "") === "";
+  const io: Io = {
+    cwd: process.cwd(),
+    env: process.env,
+    now: () => new Date(),
+    signal: controller.signal,
+    stdin: () => process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    ask: answers ? lazyPrompter(controller.signal) : null,
+  };
+  try {
+    return await main(program, process.argv.slice(2), io);
+  } finally {
+    process.off("SIGINT", stop);
+    process.off("SIGTERM", stop);
+  }
+}
+
+/** Prompts are rare and readline is not small, so it is loaded at the first question. */
+function lazyPrompter(signal: AbortSignal): Io["ask"] {
+  const prompter = async () => (await import("./prompt.js")).terminalPrompter(process.stdin, process.stderr, signal);
+  return {
+    text: async (question, options) => (await prompter()).text(question, options),
+    confirm: async (question, options) => (await prompter()).confirm(question, options),
+    secret: async (question) => (await prompter()).secret(question),
+  };
+}

@@ -1,0 +1,105 @@
+// What may reach a terminal. Text from bundles, agents and servers is hostile until proven otherwise: every line the
+// command line prints passes through `render`, which escapes control characters, so no caller can forget to.
+// Styling therefore travels as Unicode noncharacters, which no valid document contains, and becomes ANSI only at the end.
+
+export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
+
+const MARKS: Readonly<Record<Style, string>> = {
+  bold: "\uFDD0",
+  dim: "\uFDD1",
+  red: "\uFDD2",
+  green: "\uFDD3",
+  yellow: "\uFDD4",
+  cyan: "\uFDD5",
+};
+const END = "\uFDDF";
+const ANSI: ReadonlyMap<string, string> = new Map([
+  [MARKS.bold, "\x1b[1m"],
+  [MARKS.dim, "\x1b[2m"],
+  [MARKS.red, "\x1b[31m"],
+  [MARKS.green, "\x1b[32m"],
+  [MARKS.yellow, "\x1b[33m"],
+  [MARKS.cyan, "\x1b[36m"],
+  [END, "\x1b[0m"],
+]);
+
+export function styled(style: Style, text: string): string {
+  return `${MARKS[style]}${text}${END}`;
+}
+
+export const bold = (text: string) => styled("bold", text);
+export const dim = (text: string) => styled("dim", text);
+export const red = (text: string) => styled("red", text);
+export const green = (text: string) => styled("green", text);
+export const yellow = (text: string) => styled("yellow", text);
+export const cyan = (text: string) => styled("cyan", text);
+
+// C0 and C1 controls, and the invisible characters that reorder or hide text (bidi controls, zero-width, BOM, tags).
+const UNSAFE =
+  /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+const STYLES = /[\uFDD0-\uFDDF]/g;
+
+/** Escapes whatever could move the cursor, hide or reorder text. The result is one line. */
+export function printable(text: string): string {
+  return text.replace(UNSAFE, (character) => {
+    if (character === "\t") return "  ";
+    const code = character.codePointAt(0)!;
+    return code < 0x100 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u{${code.toString(16)}}`;
+  });
+}
+
+/** One line for the terminal: escaped, then coloured or stripped of styling. */
+export function render(line: string, color: boolean): string {
+  return printable(line).replace(STYLES, (mark) => (color ? (ANSI.get(mark) ?? "") : ""));
+}
+
+/** How many columns a line takes, styling aside. Wide characters count once: good enough for aligning ASCII tables. */
+export function width(line: string): number {
+  return [...line.replace(STYLES, "")].length;
+}
+
+/** Rows as aligned columns, two spaces apart. */
+export function table(rows: readonly (readonly string[])[]): string[] {
+  const columns = Math.max(0, ...rows.map((row) => row.length));
+  const widths = Array.from({ length: columns }, (_, i) => Math.max(0, ...rows.map((row) => width(row[i] ?? ""))));
+  return rows.map((row) =>
+    row
+      .map((cell, i) => (i === row.length - 1 ? cell : cell + " ".repeat(widths[i]! - width(cell) + 2)))
+      .join("")
+      .trimEnd(),
+  );
+}
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;
+
+/** `2150` → `2.1 KB`. Powers of 1,024, one decimal. */
+export function size(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${bytes} B` : `${value.toFixed(1)} ${UNITS[unit]}`;
+}
+
+/** `1 file`, `2 files`. */
+export function count(n: number, noun: string, plural = `${noun}s`): string {
+  return `${n.toLocaleString("en-US")} ${n === 1 ? noun : plural}`;
+}
+
+/** Breaks prose at spaces so that it fits `columns`. */
+export function wrap(text: string, columns: number, indent = ""): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    if (line !== "" && width(`${indent}${line} ${word}`) > columns) {
+      lines.push(indent + line);
+      line = word;
+    } else {
+      line = line === "" ? word : `${line} ${word}`;
+    }
+  }
+  if (line !== "") lines.push(indent + line);
+  return lines;
+}

@@ -1,0 +1,4 @@
+declare const __VERSION__: string | undefined;
+
+/** The package's version: put in by the build, read from package.json only when sources run unbundled (tests). */
+export const VERSION: string = typeof __VERSION__ === "string" ? __VERSION__ : "0.0.0-source";

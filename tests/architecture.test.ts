@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const source = fileURLToPath(new URL("../src", import.meta.url));
+
+// Which folder may import which. A red test asks for a decision: change the code, or this table and ARCHITECTURE.md.
+const base = ["errors", "version", "schema"];
+const parts = ["bundle", "vault", "acceptance", "state", "catalog", "events", "hosts", "drivers", "market"];
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  version: [],
+  schema: ["schema"],
+  ...Object.fromEntries(parts.map((part) => [part, [...base, part]])),
+  run: [...base, ...parts, "run"],
+  operations: [...base, ...parts, "run", "operations"],
+  cli: [...base, "operations", "cli", "mcp", "web"],
+  mcp: [...base, "operations", "mcp"],
+  web: [...base, "bundle", "operations", "web"],
+};
+
+function sources(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
+    .map((name) => join(folder, name));
+}
+
+const room = (file: string) =>
+  relative(source, file)
+    .split("/")[0]!
+    .replace(/\.[jt]s$/, "");
+const IMPORTS = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
+
+describe("architecture", () => {
+  it("keeps imports pointing one way", () => {
+    const wrong: string[] = [];
+    for (const file of sources(source)) {
+      for (const [, target] of readFileSync(file, "utf8").matchAll(IMPORTS)) {
+        const to = room(resolve(dirname(file), target!));
+        if (!(ALLOWED[room(file)] ?? []).includes(to)) wrong.push(`${relative(source, file)} → ${target}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  it("keeps schemas usable in a page: nothing from node:", () => {
+    const wrong = sources(join(source, "schema")).filter((file) => /from "node:/.test(readFileSync(file, "utf8")));
+    expect(wrong).toEqual([]);
+  });
+
+  it("has no room for leftovers", () => {
+    const wrong = sources(source).filter((file) => /\/(utils?|helpers?|common|misc)(\/|\.ts)/.test(file));
+    expect(wrong).toEqual([]);
+  });
+});
