@@ -1,0 +1,56 @@
+// Replacing a file so that a crash, a full disk or a power cut leaves either the old content or the new, never a mix.
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { NutError } from "../errors.js";
+
+export interface AtomicWriteOptions {
+  readonly mode?: number;
+  /** Waits until the disk has it. Off only for files whose loss costs nothing. */
+  readonly durable?: boolean;
+}
+
+/** Marks our temporary files, so that a sweep can recognise what a killed process left behind. */
+export const TEMP_MARK = ".nut-tmp-";
+
+let sequence = 0;
+
+/** A name beside `path` that no other live process uses. */
+export function temporaryName(path: string): string {
+  sequence += 1;
+  return join(dirname(path), `.${basename(path)}${TEMP_MARK}${process.pid}-${sequence}`);
+}
+
+/** Replaces `path` with `data`. Throws the system's error and leaves no temporary file when it cannot. */
+export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): void {
+  const { mode = 0o644, durable = true } = options;
+  const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : data;
+  const temporary = temporaryName(path);
+  try {
+    const file = openSync(temporary, "wx", mode);
+    try {
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+      // A short file renamed over a good one is how a full disk destroys data.
+      if (fstatSync(file).size !== bytes.length) {
+        throw new NutError("DISK_FULL", `${path}: not everything could be written`, { data: { path } });
+      }
+      if (durable) fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  if (durable) syncFolder(dirname(path));
+}
+
+/** Makes names in a folder (a rename, a removal) survive a power cut. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

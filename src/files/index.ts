@@ -1,0 +1,1 @@
+export { type AtomicWriteOptions, atomicWrite, syncFolder, TEMP_MARK, temporaryName } from "./atomic-write.js";
