@@ -13,6 +13,9 @@ export type ErrorCode =
   | "FILE_UNREADABLE"
   | "FILE_UNWRITABLE"
   | "DISK_FULL"
+  // child processes
+  | "PROGRAM_MISSING"
+  | "SANDBOX_MISSING"
   // bundle: bytes, entries, manifest
   | "BUNDLE_BAD_MAGIC"
   | "BUNDLE_CORRUPT"

@@ -1,0 +1,231 @@
+// One child process: bounded in time, in its own process group, gone with everything it started.
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { Readable, Writable } from "node:stream";
+import { isSystemError, NutError } from "../errors.js";
+import { CHILD_MARK, descendants } from "./descendants.js";
+import { type Environment, findProgram } from "./find-program.js";
+import { findBwrap, type Sandbox, sandboxArguments } from "./sandbox.js";
+
+/** How long a child has between being asked to stop and being killed. */
+const GRACE_MS = 2_000;
+/** How long we wait for output that is still in a pipe after everyone who could write is dead. */
+const DRAIN_MS = 1_000;
+
+export interface ChildOptions {
+  /** A path, or a name looked up in the child's own PATH. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  readonly cwd: string;
+  /** The whole environment: nothing is inherited. Secrets travel here, never in arguments. */
+  readonly env: Environment;
+  /** null runs without one. A sandbox that is asked for and cannot be had is a refusal, not a silent downgrade. */
+  readonly sandbox?: Sandbox | null;
+  /** pipe lets the caller write; text is written and closed; by default standard input is empty. */
+  readonly stdin?: "pipe" | { readonly text: string };
+  readonly timeoutMs?: number;
+  readonly graceMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ChildEnd {
+  /** exited: by itself; timeout: its time was up; stopped: we or the signal ended it. */
+  readonly reason: "exited" | "timeout" | "stopped";
+  /** null when a signal ended it. */
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly durationMs: number;
+  /** Processes it left running when it ended, which were then killed. Unknown (0) inside a sandbox, where none can stay. */
+  readonly leftBehind: number;
+}
+
+export interface Child {
+  readonly pid: number;
+  readonly stdin: Writable | null;
+  readonly stdout: Readable;
+  readonly stderr: Readable;
+  /** Settles when the process and all its descendants are gone and the output is read. Never rejects. */
+  readonly ended: Promise<ChildEnd>;
+  /** Asks it to end, then kills it and everything it started. */
+  stop(): Promise<ChildEnd>;
+  /** Sends a signal to the command itself (through the sandbox). */
+  kill(signal: NodeJS.Signals): void;
+}
+
+/** Starts a child. Throws PROGRAM_MISSING or SANDBOX_MISSING before anything runs. The caller must read stdout and stderr. */
+export async function startChild(options: ChildOptions): Promise<Child> {
+  const { cwd, env, sandbox = null, signal } = options;
+  signal?.throwIfAborted();
+  const program = findProgram(options.command, env, cwd);
+  if (program === null) {
+    throw new NutError("PROGRAM_MISSING", `${options.command}: no such program on PATH`, {
+      data: { program: options.command },
+    });
+  }
+  const wrapped = sandbox === null ? null : await wrap(sandbox, env, cwd);
+  const mark = randomUUID();
+  const started = performance.now();
+  const child = spawn(
+    wrapped?.program ?? program,
+    [...(wrapped?.args ?? []), ...(wrapped ? [program] : []), ...(options.args ?? [])],
+    {
+      cwd,
+      env: { ...definedOnly(env), [CHILD_MARK]: mark },
+      detached: true,
+      stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    },
+  );
+  await spawned(child, program);
+  feed(child, options.stdin);
+  return watch(child, { options, mark, started, sandboxed: wrapped !== null });
+}
+
+async function wrap(sandbox: Sandbox, env: Environment, cwd: string): Promise<{ program: string; args: string[] }> {
+  const bwrap = await findBwrap(env);
+  if (bwrap === null || (sandbox.network === "none" && !bwrap.network)) {
+    throw new NutError("SANDBOX_MISSING", "bubblewrap is not available here, so nothing can be held in a sandbox", {
+      hint: "apt-get install bubblewrap",
+    });
+  }
+  return { program: bwrap.program, args: sandboxArguments(sandbox, cwd) };
+}
+
+function spawned(child: ChildProcess, program: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", (error) => {
+      const why = isSystemError(error) ? error.code : error.message;
+      reject(
+        new NutError("PROGRAM_MISSING", `${program}: could not be started (${why})`, {
+          data: { program },
+          cause: error,
+        }),
+      );
+    });
+  });
+}
+
+function feed(child: ChildProcess, stdin: ChildOptions["stdin"]): void {
+  // A child that closes its input early is its own business; the write error must not end us.
+  child.stdin?.on("error", () => {});
+  if (stdin !== undefined && stdin !== "pipe") child.stdin?.end(stdin.text);
+}
+
+interface Watch {
+  readonly options: ChildOptions;
+  readonly mark: string;
+  readonly started: number;
+  readonly sandboxed: boolean;
+}
+
+function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch): Child {
+  const pid = child.pid!;
+  let reason: ChildEnd["reason"] = "exited";
+  let exited = false;
+  let grace: NodeJS.Timeout | undefined;
+
+  const end = (why: "timeout" | "stopped") => {
+    if (exited || reason !== "exited") return;
+    reason = why;
+    askToEnd(pid, mark, sandboxed);
+    grace = setTimeout(() => killAll(pid, mark), options.graceMs ?? GRACE_MS);
+  };
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), options.timeoutMs);
+  const onAbort = () => end("stopped");
+  options.signal?.addEventListener("abort", onAbort, { once: true });
+
+  const ended = new Promise<ChildEnd>((resolve) => {
+    child.once("exit", async (code, signal) => {
+      exited = true;
+      const durationMs = Math.round(performance.now() - started);
+      clearTimeout(timer);
+      clearTimeout(grace);
+      options.signal?.removeEventListener("abort", onAbort);
+      const leftBehind = await sweep(pid, mark);
+      await drained(child);
+      resolve({ reason, code, signal, durationMs, leftBehind });
+    });
+  });
+  return {
+    pid,
+    stdin: child.stdin,
+    stdout: child.stdout!,
+    stderr: child.stderr!,
+    ended,
+    stop: () => {
+      end("stopped");
+      return ended;
+    },
+    kill: (name) => {
+      if (!exited) for (const target of commandPids(pid, mark, sandboxed)) send(target, name);
+    },
+  };
+}
+
+/** The command's own processes: in a sandbox everyone but bubblewrap, which would take the rest down without a word. */
+function commandPids(pid: number, mark: string, sandboxed: boolean): number[] {
+  if (!sandboxed) return [-pid];
+  return descendants(pid, mark)
+    .filter(({ name }) => name !== "bwrap")
+    .map((row) => row.pid);
+}
+
+function askToEnd(pid: number, mark: string, sandboxed: boolean): void {
+  const targets = commandPids(pid, mark, sandboxed);
+  // Still starting, or no /proc to look in: there is nobody to ask politely.
+  if (targets.length === 0) send(pid, "SIGKILL");
+  for (const target of targets) send(target, "SIGTERM");
+}
+
+function killAll(pid: number, mark: string): number {
+  const family = descendants(pid, mark);
+  send(-pid, "SIGKILL");
+  send(pid, "SIGKILL");
+  for (const { pid: other } of family) send(other, "SIGKILL");
+  return family.length;
+}
+
+/** Kills what is left until nothing is: a process may fork between being seen and being killed. */
+async function sweep(pid: number, mark: string): Promise<number> {
+  let most = 0;
+  for (let round = 0; round < 50; round += 1) {
+    const left = descendants(pid, mark);
+    if (left.length === 0) break;
+    most = Math.max(most, left.length);
+    for (const { pid: other } of left) send(other, "SIGKILL");
+    await new Promise((resolve) => setTimeout(resolve, 5 + round));
+  }
+  return most;
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // Already gone, which is what we want.
+  }
+}
+
+function drained(child: ChildProcess): Promise<void> {
+  const open = [child.stdout!, child.stderr!].filter((stream) => !stream.closed && !stream.destroyed);
+  if (open.length === 0) return Promise.resolve();
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => {
+      for (const stream of open) stream.destroy();
+      resolve();
+    }, DRAIN_MS);
+    let waiting = open.length;
+    for (const stream of open) {
+      stream.once("close", () => {
+        waiting -= 1;
+        if (waiting > 0) return;
+        clearTimeout(timer);
+        resolve();
+      });
+    }
+  });
+}
+
+function definedOnly(env: Environment): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+}

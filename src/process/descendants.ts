@@ -1,0 +1,79 @@
+// Who a child left behind. A process group is not enough (setsid leaves it) and neither is parentage (a double fork is
+// adopted by init), so a child also carries a mark in its environment, which its descendants inherit.
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Environment variable that marks a child and everything it starts. Its value names one child. */
+export const CHILD_MARK = "NUT_CHILD";
+
+interface ProcessRow {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+  readonly name: string;
+  readonly zombie: boolean;
+}
+
+/** Living processes that descend from `root`, by parentage, group, session or mark; without `root` itself. Empty where there is no /proc. */
+export function descendants(root: number, mark?: string): { pid: number; name: string }[] {
+  const rows = processes();
+  const family = new Set([root]);
+  for (let grown = true; grown; ) {
+    grown = false;
+    for (const { pid, parent, group, session } of rows) {
+      if (family.has(pid) || !(family.has(parent) || family.has(group) || family.has(session))) continue;
+      family.add(pid);
+      grown = true;
+    }
+    if (grown || mark === undefined) continue;
+    for (const { pid } of rows) {
+      if (family.has(pid) || !carries(pid, mark)) continue;
+      family.add(pid);
+      grown = true;
+    }
+  }
+  return rows.filter(({ pid, zombie }) => pid !== root && !zombie && family.has(pid));
+}
+
+function processes(): ProcessRow[] {
+  let names: string[];
+  try {
+    names = readdirSync("/proc");
+  } catch {
+    return [];
+  }
+  const rows: ProcessRow[] = [];
+  for (const name of names) {
+    if (!/^\d+$/.test(name)) continue;
+    const row = readRow(Number(name));
+    if (row !== null) rows.push(row);
+  }
+  return rows;
+}
+
+function readRow(pid: number): ProcessRow | null {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // The name stands in brackets and may hold anything, brackets included.
+    const end = text.lastIndexOf(")");
+    const [state, parent, group, session] = text.slice(end + 2).split(" ");
+    return {
+      pid,
+      parent: Number(parent),
+      group: Number(group),
+      session: Number(session),
+      name: text.slice(text.indexOf("(") + 1, end),
+      zombie: state === "Z" || state === "X",
+    };
+  } catch {
+    return null;
+  }
+}
+
+function carries(pid: number, mark: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(`${CHILD_MARK}=${mark}`);
+  } catch {
+    return false;
+  }
+}

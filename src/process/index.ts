@@ -1,0 +1,13 @@
+export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
+export { CHILD_MARK, descendants } from "./descendants.js";
+export { type Environment, findProgram } from "./find-program.js";
+export { readLines } from "./lines.js";
+export {
+  Capture,
+  type Captured,
+  type ChildResult,
+  OUTPUT_LIMIT_BYTES,
+  type RunOptions,
+  runChild,
+} from "./run-child.js";
+export { type Bwrap, bwrapAvailable, findBwrap, type Mount, type Sandbox, sandboxArguments } from "./sandbox.js";
