@@ -37,6 +37,9 @@ export type ErrorCode =
   | "STATE_NEWER"
   // catalog
   | "CATALOG_INVALID"
+  | "CATALOG_MISSING"
+  | "CATALOG_UNKNOWN"
+  | "CONFIG_INVALID"
   // hosts
   | "HOST_UNKNOWN"
   // drivers

@@ -1,0 +1,71 @@
+// .nexus/config.yml: what a project adds to the catalog. Absent is the common case and costs one failed open;
+// yaml and zod are loaded only when there is something to read.
+import { readFileSync } from "node:fs";
+import { type Finding, isSystemError, NutError } from "../errors.js";
+import type { CoreManifest, ModelTier, ProjectConfig } from "../schema/catalog.js";
+
+export const CONFIG_FILE = ".nexus/config.yml";
+
+const KNOWN = ["capabilities", "models", "program", "limits"];
+
+/**
+ * The project's configuration; `{}` when the file is absent. Throws CONFIG_INVALID when it cannot be understood: going
+ * on without it would give roles more rights than the project meant them to have.
+ */
+export async function readConfig(path: string): Promise<ProjectConfig> {
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (isSystemError(error) && (error.code === "ENOENT" || error.code === "ENOTDIR")) return {};
+    throw error;
+  }
+  const [{ parseYaml }, { ProjectConfig: schema }] = await Promise.all([
+    import("./yaml.js"),
+    import("../schema/catalog.js"),
+  ]);
+  const parsed = schema.safeParse(parseYaml(text, (reason) => broken(path, reason)) ?? {});
+  if (parsed.success) return parsed.data;
+  const { path: where, message } = parsed.error.issues[0]!;
+  throw broken(path, where.length === 0 ? message : `${where.join(".")}: ${message}`);
+}
+
+/** What the configuration asks for that the catalog cannot give. Everything else in it still holds. */
+export function judgeConfig(config: ProjectConfig, manifest: CoreManifest, path: string = CONFIG_FILE): Finding[] {
+  const roles = manifest.agents.map(({ id }) => id);
+  const known = manifest.vocabulary.capabilities.map(({ id }) => id);
+  const findings: Finding[] = [];
+  const say = (code: string, severity: Finding["severity"], message: string, fix: string) =>
+    findings.push({ code, severity, path, message, fix });
+
+  for (const [role, additions] of Object.entries(config.capabilities ?? {})) {
+    if (!roles.includes(role)) {
+      say("config_unknown_role", "error", `capabilities: there is no role "${role}"`, `use one of ${roles.join(", ")}`);
+    }
+    for (const id of additions) {
+      if (known.includes(id)) continue;
+      say(
+        "config_unknown_capability",
+        "error",
+        `capabilities.${role}: there is no capability "${id}"; capabilities can only be added`,
+        `use one of ${known.join(", ")}`,
+      );
+    }
+  }
+  for (const field of Object.keys(config)) {
+    if (KNOWN.includes(field)) continue;
+    say("config_unknown_field", "warning", `"${field}" means nothing here`, `use ${KNOWN.join(", ")}`);
+  }
+  return findings;
+}
+
+/** The model a tier stands for, or null when the project leaves it to the program. A program's own name comes first. */
+export function modelFor(tier: ModelTier, config: ProjectConfig, program?: string): string | null {
+  const own = program === undefined ? undefined : config.models?.[program];
+  const named = typeof own === "object" ? own[tier] : undefined;
+  return named ?? config.models?.[tier] ?? null;
+}
+
+function broken(path: string, reason: string): NutError {
+  return new NutError("CONFIG_INVALID", `${path}: ${reason}`, { hint: "nexus catalog verify", data: { path } });
+}

@@ -1,0 +1,31 @@
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { type Catalog, CONFIG_FILE, findCoreFolder, loadCatalog } from "../../catalog/index.js";
+import type { Context } from "../operation.js";
+
+export const CoreInput = z.object({
+  core: z.string().min(1).optional().describe("a nexus-core folder of the 0.7 line"),
+});
+
+/** The folder asked for, or the one that came with the package. */
+export function coreFolder(core: string | undefined, { cwd }: Pick<Context, "cwd">): string {
+  return core === undefined ? findCoreFolder() : resolve(cwd, core);
+}
+
+/** The catalog as the project around `cwd` sees it. */
+export function openCatalog(core: string | undefined, context: Context): Promise<Catalog> {
+  return loadCatalog({
+    ...(core === undefined ? {} : { coreDir: coreFolder(core, context) }),
+    configFile: join(projectFolder(context), CONFIG_FILE),
+  });
+}
+
+/** Where a harness said the project is, or the nearest folder upwards with a .nexus, or here. */
+function projectFolder({ cwd, env }: Context): string {
+  if (env.NEXUS_PROJECT_DIR !== undefined && env.NEXUS_PROJECT_DIR !== "") return resolve(cwd, env.NEXUS_PROJECT_DIR);
+  for (let folder = cwd; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".nexus"))) return folder;
+    if (folder === dirname(folder)) return cwd;
+  }
+}
