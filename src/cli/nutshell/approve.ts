@@ -1,0 +1,4 @@
+import { approve } from "../../operations/market/settle.js";
+import { settleCommand } from "./settle-command.js";
+
+export default settleCommand(approve);

@@ -1,0 +1,12 @@
+import { assign } from "../../operations/market/bids.js";
+import { command } from "../command.js";
+import { CLAWNET } from "./clawnet-flags.js";
+
+export default command(assign, {
+  positionals: [
+    { name: "id", about: "your task's id, or enough of its beginning" },
+    { name: "peer", about: "peer id of a bidder, or enough of its beginning" },
+  ],
+  flags: CLAWNET,
+  text: ({ task_id, assigned_to }) => [`${task_id} is assigned to ${assigned_to}`],
+});

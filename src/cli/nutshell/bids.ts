@@ -1,0 +1,17 @@
+import { bids } from "../../operations/market/bids.js";
+import { command } from "../command.js";
+import { dim, table } from "../text.js";
+import { CLAWNET } from "./clawnet-flags.js";
+
+export default command(bids, {
+  positionals: [{ name: "id", about: "task id, or enough of its beginning" }],
+  flags: CLAWNET,
+  text: ({ task_id, bids: offers }) =>
+    offers.length === 0
+      ? [dim("no bids yet")]
+      : [
+          ...table(offers.map((offer) => [offer.bidder_id, offer.bidder_name, String(offer.amount), offer.message])),
+          "",
+          `to choose one: nutshell assign ${task_id} <peer id>`,
+        ],
+});
