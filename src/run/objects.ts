@@ -1,0 +1,120 @@
+// Bytes by their digest, inside a run's folder. A change is kept here before it is applied anywhere, so that applying
+// it again after a crash gives the same tree, whatever became of the agent's own folder.
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { syncFolder, temporaryName } from "../files/index.js";
+import { NutError } from "../errors.js";
+import { type Change, seeEntry, type TreeEntry } from "./tree.js";
+
+export class Objects {
+  readonly #folder: string;
+  readonly #base: string;
+
+  /** `base` is the untouched workspace: what it holds need not be kept a second time. */
+  constructor(folder: string, base: string) {
+    this.#folder = folder;
+    this.#base = base;
+    mkdirSync(folder, { recursive: true });
+  }
+
+  #path(hash: string): string {
+    return join(this.#folder, hash);
+  }
+
+  has(hash: string): boolean {
+    return existsSync(this.#path(hash));
+  }
+
+  /** Where the bytes of an entry at `path` are: kept here, or never changed since the beginning. */
+  #source(path: string, entry: TreeEntry): string {
+    return this.has(entry.hash) ? this.#path(entry.hash) : join(this.#base, path);
+  }
+
+  read(path: string, entry: TreeEntry): Buffer {
+    const source = this.#source(path, entry);
+    // A kept link is a file that holds its target.
+    return lstatSync(source).isSymbolicLink() ? Buffer.from(readlinkSync(source)) : readFileSync(source);
+  }
+
+  /** Keeps the bytes of a file or the target of a link. Throws when they are no longer what `entry` says. */
+  keep(path: string, entry: TreeEntry): void {
+    if (entry.hash === "" || this.has(entry.hash)) return;
+    const temporary = temporaryName(this.#path(entry.hash));
+    if (entry.type === "link") writeFileSync(temporary, readlinkSync(path));
+    else copyFileSync(path, temporary, constants.COPYFILE_FICLONE);
+    const kept = seeEntry(temporary);
+    if (kept?.hash !== entry.hash) {
+      rmSync(temporary, { force: true });
+      throw new NutError("RUN_TREE_MOVED", `${path} changed while it was being read`, { data: { path } });
+    }
+    renameSync(temporary, this.#path(entry.hash));
+  }
+
+  keepBytes(entry: TreeEntry, bytes: Uint8Array): void {
+    if (this.has(entry.hash)) return;
+    const temporary = temporaryName(this.#path(entry.hash));
+    writeFileSync(temporary, bytes);
+    renameSync(temporary, this.#path(entry.hash));
+  }
+
+  /** Keeps what every change brings, read from `folder`. */
+  keepChanges(folder: string, changes: readonly Change[]): void {
+    let kept = false;
+    for (const { path, after } of changes) {
+      if (after === null || after.hash === "" || this.has(after.hash)) continue;
+      this.keep(join(folder, path), after);
+      kept = true;
+    }
+    if (kept) syncFolder(this.#folder);
+  }
+
+  /** Makes `folder` hold what the changes say. Doing it twice does it once. */
+  apply(folder: string, changes: readonly Change[]): void {
+    const gone = changes.filter(({ after }) => after === null).map(({ path }) => path);
+    // Deepest first, so that a folder is empty by the time it goes.
+    for (const path of gone.sort().reverse()) rmSync(join(folder, path), { recursive: true, force: true });
+    for (const { path, after } of changes) if (after !== null) this.#write(folder, path, after);
+  }
+
+  #write(folder: string, inside: string, entry: TreeEntry): void {
+    const path = join(folder, inside);
+    clearOtherKind(path, entry);
+    if (entry.type === "folder") {
+      mkdirSync(path, { recursive: true });
+      return;
+    }
+    mkdirSync(dirname(path), { recursive: true });
+    if (entry.type === "link") {
+      rmSync(path, { force: true });
+      symlinkSync(this.read(inside, entry).toString(), path);
+      return;
+    }
+    const temporary = temporaryName(path);
+    copyFileSync(this.#source(inside, entry), temporary, constants.COPYFILE_FICLONE);
+    chmodSync(temporary, entry.executable ? 0o755 : 0o644);
+    renameSync(temporary, path);
+  }
+}
+
+/** A folder in place of a file, or a link in place of a folder, must go before the new entry can stand there. */
+function clearOtherKind(path: string, entry: TreeEntry): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  const isFolder = stats.isDirectory();
+  if (isFolder !== (entry.type === "folder")) rmSync(path, { recursive: true, force: true });
+}
+
+export const isText = (bytes: Uint8Array): boolean => !bytes.subarray(0, 8_000).includes(0);

@@ -1,0 +1,135 @@
+// What a folder holds, down to modes, links and empty folders, and what changed between two looks at it.
+// A second look hashes only what the file system says was touched: size, inode, and the change time, which no
+// program can set back.
+import { createHash } from "node:crypto";
+import { type BigIntStats, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+
+export interface TreeEntry {
+  readonly type: "file" | "link" | "folder" | "other";
+  readonly executable: boolean;
+  readonly size: number;
+  /** sha256 of the bytes, or of a link's target; empty for folders. */
+  readonly hash: string;
+}
+
+interface Seen extends TreeEntry {
+  readonly stamp: string;
+}
+
+export interface Tree {
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+  /** When the look began; a file changed later than this (less the clock's grain) may hide behind equal stamps. */
+  readonly takenMs: number;
+}
+
+/** File systems stamp with the kernel's tick, which may lag behind the clock. */
+const CLOCK_GRAIN_MS = 40;
+
+export interface LookOptions {
+  /** An earlier look at the same folder. */
+  readonly before?: Tree;
+  /** Paths not to look at, folders included. */
+  readonly skip?: (path: string) => boolean;
+}
+
+/** Looks at every entry under `folder`. Never follows a link. */
+export function lookAt(folder: string, { before, skip }: LookOptions = {}): Tree {
+  const takenMs = Date.now();
+  const entries = new Map<string, TreeEntry>();
+  const visit = (inside: string): void => {
+    const names = readdirSync(inside === "" ? folder : join(folder, inside)).sort();
+    for (const name of names) {
+      const path = inside === "" ? name : `${inside}/${name}`;
+      if (skip?.(path) === true) continue;
+      const entry = seeEntry(join(folder, path), before?.entries.get(path) as Seen | undefined, before?.takenMs ?? 0);
+      if (entry === null) continue;
+      entries.set(path, entry);
+      if (entry.type === "folder") visit(path);
+    }
+  };
+  visit("");
+  return { entries, takenMs };
+}
+
+/** One entry, or null when it is gone. `known` saves reading the bytes when nothing can have changed. */
+export function seeEntry(path: string, known?: TreeEntry, takenMs = 0): TreeEntry | null {
+  let stats: BigIntStats;
+  try {
+    stats = lstatSync(path, { bigint: true });
+  } catch {
+    return null;
+  }
+  const stamp = `${stats.size}:${stats.ino}:${stats.ctimeNs}:${stats.mode}`;
+  if (known !== undefined && (known as Seen).stamp === stamp && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) {
+    return known;
+  }
+  const executable = stats.isFile() && (Number(stats.mode) & 0o111) !== 0;
+  const entry = (type: TreeEntry["type"], bytes: Uint8Array | null): Seen => ({
+    type,
+    executable,
+    size: bytes === null ? 0 : bytes.length,
+    hash: bytes === null ? "" : createHash("sha256").update(bytes).digest("hex"),
+    stamp,
+  });
+  if (stats.isDirectory()) return entry("folder", null);
+  if (stats.isSymbolicLink()) return entry("link", Buffer.from(readlinkSync(path)));
+  if (stats.isFile()) return entry("file", readFileSync(path));
+  return entry("other", null);
+}
+
+export interface Change {
+  readonly path: string;
+  readonly kind: "created" | "modified" | "deleted";
+  readonly before: TreeEntry | null;
+  readonly after: TreeEntry | null;
+}
+
+export function sameEntry(a: TreeEntry | null | undefined, b: TreeEntry | null | undefined): boolean {
+  if (a == null || b == null) return a == null && b == null;
+  return a.type === b.type && a.executable === b.executable && a.hash === b.hash;
+}
+
+/** Every difference, in path order. A folder counts when it is empty on the side where it exists, or only there. */
+export function compareTrees(before: Tree, after: Tree): Change[] {
+  const changes: Change[] = [];
+  for (const [path, entry] of after.entries) {
+    const old = before.entries.get(path) ?? null;
+    if (!sameEntry(old, entry)) {
+      changes.push({ path, kind: old === null ? "created" : "modified", before: old, after: entry });
+    }
+  }
+  for (const [path, entry] of before.entries) {
+    if (!after.entries.has(path)) changes.push({ path, kind: "deleted", before: entry, after: null });
+  }
+  return changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+}
+
+/** Changes as a person counts them: a folder that came or went with its files is not one of its own. */
+export function fileChanges(changes: readonly Change[]): Change[] {
+  return changes.filter(({ path, before, after }) => {
+    const entry = after ?? before!;
+    if (entry.type !== "folder") return true;
+    return !changes.some((other) => other.path.startsWith(`${path}/`));
+  });
+}
+
+/** One digest for a whole tree: paths, types, run bits, bytes. Times and owners do not count. */
+export function treeDigest(tree: Tree): string {
+  const digest = createHash("sha256");
+  for (const path of [...tree.entries.keys()].sort()) {
+    const { type, executable, hash } = tree.entries.get(path)!;
+    digest.update(`${type} ${executable ? "x" : "-"} ${hash} ${path}\0`);
+  }
+  return `sha256:${digest.digest("hex")}`;
+}
+
+/** The tree after some changes, without looking again. */
+export function withChanges(tree: Tree, changes: readonly Change[]): Tree {
+  const entries = new Map(tree.entries);
+  for (const { path, after } of changes) {
+    if (after === null) entries.delete(path);
+    else entries.set(path, after);
+  }
+  return { entries, takenMs: tree.takenMs };
+}
