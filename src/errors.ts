@@ -45,7 +45,12 @@ export type ErrorCode =
   // drivers
   | "DRIVER_MISSING"
   // run
+  | "RUN_BUSY"
+  | "RUN_DAMAGED"
   | "RUN_NOT_FOUND"
+  | "RUN_PAUSED"
+  | "RUN_PLAN_INVALID"
+  | "RUN_TREE_MOVED"
   // market
   | "MARKET_BAD_ADDRESS"
   | "MARKET_BAD_ANSWER"

@@ -19,7 +19,11 @@ export interface Trip {
 /** Whether the run as a whole has spent what it may. */
 export function runBreaker(spent: Spent, budget: Budget): Trip | null {
   if (budget.timeMs !== undefined && spent.ms >= budget.timeMs) {
-    return trip("time", `the run took ${seconds(spent.ms)} of ${seconds(budget.timeMs)}`, `time=${double(budget.timeMs)}`);
+    return trip(
+      "time",
+      `the run took ${seconds(spent.ms)} of ${seconds(budget.timeMs)}`,
+      `time=${double(budget.timeMs)}`,
+    );
   }
   if (budget.tokens !== undefined && spent.tokens >= budget.tokens) {
     return trip("tokens", `agents used ${spent.tokens} of ${budget.tokens} tokens`, `tokens=${budget.tokens * 2}`);
@@ -44,7 +48,11 @@ export function agentBreaker(signs: AgentSigns, nowMs: number, budget: Budget): 
     return trip("agent", `one agent ran for ${seconds(budget.agentMs)}`, `agent=${double(budget.agentMs)}`);
   }
   if (nowMs - signs.lastEventMs >= budget.stallMs) {
-    return trip("stall", `an agent showed no progress for ${seconds(budget.stallMs)}`, `stall=${double(budget.stallMs)}`);
+    return trip(
+      "stall",
+      `an agent showed no progress for ${seconds(budget.stallMs)}`,
+      `stall=${double(budget.stallMs)}`,
+    );
   }
   if (signs.repeats >= budget.loop) {
     return trip("loop", `an agent called ${signs.lastCall} ${signs.repeats} times in a row`, `loop=${budget.loop * 2}`);

@@ -2,10 +2,16 @@
 // and to the reviewer. A sentence is only taken as a path rule when all of it is understood: half-understood rules
 // would either stop honest work or give false comfort.
 import { pathAllowed } from "./schedule.js";
+import type { Change } from "./tree.js";
 
-export type PathRule =
-  | { readonly kind: "only"; readonly paths: readonly string[]; readonly text: string }
-  | { readonly kind: "never"; readonly paths: readonly string[]; readonly text: string };
+export interface PathRule {
+  /** only: changes stay within the paths; never: they stay out of them. */
+  readonly kind: "only" | "never";
+  readonly paths: readonly string[];
+  /** Which changes the sentence speaks of. */
+  readonly changes: readonly Change["kind"][];
+  readonly text: string;
+}
 
 export interface Constraints {
   readonly all: readonly string[];
@@ -15,7 +21,16 @@ export interface Constraints {
 }
 
 const VERB = "(?:modify|change|edit|touch|alter|write(?: to)?|create|add|delete|remove|rename|move)";
-const VERBS = `${VERB}(?:(?:,| or| and|, or|, and)\\s*${VERB})*`;
+const VERBS = `(${VERB}(?:(?:,| or| and|, or|, and)\\s*${VERB})*)`;
+const EVERY: readonly Change["kind"][] = ["created", "modified", "deleted"];
+const NARROW: Readonly<Record<string, readonly Change["kind"][]>> = {
+  create: ["created"],
+  add: ["created"],
+  delete: ["deleted"],
+  remove: ["deleted"],
+  rename: ["created", "deleted"],
+  move: ["created", "deleted"],
+};
 const THINGS = "(?:any(?:thing| files?| code)?|files?|code|anything|the files?|existing files?)?";
 const PLACE = "(?:outside(?: of)?|except(?: in| under| for)?|other than(?: in)?|beyond)";
 const INSIDE = "(?:in|under|inside|within|below)";
@@ -44,10 +59,20 @@ function readRule(text: string): PathRule | null {
   for (const { kind, pattern } of PATTERNS) {
     const found = pattern.exec(sentence);
     if (found === null) continue;
-    const paths = readPaths(found[1]!);
-    if (paths !== null) return { kind, paths, text };
+    const paths = readPaths(found[2]!);
+    if (paths !== null) return { kind, paths, changes: changesMeant(found[1]!), text };
   }
   return null;
+}
+
+/** "delete" forbids deleting; "modify" is how people say any change. */
+function changesMeant(verbs: string): readonly Change["kind"][] {
+  const meant = new Set<Change["kind"]>();
+  for (const verb of verbs.toLowerCase().match(/[a-z]+/g) ?? []) {
+    if (verb === "or" || verb === "and" || verb === "to") continue;
+    for (const kind of NARROW[verb] ?? EVERY) meant.add(kind);
+  }
+  return EVERY.filter((kind) => meant.has(kind));
 }
 
 /** A list of paths and nothing else, or null: "files/src/ and `tests/`" is, "the public API" is not. */
@@ -75,11 +100,12 @@ export interface Violation {
   readonly constraint: string;
 }
 
-/** Which changed paths break which rule. */
-export function violations(paths: readonly string[], rules: readonly PathRule[]): Violation[] {
+/** Which changes break which rule. */
+export function violations(changes: readonly Pick<Change, "path" | "kind">[], rules: readonly PathRule[]): Violation[] {
   const found: Violation[] = [];
-  for (const path of paths) {
+  for (const { path, kind } of changes) {
     for (const rule of rules) {
+      if (!rule.changes.includes(kind)) continue;
       const inside = pathAllowed(path, rule.paths);
       if (rule.kind === "only" ? !inside : inside) found.push({ path, constraint: rule.text });
     }

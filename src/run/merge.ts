@@ -35,6 +35,11 @@ export async function mergeChanges(input: MergeInput): Promise<Merge> {
   for (const change of input.changes) {
     const now = input.main.entries.get(change.path) ?? null;
     if (sameEntry(now, change.after)) continue;
+    const blocked = change.after === null ? undefined : blockedBy(change.path, input.main);
+    if (blocked !== undefined) {
+      conflicts.push({ path: change.path, reason: `${blocked} is no longer a folder` });
+      continue;
+    }
     if (sameEntry(now, change.before)) {
       changes.push({ ...change, before: now, kind: kindOf(now, change.after) });
       continue;
@@ -46,6 +51,13 @@ export async function mergeChanges(input: MergeInput): Promise<Merge> {
     }
   }
   return { changes: withoutOrphans(changes, input.main), conflicts };
+}
+
+/** Something that is no folder where this path needs one. */
+function blockedBy(path: string, main: Tree): string | undefined {
+  const parts = path.split("/");
+  const parents = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join("/"));
+  return parents.find((parent) => (main.entries.get(parent)?.type ?? "folder") !== "folder");
 }
 
 const kindOf = (before: TreeEntry | null, after: TreeEntry | null): Change["kind"] =>

@@ -15,8 +15,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { syncFolder, temporaryName } from "../files/index.js";
 import { NutError } from "../errors.js";
+import { syncFolder, temporaryName } from "../files/index.js";
 import { type Change, seeEntry, type TreeEntry } from "./tree.js";
 
 export class Objects {
@@ -85,7 +85,9 @@ export class Objects {
   apply(folder: string, changes: readonly Change[]): void {
     const gone = changes.filter(({ after }) => after === null).map(({ path }) => path);
     // Deepest first, so that a folder is empty by the time it goes.
-    for (const path of gone.sort().reverse()) rmSync(join(folder, path), { recursive: true, force: true });
+    for (const path of gone.sort().reverse()) {
+      if (parentsAreFolders(folder, path)) rmSync(join(folder, path), { recursive: true, force: true });
+    }
     for (const { path, after } of changes) if (after !== null) this.#write(folder, path, after);
   }
 
@@ -97,6 +99,9 @@ export class Objects {
       return;
     }
     mkdirSync(dirname(path), { recursive: true });
+    if (!parentsAreFolders(folder, inside)) {
+      throw new NutError("RUN_TREE_MOVED", `"${inside}" lies behind a link`, { data: { path: inside } });
+    }
     if (entry.type === "link") {
       rmSync(path, { force: true });
       symlinkSync(this.read(inside, entry).toString(), path);
@@ -107,6 +112,15 @@ export class Objects {
     chmodSync(temporary, entry.executable ? 0o755 : 0o644);
     renameSync(temporary, path);
   }
+}
+
+/** Whether every folder above a path is a real one: a link there leads out of the tree. */
+function parentsAreFolders(folder: string, path: string): boolean {
+  const parts = path.split("/").slice(0, -1);
+  return parts.every((_, index) => {
+    const parent = join(folder, ...parts.slice(0, index + 1));
+    return lstatSync(parent, { throwIfNoEntry: false })?.isDirectory() === true;
+  });
 }
 
 /** A folder in place of a file, or a link in place of a folder, must go before the new entry can stand there. */

@@ -85,13 +85,16 @@ export function readPlan(source: PlanSource, value: unknown, facts: PlanFacts): 
     const kind = task.kind ?? (category === "check" ? (task.owner === "reviewer" ? "review" : "verify") : "work");
     return { ...task, id: task.id ?? index + 1, context: task.context ?? task.title, kind };
   });
-  return checked({
-    source,
-    goal: plan.goal ?? facts.manifest.task?.title ?? "",
-    decisions: plan.decisions,
-    issues: plan.issues,
-    tasks,
-  }, facts);
+  return checked(
+    {
+      source,
+      goal: plan.goal ?? facts.manifest.task?.title ?? "",
+      decisions: plan.decisions,
+      issues: plan.issues,
+      tasks,
+    },
+    facts,
+  );
 }
 
 /** The plan a request carries itself, or null. */

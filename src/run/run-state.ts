@@ -68,10 +68,22 @@ export type JournalEvent = { readonly at: string } & (
   | { readonly type: "issue"; readonly message: string; readonly task?: number }
   | { readonly type: "checkpoint"; readonly task: number; readonly path: string; readonly description: string }
   | { readonly type: "credential_used"; readonly name: string; readonly purpose: string; readonly agent: string }
-  | { readonly type: "paused"; readonly reason: string; readonly message: string; readonly hint: string; readonly ms: number }
+  | {
+      readonly type: "paused";
+      readonly reason: string;
+      readonly message: string;
+      readonly hint: string;
+      readonly ms: number;
+    }
   | { readonly type: "continued" }
   | { readonly type: "accepted"; readonly attempt: number; readonly passed: boolean; readonly results: unknown }
-  | { readonly type: "delivered"; readonly path: string; readonly hash: string; readonly status: string; readonly ms: number }
+  | {
+      readonly type: "delivered";
+      readonly path: string;
+      readonly hash: string;
+      readonly status: string;
+      readonly ms: number;
+    }
   | { readonly type: "closed" }
 );
 
