@@ -32,6 +32,8 @@ export type ErrorCode =
   // acceptance
   | "ACCEPTANCE_FAILED"
   // state
+  | "ARTIFACT_UNSAFE"
+  | "ROLE_DENIED"
   | "STATE_DAMAGED"
   | "STATE_LOCKED"
   | "STATE_NEWER"

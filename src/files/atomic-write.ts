@@ -20,17 +20,22 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}${TEMP_MARK}${process.pid}-${sequence}`);
 }
 
-/** Replaces `path` with `data`. Throws the system's error and leaves no temporary file when it cannot. */
-export function atomicWrite(path: string, data: string | Uint8Array, options: AtomicWriteOptions = {}): void {
+/** Replaces `path` with `data` (a list is written in order). Throws the system's error and leaves no temporary file when it cannot. */
+export function atomicWrite(
+  path: string,
+  data: string | Uint8Array | readonly Uint8Array[],
+  options: AtomicWriteOptions = {},
+): void {
   const { mode = 0o644, durable = true } = options;
-  const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : data;
+  const parts = typeof data === "string" ? [Buffer.from(data, "utf8")] : data instanceof Uint8Array ? [data] : data;
+  const total = parts.reduce((sum, { length }) => sum + length, 0);
   const temporary = temporaryName(path);
   try {
     const file = openSync(temporary, "wx", mode);
     try {
-      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+      for (const bytes of parts) for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
       // A short file renamed over a good one is how a full disk destroys data.
-      if (fstatSync(file).size !== bytes.length) {
+      if (fstatSync(file).size !== total) {
         throw new NutError("DISK_FULL", `${path}: not everything could be written`, { data: { path } });
       }
       if (durable) fsyncSync(file);

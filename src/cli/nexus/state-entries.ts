@@ -1,3 +1,7 @@
 import type { Entry } from "../command.js";
 
-export const stateEntries: readonly Entry[] = [];
+const group = "State";
+
+export const stateEntries: readonly Entry[] = [
+  { name: "call", group, summary: "call one of the eleven tools", load: () => import("./call.js") },
+];

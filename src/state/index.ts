@@ -1,0 +1,41 @@
+export { writeArtifact } from "./artifacts.js";
+export {
+  agentTracker,
+  type Document,
+  editTracker,
+  extensionFile,
+  historyFile,
+  ownFile,
+  planFile,
+  reopenTracker,
+  sessionsFile,
+  tasksFile,
+} from "./documents.js";
+export { currentBranch } from "./git-branch.js";
+export { cycleIdentity, DEFAULT_LAST_N, searchHistory } from "./history.js";
+export { DEFAULT_HARNESS_ID, type Env, findRoot, type Layout, layoutOf } from "./layout.js";
+export { decidePlan, planStatus, startPlan, updatePlan } from "./plan.js";
+export { forgetProjects, type OpenOptions, openProject, type Project } from "./project.js";
+export { isRefusal, type Refusal } from "./refusal.js";
+export { sessionContext } from "./session-context.js";
+export { Store, type StoreOptions, Transaction } from "./store.js";
+export {
+  addTask,
+  closeCycle,
+  listTasks,
+  type NeverReady,
+  neverReady,
+  summarize,
+  type TaskSummary,
+  updateTask,
+} from "./tasks.js";
+export {
+  editsByFile,
+  logTool,
+  recordEdits,
+  taskOfAgent,
+  trackComplete,
+  trackedAgents,
+  trackResume,
+  trackSpawn,
+} from "./trackers.js";

@@ -1,0 +1,111 @@
+// One writer at a time, across processes. The kernel holds the lock, so it ends with the process that held it, however that
+// ended; the file is never deleted, because a lock on a deleted file excludes nobody. Nobody ever steals a lock.
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { NutError } from "../errors.js";
+import { fileLock } from "./file-lock.js";
+
+export interface Lock {
+  /** Takes the lock or returns false at once. */
+  tryAcquire(): boolean;
+  release(): void;
+}
+
+/** A change takes milliseconds; whoever waits this long is waiting for a process that is stuck or stopped. */
+export const LOCK_WAIT_MS = 10_000;
+
+const FIRST_PAUSE_MS = 0.5;
+const LONGEST_PAUSE_MS = 8;
+
+/** Runs `change` alone. Throws STATE_LOCKED, naming the holder, when the lock does not come free in time. */
+export async function exclusively<T>(lock: Lock, path: string, change: () => T, waitMs = LOCK_WAIT_MS): Promise<T> {
+  const deadline = performance.now() + waitMs;
+  for (let pause = FIRST_PAUSE_MS; !lock.tryAcquire(); pause = Math.min(pause * 1.6, LONGEST_PAUSE_MS)) {
+    if (performance.now() >= deadline) throw locked(path, waitMs);
+    // Uneven pauses keep a crowd of writers from asking in step.
+    await sleep(pause * (0.5 + Math.random()));
+  }
+  try {
+    return change();
+  } finally {
+    lock.release();
+  }
+}
+
+/** The kernel's lock where its addon loads, otherwise a slower one built from files alone. */
+export function openLock(path: string): Lock {
+  const kernel = loadKernel();
+  return kernel === null ? fileLock(path) : kernelLock(path, kernel);
+}
+
+interface Kernel {
+  tryLock(fd: number): boolean;
+  unlock(fd: number): void;
+}
+
+let kernel: Kernel | null | undefined;
+
+function loadKernel(): Kernel | null {
+  if (kernel !== undefined) return kernel;
+  try {
+    kernel = createRequire(import.meta.url)("fs-native-extensions") as Kernel;
+  } catch {
+    kernel = null; // No prebuilt addon for this platform.
+  }
+  return kernel;
+}
+
+function kernelLock(path: string, { tryLock, unlock }: Kernel): Lock {
+  let fd: number | null = null;
+  return {
+    tryAcquire() {
+      fd ??= openLockFile(path);
+      if (!tryLock(fd)) return false;
+      // `rm -rf .nexus/state` under a running server: the lock we hold is on a file nobody else can find any more.
+      if (statSync(path, { throwIfNoEntry: false })?.ino !== fstatSync(fd).ino) {
+        closeSync(fd);
+        fd = null;
+        return this.tryAcquire();
+      }
+      nameHolder(fd);
+      return true;
+    },
+    release() {
+      if (fd !== null) unlock(fd);
+    },
+  };
+}
+
+function openLockFile(path: string): number {
+  mkdirSync(dirname(path), { recursive: true });
+  return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o644);
+}
+
+/** Fixed width, so that each holder overwrites the one before. Only ever read to name a holder in an error. */
+function nameHolder(fd: number): void {
+  try {
+    writeSync(fd, `${String(process.pid).padEnd(12)}\n`, 0);
+  } catch {
+    // A full disk is no reason not to hold the lock: deleting needs it too.
+  }
+}
+
+function locked(path: string, waitMs: number): NutError {
+  const pid = holder(path);
+  const who = pid === null ? "another process" : `process ${pid}`;
+  return new NutError("STATE_LOCKED", `the project's state is held by ${who} for more than ${waitMs / 1000} s`, {
+    hint: pid === null ? "try again" : `ps -p ${pid}`,
+    data: { path, pid },
+  });
+}
+
+function holder(path: string): number | null {
+  try {
+    const pid = Number.parseInt(readFileSync(path, "utf8"), 10);
+    return Number.isInteger(pid) ? pid : null;
+  } catch {
+    return null;
+  }
+}

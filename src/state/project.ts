@@ -1,0 +1,45 @@
+// A project's state, opened from any folder inside it.
+import { currentBranch } from "./git-branch.js";
+import { type Env, findRoot, type Layout, layoutOf } from "./layout.js";
+import { Store, type StoreOptions } from "./store.js";
+
+export interface Project {
+  readonly root: string;
+  readonly layout: Layout;
+  readonly store: Store;
+  branch(): string;
+}
+
+export interface OpenOptions extends StoreOptions {
+  readonly env?: Env;
+  /** Overrides NEXUS_HARNESS_ID. */
+  readonly harnessId?: string;
+}
+
+/** A server answers many calls about one project: what it parsed for one it keeps for the next. */
+const open = new Map<string, Project>();
+const MAX_OPEN = 64;
+
+/** Finds the project of `cwd`. Creates nothing and takes no lock. */
+export function openProject(cwd: string, { env = {}, harnessId, ...options }: OpenOptions = {}): Project {
+  const root = findRoot(cwd, env);
+  const layout = layoutOf(root, harnessId ?? (env.NEXUS_HARNESS_ID || undefined));
+  const key = JSON.stringify([root, layout.harnessId, options]);
+  const known = open.get(key);
+  if (known !== undefined) return known;
+  if (open.size >= MAX_OPEN) forgetProjects();
+  const project: Project = {
+    root,
+    layout,
+    store: new Store(layout, options),
+    branch: () => currentBranch(root),
+  };
+  open.set(key, project);
+  return project;
+}
+
+/** Closes what was kept open of every project. */
+export function forgetProjects(): void {
+  for (const { store } of open.values()) store.forget();
+  open.clear();
+}

@@ -1,0 +1,262 @@
+// Everything that changes state goes through here, in this order: lock, read, validate, write a temporary file, check its
+// size, fsync, rename, fsync the folder, unlock, answer. Readers take no lock: a file is only ever replaced whole.
+// A damaged file is never replaced: a copy is kept, and every change is refused until a person has looked at it.
+import { createHash } from "node:crypto";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { fromSystemError, NutError } from "../errors.js";
+import { atomicWrite, syncFolder, TEMP_MARK } from "../files/index.js";
+import { type Document, newerVersion } from "./documents.js";
+import { assertInside, type Layout } from "./layout.js";
+import { appended, chunks, type ListText, listText, replaced, withHead } from "./list-text.js";
+import { exclusively, LOCK_WAIT_MS, type Lock, openLock } from "./lock.js";
+
+export interface StoreOptions {
+  readonly lockWaitMs?: number;
+}
+
+/** How a list changed, when only one item did: the rest of its text is then not written out again as JSON. */
+export type ListChange = { readonly appended: unknown } | { readonly replaced: number };
+
+interface Kept {
+  /** Held open so that the file's number cannot be given to another file while we compare by it. */
+  readonly fd: number;
+  readonly identity: string;
+  readonly value: unknown;
+  text: ListText | null;
+}
+
+export class Store {
+  readonly layout: Layout;
+  readonly #waitMs: number;
+  readonly #kept = new Map<string, Kept>();
+  #lock: Lock | null = null;
+  #swept = false;
+
+  constructor(layout: Layout, { lockWaitMs = LOCK_WAIT_MS }: StoreOptions = {}) {
+    this.layout = layout;
+    this.#waitMs = lockWaitMs;
+  }
+
+  /** The file's value, or null when there is none. Shared and read only. Throws STATE_DAMAGED for what cannot be read. */
+  read<T>(document: Document<T>): T | null {
+    const path = document.path(this.layout);
+    return (this.#load(document, path)?.value as T | undefined) ?? null;
+  }
+
+  /** Runs `change` alone among all processes. What it wrote before throwing stays written: order your writes. */
+  async update<T>(change: (transaction: Transaction) => T): Promise<T> {
+    assertInside(this.layout);
+    this.#lock ??= openLock(this.layout.lock);
+    return exclusively(
+      this.#lock,
+      this.layout.lock,
+      () => {
+        this.#sweep();
+        try {
+          return change(new Transaction(this));
+        } catch (error) {
+          this.forget();
+          throw fromSystemError(error) ?? error;
+        }
+      },
+      this.#waitMs,
+    );
+  }
+
+  /** Drops what was kept in memory; the next read goes to the disk. */
+  forget(): void {
+    for (const { fd } of this.#kept.values()) closeSync(fd);
+    this.#kept.clear();
+  }
+
+  /** For transactions only. */
+  replace(document: Document<unknown>, value: unknown, change?: ListChange): void {
+    const path = document.path(this.layout);
+    const text = document.list === undefined ? null : this.#text(document, path, value, change);
+    mkdirSync(dirname(path), { recursive: true });
+    atomicWrite(path, text === null ? `${JSON.stringify(value, null, 2)}\n` : chunks(text));
+    const fd = openSync(path, "r");
+    this.#keep(path, { fd, identity: identity(fd), value, text });
+  }
+
+  /** For transactions only. */
+  remove(path: string): void {
+    this.#keep(path, null);
+    rmSync(path, { force: true });
+  }
+
+  #load(document: Document<unknown>, path: string): Kept | null {
+    const kept = this.#kept.get(path);
+    if (kept !== undefined && sameFile(path, kept)) return kept;
+    this.#keep(path, null);
+    const fd = openRegular(path);
+    if (fd === null) return null;
+    try {
+      const value = parse(readFileSync(fd), document, path);
+      const fresh = { fd, identity: identity(fd), value, text: null };
+      this.#keep(path, fresh);
+      return fresh;
+    } catch (error) {
+      closeSync(fd);
+      throw error;
+    }
+  }
+
+  #text(document: Document<unknown>, path: string, value: unknown, change?: ListChange): ListText {
+    const key = document.list!;
+    const fields = value as Record<string, unknown>;
+    const before = this.#kept.get(path)?.text ?? null;
+    if (before === null || change === undefined) return listText(fields, key);
+    const head = withHead(before, fields, key);
+    if ("appended" in change) return appended(head, change.appended);
+    return replaced(head, change.replaced, (fields[key] as readonly unknown[])[change.replaced]);
+  }
+
+  #keep(path: string, next: Kept | null): void {
+    const before = this.#kept.get(path);
+    if (before !== undefined) closeSync(before.fd);
+    if (next === null) this.#kept.delete(path);
+    else this.#kept.set(path, next);
+  }
+
+  /** Under the lock no writer is alive, so any temporary file was left by one that died. */
+  #sweep(): void {
+    if (this.#swept) return;
+    const { nexus, state, own, artifacts } = this.layout;
+    for (const folder of [nexus, state, own, artifacts]) {
+      if (!existsSync(folder)) continue;
+      for (const name of readdirSync(folder)) if (name.includes(TEMP_MARK)) rmSync(join(folder, name), { force: true });
+    }
+    this.#swept = true;
+  }
+}
+
+/** What a change may do, while the lock is held. */
+export class Transaction {
+  readonly #store: Store;
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  get layout(): Layout {
+    return this.#store.layout;
+  }
+
+  /** Reads a file that is about to be changed. Throws STATE_DAMAGED (after keeping a copy) or STATE_NEWER. */
+  open<T>(document: Document<T>): T | null {
+    try {
+      const value = this.#store.read(document);
+      refuseNewer(value, document.path(this.layout));
+      return value;
+    } catch (error) {
+      if (error instanceof NutError && error.code === "STATE_DAMAGED") throw this.#withCopy(error);
+      throw error;
+    }
+  }
+
+  write<T>(document: Document<T>, value: T, change?: ListChange): void {
+    this.#store.replace(document as Document<unknown>, value, change);
+  }
+
+  /** Deletes files that are there and says which; durable on return. */
+  remove(paths: readonly string[]): string[] {
+    const there = paths.filter((path) => existsSync(path));
+    for (const path of there) this.#store.remove(path);
+    for (const folder of new Set(there.map((path) => dirname(path)))) syncFolder(folder);
+    return there.map((path) => basename(path));
+  }
+
+  /** The copy is named by its content, so however often a file is found damaged, it is kept once. */
+  #withCopy(error: NutError): NutError {
+    const path = String(error.data.path);
+    let bytes: Buffer;
+    try {
+      bytes = readFileSync(path);
+    } catch {
+      return error;
+    }
+    const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+    const folder = join(this.layout.own, "damaged");
+    const copy = join(folder, `${basename(path)}.${digest}`);
+    if (!existsSync(copy)) {
+      mkdirSync(folder, { recursive: true });
+      atomicWrite(copy, bytes);
+    }
+    return new NutError(error.code, `${error.message}; nothing was changed`, {
+      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      data: { ...error.data, copy },
+      cause: error,
+    });
+  }
+}
+
+function refuseNewer(value: unknown, path: string): void {
+  const version = newerVersion(value);
+  if (version === null) return;
+  throw new NutError("STATE_NEWER", `${path} was written by version ${version} of the contract; nothing was changed`, {
+    hint: "npm install -g nutcracker@latest",
+    data: { path, version },
+  });
+}
+
+/** Opens without following a link or waiting for a FIFO; null when there is nothing. */
+function openRegular(path: string): number | null {
+  let fd: number;
+  try {
+    fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT") return null;
+    if (code === "ELOOP" || code === "ENXIO") throw damaged(path, "is not a regular file");
+    throw fromSystemError(error, path) ?? error;
+  }
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw damaged(path, "is not a regular file");
+}
+
+function parse(bytes: Buffer, document: Document<unknown>, path: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch (error) {
+    throw damaged(path, bytes.length === 0 ? "is empty" : "is not JSON", error);
+  }
+  const version = newerVersion(value);
+  const problem = document.problem(value);
+  if (problem === null) return value;
+  if (version !== null) refuseNewer(value, path);
+  throw damaged(path, `does not look right: ${problem}`);
+}
+
+function damaged(path: string, what: string, cause?: unknown): NutError {
+  return new NutError("STATE_DAMAGED", `${path} ${what}`, {
+    hint: `mend it, bring it back with git, or start afresh: mv ${path} ${path}.old`,
+    data: { path },
+    cause,
+  });
+}
+
+function identity(fd: number): string {
+  const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(fd, { bigint: true });
+  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+function sameFile(path: string, kept: Kept): boolean {
+  const now = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (now === undefined) return false;
+  return `${now.dev}:${now.ino}:${now.size}:${now.mtimeNs}:${now.ctimeNs}` === kept.identity;
+}
