@@ -10,7 +10,9 @@ const PROGRAMS = {
   chromium: ["chromium", "viewer and board tests"],
   git: ["git", "work tree tests"],
   pigz: ["pigz", "gzip interop with pigz"],
+  psql: ["postgresql", "PostgreSQL acceptance checks"],
   rg: ["ripgrep", "OpenCode skill tests"],
+  sqlite3: ["sqlite3", "SQLite acceptance checks"],
   strace: ["strace", "kill at every system call"],
   zstd: ["zstd", "zstd interop"],
 };

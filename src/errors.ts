@@ -30,7 +30,7 @@ export type ErrorCode =
   | "VAULT_NO_MATCHING_KEY"
   | "LEAK_FOUND"
   // acceptance
-  | "ACCEPTANCE_FAILED"
+  | "CRITERIA_INVALID"
   // state
   | "ARTIFACT_UNSAFE"
   | "ROLE_DENIED"
@@ -46,6 +46,8 @@ export type ErrorCode =
   | "HOST_UNKNOWN"
   // drivers
   | "DRIVER_MISSING"
+  | "DRIVER_TOO_OLD"
+  | "DRIVER_FAILED"
   // run
   | "RUN_BUSY"
   | "RUN_DAMAGED"
@@ -154,7 +156,7 @@ export function fromSystemError(error: unknown, path?: string): NutError | null 
 }
 
 /** Codes that mean "it ran well and the answer is no" (exit 1); every other refusal means "could not" (exit 2). */
-const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["BUNDLE_INCOMPLETE", "LEAK_FOUND", "ACCEPTANCE_FAILED"]);
+const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["BUNDLE_INCOMPLETE", "LEAK_FOUND"]);
 
 export function exitCodeFor(error: NutError): 1 | 2 {
   return ANSWERS_NO.has(error.code) ? 1 : 2;

@@ -89,3 +89,5 @@ export const Delivery = z
   .describe("Nutshell v0.2.0 completion manifest, delivery/result.json");
 
 export type Delivery = z.infer<typeof Delivery>;
+export type CriterionResult = z.infer<typeof CriterionResult>;
+export type ChecklistResult = z.infer<typeof ChecklistResult>;

@@ -1,0 +1,129 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import {
+  applyChanges,
+  compareTrees,
+  copyTree,
+  isResult,
+  listTree,
+  rebuildTree,
+  treeDigest,
+  writeArtifacts,
+} from "./result-tree.js";
+
+let folder: string;
+let base: string;
+let result: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "nut-tree-"));
+  base = join(folder, "base");
+  result = join(folder, "result");
+  put(base, { "files/a.txt": "one\ntwo\n", "files/b.txt": "b\n", "files/old/c.txt": "c\n", "run.sh": "#!/bin/sh\n" });
+  copyTree(base, result);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+function put(root: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+function work(): void {
+  put(result, {
+    "files/a.txt": "one\n2\nthree\n",
+    "files/new.txt": "1\n2\n3",
+    "node_modules/x/i.js": "",
+    ".git/HEAD": "",
+  });
+  rmSync(join(result, "files/old"), { recursive: true });
+  chmodSync(join(result, "run.sh"), 0o755);
+  symlinkSync("a.txt", join(result, "files/link"));
+}
+
+describe("a result", () => {
+  it("is what changed, with its lines, without leftovers", () => {
+    work();
+    expect(compareTrees(base, result)).toEqual([
+      { path: "files/a.txt", kind: "modified", lines: 3, diffLines: 3 },
+      { path: "files/link", kind: "created", lines: 1, diffLines: 1 },
+      { path: "files/new.txt", kind: "created", lines: 3, diffLines: 3 },
+      { path: "files/old/c.txt", kind: "deleted", lines: 0, diffLines: 1 },
+      { path: "run.sh", kind: "modified", lines: 1, diffLines: 0 },
+    ]);
+  });
+
+  it("is seen whatever the times say", () => {
+    const path = join(result, "files/b.txt");
+    writeFileSync(path, "B\n");
+    expect(compareTrees(base, result).map((change) => change.path)).toEqual(["files/b.txt"]);
+  });
+
+  it("comes back from its base and a delivery, digest for digest", () => {
+    work();
+    const changes = compareTrees(base, result);
+    const delivery = join(folder, "delivery");
+    writeArtifacts(result, delivery, changes);
+    expect([...listTree(join(delivery, "delivery/artifacts")).keys()]).toEqual([
+      "files/a.txt",
+      "files/link",
+      "files/new.txt",
+      "run.sh",
+    ]);
+
+    const rebuilt = join(folder, "rebuilt");
+    const of = (kind: string) => changes.filter((change) => change.kind === kind).map(({ path }) => path);
+    rebuildTree(base, delivery, { created: of("created"), modified: of("modified"), deleted: of("deleted") }, rebuilt);
+    expect(compareTrees(result, rebuilt)).toEqual([]);
+    expect(treeDigest(rebuilt, isResult)).toBe(treeDigest(result, isResult));
+    expect(treeDigest(rebuilt, isResult)).not.toBe(treeDigest(base, isResult));
+    expect(readlinkSync(join(rebuilt, "files/link"))).toBe("a.txt");
+  });
+
+  it("understands deliveries that leave out the request's files/ folder", () => {
+    const delivery = join(folder, "delivery");
+    put(delivery, { "delivery/artifacts/a.txt": "changed\n", "delivery/artifacts/n.txt": "new\n" });
+    const rebuilt = join(folder, "rebuilt");
+    const delivered = {
+      created: ["delivery/artifacts/n.txt"],
+      modified: ["delivery/artifacts/a.txt"],
+      deleted: ["b.txt"],
+    };
+    rebuildTree(base, delivery, delivered, rebuilt);
+    expect(readFileSync(join(rebuilt, "files/a.txt"), "utf8")).toBe("changed\n");
+    expect([existsSync(join(rebuilt, "files/n.txt")), existsSync(join(rebuilt, "files/b.txt"))]).toEqual([true, false]);
+  });
+});
+
+describe("a hostile result", () => {
+  const change = (path: string, kind: "modified" | "deleted") => ({ path, kind, lines: 0, diffLines: 0 });
+
+  it("never writes or deletes through a link", () => {
+    const outside = join(folder, "outside");
+    put(outside, { "kept.txt": "kept" });
+    symlinkSync(outside, join(result, "door"));
+    put(base, { evil: "evil" });
+    applyChanges(result, [change("door/kept.txt", "deleted")], (path) => path);
+    expect(readFileSync(join(outside, "kept.txt"), "utf8")).toBe("kept");
+    applyChanges(result, [change("door/kept.txt", "modified")], () => join(base, "evil"));
+    expect(readFileSync(join(outside, "kept.txt"), "utf8")).toBe("kept");
+    expect(readFileSync(join(result, "door/kept.txt"), "utf8")).toBe("evil");
+  });
+
+  it.each(["../x", "/x", "a/../../x", "", "a//b", "a\0b"])("is refused when it names %j", (path) => {
+    expect(() => applyChanges(result, [change(path, "deleted")], (name) => name)).toThrow(/leaves the result/);
+  });
+});

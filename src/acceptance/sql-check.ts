@@ -1,0 +1,157 @@
+// sql_check: one query, its rows compared. PostgreSQL through psql in a read-only transaction, its credential in the
+// environment; SQLite through the sqlite3 program, or Node's own where that is missing.
+import { existsSync, realpathSync } from "node:fs";
+import { join, sep } from "node:path";
+import { type Environment, findProgram } from "../process/index.js";
+import { type Check, inside } from "./checks.js";
+import type { CleanRoom } from "./clean-room.js";
+import type { AcceptanceCredential } from "./credential.js";
+import { failed, type Outcome, passed, skipped } from "./outcome.js";
+import { logOf } from "./script-check.js";
+
+export interface SqlOptions {
+  readonly credential: AcceptanceCredential | null;
+  readonly signal?: AbortSignal;
+}
+
+type Rows = readonly (readonly string[])[];
+
+export async function runSqlCheck(room: CleanRoom, check: Check, { credential, signal }: SqlOptions): Promise<Outcome> {
+  const { query } = check;
+  if (query === undefined) return skipped("there is no query to run");
+  // psql and sqlite3 obey commands of their own that start like this; a check is a query.
+  if (/^\s*[\\.]/.test(query)) return failed("the query is not SQL");
+  const database = check.database ?? (credential?.type === "sqlite" ? pathOf(credential.value) : undefined);
+  if (database !== undefined) return sqlite(room, check, database, signal);
+  if (credential === null) {
+    const name = check.credential_ref;
+    return skipped(
+      name === undefined
+        ? "no database: name one with credential_ref or database"
+        : `credential "${name}" could not be opened`,
+    );
+  }
+  const environment = postgresEnvironment(credential.value);
+  if (environment === null) return failed(`credential of type ${credential.type} does not say where the database is`);
+  return postgres(room, check, environment, signal);
+}
+
+async function postgres(room: CleanRoom, check: Check, login: Environment, signal?: AbortSignal): Promise<Outcome> {
+  if (findProgram("psql", room.environment()) === null) return skipped("psql is not installed");
+  const limits = `-c default_transaction_read_only=on -c statement_timeout=${check.timeoutMs}`;
+  const result = await room.run({
+    command: "psql",
+    args: ["-X", "--csv", "--tuples-only", "-w", "-v", "ON_ERROR_STOP=1", "-c", check.query!],
+    env: { ...login, PGOPTIONS: limits, PGCONNECT_TIMEOUT: "10", PGCLIENTENCODING: "UTF8" },
+    network: "host",
+    timeoutMs: check.timeoutMs,
+    signal,
+  });
+  if (result.code !== 0) return { ...failed(firstLine(result.stderr.text) ?? "psql failed"), log: logOf(result) };
+  return { ...judge(check, parseCsv(result.stdout.text)), log: logOf(result) };
+}
+
+async function sqlite(room: CleanRoom, check: Check, database: string, signal?: AbortSignal): Promise<Outcome> {
+  const path = join(room.tree, database);
+  if (!inside(database) || !existsSync(path)) return failed(`database ${database} does not exist in the result`);
+  if (!realpathSync(path).startsWith(realpathSync(room.tree) + sep))
+    return failed(`database ${database} leads out of the result`);
+  const command =
+    findProgram("sqlite3", room.environment()) === null
+      ? { command: process.execPath, args: ["-e", NODE_SQLITE, path, check.query!] }
+      : { command: "sqlite3", args: ["-batch", "-readonly", "-safe", "-csv", path, check.query!] };
+  const result = await room.run({ ...command, timeoutMs: check.timeoutMs, signal });
+  if (result.code === 69) return skipped("sqlite3 is not installed");
+  if (result.code !== 0) return { ...failed(firstLine(result.stderr.text) ?? "sqlite3 failed"), log: logOf(result) };
+  return { ...judge(check, parseCsv(result.stdout.text)), log: logOf(result) };
+}
+
+/** 69 says that this Node has no SQLite of its own (before 22). */
+const NODE_SQLITE = `
+let sqlite;
+try { sqlite = require("node:sqlite"); } catch { process.exit(69); }
+const [path, query] = process.argv.slice(1);
+const cell = (value) => (value === null ? "" : '"' + String(value).replaceAll('"', '""') + '"');
+for (const row of new sqlite.DatabaseSync(path, { readOnly: true }).prepare(query).all()) {
+  console.log(Object.values(row).map(cell).join(","));
+}
+`;
+
+/** A value is compared with the first column of the first row, a list with all rows. */
+function judge({ expected = {} }: Check, rows: Rows): Outcome {
+  if (expected.result === undefined) return rows.length > 0 ? passed() : failed("the query gave no rows");
+  const wanted = normal(expected.result);
+  const got = Array.isArray(expected.result) ? rowsLike(expected.result, rows) : (rows[0]?.[0] ?? null);
+  if (JSON.stringify(got) === JSON.stringify(wanted)) return passed();
+  return failed(`result ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`);
+}
+
+/** CSV has only text, so expectations become text too: 1 and "1" are the same answer, true is t in PostgreSQL's words. */
+function normal(value: unknown): unknown {
+  if (value === null) return "";
+  if (value === true) return "t";
+  if (value === false) return "f";
+  if (Array.isArray(value)) return value.map(normal);
+  return typeof value === "object" ? Object.values(value).map(normal) : String(value);
+}
+
+function rowsLike(expected: readonly unknown[], rows: Rows): unknown {
+  const nested = expected.some((row) => row !== null && typeof row === "object");
+  return nested ? rows : rows.map(([first]) => first ?? "");
+}
+
+export function parseCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  const cells = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/gy;
+  for (let at = 0; at < text.length; at = cells.lastIndex) {
+    cells.lastIndex = at;
+    const match = cells.exec(text);
+    if (match === null) break;
+    row.push(match[1]?.replaceAll('""', '"') ?? match[2] ?? "");
+    if (match[3] === ",") continue;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
+}
+
+/** Connection settings as libpq's own variables; null when the value names no host. */
+export function postgresEnvironment(value: AcceptanceCredential["value"]): Environment | null {
+  if (typeof value === "string") {
+    if (!URL.canParse(value)) return null;
+    const url = new URL(value);
+    if (!/^postgres(ql)?:$/.test(url.protocol)) return null;
+    return {
+      PGHOST: decodeURIComponent(url.hostname.replace(/^\[|\]$/g, "")) || (url.searchParams.get("host") ?? "127.0.0.1"),
+      PGPORT: url.port || undefined,
+      PGUSER: decodeURIComponent(url.username) || undefined,
+      PGPASSWORD: decodeURIComponent(url.password) || undefined,
+      PGDATABASE: decodeURIComponent(url.pathname.slice(1)) || undefined,
+      PGSSLMODE: url.searchParams.get("sslmode") ?? undefined,
+    };
+  }
+  const read = (...names: string[]) => {
+    const found = names.map((name) => value[name]).find((item) => item !== undefined && item !== null);
+    return found === undefined ? undefined : String(found);
+  };
+  const url = read("url", "connection_string", "dsn", "uri");
+  if (url !== undefined) return postgresEnvironment(url);
+  const host = read("host", "hostname");
+  if (host === undefined) return null;
+  return {
+    PGHOST: host,
+    PGPORT: read("port"),
+    PGUSER: read("user", "username"),
+    PGPASSWORD: read("password"),
+    PGDATABASE: read("database", "dbname", "db"),
+    PGSSLMODE: read("sslmode"),
+  };
+}
+
+function pathOf(value: AcceptanceCredential["value"]): string | undefined {
+  const path = typeof value === "string" ? value : value.path;
+  return typeof path === "string" ? path.replace(/^sqlite:(\/\/)?/, "") : undefined;
+}
+
+const firstLine = (text: string): string | undefined => text.trim().split("\n")[0] || undefined;
