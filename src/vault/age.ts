@@ -1,0 +1,170 @@
+// age files, by the age-encryption library. Added here: bounds on what a hostile header may cost, and refusals with codes.
+import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import { NutError } from "../errors.js";
+import { readSecretFile, writeSecretFile } from "./secret-file.js";
+
+/** scrypt at 2^18 takes about a second and 256 MB; 2^20 takes six and four times the memory, at a stranger's wish. */
+export const SCRYPT_MAX_LOG_N = 18;
+/** One X25519 step per stanza and identity: 512 recipients are more than any team, 10,000 are an attack. */
+export const MAX_STANZAS = 512;
+
+const INTRO = "age-encryption.org/v1\n";
+const ARMOR_INTRO = "-----BEGIN AGE ENCRYPTED FILE-----";
+
+export interface AgeKeys {
+  readonly identities: readonly string[];
+  /** Called only for a file that a passphrase opens; null when nobody can be asked. */
+  readonly passphrase?: () => Promise<string | null>;
+}
+
+export type AgeTarget =
+  | { readonly recipients: readonly string[]; readonly armored?: boolean }
+  | { readonly passphrase: string; readonly armored?: boolean; readonly logN?: number };
+
+export interface AgeHeader {
+  readonly passphrase: boolean;
+  readonly stanzas: number;
+}
+
+export function isAge(bytes: Uint8Array): boolean {
+  return startsWith(bytes, INTRO) || isArmored(bytes);
+}
+
+/** How a file was encrypted, read from its header without any key. */
+export function readAgeHeader(file: Uint8Array): AgeHeader {
+  const bytes = dearmor(file);
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4 << 20)).toString("latin1");
+  const end = text.indexOf("\n---");
+  const stanzas = (end < 0 ? text : text.slice(0, end)).split("\n").filter((line) => line.startsWith("-> "));
+  const costs = stanzas.map((line) => /^-> scrypt \S+ (\d+)$/.exec(line)?.[1]).filter((cost) => cost !== undefined);
+  if (costs.some((cost) => Number(cost) > SCRYPT_MAX_LOG_N)) {
+    throw new NutError("VAULT_COSTLY", `the passphrase work factor is above 2^${SCRYPT_MAX_LOG_N}; refused`, {
+      data: { limit: SCRYPT_MAX_LOG_N },
+    });
+  }
+  if (stanzas.length > MAX_STANZAS) {
+    throw new NutError("VAULT_COSTLY", `encrypted for ${stanzas.length} recipients; at most ${MAX_STANZAS} are read`, {
+      data: { stanzas: stanzas.length, limit: MAX_STANZAS },
+    });
+  }
+  return { passphrase: stanzas.some((line) => line.startsWith("-> scrypt ")), stanzas: stanzas.length };
+}
+
+/** Throws VAULT_NO_MATCHING_KEY when no key fits, VAULT_DAMAGED when the file is not what was encrypted. */
+export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8Array> {
+  const header = readAgeHeader(file);
+  const decrypter = new Decrypter();
+  for (const identity of keys.identities) decrypter.addIdentity(identity);
+  if (header.passphrase) {
+    const passphrase = (await keys.passphrase?.()) ?? null;
+    if (passphrase === null && keys.identities.length === 0) throw needsPassphrase();
+    if (passphrase !== null) decrypter.addPassphrase(passphrase);
+  } else if (keys.identities.length === 0) {
+    throw noKey("no identity is at hand");
+  }
+  try {
+    return await decrypter.decrypt(dearmor(file));
+  } catch (cause) {
+    // The library has one class for everything; this sentence is pinned by a test.
+    const words = cause instanceof Error ? cause.message : "";
+    if (words.includes("no identity matched")) throw noKey("none of the identities at hand opens it");
+    throw new NutError("VAULT_DAMAGED", "the encrypted file is damaged or was changed", { cause });
+  }
+}
+
+export async function ageEncrypt(plain: Uint8Array, target: AgeTarget): Promise<Uint8Array> {
+  const encrypter = new Encrypter();
+  if ("passphrase" in target) {
+    encrypter.setPassphrase(target.passphrase);
+    encrypter.setScryptWorkFactor(target.logN ?? SCRYPT_MAX_LOG_N);
+  } else {
+    if (target.recipients.length === 0) throw new NutError("IDENTITY_MISSING", "nobody to encrypt for");
+    for (const recipient of new Set(target.recipients)) encrypter.addRecipient(checkRecipient(recipient));
+  }
+  const file = await encrypter.encrypt(plain);
+  return target.armored ? Buffer.from(armor.encode(file), "ascii") : file;
+}
+
+/** A recipient as it is typed. A secret key in its place is refused without repeating it. */
+export function checkRecipient(text: string): string {
+  const refuse = (message: string) => new NutError("IDENTITY_INVALID", message, { hint: "nutshell keygen" });
+  if (/^age-secret-key-/i.test(text)) throw refuse("a recipient is a public key (age1…), not a secret one");
+  if (!text.startsWith("age1")) throw refuse(`"${text.slice(0, 80)}" is not an age recipient (age1…)`);
+  try {
+    new Encrypter().addRecipient(text);
+    return text;
+  } catch {
+    throw refuse(`"${text.slice(0, 80)}" is not an age recipient (age1…)`);
+  }
+}
+
+export interface AgeIdentity {
+  readonly identity: string;
+  readonly recipient: string;
+}
+
+export async function generateAgeIdentity(): Promise<AgeIdentity> {
+  const identity = await generateX25519Identity();
+  return { identity, recipient: await identityToRecipient(identity) };
+}
+
+export const recipientOf = (identity: string): Promise<string> => identityToRecipient(identity);
+
+/** The form age-keygen writes, so that either tool's file serves both. */
+export function writeAgeIdentityFile(path: string, { identity, recipient }: AgeIdentity, createdAt: Date): void {
+  writeSecretFile(path, `# created: ${createdAt.toISOString()}\n# public key: ${recipient}\n${identity}\n`);
+}
+
+export function readAgeIdentityFile(path: string): readonly string[] {
+  const identities = parseAgeIdentities(readSecretFile(path).toString("utf8"));
+  if (identities !== null) return identities;
+  throw new NutError("IDENTITY_INVALID", `${path}: not an age identity file (lines of AGE-SECRET-KEY-1…)`, {
+    hint: "nutshell keygen -o identity.txt",
+    data: { path },
+  });
+}
+
+/** null when the text holds anything but comments and identities. */
+export function parseAgeIdentities(text: string): readonly string[] | null {
+  const lines = text.split(/\r?\n/).filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  return lines.length > 0 && lines.every(isAgeIdentity) ? lines : null;
+}
+
+function isAgeIdentity(line: string): boolean {
+  try {
+    new Decrypter().addIdentity(line);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function dearmor(file: Uint8Array): Uint8Array {
+  if (!isArmored(file)) return file;
+  try {
+    return armor.decode(Buffer.from(file.buffer, file.byteOffset, file.length).toString("latin1"));
+  } catch (cause) {
+    throw new NutError("VAULT_DAMAGED", "the armored file is damaged or was changed", { cause });
+  }
+}
+
+function isArmored(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 1024)).toString("latin1");
+  return start.trimStart().startsWith(ARMOR_INTRO);
+}
+
+function startsWith(bytes: Uint8Array, text: string): boolean {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, text.length)).toString("latin1") === text;
+}
+
+function noKey(why: string): NutError {
+  return new NutError("VAULT_NO_MATCHING_KEY", `the vault stays closed: ${why}`, {
+    hint: "nutshell credentials --identity <file>",
+  });
+}
+
+function needsPassphrase(): NutError {
+  return new NutError("NO_TERMINAL", "this vault opens with a passphrase and nobody can be asked", {
+    hint: "put it in NUTSHELL_PASSPHRASE, or run the command in a terminal",
+  });
+}
