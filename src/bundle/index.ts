@@ -1,1 +1,37 @@
-export {};
+// Bundles: bytes ⇄ files. The public face of `nutcracker/bundle`.
+export { type Finding, NutError } from "../errors.js";
+export type { Manifest, TreeRow } from "../schema/manifest.js";
+export { LEVELS, type Level } from "./compressor.js";
+export type { Compression } from "./decompress.js";
+export {
+  DEFAULT_LIMITS,
+  type Limits,
+  MAX_ENTRIES,
+  MAX_MANIFEST_BYTES,
+  MAX_TOTAL_BYTES,
+} from "./limits.js";
+export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./list-folder.js";
+export {
+  FORMAT_VERSION,
+  formatManifest,
+  isNewer,
+  type ManifestOptions,
+  manifestFindings,
+  parseManifest,
+  readManifest,
+  writeManifest,
+} from "./manifest.js";
+export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./open-bundle.js";
+export {
+  contentDigest,
+  hashEntries,
+  type Observer,
+  type Packed,
+  type PackOptions,
+  type PackProgress,
+  packFolder,
+} from "./pack-folder.js";
+export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./safe-path.js";
+export { estimateTokens } from "./tokens.js";
+export { isCompleteTree, judgeTree, treeRows } from "./tree.js";
+export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./unpack-bundle.js";

@@ -1,1 +1,9 @@
 export { type AtomicWriteOptions, atomicWrite, syncFolder, TEMP_MARK, temporaryName } from "./atomic-write.js";
+export {
+  decodeUtf8,
+  type FormatOptions,
+  formatJson,
+  JsonError,
+  type JsonOptions,
+  parseJson,
+} from "./strict-json.js";
