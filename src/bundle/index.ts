@@ -1,8 +1,11 @@
 // Bundles: bytes ⇄ files. The public face of `nutcracker/bundle`.
 export { type Finding, NutError } from "../errors.js";
 export type { Manifest, TreeRow } from "../schema/manifest.js";
+export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./completeness.js";
+export { resolveReference } from "./completeness-references.js";
 export { LEVELS, type Level } from "./compressor.js";
 export type { Compression } from "./decompress.js";
+export { type CompletenessOptions, type Content, SOON_MS, shellWord } from "./judging.js";
 export {
   DEFAULT_LIMITS,
   type Limits,
@@ -32,6 +35,6 @@ export {
   packFolder,
 } from "./pack-folder.js";
 export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./safe-path.js";
-export { estimateTokens } from "./tokens.js";
+export { estimateTokens, isText } from "./tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./tree.js";
 export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./unpack-bundle.js";
