@@ -1,11 +1,11 @@
 // manifest.json and schema/*.json, made from the sources of a core folder. The same sources give the same bytes.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
-import { NutError } from "../errors.js";
 import { AgentMeta, CoreManifest, SkillMeta, VocabularyFile } from "../schema/catalog.js";
-import { readManifestFast } from "./manifest.js";
+import { findCoreFolder } from "./core-folder.js";
+import { invalid, readManifestFast } from "./manifest.js";
 import { type CoreSource, readSource } from "./source.js";
 
 /** The line of the nexus-core contract our own core keeps. */
@@ -16,17 +16,15 @@ const SCHEMA_CONTRACT_VERSION = "2.0";
 export function buildCore(coreDir: string): Map<string, string> {
   const source = readSource(coreDir);
   const first = source.findings[0];
-  if (first !== undefined) {
-    throw new NutError("CATALOG_INVALID", `${first.path}: ${first.message}`, {
-      hint: "nexus catalog verify",
-      data: { findings: source.findings },
-    });
+  if (first !== undefined) throw invalid(coreDir, first.path, first.message);
+  const before = existsSync(join(coreDir, "manifest.json")) ? readManifestFast(coreDir) : null;
+  const manifest = buildManifest(source, before?.nexus_core_version ?? CORE_VERSION);
+  // A newer minor version may have put more into its manifest: it stays.
+  const files = new Map([["manifest.json", json({ ...before, ...manifest })]]);
+  // The schemas of somebody else's core are theirs.
+  if (resolve(coreDir) === findCoreFolder()) {
+    for (const [name, schema] of Object.entries(schemas())) files.set(`schema/${name}.schema.json`, json(schema));
   }
-  const version = existsSync(join(coreDir, "manifest.json"))
-    ? readManifestFast(coreDir).nexus_core_version
-    : CORE_VERSION;
-  const files = new Map([["manifest.json", json(buildManifest(source, version))]]);
-  for (const [name, schema] of Object.entries(schemas())) files.set(`schema/${name}.schema.json`, json(schema));
   return files;
 }
 

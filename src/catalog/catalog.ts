@@ -104,7 +104,7 @@ const MAX_BODY_BYTES = 1024 * 1024;
 export function bodyOf(coreDir: string, kind: "agents" | "skills", entry: { id: string; body_hash: string }): string {
   const bytes = readBody(coreDir, kind, entry.id);
   if (hashOf(bytes) !== entry.body_hash) {
-    throw invalid(bodyPath(coreDir, kind, entry.id), "the text was changed after manifest.json was made");
+    throw invalid(coreDir, bodyPath(coreDir, kind, entry.id), "the text was changed after manifest.json was made");
   }
   return bytes.toString("utf8");
 }
@@ -112,28 +112,23 @@ export function bodyOf(coreDir: string, kind: "agents" | "skills", entry: { id: 
 export function readBody(coreDir: string, kind: "agents" | "skills", id: string): Buffer {
   const path = bodyPath(coreDir, kind, id);
   try {
-    const { size } = lstatRegular(path);
-    if (size > MAX_BODY_BYTES) throw invalid(path, `larger than ${MAX_BODY_BYTES} bytes`);
+    const stat = lstatSync(path);
+    if (!stat.isFile()) throw invalid(coreDir, path, "not a regular file");
+    if (stat.size > MAX_BODY_BYTES) throw invalid(coreDir, path, `larger than ${MAX_BODY_BYTES} bytes`);
     return readFileSync(path);
   } catch (error) {
-    if (isSystemError(error) && error.code === "ENOENT") throw invalid(path, "no such file", error);
+    if (isSystemError(error) && error.code === "ENOENT") throw invalid(coreDir, path, "no such file", error);
     throw error;
   }
 }
 
 export function bodyPath(coreDir: string, kind: "agents" | "skills", id: string): string {
-  if (!/^[a-z][a-z0-9-]*$/.test(id)) throw invalid(join(coreDir, "manifest.json"), `"${id}" cannot be an id`);
+  if (!/^[a-z][a-z0-9-]*$/.test(id)) throw invalid(coreDir, join(coreDir, "manifest.json"), `"${id}" cannot be an id`);
   return join(coreDir, kind, id, "body.md");
 }
 
 export function hashOf(bytes: Uint8Array): string {
   return `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
-}
-
-function lstatRegular(path: string) {
-  const stat = lstatSync(path);
-  if (!stat.isFile()) throw invalid(path, "not a regular file");
-  return stat;
 }
 
 /** The list under a role's name, and nothing an object inherits. */
@@ -146,5 +141,5 @@ async function validate(manifest: CoreManifest, coreDir: string): Promise<void> 
   const parsed = schema.safeParse(manifest);
   if (parsed.success) return;
   const { path, message } = parsed.error.issues[0]!;
-  throw invalid(join(coreDir, "manifest.json"), `${path.join(".")}: ${message}`);
+  throw invalid(coreDir, join(coreDir, "manifest.json"), `${path.join(".")}: ${message}`);
 }

@@ -1,6 +1,6 @@
 // Reading manifest.json. A hook process starts for every tool call, so the everyday path parses one JSON file and loads
 // neither zod nor yaml: the package's own manifest is proven valid by tests, a foreign one is validated by loadCatalog.
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError, NutError } from "../errors.js";
 import type { CoreManifest } from "../schema/catalog.js";
@@ -18,7 +18,10 @@ export function readManifestFast(coreDir: string = findCoreFolder()): CoreManife
       "CATALOG_MISSING",
       `${coreDir} is not a nexus-core folder of the 0.7 line: it has no manifest.json`,
       {
-        hint: `nexus catalog build --core ${coreDir}`,
+        // Sources without a manifest can be built; anything else is another kind of folder.
+        hint: existsSync(join(coreDir, "vocabulary", "capabilities.yml"))
+          ? catalogHint("build", coreDir)
+          : "nexus catalog list",
         data: { path },
       },
     );
@@ -27,14 +30,21 @@ export function readManifestFast(coreDir: string = findCoreFolder()): CoreManife
   try {
     manifest = JSON.parse(text);
   } catch (error) {
-    throw invalid(path, "not JSON", error);
+    throw invalid(coreDir, path, "not JSON", error);
   }
-  if (!hasParts(manifest)) throw invalid(path, "agents, skills or vocabulary is missing");
+  if (!hasParts(manifest)) throw invalid(coreDir, path, "agents, skills or vocabulary is missing");
   return manifest;
 }
 
-export function invalid(path: string, reason: string, cause?: unknown): NutError {
-  return new NutError("CATALOG_INVALID", `${path}: ${reason}`, { hint: "nexus catalog verify", data: { path }, cause });
+export function invalid(coreDir: string, path: string, reason: string, cause?: unknown): NutError {
+  const hint = catalogHint("verify", coreDir);
+  return new NutError("CATALOG_INVALID", `${path}: ${reason}`, { hint, data: { path }, cause });
+}
+
+/** A command that can be pasted, about this very folder. */
+export function catalogHint(verb: "build" | "verify", coreDir: string): string {
+  const shown = /^[\w./@+-]+$/.test(coreDir) ? coreDir : `'${coreDir.replaceAll("'", "'\\''")}'`;
+  return `nexus catalog ${verb} --core ${shown}`;
 }
 
 function hasParts(value: unknown): value is CoreManifest {

@@ -3,7 +3,7 @@
 import { join } from "node:path";
 import type { Finding } from "../errors.js";
 import { CoreManifest, VOCABULARY_FILES } from "../schema/catalog.js";
-import { readManifestFast } from "./manifest.js";
+import { catalogHint, readManifestFast } from "./manifest.js";
 import { bad, type CoreSource, readSource } from "./source.js";
 
 export interface Verified {
@@ -59,11 +59,10 @@ function repeated(rows: readonly { id: string }[], path: string): Finding[] {
     .map(({ id }) => bad("core_repeated_id", path, `"${id}" is there twice`));
 }
 
-const FIX = "nexus catalog build";
-
 /** Where manifest.json and the sources disagree. */
 function stale(coreDir: string, manifest: CoreManifest, source: CoreSource): Finding[] {
   const path = join(coreDir, "manifest.json");
+  const fix = catalogHint("build", coreDir);
   const findings: Finding[] = [];
   for (const kind of ["agents", "skills"] as const) {
     const listed = new Map(manifest[kind].map((entry) => [entry.id, entry]));
@@ -71,22 +70,22 @@ function stale(coreDir: string, manifest: CoreManifest, source: CoreSource): Fin
       const twin = listed.get(entry.id);
       listed.delete(entry.id);
       const where = join(coreDir, kind, entry.id);
-      if (twin === undefined) findings.push(bad("manifest_stale", path, `${kind}: "${entry.id}" is missing`, FIX));
+      if (twin === undefined) findings.push(bad("manifest_stale", path, `${kind}: "${entry.id}" is missing`, fix));
       else if (twin.body_hash !== entry.body_hash) {
         findings.push(
-          bad("body_changed", join(where, "body.md"), "the text is not the one manifest.json was made from", FIX),
+          bad("body_changed", join(where, "body.md"), "the text is not the one manifest.json was made from", fix),
         );
       } else if (!agrees(entry, twin)) {
-        findings.push(bad("manifest_stale", join(where, "meta.yml"), "manifest.json says something else", FIX));
+        findings.push(bad("manifest_stale", join(where, "meta.yml"), "manifest.json says something else", fix));
       }
     }
     for (const id of listed.keys()) {
-      findings.push(bad("manifest_stale", path, `${kind}: "${id}" has no readable folder`, FIX));
+      findings.push(bad("manifest_stale", path, `${kind}: "${id}" has no readable folder`, fix));
     }
   }
   for (const [list, file] of Object.entries(VOCABULARY_FILES)) {
     if (!agrees(source.vocabulary[list], manifest.vocabulary[list])) {
-      findings.push(bad("manifest_stale", join(coreDir, "vocabulary", file), "manifest.json says something else", FIX));
+      findings.push(bad("manifest_stale", join(coreDir, "vocabulary", file), "manifest.json says something else", fix));
     }
   }
   return findings;

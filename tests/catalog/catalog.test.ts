@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PassThrough, Readable, Writable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { build as bundle } from "esbuild";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
@@ -39,7 +40,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-async function nexus(argv: string[], env: Record<string, string> = {}) {
+async function nexus(argv: string[], env: Record<string, string> = {}, cwd = folder) {
   const chunks = { out: "", err: "" };
   const sink = (key: "out" | "err") =>
     new Writable({
@@ -49,7 +50,7 @@ async function nexus(argv: string[], env: Record<string, string> = {}) {
       },
     });
   const code = await main(program, argv, {
-    cwd: folder,
+    cwd,
     env,
     now: () => new Date(0),
     signal: new AbortController().signal,
@@ -159,6 +160,30 @@ describe("the core that comes with the package", () => {
     expect(schema("vocabulary").safeParse({ tags: [{ id: "x" }] }).success).toBe(false);
   });
 
+  it("is read without the yaml and schema libraries when there is nothing to configure", async () => {
+    const { metafile } = await bundle({
+      absWorkingDir: ROOT,
+      entryPoints: ["src/catalog/index.ts"],
+      bundle: true,
+      platform: "node",
+      format: "esm",
+      splitting: true,
+      outdir: "out",
+      write: false,
+      metafile: true,
+    });
+    const eager = new Set<string>();
+    const walk = (path: string) => {
+      if (eager.has(path)) return;
+      eager.add(path);
+      for (const { path: next, kind } of metafile.inputs[path]?.imports ?? [])
+        if (kind === "import-statement") walk(next);
+    };
+    walk("src/catalog/index.ts");
+    expect([...eager].filter((path) => path.includes("node_modules"))).toEqual([]);
+    expect(eager).toContain("src/catalog/catalog.ts");
+  });
+
   it("is found from any module of the package, and said to be missing elsewhere", () => {
     expect(findCoreFolder(pathToFileURL(join(ROOT, "dist", "chunks", "x.js")).href)).toBe(CORE);
     expect(() => findCoreFolder(pathToFileURL(join(folder, "x.js")).href)).toThrow(/no core folder/);
@@ -225,12 +250,11 @@ describe("what a project adds", () => {
 
   it("is found from a sub-folder and through the harness's environment", async () => {
     config("capabilities: { writer: [no_shell_exec] }\n");
-    const writer = async (env: Record<string, string>, cwd?: string) => {
-      const { out } = await nexus(["catalog", "show", "writer", "--json"], env);
-      return { cwd, capabilities: JSON.parse(out).capabilities };
-    };
-    expect((await writer({})).capabilities).toEqual(["no_task_create", "no_shell_exec"]);
-    expect((await writer({ NEXUS_PROJECT_DIR: join(folder, "elsewhere") })).capabilities).toEqual(["no_task_create"]);
+    mkdirSync(join(folder, "a", "b"), { recursive: true });
+    const writer = async (env: Record<string, string>, cwd: string) =>
+      JSON.parse((await nexus(["catalog", "show", "writer", "--json"], env, cwd)).out).capabilities;
+    expect(await writer({}, join(folder, "a", "b"))).toEqual(["no_task_create", "no_shell_exec"]);
+    expect(await writer({ NEXUS_PROJECT_DIR: join(folder, "a") }, folder)).toEqual(["no_task_create"]);
   });
 });
 
@@ -260,13 +284,54 @@ describe("any nexus-core folder", () => {
     });
     const { code, out } = await nexus(["catalog", "verify", "--core", "core", "--json"]);
     expect(code).toBe(1);
-    expect(JSON.parse(out).findings).toMatchObject([{ code: "body_changed", fix: "nexus catalog build" }]);
+    expect(JSON.parse(out).findings).toMatchObject([
+      { code: "body_changed", fix: `nexus catalog build --core ${core}` },
+    ]);
     expect(await nexus(["catalog", "build", "--check", "--core", "core"])).toMatchObject({ code: 1 });
     expect(await nexus(["catalog", "build", "--core", "core"])).toMatchObject({
       code: 0,
       out: "wrote manifest.json\n",
     });
     expect(await nexus(["catalog", "verify", "--core", "core"])).toMatchObject({ code: 0 });
+  });
+
+  it("may be written a little differently: bare lists, no ids, another order, fields we do not know", async () => {
+    const core = copyOfCore();
+    const rewrite = (path: string, change: (text: string) => string) =>
+      writeFileSync(join(core, path), change(readFileSync(join(core, path), "utf8")));
+    rewrite("vocabulary/categories.yml", (text) => text.replace("categories:\n", "").replace(/^ {2}/gm, ""));
+    rewrite("agents/tester/meta.yml", (text) => text.replace("id: tester\n", "origin: elsewhere\n"));
+    rewrite("manifest.json", (text) => {
+      const manifest = JSON.parse(text);
+      const tester = manifest.agents.find(({ id }: { id: string }) => id === "tester");
+      return JSON.stringify({
+        ...manifest,
+        channel: "next",
+        agents: [{ ...tester, origin: "elsewhere" }, ...manifest.agents.filter((a: unknown) => a !== tester)],
+      });
+    });
+    writeFileSync(join(core, "schema", "agent.schema.json"), "theirs");
+    expect(await nexus(["catalog", "verify", "--core", "core"])).toMatchObject({ code: 0 });
+    expect(await nexus(["catalog", "build", "--core", "core"])).toMatchObject({
+      code: 0,
+      out: "wrote manifest.json\n",
+    });
+    const built = JSON.parse(readFileSync(join(core, "manifest.json"), "utf8"));
+    expect(built.channel).toBe("next");
+    expect(built.agents.map(({ id }: { id: string }) => id)).toEqual(readManifestFast(CORE).agents.map(({ id }) => id));
+    expect(built.agents.find(({ id }: { id: string }) => id === "tester").origin).toBe("elsewhere");
+    expect(readFileSync(join(core, "schema", "agent.schema.json"), "utf8")).toBe("theirs");
+  });
+
+  it("is built from its sources alone, and hints name it even when its path has spaces", async () => {
+    const core = copyOfCore();
+    rmSync(join(core, "manifest.json"));
+    const odd = join(folder, "my core's");
+    cpSync(core, odd, { recursive: true });
+    const { err } = await nexus(["catalog", "list", "--core", odd]);
+    expect(err).toContain(`hint: nexus catalog build --core '${odd.replace("'", "'\\''")}'`);
+    expect(await nexus(["catalog", "build", "--core", odd])).toMatchObject({ code: 0 });
+    expect(readFileSync(join(odd, "manifest.json"), "utf8")).toBe(readFileSync(join(CORE, "manifest.json"), "utf8"));
   });
 
   it("cannot make us read outside it", async () => {

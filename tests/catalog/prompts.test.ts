@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { bodyOf, findCoreFolder, readManifestFast } from "../../src/catalog/index.js";
+import { readReport } from "../../src/run/report.js";
 
 const CORE = findCoreFolder();
 const { agents, skills } = readManifestFast(CORE);
@@ -70,6 +71,25 @@ describe("a role's prompt", () => {
   it.each(roles)("$id reports in one shape per category", ({ agent, body }) => {
     const first = /```\n([A-Z]+):/.exec(body)?.[1];
     expect(first).toBe({ how: "RECOMMENDATION", do: "RESULT", check: "VERDICT" }[agent.category]);
+  });
+});
+
+describe("what the harness reads in a report", () => {
+  const example = (id: string) =>
+    /```\n([\s\S]+?)```/.exec(bodyOf(CORE, "agents", agents.find((a) => a.id === id)!))![1]!;
+
+  it.each(["tester", "reviewer"])("is in the shape %s is told to use", (id) => {
+    const report = example(id).replace("[passed|failed|unknown]", "[passed]");
+    expect(readReport(report, ["the first point"]).verdicts).toMatchObject([
+      { item: "the first point", status: "passed" },
+    ]);
+    expect(readReport(report, []).issues).toHaveLength(1);
+  });
+
+  it.each(["engineer", "writer"])("is in the shape %s is told to use", (id) => {
+    const { decisions, issues } = readReport(example(id), []);
+    expect(decisions).toEqual([{ decision: "what you chose where the task left it open", reason: "why" }]);
+    expect(issues).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
-import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { type Catalog, CONFIG_FILE, findCoreFolder, loadCatalog } from "../../catalog/index.js";
+import { findRoot } from "../../state/index.js";
 import type { Context } from "../operation.js";
 
 export const CoreInput = z.object({
@@ -17,15 +17,6 @@ export function coreFolder(core: string | undefined, { cwd }: Pick<Context, "cwd
 export function openCatalog(core: string | undefined, context: Context): Promise<Catalog> {
   return loadCatalog({
     ...(core === undefined ? {} : { coreDir: coreFolder(core, context) }),
-    configFile: join(projectFolder(context), CONFIG_FILE),
+    configFile: join(findRoot(context.cwd, context.env), CONFIG_FILE),
   });
-}
-
-/** Where a harness said the project is, or the nearest folder upwards with a .nexus, or here. */
-function projectFolder({ cwd, env }: Context): string {
-  if (env.NEXUS_PROJECT_DIR !== undefined && env.NEXUS_PROJECT_DIR !== "") return resolve(cwd, env.NEXUS_PROJECT_DIR);
-  for (let folder = cwd; ; folder = dirname(folder)) {
-    if (existsSync(join(folder, ".nexus"))) return folder;
-    if (folder === dirname(folder)) return cwd;
-  }
 }
