@@ -42,7 +42,7 @@ export class Store {
   readonly #waitMs: number;
   readonly #kept = new Map<string, Kept>();
   #lock: Lock | null = null;
-  #swept = false;
+  #prepared = false;
 
   constructor(layout: Layout, { lockWaitMs = LOCK_WAIT_MS }: StoreOptions = {}) {
     this.layout = layout;
@@ -63,7 +63,7 @@ export class Store {
       this.#lock,
       this.layout.lock,
       () => {
-        this.#sweep();
+        this.#prepare();
         try {
           return change(new Transaction(this));
         } catch (error) {
@@ -131,15 +131,16 @@ export class Store {
     else this.#kept.set(path, next);
   }
 
-  /** Under the lock no writer is alive, so any temporary file was left by one that died. */
-  #sweep(): void {
-    if (this.#swept) return;
+  /** Once per process. Under the lock no writer is alive, so any temporary file was left by one that died. */
+  #prepare(): void {
+    if (this.#prepared) return;
     const { nexus, state, own, artifacts } = this.layout;
+    ignoreState(nexus);
     for (const folder of [nexus, state, own, artifacts]) {
       if (!existsSync(folder)) continue;
       for (const name of readdirSync(folder)) if (name.includes(TEMP_MARK)) rmSync(join(folder, name), { force: true });
     }
-    this.#swept = true;
+    this.#prepared = true;
   }
 }
 
@@ -201,6 +202,12 @@ export class Transaction {
       cause: error,
     });
   }
+}
+
+/** Session files stay out of git, whoever made the folder. */
+function ignoreState(nexus: string): void {
+  const path = join(nexus, ".gitignore");
+  if (!existsSync(path)) atomicWrite(path, "state/\n");
 }
 
 function refuseNewer(value: unknown, path: string): void {

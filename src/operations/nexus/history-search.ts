@@ -5,6 +5,7 @@ import { tool, WholeNumber } from "./tool.js";
 export const historySearch = tool({
   name: "history_search",
   summary: "search closed cycles; the newest matches, oldest first",
+  guidance: "Look here before planning: a past decision may already answer the question.",
   input: z.object({
     query: z.string().optional().describe("any letter case, anywhere in a cycle"),
     last_n: WholeNumber.refine((n) => n >= 1, "must be 1 or more")

@@ -5,6 +5,7 @@ import { SomeWords, tool, WholeNumber } from "./tool.js";
 export const planDecide = tool({
   name: "plan_decide",
   summary: "record the decision on an issue",
+  guidance: "Give the decision and its reason in full: it is what the tasks are made from.",
   input: z.object({
     issue_id: WholeNumber,
     decision: SomeWords,

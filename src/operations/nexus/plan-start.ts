@@ -5,6 +5,7 @@ import { SomeWords, tool, Words } from "./tool.js";
 export const planStart = tool({
   name: "plan_start",
   summary: "open a plan with its issues; an open plan is filed in history first",
+  guidance: "Research first, then give the issues as questions that need a decision.",
   input: z.object({
     topic: SomeWords,
     issues: z.array(SomeWords, { error: "must be a list of titles" }).describe("what has to be decided, in order"),

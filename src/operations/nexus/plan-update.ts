@@ -6,9 +6,10 @@ import { tool, WholeNumber, Words } from "./tool.js";
 export const planUpdate = tool({
   name: "plan_update",
   summary: "add, remove, edit or reopen an issue of the open plan",
+  guidance: "Reopening drops the decision.",
   input: z.object({
     // Any text is let in: the contract answers an unknown action with a result of its own.
-    action: Words.describe("add | remove | edit | reopen"),
+    action: Words.meta({ enum: ["add", "remove", "edit", "reopen"] }),
     issue_id: WholeNumber.optional().describe("for remove, edit, reopen"),
     title: Words.optional().describe("for add, edit"),
   }),

@@ -1,23 +1,14 @@
-// Which tools a role is denied. The canonical table of the contract: additions can only deny more.
-export type SemanticClass = "nexus_task_creation" | "nexus_task_state_transition" | "nexus_task_metadata_modification";
+// Which tools a role is denied: the catalog's canonical table and what the project adds to it, never less.
+import { join } from "node:path";
+import { blockedClasses, CONFIG_FILE, effectiveCapabilities, findAgent, loadCatalog } from "../../catalog/index.js";
 
-const CREATE: readonly SemanticClass[] = ["nexus_task_creation"];
-const CHANGE: readonly SemanticClass[] = ["nexus_task_state_transition", "nexus_task_metadata_modification"];
+export type SemanticClass = "nexus_task_creation" | "nexus_task_state_transition";
 
-const DENIED: Readonly<Record<string, ReadonlySet<SemanticClass>>> = {
-  architect: new Set([...CREATE, ...CHANGE]),
-  designer: new Set([...CREATE, ...CHANGE]),
-  postdoc: new Set([...CREATE, ...CHANGE]),
-  strategist: new Set([...CREATE, ...CHANGE]),
-  engineer: new Set(CREATE),
-  writer: new Set(CREATE),
-  researcher: new Set(CREATE),
-  tester: new Set(CREATE),
-  reviewer: new Set(CREATE),
-};
-
-/** An unknown role is denied whatever any role is denied. */
-export function deniedTo(role: string): ReadonlySet<SemanticClass> {
-  if (role === "lead") return new Set();
-  return Object.hasOwn(DENIED, role) ? DENIED[role]! : new Set([...CREATE, ...CHANGE]);
+/** Throws when the catalog or the project's configuration cannot be read: a gate that cannot decide does not open. */
+export async function deniedTo(role: string, root: string): Promise<ReadonlySet<string>> {
+  const catalog = await loadCatalog({ configFile: join(root, CONFIG_FILE) });
+  const agent = findAgent(catalog, role);
+  // A role nobody knows is denied whatever any role is denied.
+  const capabilities = agent === null ? catalog.capabilities.map(({ id }) => id) : effectiveCapabilities(agent);
+  return blockedClasses(capabilities, catalog);
 }

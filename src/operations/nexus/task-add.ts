@@ -6,6 +6,8 @@ import { SomeWords, tool, WholeNumber } from "./tool.js";
 export const taskAdd = tool({
   name: "task_add",
   summary: "add a task to the open cycle",
+  guidance:
+    "One deliverable each. Write context so that its owner needs nothing else; ids in deps are those earlier calls returned.",
   input: z.object({
     title: SomeWords,
     context: SomeWords.describe("what its owner must know"),

@@ -5,6 +5,8 @@ import { tool } from "./tool.js";
 export const taskClose = tool({
   name: "task_close",
   summary: "file the plan and tasks in history and clear them",
+  guidance:
+    "Call it when everything is verified, or to abandon a cycle; memoryHint tells whether a lesson is worth keeping.",
   input: z.object({}),
   output: z.object({
     closed: z.boolean(),

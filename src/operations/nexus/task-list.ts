@@ -6,6 +6,7 @@ import { tool } from "./tool.js";
 export const taskList = tool({
   name: "task_list",
   summary: "the tasks, their progress, and which are ready",
+  guidance: "Start only what is in summary.ready.",
   input: z.object({}),
   output: z.object({
     exists: z.boolean().optional(),

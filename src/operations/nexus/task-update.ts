@@ -6,6 +6,7 @@ import { tool, WholeNumber } from "./tool.js";
 export const taskUpdate = tool({
   name: "task_update",
   summary: "set a task's status; completed → pending reopens it",
+  guidance: "Complete a task only after its acceptance was checked.",
   input: z.object({ id: WholeNumber, status: TaskStatus }),
   output: z.object({ task: Task }),
   needs: "nexus_task_state_transition",

@@ -9,6 +9,8 @@ import { deniedTo, type SemanticClass } from "./roles.js";
 export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
   readonly name: string;
   readonly summary: string;
+  /** For models: when and how to use it. */
+  readonly guidance?: string;
   readonly input: Input;
   readonly output: Output;
   /** Reads only: never refused to a role. */
@@ -24,6 +26,7 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
 }
 
 export interface Tool extends Operation {
+  readonly guidance: string;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly destructive: boolean;
@@ -31,6 +34,9 @@ export interface Tool extends Operation {
   /** One line each, for whoever called: how to get the rest of a list, which tasks can never be ready. */
   notes(result: unknown, context: Context): string[];
 }
+
+/** Lead is not in the catalog: it may call everything, and is what is meant when no role is named. */
+const LEAD = "lead";
 
 /** A contract refusal or a success; `error` is present in exactly the refusals. */
 export function tool<Input extends z.ZodType, Output extends z.ZodType>(
@@ -40,6 +46,7 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
   return {
     name,
     summary,
+    guidance: definition.guidance ?? "",
     input,
     output,
     readOnly,
@@ -47,8 +54,9 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
     idempotent: readOnly || (definition.idempotent ?? false),
     destructive: definition.destructive ?? false,
     async run(given, context) {
-      if (needs !== null) assertAllowed(name, needs, context);
-      return (await definition.run(projectOf(context), given as z.output<Input>, context)) as z.output<z.ZodType>;
+      const project = projectOf(context);
+      if (needs !== null) await assertAllowed(name, needs, project.root, context);
+      return (await definition.run(project, given as z.output<Input>, context)) as z.output<z.ZodType>;
     },
     notes(result, context) {
       if (isRefusal(result)) return [];
@@ -62,10 +70,15 @@ export function projectOf({ cwd, env }: Context): Project {
 }
 
 /** The role comes from the environment the harness set, never from an argument. */
-function assertAllowed(name: string, needs: SemanticClass | "lead", { env }: Context): void {
-  const role = env.NEXUS_ROLE;
-  if (role === undefined || role === "") return;
-  if (needs !== "lead" && !deniedTo(role).has(needs)) return;
+async function assertAllowed(
+  name: string,
+  needs: SemanticClass | "lead",
+  root: string,
+  { env }: Context,
+): Promise<void> {
+  const role = env.NEXUS_ROLE ?? "";
+  if (role === "" || role === LEAD) return;
+  if (needs !== "lead" && !(await deniedTo(role, root)).has(needs)) return;
   throw new NutError("ROLE_DENIED", `${name} is not for the role "${role}": ask Lead to do it`, {
     hint: "report what is needed in your final message",
     data: { tool: name, role },

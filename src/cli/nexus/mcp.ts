@@ -1,0 +1,28 @@
+import { serve } from "../../mcp/server.js";
+import { rawCommand } from "../command.js";
+
+export default rawCommand({
+  about: [
+    "Speaks the Model Context Protocol on standard input and output until the client goes away.",
+    "The project is the one of the folder it is started in. The role, if any, is NEXUS_ROLE: the harness sets it for the agents it starts.",
+  ],
+  examples: [["nexus mcp", "what a host is told to start"]],
+  async run(_, io) {
+    await serve({
+      context: {
+        cwd: io.cwd,
+        env: io.env,
+        now: io.now,
+        signal: io.signal,
+        progress: () => {},
+        ask: null,
+        stdin: io.stdin,
+        stdout: () => io.stdout,
+      },
+      stdin: io.stdin(),
+      stdout: io.stdout,
+      onError: (error) => io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`),
+    });
+    return 0;
+  },
+});

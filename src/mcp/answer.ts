@@ -1,0 +1,65 @@
+// One tool call over MCP: arguments in, a tool result out. A refusal is a result flagged as an error, with the same code
+// and hint the command line gives; protocol errors are for malformed requests only.
+import { fromSystemError, NutError } from "../errors.js";
+import type { Context } from "../operations/operation.js";
+
+export interface ToolAnswer {
+  content: { type: "text"; text: string }[];
+  structuredContent?: Record<string, unknown>;
+  isError?: boolean;
+  _meta?: Record<string, unknown>;
+  [field: string]: unknown;
+}
+
+export async function answer(name: string, given: unknown, context: Context): Promise<ToolAnswer> {
+  try {
+    // Loaded with the first call: listing the tools needs none of it.
+    const { callTool } = await import("../operations/nexus/call.js");
+    const { result, refused, notes, root } = await callTool(name, given, context);
+    const { value, note } = bounded(name, result as Record<string, unknown>, root);
+    const remarks = [...notes.slice(0, MAX_NOTES), ...(note === null ? [] : [note]), `project: ${root}`];
+    return {
+      content: [text(JSON.stringify(value)), text(remarks.join("\n"))],
+      structuredContent: value,
+      ...(refused ? { isError: true } : {}),
+      _meta: { "nutcracker/project": root },
+    };
+  } catch (error) {
+    return refusalAnswer(error);
+  }
+}
+
+const MAX_NOTES = 20;
+/** About 15,000 tokens: a model that asked for a list can still think about something else. */
+const MAX_LIST_CHARS = 60_000;
+
+/** A list too long to read is cut to what still needs work, and says where the rest is. */
+function bounded(name: string, value: Record<string, unknown>, root: string) {
+  const tasks = value.tasks;
+  if (!Array.isArray(tasks) || JSON.stringify(tasks).length <= MAX_LIST_CHARS) return { value, note: null };
+  const open = (task: { status?: unknown }) => (task.status === "completed" ? 1 : 0);
+  const ordered = [...tasks].sort((a, b) => open(a) - open(b));
+  const kept: unknown[] = [];
+  let left = MAX_LIST_CHARS;
+  for (const task of ordered) {
+    left -= JSON.stringify(task).length;
+    if (left < 0 && kept.length > 0) break;
+    kept.push(task);
+  }
+  const note =
+    `${kept.length} of ${tasks.length} tasks shown, unfinished ones first; ` +
+    `the rest, one per line: ${root}/.nexus/state/tasks.json (or: nexus ${name.replace(/^nx_/, "").replace("_", " ")})`;
+  return { value: { ...value, tasks: kept }, note };
+}
+
+function refusalAnswer(error: unknown): ToolAnswer {
+  const refusal = error instanceof NutError ? error : fromSystemError(error);
+  if (refusal === null) throw error;
+  const { code, message, hint, data } = refusal;
+  const body = { error: message, code, ...(hint === undefined ? {} : { hint }) };
+  return { content: [text(JSON.stringify(body))], structuredContent: { ...body, data }, isError: true };
+}
+
+function text(value: string): ToolAnswer["content"][number] {
+  return { type: "text", text: value };
+}

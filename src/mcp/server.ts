@@ -1,0 +1,56 @@
+// `nexus mcp`: the eleven tools for an agent, over standard input and output, which carry the protocol and nothing else.
+import type { Readable, Writable } from "node:stream";
+import { Server, type Tool } from "@modelcontextprotocol/server";
+import { serveStdio } from "@modelcontextprotocol/server/stdio";
+import type { Context } from "../operations/operation.js";
+import { VERSION } from "../version.js";
+import { answer } from "./answer.js";
+import { PatientTransport } from "./patient-transport.js";
+import listed from "./tool-list.json" with { type: "json" };
+
+export interface ServeOptions {
+  readonly context: Context;
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly onError: (error: Error) => void;
+}
+
+/** Resolves when the client has gone, or the context was aborted. */
+export async function serve({ context, stdin, stdout, onError }: ServeOptions): Promise<void> {
+  const transport = new PatientTransport(stdin, stdout);
+  const closed = new Promise<void>((resolve) => {
+    const server = serveStdio(() => makeServer(context), { transport, onerror: onError });
+    const inner = transport.onclose;
+    transport.onclose = () => {
+      inner?.();
+      resolve();
+    };
+    context.signal.addEventListener("abort", () => void server.close().then(resolve), { once: true });
+  });
+  await closed;
+}
+
+function makeServer(context: Context): Server {
+  const server = new Server(
+    { name: "nexus", title: "Nutcracker Nexus", version: VERSION },
+    { capabilities: { tools: {} }, instructions: instructions(context) },
+  );
+  server.setRequestHandler("tools/list", () => ({ tools: listed as unknown as Tool[] }));
+  server.setRequestHandler("tools/call", ({ params }) => answer(params.name, params.arguments, context));
+  return server;
+}
+
+/** Read once per session by the model: what the tools are for, and who it is here. */
+function instructions({ env }: Context): string {
+  const role = env.NEXUS_ROLE;
+  const who =
+    role === undefined || role === ""
+      ? "You are Lead: plan, add tasks, hand them out, verify, close."
+      : `You work as ${role} on ${env.NEXUS_TASK_ID ? `task ${env.NEXUS_TASK_ID}` : "a task"}: report to Lead, and leave what your role is refused to Lead.`;
+  return [
+    "The plan, the tasks and the history of this project, kept in .nexus and shared by everyone who works on it.",
+    who,
+    "Order of a cycle: history_search, plan_start, plan_decide for each issue, task_add, task_update as work is verified, task_close.",
+    "A result with error says what to do next. Every answer names the project it is about.",
+  ].join(" ");
+}
