@@ -57,6 +57,7 @@ export type ErrorCode =
   | "CRITERIA_INVALID"
   // state
   | "ARTIFACT_UNSAFE"
+  | "FIXTURE_INVALID"
   | "ROLE_DENIED"
   | "STATE_DAMAGED"
   | "STATE_LOCKED"

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import type { Tool } from "../operations/nexus/tool.js";
 import { tools } from "../operations/nexus/tools.js";
+import { PREFIX } from "./prefix.js";
 
 export interface ToolListing {
   readonly name: string;
@@ -13,8 +14,6 @@ export interface ToolListing {
 }
 
 type Schema = { type: "object" } & Record<string, unknown>;
-
-export const PREFIX = "nx_";
 
 export function toolList(): ToolListing[] {
   return tools.map(listing);

@@ -17,10 +17,16 @@ export class PatientTransport implements Transport {
   readonly #stdin: Readable;
   readonly #stdout: Writable;
   readonly #wire: StdioServerTransport;
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+  #over: () => void = () => {};
   readonly #unanswered = new Set<unknown>();
   #ended = false;
 
   constructor(stdin: Readable, stdout: Writable) {
+    this.closed = new Promise((resolve) => {
+      this.#over = resolve;
+    });
     this.#stdin = stdin;
     this.#stdout = stdout;
     const input = new PassThrough();
@@ -29,7 +35,10 @@ export class PatientTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    this.#wire.onclose = () => this.onclose?.();
+    this.#wire.onclose = () => {
+      this.onclose?.();
+      this.#over();
+    };
     this.#wire.onerror = (error) => {
       this.onerror?.(error);
       if (error instanceof SyntaxError || error.name === "ZodError") this.#stdout.write(PARSE_ERROR);

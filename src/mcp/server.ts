@@ -18,16 +18,11 @@ export interface ServeOptions {
 /** Resolves when the client has gone, or the context was aborted. */
 export async function serve({ context, stdin, stdout, onError }: ServeOptions): Promise<void> {
   const transport = new PatientTransport(stdin, stdout);
-  const closed = new Promise<void>((resolve) => {
-    const server = serveStdio(() => makeServer(context), { transport, onerror: onError });
-    const inner = transport.onclose;
-    transport.onclose = () => {
-      inner?.();
-      resolve();
-    };
-    context.signal.addEventListener("abort", () => void server.close().then(resolve), { once: true });
-  });
-  await closed;
+  const server = serveStdio(() => makeServer(context), { transport, onerror: onError });
+  const stop = () => void server.close();
+  context.signal.addEventListener("abort", stop, { once: true });
+  await transport.closed;
+  context.signal.removeEventListener("abort", stop);
 }
 
 function makeServer(context: Context): Server {
