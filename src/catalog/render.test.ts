@@ -37,6 +37,8 @@ describe("renderPrompt", () => {
       colon: "first: second # third",
       quoted: `say "hi"\nthere`,
       word: "yes",
+      truth: "true",
+      nothing: "null",
       number: "12",
       empty: "",
       dash: "- x",

@@ -238,6 +238,13 @@ describe("what a project adds", () => {
     expect(assemble(CORE, manifest, { capabilities: {} }).agents[0]!.additions).toEqual([]);
   });
 
+  it("is configured as the documentation shows", async () => {
+    const page = readFileSync(join(ROOT, "docs", "harness.md"), "utf8");
+    const catalog = await loadCatalog({ configFile: config(/```yaml\n([\s\S]+?)```/.exec(page)![1]!) });
+    expect(catalog.findings).toEqual([]);
+    expect(Object.keys(catalog.config)).toEqual(["capabilities", "models", "program", "limits"]);
+  });
+
   it("names models per tier, and per program before that", async () => {
     const { config: read } = await loadCatalog({
       configFile: config("models:\n  high: big\n  codex: { high: big-codex }\nprogram: codex\n"),
@@ -341,6 +348,13 @@ describe("any nexus-core folder", () => {
     rmSync(join(core, "agents", "tester", "body.md"));
     symlinkSync(join(folder, "secret"), join(core, "agents", "tester", "body.md"));
     expect((await nexus(["catalog", "show", "tester", "--core", "core"])).err).toContain("not a regular file");
+  });
+
+  it("is found out when its manifest says something else than a meta.yml", async () => {
+    const path = join(copyOfCore(), "agents", "tester", "meta.yml");
+    writeFileSync(path, readFileSync(path, "utf8").replace("[no_file_edit, no_task_create]", "[no_task_create]"));
+    const { out } = await nexus(["catalog", "verify", "--core", "core", "--json"]);
+    expect(JSON.parse(out).findings).toMatchObject([{ code: "manifest_stale", path }]);
   });
 
   it("is judged reference by reference", async () => {
