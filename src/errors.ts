@@ -62,6 +62,7 @@ export type ErrorCode =
   | "STATE_DAMAGED"
   | "STATE_LOCKED"
   | "STATE_NEWER"
+  | "TOOL_REFUSED"
   // catalog
   | "CATALOG_INVALID"
   | "CATALOG_MISSING"
@@ -181,7 +182,7 @@ export function fromSystemError(error: unknown, path?: string): NutError | null 
 }
 
 /** Codes that mean "it ran well and the answer is no" (exit 1); every other refusal means "could not" (exit 2). */
-const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["BUNDLE_INCOMPLETE", "LEAK_FOUND"]);
+const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["BUNDLE_INCOMPLETE", "LEAK_FOUND", "TOOL_REFUSED"]);
 
 export function exitCodeFor(error: NutError): 1 | 2 {
   return ANSWERS_NO.has(error.code) ? 1 : 2;

@@ -5,9 +5,6 @@ import { Timestamp } from "./shared.js";
 /** `0.7`: which version of the contract wrote something. */
 export const SchemaVersion = z.string().regex(/^\d+\.\d+$/, "must look like 0.7");
 
-/** The version of the contract this product writes. */
-export const CONTRACT_VERSION = "0.7";
-
 export const Id = z.int().min(1);
 
 export const PlanIssue = z.looseObject({

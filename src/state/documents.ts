@@ -1,12 +1,13 @@
 // The files the store keeps, and what makes each of them readable. Other harnesses write them too, and older ones wrote
 // less: a reader asks only for what it needs, keeps what it does not know, and refuses what would make it guess.
 import { join } from "node:path";
-import { z } from "zod";
+import { CONTRACT_VERSION } from "../schema/contract.js";
 import type { History } from "../schema/history.js";
-import { CONTRACT_VERSION, type Plan } from "../schema/plan.js";
+import type { Plan } from "../schema/plan.js";
 import type { TasksFile } from "../schema/tasks.js";
 import type { AgentTracker, EditTracker, LiveSession, ReopenTracker } from "../schema/tracker.js";
 import type { Layout } from "./layout.js";
+import { type Check, listOf, nullable, object, oneOf, optional, text, whole } from "./shape.js";
 
 export interface Document<T> {
   readonly name: string;
@@ -18,26 +19,18 @@ export interface Document<T> {
   readonly type?: T;
 }
 
-const issue = z.looseObject({
-  id: z.number(),
-  title: z.string(),
-  status: z.enum(["pending", "decided"]),
-  decision: z.string().optional(),
+const anything: Check = () => null;
+const issue = object({ id: whole, title: text, status: oneOf("pending", "decided"), decision: optional(text) });
+const plan = object({ id: whole, topic: text, issues: listOf(issue) });
+const task = object({
+  id: whole,
+  title: text,
+  status: oneOf("pending", "in_progress", "completed"),
+  deps: optional(listOf(whole)),
 });
-const plan = z.looseObject({ id: z.number(), topic: z.string(), issues: z.array(issue) });
-const task = z.looseObject({
-  id: z.number(),
-  title: z.string(),
-  status: z.enum(["pending", "in_progress", "completed"]),
-  deps: z.array(z.number()).optional(),
-});
-const tasks = z.looseObject({
-  goal: z.string().optional(),
-  decisions: z.array(z.unknown()).optional(),
-  tasks: z.array(task),
-});
-const cycle = z.looseObject({ plan: plan.nullish(), tasks: z.array(z.looseObject({})).optional() });
-const history = z.looseObject({ cycles: z.array(cycle) });
+const tasks = object({ goal: optional(text), decisions: optional(listOf(anything)), tasks: listOf(task) });
+const cycle = object({ plan: optional(nullable(plan)), tasks: optional(listOf(object())) });
+const history = object({ cycles: listOf(cycle) });
 
 export const planFile = document<Plan>("plan.json", plan, {
   path: ({ state }) => join(state, "plan.json"),
@@ -52,32 +45,32 @@ export const historyFile = document<History>("history.json", history, {
   path: ({ nexus }) => join(nexus, "history.json"),
   list: "cycles",
 });
-export const agentTracker = document<AgentTracker>("agent-tracker.json", z.array(z.looseObject({})), {
+export const agentTracker = document<AgentTracker>("agent-tracker.json", listOf(object()), {
   path: ({ own }) => join(own, "agent-tracker.json"),
 });
 /** Other harnesses count edits per file as a number; ours lists them. */
-export const editTracker = document<EditTracker>("edit-tracker.json", z.looseObject({}), {
+export const editTracker = document<EditTracker>("edit-tracker.json", object(), {
   path: ({ state }) => join(state, "edit-tracker.json"),
 });
-export const reopenTracker = document<ReopenTracker>("reopen-tracker.json", z.looseObject({}), {
+export const reopenTracker = document<ReopenTracker>("reopen-tracker.json", object(), {
   path: ({ state }) => join(state, "reopen-tracker.json"),
 });
 export const sessionsFile = document<{ sessions: LiveSession[] }>(
   "sessions.json",
-  z.looseObject({ sessions: z.array(z.looseObject({ session_id: z.string() })) }),
+  object({ sessions: listOf(object({ session_id: text })) }),
   { path: ({ own }) => join(own, "sessions.json") },
 );
 
 /** `plan.extension.json` and kin: what one harness adds to a common file, kept in that harness's own folder. */
 export function extensionFile(base: string): Document<Record<string, unknown>> {
-  return document(`${base}.extension.json`, z.looseObject({}), {
+  return document(`${base}.extension.json`, object(), {
     path: ({ own }) => join(own, `${base}.extension.json`),
   });
 }
 
 /** A file of our own in the harness's folder, such as `session.json`. */
 export function ownFile(name: string): Document<Record<string, unknown>> {
-  return document(name, z.looseObject({}), { path: ({ own }) => join(own, name) });
+  return document(name, object(), { path: ({ own }) => join(own, name) });
 }
 
 interface Rules {
@@ -86,17 +79,14 @@ interface Rules {
   readonly list?: string;
 }
 
-function document<T>(name: string, shape: z.ZodType, { path, unique, list }: Rules): Document<T> {
+function document<T>(name: string, shape: Check, { path, unique, list }: Rules): Document<T> {
   return {
     name,
     path,
     ...(list === undefined ? {} : { list }),
     problem(value) {
-      const parsed = shape.safeParse(value);
-      if (!parsed.success) {
-        const { path: where, message } = parsed.error.issues[0]!;
-        return `${where.length === 0 ? "" : `${where.join(".")}: `}${message}`;
-      }
+      const problem = shape(value);
+      if (problem !== null) return problem;
       return unique === undefined ? null : duplicate(unique(value));
     },
   };

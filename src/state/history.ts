@@ -1,7 +1,8 @@
 // Closed cycles. Append only: nothing here ever shortens the file.
 import { createHash } from "node:crypto";
+import { CONTRACT_VERSION } from "../schema/contract.js";
 import type { Cycle, History } from "../schema/history.js";
-import { CONTRACT_VERSION, type Plan } from "../schema/plan.js";
+import type { Plan } from "../schema/plan.js";
 import type { Task } from "../schema/tasks.js";
 import { historyFile } from "./documents.js";
 import type { Project } from "./project.js";

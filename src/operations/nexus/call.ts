@@ -67,7 +67,7 @@ export const call = operation({
   },
 });
 
-async function readAll(stream: AsyncIterable<Uint8Array | string>): Promise<string> {
+export async function readAll(stream: AsyncIterable<Uint8Array | string>): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of stream) parts.push(Buffer.from(part));
   return Buffer.concat(parts).toString("utf8");

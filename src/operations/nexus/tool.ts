@@ -25,7 +25,8 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   notes?(result: z.output<Output>, project: Project): string[];
 }
 
-export interface Tool extends Operation {
+export interface Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType>
+  extends Operation<Input, Output> {
   readonly guidance: string;
   readonly readOnly: boolean;
   readonly idempotent: boolean;
@@ -41,7 +42,7 @@ const LEAD = "lead";
 /** A contract refusal or a success; `error` is present in exactly the refusals. */
 export function tool<Input extends z.ZodType, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
-): Tool {
+): Tool<Input, Output> {
   const { name, summary, input, output, readOnly = false, needs = null } = definition;
   return {
     name,
@@ -56,7 +57,7 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
     async run(given, context) {
       const project = projectOf(context);
       if (needs !== null) await assertAllowed(name, needs, project.root, context);
-      return (await definition.run(project, given as z.output<Input>, context)) as z.output<z.ZodType>;
+      return (await definition.run(project, given, context)) as z.output<Output>;
     },
     notes(result, context) {
       if (isRefusal(result)) return [];

@@ -1,0 +1,14 @@
+import { context } from "../../operations/nexus/context.js";
+import { verb } from "../../operations/nexus/verb.js";
+import { command } from "../command.js";
+
+export default command(verb(context), {
+  examples: [["nexus context", "what an agent is told about this session"]],
+  text: ({ branch, activeMode, goal, tasksSummary, decisions }) => [
+    `branch ${branch}${activeMode === null ? ", no tasks" : ""}`,
+    ...(tasksSummary === undefined
+      ? []
+      : [`${goal || "no goal"}: ${tasksSummary.completed} of ${tasksSummary.total} done`]),
+    ...decisions.map((decision) => `  ${decision}`),
+  ],
+});

@@ -1,0 +1,21 @@
+import { taskAdd } from "../../operations/nexus/task-add.js";
+import { verb } from "../../operations/nexus/verb.js";
+import { command } from "../command.js";
+
+export default command(verb(taskAdd), {
+  positionals: [
+    { name: "title", about: "what is to be done" },
+    { name: "context", about: "what its owner must know" },
+  ],
+  flags: {
+    after: { value: "<id>", many: true, field: "deps", about: "a task to finish first; may be given again" },
+    approach: { value: "<text>", about: "how to go about it" },
+    acceptance: { value: "<text>", about: "what makes it done" },
+    risk: { value: "<text>", about: "what may go wrong" },
+    issue: { value: "<id>", field: "plan_issue", about: "the plan issue it comes from" },
+    owner: { value: "<role>", about: "who does it" },
+    goal: { value: "<text>", about: "the goal of the whole cycle" },
+  },
+  examples: [['nexus task add "write the reader" "see src/bundle" --owner engineer --after 1', "adds a task"]],
+  text: ({ task }) => [`task ${task.id}: ${task.title}`],
+});
