@@ -4,6 +4,7 @@ export type { Manifest, TreeRow } from "../schema/manifest.js";
 export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./completeness.js";
 export { resolveReference } from "./completeness-references.js";
 export { LEVELS, type Level } from "./compressor.js";
+export { type Content, contentFindings, manifestReferences, type Reference } from "./content-findings.js";
 export type { Compression } from "./decompress.js";
 export { type CompletenessOptions, type Content, SOON_MS, shellWord } from "./judging.js";
 export {

@@ -1,3 +1,21 @@
 import type { Entry } from "../command.js";
 
-export const bundleEntries: readonly Entry[] = [];
+const group = "Bundles";
+
+export const bundleEntries: readonly Entry[] = [
+  { name: "pack", group, summary: "pack a folder into one .nut file", load: () => import("./pack.js") },
+  { name: "unpack", group, summary: "unpack a bundle, every hash checked", load: () => import("./unpack.js") },
+  { name: "inspect", group, summary: "show what a bundle holds", load: () => import("./inspect.js") },
+  {
+    name: "validate",
+    group,
+    summary: "check a bundle, folder or manifest against the specification",
+    load: () => import("./validate.js"),
+  },
+  {
+    name: "compress",
+    group,
+    summary: "pack with a chosen effort and say where the bytes are",
+    load: () => import("./compress.js"),
+  },
+];

@@ -1,0 +1,31 @@
+import { compress } from "../../operations/bundle/compress.js";
+import { command } from "../command.js";
+import { bold, count, dim, size, table } from "../text.js";
+import { dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
+
+export default command(compress, {
+  positionals: [
+    {
+      name: "folder or output.nut",
+      field: "words",
+      about: "folder to pack, file to write",
+      optional: true,
+      many: true,
+    },
+  ],
+  flags: { ...LEVEL_FLAGS, force: { about: "pack although something is missing" } },
+  examples: [["nutshell compress --dir my-task -o my-task.nut --level best", "as small as gzip gets"]],
+  input: dirAndOutput,
+  text: (result) => [
+    `${bold("Packed")} ${count(result.files, "file")} into ${result.path}`,
+    ...table([
+      ["  Size:", `${size(result.bytes)} ${dim(`(${size(result.originalBytes)} before, ${percent(result.ratio)})`)}`],
+      ["  Context:", `about ${count(result.contextTokens, "token")} ${dim("(estimate)")}`],
+      ["  Hash:", result.hash],
+      ["  Content:", result.contentDigest],
+    ]),
+    ...table(result.kinds.map(({ kind, files, bytes }) => [`  ${kind}`, count(files, "file"), dim(size(bytes))])),
+  ],
+});
+
+const percent = (ratio: number) => `${(ratio * 100).toFixed(1)} %`;

@@ -1,0 +1,50 @@
+import { pack } from "../../operations/bundle/pack.js";
+import { command } from "../command.js";
+import { bold, count, dim, size, table } from "../text.js";
+import { dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
+
+export default command(pack, {
+  positionals: [
+    {
+      name: "folder or output.nut",
+      field: "words",
+      about: "folder to pack, file to write",
+      optional: true,
+      many: true,
+    },
+  ],
+  flags: {
+    ...LEVEL_FLAGS,
+    force: { about: "pack although something is missing" },
+    list: { about: "only say what would be packed" },
+  },
+  about: [
+    "The manifest goes first, with the hash of every file. .nutignore leaves files out, as .gitignore does; version control and harness state never go in.",
+  ],
+  examples: [
+    ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
+    ["nutshell pack --dir my-task --list", "what would go in, and what stays out"],
+    ["nutshell pack --dir my-task --compression zstd", "smaller and faster, where the receiver reads zstd"],
+  ],
+  input: dirAndOutput,
+  text: (result) => {
+    if (!result.packed) {
+      const rows = (result.entries ?? []).map((entry) => [`  ${entry.path}`, dim(size(entry.size))]);
+      const left = result.left.map(({ path, reason }) => [`  ${path}`, dim(reason)]);
+      return [
+        bold(`${count(result.files, "file")}, ${size(result.originalBytes)}`),
+        ...table(rows),
+        ...(left.length > 0 ? ["", bold("left out"), ...table(left)] : []),
+      ];
+    }
+    return [
+      `${bold("Packed")} ${count(result.files, "file")} into ${result.path}`,
+      ...table([
+        ["  Size:", `${size(result.bytes ?? 0)} ${dim(`(${size(result.originalBytes)} before)`)}`],
+        ["  Hash:", result.hash ?? ""],
+        ["  Content:", result.contentDigest ?? ""],
+        ...(result.completeness === undefined ? [] : [["  Status:", result.completeness]]),
+      ]),
+    ];
+  },
+});
