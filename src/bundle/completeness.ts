@@ -140,7 +140,7 @@ async function checkBudget({ content, manifest, options, warn, pass, command }: 
   const hint = manifest.harness?.context_budget_hint;
   if (hint === undefined) return;
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
-  const tokens = await contextTokens(content);
+  const tokens = options.contextTokens ?? (await contextTokens(content));
   const percent = Math.ceil((tokens / window) * 100);
   const fact = `about ${tokens.toLocaleString("en-US")} tokens, ${percent} % of ${window.toLocaleString("en-US")}`;
   if (tokens <= hint * window) pass("harness.context_budget_hint", `${fact} (hint: ${Math.round(hint * 100)} %)`);

@@ -1,5 +1,5 @@
 // What validate says beyond the schema of the manifest: references, extensions, and the documents that have a schema
-// of their own. Pure: whoever asks brings the list of files and a way to read one.
+// of their own. Pure: whoever asks brings the files and a way to read one.
 import type { z } from "zod";
 import type { Finding } from "../errors.js";
 import { JsonError, parseJson } from "../files/index.js";
@@ -7,26 +7,22 @@ import { Criteria } from "../schema/criteria.js";
 import { Delivery } from "../schema/delivery.js";
 import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
+import type { Content } from "./judging.js";
 import { MAX_JSON_DEPTH } from "./limits.js";
 import { manifestFindings } from "./manifest.js";
 import { pathProblem } from "./safe-path.js";
 
-export interface Content {
-  readonly manifest: Manifest;
-  /** null when only the manifest is there to judge. */
-  readonly paths: ReadonlySet<string> | null;
-  /** A file's bytes; only asked for paths that are there. */
-  read(path: string): Promise<Uint8Array>;
-}
+/** A bundle or a folder; without `files`, only the manifest is there to judge. */
+export type JudgedContent = Pick<Content, "manifest" | "read"> & { readonly files: Content["files"] | null };
 
 /** The manifest against its schema and against the files it names. */
-export async function contentFindings(content: Content): Promise<Finding[]> {
+export async function contentFindings(content: JudgedContent): Promise<Finding[]> {
   const { manifest } = content;
   const findings = [...manifestFindings(manifest), ...titleFindings(manifest), ...extensionFindings(manifest)];
   const references = manifestReferences(manifest);
-  for (const { field, path } of references) findings.push(...referenceFindings(field, path, content.paths));
+  for (const { field, path } of references) findings.push(...referenceFindings(field, path, content.files));
   for (const [path, schema] of documents(manifest)) {
-    if (content.paths?.has(path)) findings.push(...documentFindings(path, await content.read(path), schema));
+    if (content.files?.has(path)) findings.push(...documentFindings(path, await content.read(path), schema));
   }
   return findings;
 }
@@ -97,13 +93,13 @@ export function manifestReferences(manifest: Manifest): Reference[] {
   return found;
 }
 
-function referenceFindings(field: string, path: string, paths: ReadonlySet<string> | null): Finding[] {
+function referenceFindings(field: string, path: string, files: Content["files"] | null): Finding[] {
   const clean = path.replace(/^\.\//, "");
   const problem = pathProblem(clean);
   if (problem !== null) {
     return [{ code: "REFERENCE_UNSAFE", severity: "error", path: field, message: `${field}: "${path}" ${problem[1]}` }];
   }
-  if (paths === null || paths.has(clean)) return [];
+  if (files === null || files.has(clean)) return [];
   return [{ code: "REFERENCE_MISSING", severity: "warning", path: field, message: `${field}: ${path} is not there` }];
 }
 

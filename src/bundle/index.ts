@@ -4,8 +4,9 @@ export type { Manifest, TreeRow } from "../schema/manifest.js";
 export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./completeness.js";
 export { resolveReference } from "./completeness-references.js";
 export { LEVELS, type Level } from "./compressor.js";
-export { type Content, contentFindings, manifestReferences, type Reference } from "./content-findings.js";
+export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./content-findings.js";
 export type { Compression } from "./decompress.js";
+export { folderTokens } from "./folder-tokens.js";
 export { type CompletenessOptions, type Content, SOON_MS, shellWord } from "./judging.js";
 export {
   DEFAULT_LIMITS,

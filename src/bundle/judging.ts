@@ -18,6 +18,8 @@ export interface CompletenessOptions {
   readonly dir?: string | undefined;
   /** Tokens that `context_budget_hint` is a share of. */
   readonly contextWindow?: number | undefined;
+  /** Tokens of what an agent may read, when the caller has counted them already. */
+  readonly contextTokens?: number | undefined;
 }
 
 /** A credential or deadline this near is worth a warning. */

@@ -7,9 +7,9 @@ import { BundleWriter } from "./bundle-writer.js";
 import type { Level } from "./compressor.js";
 import { digestOf } from "./content-digest.js";
 import type { Compression } from "./decompress.js";
+import { folderTokens } from "./folder-tokens.js";
 import { type FolderEntry, type Listing, listFolder } from "./list-folder.js";
 import { formatManifest, readManifest } from "./manifest.js";
-import { estimateTokens } from "./tokens.js";
 import { treeRows } from "./tree.js";
 
 /** Sees every byte of a file on its way into the bundle. `chunk` must copy what it keeps. */
@@ -32,6 +32,8 @@ export interface PackOptions {
   readonly level?: Level;
   /** Packed instead of the folder's own nutshell.json, which is left alone. */
   readonly manifest?: Manifest;
+  /** Recorded as the estimate of what an agent may read, when the caller has it already. */
+  readonly contextTokens?: number;
   /** The judgement to record; without it the manifest's own stays. */
   readonly completeness?: Manifest["completeness"];
   /** False packs what .nutignore would leave out. */
@@ -74,14 +76,14 @@ export async function packFolder(folder: string, options: PackOptions): Promise<
   const listing = options.listing ?? listFolder(folder, { exclude: [output], signal, ignoreRules });
   const writer = await BundleWriter.open({ output, compression, level });
   try {
-    const { entries, contextTokens } = await packEntries(writer, resolve(folder), listing, options);
+    const entries = await packEntries(writer, resolve(folder), listing, options);
     await writer.end();
     const originalBytes = entries.reduce((sum, { size }) => sum + size, 0);
     const manifest = packedManifest(author, entries, options.completeness, {
       algorithm: compression,
       original_size_bytes: originalBytes,
       compressed_size_bytes: writer.compressedBytes,
-      context_tokens_estimate: contextTokens + estimateTokens(formatManifest({ ...author, files: undefined })),
+      context_tokens_estimate: options.contextTokens ?? folderTokens(folder, author, listing),
     });
     await options.approve?.(manifest);
     signal?.throwIfAborted();
@@ -105,30 +107,27 @@ async function packEntries(
   root: string,
   listing: Listing,
   { signal, onProgress, observe }: PackOptions,
-): Promise<{ entries: PackedEntry[]; contextTokens: number }> {
+): Promise<PackedEntry[]> {
   const entries: PackedEntry[] = [];
   const total = listing.entries.length;
-  let contextTokens = 0;
   for (const entry of listing.entries) {
     signal?.throwIfAborted();
     if (entry.kind === "folder") {
       await writer.add(entry);
       entries.push(entry);
     } else {
-      const counted = entry.path.startsWith("context/");
-      const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null, counted);
+      const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
       try {
         const item: FolderEntry = { ...entry, size: source.size, executable: source.executable };
         await writer.add(item, (target) => source.fill(target));
         entries.push({ ...item, hash: source.end() });
-        contextTokens += source.tokens;
       } finally {
         source.close();
       }
     }
     onProgress?.({ type: "entry_packed", path: entry.path, bytes: entry.size, done: entries.length, total });
   }
-  return { entries, contextTokens };
+  return entries;
 }
 
 /** The digest `packFolder` would report, without packing. */
@@ -144,7 +143,7 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
   const buffer = Buffer.allocUnsafeSlow(256 * 1024);
   return listing.entries.map((entry) => {
     if (entry.kind === "folder") return entry;
-    const source = new SourceFile(join(root, entry.path), entry.path, null, false);
+    const source = new SourceFile(join(root, entry.path), entry.path, null);
     try {
       for (let left = source.size; left > 0; ) left -= source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
       return { ...entry, size: source.size, executable: source.executable, hash: source.end() };
@@ -158,18 +157,15 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
 class SourceFile {
   readonly size: number;
   readonly executable: boolean;
-  tokens = 0;
   private readonly file: number;
   private readonly path: string;
   private readonly observer: Observer | null;
-  private readonly counted: boolean;
   private digest: ReturnType<typeof createHash> | null = null;
   private whole: string | null = null;
 
-  constructor(full: string, path: string, observer: Observer | null, counted: boolean) {
+  constructor(full: string, path: string, observer: Observer | null) {
     this.path = path;
     this.observer = observer;
-    this.counted = counted;
     try {
       // The listing saw a regular file; a link or a pipe put in its place since then is neither followed nor waited for.
       this.file = openSync(full, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
@@ -196,7 +192,6 @@ class SourceFile {
     const bytes = length === target.length ? target : target.subarray(0, length);
     if (length === this.size) this.whole = hash("sha256", bytes, "hex");
     else this.digest = (this.digest ?? createHash("sha256")).update(bytes);
-    if (this.counted) this.tokens += estimateTokens(bytes);
     this.observer?.chunk(bytes);
     return length;
   }

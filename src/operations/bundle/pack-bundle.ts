@@ -1,8 +1,12 @@
 // Packing as every command does it: list, judge, pack. `pack` and `compress` differ in what they tell, not in what
 // they let through.
-import { resolve } from "node:path";
+import { readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import {
+  assess,
+  type Completeness,
   type Compression,
+  folderTokens,
   type Level,
   type Listing,
   listFolder,
@@ -10,6 +14,7 @@ import {
   type Packed,
   packFolder,
   readManifest,
+  shellWord,
 } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../operation.js";
@@ -41,30 +46,40 @@ export function prepare({ dir, output }: PackRequest, context: Context): Prepare
 
 export async function packBundle(request: PackRequest, context: Context): Promise<Packed> {
   const prepared = prepare(request, context);
-  const completeness = judge(prepared);
-  if (completeness?.status === "incomplete" && !request.force) throw incomplete(request, completeness.missing ?? []);
+  const contextTokens = folderTokens(prepared.folder, prepared.manifest, prepared.listing);
+  const judged = await judge(prepared, contextTokens, request, context);
+  if (judged.status === "incomplete" && !request.force) throw incomplete(request, judged);
   return packFolder(prepared.folder, {
     output: prepared.output,
     compression: request.compression,
     level: request.level,
     manifest: prepared.manifest,
     listing: prepared.listing,
-    completeness,
+    contextTokens,
+    completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
     signal: context.signal,
     onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
   });
 }
 
-/** Only what packing cannot do without, until the full judgement is asked. */
-function judge({ manifest }: Prepared): Manifest["completeness"] {
-  const needsTitle = manifest.bundle_type !== "delivery" && (manifest.task?.title ?? "").trim() === "";
-  return needsTitle ? { status: "incomplete", missing: ["task.title is empty"] } : manifest.completeness;
+function judge(
+  { folder, manifest, listing }: Prepared,
+  contextTokens: number,
+  request: PackRequest,
+  context: Context,
+): Promise<Completeness> {
+  const files = new Map(listing.entries.filter(({ kind }) => kind === "file").map(({ path, size }) => [path, size]));
+  const read = async (path: string) => readFileSync(join(folder, path));
+  const left = listing.left.map(({ path }) => path);
+  const dir = request.dir === "." ? undefined : request.dir;
+  return assess({ manifest, files, left, read }, { now: context.now(), dir, contextTokens });
 }
 
-function incomplete({ dir }: PackRequest, missing: readonly string[]): NutError {
+function incomplete({ dir }: PackRequest, { findings, missing }: Completeness): NutError {
+  const first = findings.find(({ severity }) => severity === "error");
   const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : "";
-  return new NutError("BUNDLE_INCOMPLETE", `the bundle is incomplete: ${missing[0] ?? "see check"}${more}`, {
-    hint: `nutshell check --dir ${dir} says what to do; --force packs it as it is`,
-    data: { missing },
+  return new NutError("BUNDLE_INCOMPLETE", `the bundle is incomplete: ${first?.path}: ${first?.message}${more}`, {
+    hint: `nutshell check --dir ${shellWord(dir)} says what to do; --force packs it as it is`,
+    data: { missing, findings: findings.filter(({ severity }) => severity === "error") },
   });
 }

@@ -108,7 +108,7 @@ async function judgeStream(stream: Readable, input: Input, context: Context): Pr
 
 function judgeManifest(bytes: Buffer, path: string): Promise<Finding[]> {
   const manifest = parseManifest(bytes, { lenient: true, path });
-  return contentFindings({ manifest, paths: null, read: async () => new Uint8Array() });
+  return contentFindings({ manifest, files: null, read: async () => new Uint8Array() });
 }
 
 async function judgeBundle(source: string | Readable, input: Input, context: Context): Promise<Finding[]> {
@@ -121,8 +121,8 @@ async function judgeBundle(source: string | Readable, input: Input, context: Con
     }
     const archive = await bundle.verify();
     const damaged = archive.some(({ code }) => JUDGED.has(code as ErrorCode) && code !== "MANIFEST_INVALID");
-    const paths = damaged ? null : new Set((await bundle.list()).map(({ path }) => path));
-    const content = await contentFindings({ manifest: bundle.manifest, paths, read: (path) => bundle.read(path) });
+    const files = damaged ? null : new Map((await bundle.list()).map(({ path, size }) => [path, size]));
+    const content = await contentFindings({ manifest: bundle.manifest, files, read: (path) => bundle.read(path) });
     const schema = new Set(content.map(({ message }) => message));
     return [...content, ...archive.filter(({ message }) => !schema.has(message))];
   } finally {
@@ -134,10 +134,9 @@ async function judgeBundle(source: string | Readable, input: Input, context: Con
 async function judgeFolder(folder: string, context: Context): Promise<Finding[]> {
   const manifest = readManifest(folder, { lenient: true });
   const listing = listFolder(folder, { signal: context.signal });
-  const paths = new Set(listing.entries.map(({ path }) => path));
   const findings = await contentFindings({
     manifest,
-    paths,
+    files: new Map(listing.entries.map(({ path, size }) => [path, size])),
     read: async (path) => readFileSync(join(resolve(folder), path)),
   });
   if (manifest.files?.tree === undefined) return findings;
