@@ -113,7 +113,10 @@ export const ProjectConfig = z
       .optional()
       .describe("a model's name per tier, or per agent program and tier"),
     program: Line.optional().describe("what runs agents, such as codex, claude or opencode"),
-    limits: z.looseObject({}).catchall(z.number().positive()).optional().describe("ceilings of a run, by name"),
+    limits: z
+      .record(z.string(), z.union([z.number().positive(), Line]))
+      .optional()
+      .describe("ceilings of a run, in the words of --budget: time, tokens, cost…"),
   })
   .describe("the project's .nexus/config.yml");
 

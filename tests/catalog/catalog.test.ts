@@ -224,7 +224,7 @@ describe("what a project adds", () => {
       "capabilities: [",
       "capabilities: no_shell_exec",
       "models: {high: 3}",
-      "limits: {parallel: -1}",
+      "limits: {tokens: -1}",
     ]) {
       await expect(loadCatalog({ configFile: config(text) })).rejects.toMatchObject({ code: "CONFIG_INVALID" });
     }
