@@ -60,7 +60,7 @@ describe("a role's prompt", () => {
   });
 
   it.each(roles)("$id says the limits its capabilities put on it", ({ agent, body }) => {
-    expect(body).toMatch(/add(ing)? tasks|create them|add them/i);
+    expect(body).toMatch(/(add(ing)?|create) tasks/i);
     if (agent.capabilities.includes("no_file_edit")) {
       expect(body).toMatch(/(do not|may not) edit/);
       expect(body).toMatch(/[Dd]o not write through (it|a shell)/);
