@@ -7,14 +7,18 @@ export const ageBackend: Backend = {
   recognises: isAge,
   open: (bytes, keys) =>
     ageDecrypt(bytes, { identities: keys.identities, ...(keys.passphrase ? { passphrase: keys.passphrase } : {}) }),
-  async seal(plain, { recipients = [], passphrase, armored = true }, keys) {
+  async seal(plain, { recipients = [], passphrase, byPassphrase = false, armored = true }, keys) {
     if (recipients.length > 0) return ageEncrypt(plain, { recipients, armored });
-    const words = passphrase ?? (await keys.passphrase?.()) ?? null;
-    if (words === null || words === "") throw new NutError("IDENTITY_MISSING", "nobody to encrypt for");
+    const words = passphrase ?? (byPassphrase ? await keys.passphrase?.() : null) ?? "";
+    if (words === "") {
+      // A vault of the age program does not say who it is for; guessing would lock somebody out.
+      throw new NutError("IDENTITY_MISSING", "the vault does not say who it is for, and no recipient is named", {
+        hint: "add --recipient <age1…> for everyone who must open it, yourself included",
+      });
+    }
     return ageEncrypt(plain, { passphrase: words, armored });
   },
   targetOf(bytes) {
-    readAgeHeader(bytes);
-    return { armored: bytes[0] === 0x2d };
+    return { armored: bytes[0] === 0x2d, byPassphrase: readAgeHeader(bytes).passphrase };
   },
 };

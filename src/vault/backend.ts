@@ -34,6 +34,8 @@ export interface Keys {
 export interface Target {
   readonly recipients?: readonly string[];
   readonly passphrase?: string;
+  /** The vault opens with a passphrase, and is to be closed with the same one. */
+  readonly byPassphrase?: boolean;
   readonly armored?: boolean;
   /** Name of the transit key, and where the engine is mounted. */
   readonly transitKey?: string;

@@ -15,7 +15,15 @@ import {
   writeAgeIdentityFile,
 } from "../../vault/index.js";
 import { type Context, operation } from "../operation.js";
-import { collectKeys, defaultIdentityPath, EncryptionInput, findPeerIdentity, hasHome, keyInput, ownRecipients } from "./keys.js";
+import {
+  collectKeys,
+  defaultIdentityPath,
+  EncryptionInput,
+  findPeerIdentity,
+  hasHome,
+  keyInput,
+  ownRecipients,
+} from "./keys.js";
 import { readValue, valueInput } from "./value-source.js";
 import { backendOf, readVaultFolder, saveVault, unlock, type VaultFolder } from "./vault-folder.js";
 
@@ -93,7 +101,9 @@ export const addCredential = operation({
       recipients,
       variables,
       ...(made === undefined ? {} : { identity: made }),
-      ...(folder.manifest.publisher?.public_key === undefined && publicKey !== undefined ? { public_key: publicKey } : {}),
+      ...(folder.manifest.publisher?.public_key === undefined && publicKey !== undefined
+        ? { public_key: publicKey }
+        : {}),
     };
   },
 });
@@ -136,12 +146,13 @@ async function openOrCreate(folder: VaultFolder, input: AddInput, keys: Keys, co
   if (recipients.length > 0) return { vault, backend, target: { recipients } };
   const own = await ownRecipients(keys);
   if (own.length > 0) return { vault, backend, target: { recipients: own } };
-  return { vault, backend, ...(await agreeOnKey(input, keys, context)) };
+  return { vault, backend, ...(await agreeOnKey(input, context)) };
 }
 
 /** No vault, no recipient, no identity: offer to make one, or take a passphrase; without a terminal say what to run. */
-async function agreeOnKey(input: AddInput, keys: Keys, context: Context): Promise<Pick<Opened, "target" | "identity">> {
-  if ((context.env.NUTSHELL_PASSPHRASE ?? "") !== "") return { target: { passphrase: context.env.NUTSHELL_PASSPHRASE! } };
+async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opened, "target" | "identity">> {
+  if ((context.env.NUTSHELL_PASSPHRASE ?? "") !== "")
+    return { target: { passphrase: context.env.NUTSHELL_PASSPHRASE! } };
   if (context.ask === null) {
     throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for: no vault, no --recipient and no identity", {
       hint: `nutshell keygen && ${addCommand(input)}`,
@@ -159,7 +170,8 @@ async function agreeOnKey(input: AddInput, keys: Keys, context: Context): Promis
     };
   }
   const passphrase = await context.ask.secret("Passphrase for the vault");
-  if (passphrase === "") throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for", { hint: "nutshell keygen" });
+  if (passphrase === "")
+    throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for", { hint: "nutshell keygen" });
   if ((await context.ask.secret("The same again")) !== passphrase) {
     throw new NutError("USAGE", "the two passphrases differ; nothing was changed");
   }
@@ -176,7 +188,8 @@ export function parseRestrictions(pairs: readonly string[], rateLimit?: string):
   for (const pair of pairs) {
     const at = pair.indexOf("=");
     const key = pair.slice(0, at);
-    if (at < 1 || key === "__proto__") throw new NutError("USAGE", `--restrict takes key=value, not "${pair.slice(0, 60)}"`);
+    if (at < 1 || key === "__proto__")
+      throw new NutError("USAGE", `--restrict takes key=value, not "${pair.slice(0, 60)}"`);
     restrictions[key] = restrictionValue(pair.slice(at + 1));
   }
   return restrictions;

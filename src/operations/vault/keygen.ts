@@ -1,9 +1,15 @@
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { randomBytes } from "node:crypto";
 import { z } from "zod";
 import { NutError } from "../../errors.js";
-import { generateAgeIdentity, peerIdentity, peerIdOf, writeAgeIdentityFile, writeIdentityFile } from "../../vault/index.js";
+import {
+  generateAgeIdentity,
+  peerIdentity,
+  peerIdOf,
+  writeAgeIdentityFile,
+  writeIdentityFile,
+} from "../../vault/index.js";
 import { operation } from "../operation.js";
 import { defaultIdentityPath, defaultPeerPath } from "./keys.js";
 

@@ -7,12 +7,12 @@ import { findProgram, runChild } from "../../process/index.js";
 import {
   type BackendName,
   type Keys,
-  parseAgeIdentities,
   type PeerIdentity,
+  parseAgeIdentities,
+  type RunProgram,
   readAgeIdentityFile,
   readIdentityFile,
   recipientOf,
-  type RunProgram,
   type TransitSettings,
 } from "../../vault/index.js";
 import type { Context } from "../operation.js";
@@ -123,7 +123,16 @@ function programRunner({ cwd, env, signal }: Context): RunProgram {
     if (findProgram(program, env, cwd) === null) return null;
     const text = Buffer.from(input).toString("utf8");
     const maxOutputBytes = 256 * 1024 * 1024;
-    const result = await runChild({ command: program, args, cwd, env, stdin: { text }, signal, timeoutMs: 60_000, maxOutputBytes });
+    const result = await runChild({
+      command: program,
+      args,
+      cwd,
+      env,
+      stdin: { text },
+      signal,
+      timeoutMs: 60_000,
+      maxOutputBytes,
+    });
     return { status: result.code ?? 1, stdout: Buffer.from(result.stdout.text, "utf8"), stderr: result.stderr.text };
   };
 }

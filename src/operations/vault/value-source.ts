@@ -30,7 +30,8 @@ export function hasValue({ valueFile, valueEnv, valueStdin }: ValueSource): bool
 /** `command` is what to run instead when nobody can be asked, up to the flag that names the source. */
 export async function readValue(source: ValueSource, context: Context, command: string): Promise<Credential["value"]> {
   const named = [source.valueFile, source.valueEnv, source.valueStdin || undefined].filter((one) => one !== undefined);
-  if (named.length > 1) throw new NutError("USAGE", "the value comes from one place: --value-file, --value-env or --value-stdin");
+  if (named.length > 1)
+    throw new NutError("USAGE", "the value comes from one place: --value-file, --value-env or --value-stdin");
   const raw = await readRaw(source, context, command);
   if (raw === "") throw new NutError("USAGE", "the value is empty; nothing was changed");
   return source.text ? raw : asObject(raw);
@@ -90,7 +91,9 @@ function asObject(text: string): Credential["value"] {
   try {
     value = JSON.parse(text);
   } catch {
-    throw new NutError("USAGE", "the value starts like a JSON object but is not one", { hint: "add --text to take it as it is" });
+    throw new NutError("USAGE", "the value starts like a JSON object but is not one", {
+      hint: "add --text to take it as it is",
+    });
   }
   if (text.includes('"__proto__"')) throw new NutError("USAGE", 'the value has a field named "__proto__"');
   return value as Record<string, unknown>;

@@ -1,0 +1,14 @@
+import { revoke } from "../../operations/vault/revoke.js";
+import { command } from "../command.js";
+import { dirFlag, exportFlags, identityFlag } from "./credentials-flags.js";
+import { rotateLines } from "./rotate.js";
+
+export default command(revoke, {
+  positionals: [{ name: "name", about: "the credential" }],
+  flags: { ...exportFlags, ...identityFlag, ...dirFlag },
+  about: [
+    "The value leaves this vault and is handed out no more. Bundles given away before still hold it: revoke it where it was issued, too.",
+  ],
+  examples: [["nutshell revoke staging-db --export revoked.rotation.json", "here, and for every holder of the bundle"]],
+  text: rotateLines,
+});
