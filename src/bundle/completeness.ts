@@ -50,7 +50,7 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
     missing: [...new Set(errors.map(({ path }) => path))],
     warnings: [...new Set(warnings.map(({ path, message }) => `${path}: ${message}`))],
     findings: [...errors, ...warnings],
-    passed,
+    passed: passed.filter(({ path }) => !errors.some((error) => error.path === path)),
   };
 }
 

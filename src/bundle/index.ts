@@ -4,6 +4,7 @@ export type { Manifest, TreeRow } from "../schema/manifest.js";
 export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./completeness.js";
 export { resolveReference } from "./completeness-references.js";
 export { LEVELS, type Level } from "./compressor.js";
+export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./content.js";
 export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./content-findings.js";
 export type { Compression } from "./decompress.js";
 export { folderTokens } from "./folder-tokens.js";
@@ -26,6 +27,7 @@ export {
   readManifest,
   writeManifest,
 } from "./manifest.js";
+export { type FixPlan, mechanicalFixes } from "./mechanical-fixes.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./open-bundle.js";
 export {
   contentDigest,
@@ -37,6 +39,8 @@ export {
   packFolder,
 } from "./pack-folder.js";
 export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./safe-path.js";
+export { newBundleId, type SetOptions, setField } from "./set-field.js";
+export { type Beginning, newManifest, outline } from "./template.js";
 export { estimateTokens, isText } from "./tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./tree.js";
 export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./unpack-bundle.js";

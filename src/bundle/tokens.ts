@@ -48,23 +48,6 @@ export function estimateTokens(content: string | Uint8Array): number {
   return Math.round(tokens);
 }
 
-const WINDOW = 512;
-const STRIDE = 8 * WINDOW;
-
-/** The same from an eighth of the bytes: as good over many files, and cheap enough to run while packing them. */
-export function sampleTokens(bytes: Uint8Array): number {
-  if (bytes.length <= WINDOW) return estimateTokens(bytes);
-  let seen = 0;
-  let tokens = 0;
-  // The start of a file (licence, imports) is not like the rest of it.
-  for (let at = Math.min(STRIDE / 2, bytes.length - WINDOW); at < bytes.length; at += STRIDE) {
-    const window = bytes.subarray(at, at + WINDOW);
-    seen += window.length;
-    tokens += estimateTokens(window);
-  }
-  return Math.round((tokens * bytes.length) / seen);
-}
-
 /** A NUL among the first bytes is how every tool tells binary files apart. */
 export function isText(bytes: Uint8Array): boolean {
   return bytes.subarray(0, 8000).indexOf(0) === -1;

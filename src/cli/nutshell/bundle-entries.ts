@@ -3,6 +3,9 @@ import type { Entry } from "../command.js";
 const group = "Bundles";
 
 export const bundleEntries: readonly Entry[] = [
+  { name: "init", group, summary: "start a task: a manifest to fill in", load: () => import("./init.js") },
+  { name: "check", group, summary: "what is missing, and the command that adds it", load: () => import("./check.js") },
+  { name: "set", group, summary: "change one field of the manifest", load: () => import("./set.js") },
   { name: "pack", group, summary: "pack a folder into one .nut file", load: () => import("./pack.js") },
   { name: "unpack", group, summary: "unpack a bundle, every hash checked", load: () => import("./unpack.js") },
   { name: "inspect", group, summary: "show what a bundle holds", load: () => import("./inspect.js") },
@@ -18,4 +21,5 @@ export const bundleEntries: readonly Entry[] = [
     summary: "pack with a chosen effort and say where the bytes are",
     load: () => import("./compress.js"),
   },
+  { name: "schema", group, summary: "JSON Schema of every document", load: () => import("./schema.js") },
 ];

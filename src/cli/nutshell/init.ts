@@ -1,0 +1,30 @@
+import { init } from "../../operations/bundle/init.js";
+import { command } from "../command.js";
+import { cyan } from "../text.js";
+import { DIR, FOLDER, folderInput } from "./flags.js";
+
+export default command(init, {
+  positionals: [{ ...FOLDER, about: "the folder to start in; made when it is not there" }],
+  flags: {
+    ...DIR,
+    yes: { short: "y", about: "ask nothing" },
+    from: { value: "<template>", about: "start from a template: a .nut file or a folder" },
+  },
+  about: [
+    "Writes nutshell.json and context/requirements.md with places to fill in; nothing that exists is touched. On a terminal it asks for title, summary, skills and what done means.",
+  ],
+  examples: [
+    ["nutshell init --dir my-task", "a new task in my-task/"],
+    ["nutshell init my-task --from api-template.nut", "the same, from a template"],
+  ],
+  input: folderInput,
+  text({ path, created, label }) {
+    const where = label === undefined ? "" : ` ${label}`;
+    return [
+      `Started a task in ${path}`,
+      ...created.map((name) => `  ${name}`),
+      "",
+      `Next: ${cyan(`nutshell check${where}`)} tells what is missing`,
+    ];
+  },
+});

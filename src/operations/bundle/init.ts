@@ -1,0 +1,161 @@
+import { execFile } from "node:child_process";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import {
+  listFolder,
+  MANIFEST_NAME,
+  newBundleId,
+  newManifest,
+  openContent,
+  outline,
+  readManifest,
+  unpackBundle,
+  writeManifest,
+} from "../../bundle/index.js";
+import { fromSystemError, NutError } from "../../errors.js";
+import type { Manifest } from "../../schema/manifest.js";
+import { VERSION } from "../../version.js";
+import { type Context, operation, type Prompter } from "../operation.js";
+import { Folder, folderTarget } from "./target.js";
+
+export const init = operation({
+  name: "bundle_init",
+  summary: "start a task: a folder with a manifest to fill in",
+  input: z.object({ folder: Folder, yes: z.boolean().default(false), from: z.string().optional() }),
+  output: z.object({ path: z.string(), id: z.string(), created: z.array(z.string()), label: z.string().optional() }),
+  async run({ folder, yes, from }, context) {
+    const { path, label } = folderTarget(folder, context);
+    assertFree(join(path, MANIFEST_NAME));
+    const facts = { id: newBundleId(), createdAt: wholeSeconds(context.now()), tool: `nutshell ${VERSION}` };
+    const publisher = await gitUser(context);
+    const ask = yes ? null : context.ask;
+    if (from !== undefined) {
+      const created = await startFrom(resolve(context.cwd, from), path, { ...facts, publisher }, context);
+      return { path, id: facts.id, created, label };
+    }
+    const answers = ask === null ? { publisher } : await interview(ask, publisher);
+    const manifest = newManifest({ ...facts, ...answers });
+    const requirements = join(path, "context/requirements.md");
+    const created = [MANIFEST_NAME];
+    try {
+      mkdirSync(dirname(requirements), { recursive: true });
+      if (!existsSync(requirements)) {
+        writeFileSync(requirements, outline(requirements), { flag: "wx" });
+        created.push("context/requirements.md");
+      }
+      // Last, because a folder with a manifest is a task: one cut off before it can simply be started again.
+      writeManifest(path, manifest);
+    } catch (error) {
+      throw fromSystemError(error, path) ?? error;
+    }
+    return { path, id: facts.id, created, label };
+  },
+});
+
+function assertFree(path: string): void {
+  if (!existsSync(path)) return;
+  throw new NutError("FILE_EXISTS", `${path} is already there, and init never overwrites`, {
+    hint: "nutshell check shows what it still needs",
+    data: { path },
+  });
+}
+
+const wholeSeconds = (time: Date) => time.toISOString().replace(/\.\d{3}Z$/, "Z");
+
+async function interview(ask: Prompter, publisher: string | undefined) {
+  const list = (answer: string) =>
+    answer
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "");
+  const text = async (question: string, initial?: string) => {
+    const answer = await ask.text(question, initial === undefined ? {} : { initial });
+    return answer === "" ? undefined : answer;
+  };
+  const title = await text("What is to be done, in one line");
+  const summary = await text("Why, and what must be true at the end");
+  const skills = list((await text("Skills it takes (comma separated)")) ?? "");
+  const checklist: string[] = [];
+  for (let item = await text("Done means (one point; empty to go on)"); item !== undefined; ) {
+    checklist.push(item);
+    item = checklist.length < 20 ? await text("And (empty to go on)") : undefined;
+  }
+  const name = await text("Your name", publisher);
+  return { title, summary, skills, checklist, publisher: name };
+}
+
+/** Who git thinks is working here; nobody, when there is no git. */
+function gitUser({ cwd, env }: Context): Promise<string | undefined> {
+  return new Promise((done) => {
+    const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: 3000 };
+    execFile("git", ["config", "--get", "user.name"], options, (error, stdout) => {
+      const name = stdout.trim();
+      done(error !== null || name === "" ? undefined : name);
+    });
+  });
+}
+
+interface Facts {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly tool: string;
+  readonly publisher: string | undefined;
+}
+
+/** Copies a template beside the target and moves it in piece by piece, once nothing of it would be overwritten. */
+async function startFrom(template: string, path: string, facts: Facts, context: Context): Promise<string[]> {
+  const parent = dirname(path);
+  mkdirSync(parent, { recursive: true });
+  const work = mkdtempSync(join(parent, ".nut-init-"));
+  try {
+    const copy = join(work, "content");
+    const source = await openContent(template, { signal: context.signal });
+    const { isFolder } = source;
+    await source.close();
+    if (isFolder) copyFolder(template, copy);
+    else await unpackBundle(template, copy, { signal: context.signal });
+    writeManifest(copy, begun(readManifest(copy), facts));
+    return moveInto(copy, path);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function copyFolder(from: string, to: string): void {
+  const { entries } = listFolder(from);
+  mkdirSync(to);
+  for (const { path, kind } of [...entries, { path: MANIFEST_NAME, kind: "file" as const }]) {
+    if (kind === "folder") mkdirSync(join(to, path), { recursive: true });
+    else {
+      mkdirSync(dirname(join(to, path)), { recursive: true });
+      cpSync(join(from, path), join(to, path), { errorOnExist: true });
+    }
+  }
+}
+
+/** The template's manifest as the beginning of a new task: its own identity, nothing computed, no deadline long past. */
+function begun(template: Manifest, { id, createdAt, tool, publisher }: Facts): Manifest {
+  const { files, compression: _c, completeness: _d, expires_at: _e, ...rest } = template;
+  const roles = files?.tree?.filter(({ role }) => role !== undefined);
+  return {
+    ...rest,
+    bundle_type: "request",
+    id,
+    parent_id: template.id,
+    created_at: createdAt,
+    publisher: { ...(publisher === undefined ? {} : { name: publisher }), tool },
+    ...(roles !== undefined && roles.length > 0 ? { files: { tree: roles } } : {}),
+  };
+}
+
+function moveInto(from: string, to: string): string[] {
+  const names = readdirSync(from).sort();
+  const taken = names.filter((name) => existsSync(join(to, name)));
+  for (const name of taken) assertFree(join(to, name));
+  mkdirSync(to, { recursive: true });
+  // The manifest last: a folder that has one is a task.
+  const ordered = [...names.filter((name) => name !== MANIFEST_NAME), MANIFEST_NAME];
+  for (const name of ordered) renameSync(join(from, name), join(to, name));
+  return ordered;
+}
