@@ -1,0 +1,177 @@
+// The process around an agent: its own home, its own environment, its work tree writable or not, the folders it would
+// obey hidden, and one place that turns lines and an exit into the end of a session.
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  type Child,
+  type ChildEnd,
+  type Environment,
+  findBwrap,
+  type Mount,
+  readLines,
+  type Sandbox,
+  startChild,
+} from "../process/index.js";
+import type { DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
+import { QUIRKS } from "./quirks.js";
+
+const STDERR_KEPT = 8 * 1024;
+
+/** What a session has told so far. Drivers fill it while they read. */
+export interface Heard {
+  sessionId: string | null;
+  text: string;
+  usage: Usage | null;
+  /** The program said that its turn is over. */
+  turnEnded: boolean;
+  error: string | null;
+}
+
+export const heardNothing = (): Heard => ({ sessionId: null, text: "", usage: null, turnEnded: false, error: null });
+
+export interface AgentCommand {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface AgentProcess {
+  readonly child: Child;
+  readonly sandboxed: boolean;
+  /** The last of what it wrote to standard error. */
+  complaint(): string;
+}
+
+/** Starts the agent's program in its place. `stdin` as for any child. */
+export async function startAgent(
+  name: DriverName,
+  request: SessionRequest,
+  { command, args, env = {} }: AgentCommand,
+  stdin: "pipe" | { readonly text: string },
+): Promise<AgentProcess> {
+  const sandbox = await sandboxFor(name, request);
+  const child = await startChild({
+    command,
+    args,
+    cwd: request.cwd,
+    env: { ...agentEnvironment(name, request), ...env, ...request.extraEnv },
+    sandbox,
+    stdin,
+    ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
+    ...(request.signal === undefined ? {} : { signal: request.signal }),
+  });
+  let tail = "";
+  child.stderr.on("data", (chunk: Buffer) => {
+    tail = (tail + chunk.toString("utf8")).slice(-STDERR_KEPT);
+  });
+  return { child, sandboxed: sandbox !== null, complaint: () => lastLine(tail) };
+}
+
+/** Whether bubblewrap will hold this session; some programs need other flags then. */
+export async function isHeld({ sandbox = "auto", env }: SessionRequest): Promise<boolean> {
+  return sandbox === "auto" && (await findBwrap(env)) !== null;
+}
+
+async function sandboxFor(name: DriverName, request: SessionRequest): Promise<Sandbox | null> {
+  const { cwd, home, may, writable = [] } = request;
+  const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(join(cwd, path)));
+  if (!(await isHeld(request))) {
+    for (const path of obeyed) {
+      request.onEvent?.({
+        type: "warning",
+        message: `${path} in the work tree is obeyed by ${name}: there is no sandbox to hide it`,
+      });
+    }
+    return null;
+  }
+  const temporary = join(home, "tmp");
+  mkdirSync(temporary, { recursive: true });
+  const mounts: Mount[] = [
+    { access: "writable", path: "/tmp", from: temporary },
+    { access: may.edit ? "writable" : "read-only", path: cwd },
+    ...obeyed.map(
+      (path): Mount => ({ access: path.includes(".json") ? "hidden-file" : "hidden", path: join(cwd, path) }),
+    ),
+    { access: "writable", path: home },
+    ...writable.map((path): Mount => ({ access: "writable", path })),
+  ];
+  return { root: "read-only", mounts, network: "host" };
+}
+
+/** A home of its own, and of the caller's environment only what this program needs. */
+function agentEnvironment(name: DriverName, { env, home }: SessionRequest): Environment {
+  const { passes } = QUIRKS[name];
+  const passed = Object.entries(env).filter(([key]) => passes.some((pattern) => pattern.test(key)));
+  const temporary = join(home, "tmp");
+  mkdirSync(temporary, { recursive: true });
+  return {
+    ...Object.fromEntries(passed),
+    PATH: env.PATH,
+    LANG: env.LANG,
+    LC_ALL: env.LC_ALL,
+    TZ: env.TZ,
+    HOME: home,
+    TMPDIR: temporary,
+    XDG_CONFIG_HOME: join(home, ".config"),
+    XDG_DATA_HOME: join(home, ".local/share"),
+    XDG_STATE_HOME: join(home, ".local/state"),
+    XDG_CACHE_HOME: join(home, ".cache"),
+    NO_COLOR: "1",
+    CI: "1",
+  };
+}
+
+/** Calls `onObject` for every line that is a JSON object; anything else a program prints is not for us. */
+export function readObjects(child: Child, onObject: (value: Record<string, unknown>) => void): void {
+  readLines(child.stdout, (line) => {
+    if (!line.startsWith("{")) return;
+    let value: unknown;
+    try {
+      value = JSON.parse(line);
+    } catch {
+      return;
+    }
+    onObject(value as Record<string, unknown>);
+  });
+}
+
+/** A session whose every word comes from the program's standard output. */
+export function lineSession({ child, complaint }: AgentProcess, heard: Heard): Session {
+  const ended = child.ended.then((exit) => sessionEnd(heard, exit, complaint()));
+  return {
+    pid: child.pid,
+    ended,
+    cancel: async () => {
+      await child.stop();
+      return ended;
+    },
+  };
+}
+
+/** Neither an exit code nor an end of turn is enough: a turn that said nothing has failed. */
+export function sessionEnd(heard: Heard, exit: ChildEnd, complaint: string): SessionEnd {
+  const { sessionId, text, usage } = heard;
+  const base = { sessionId, text, usage, exit };
+  if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
+  if (exit.reason === "stopped") return { ...base, outcome: "cancelled", error: "it was cancelled" };
+  const failed = (error: string): SessionEnd => ({ ...base, outcome: "failed", error });
+  if (heard.error !== null) return failed(heard.error);
+  if (exit.code !== 0) return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`);
+  if (!heard.turnEnded) return failed(complaint || "it ended in the middle of its turn");
+  return text.trim() === "" ? failed("it ended without a word") : { ...base, outcome: "completed" };
+}
+
+function lastLine(text: string): string {
+  return text.trim().split("\n").at(-1)?.trim().slice(0, 500) ?? "";
+}
+
+/** Reads a nested value without believing its shape. */
+export function at(value: unknown, ...path: readonly string[]): unknown {
+  return path.reduce<unknown>(
+    (inner, key) => (inner !== null && typeof inner === "object" ? (inner as Record<string, unknown>)[key] : undefined),
+    value,
+  );
+}
+
+export const text = (value: unknown): string => (typeof value === "string" ? value : "");
+export const number = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);

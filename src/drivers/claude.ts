@@ -1,0 +1,134 @@
+// Claude Code through `claude -p --output-format stream-json`. Tools are an allow list: a deny list leaves other ways to
+// write. Everything is sent again on resume, because the program forgets it.
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { atomicWrite } from "../files/index.js";
+import { at, type Heard, heardNothing, lineSession, number, readObjects, startAgent, text } from "./agent-process.js";
+import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
+import { linkLogin } from "./inherit.js";
+import { probeDriver, requireProgram } from "./probe.js";
+
+const READING = ["Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch"];
+const EDITING = ["Edit", "MultiEdit", "Write", "NotebookEdit"];
+const SHELL = ["Bash", "BashOutput", "KillShell"];
+const QUIET = {
+  DISABLE_TELEMETRY: "1",
+  DISABLE_AUTOUPDATER: "1",
+  DISABLE_ERROR_REPORTING: "1",
+  CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+  ENABLE_TOOL_SEARCH: "false",
+};
+
+export const claude: Driver = {
+  name: "claude",
+  probe: (env) => probeDriver("claude", env),
+  async start(request) {
+    const program = await requireProgram("claude", request.env);
+    const folder = join(request.home, ".claude");
+    mkdirSync(folder, { recursive: true });
+    const theirs = request.env.CLAUDE_CONFIG_DIR ?? join(request.env.HOME ?? "/nonexistent", ".claude");
+    linkLogin(join(theirs, ".credentials.json"), join(folder, ".credentials.json"));
+    const files = { role: join(folder, `role-${randomUUID()}.md`), servers: join(folder, `mcp-${randomUUID()}.json`) };
+    atomicWrite(files.role, request.rolePrompt, { mode: 0o600, durable: false });
+    atomicWrite(files.servers, JSON.stringify({ mcpServers: mcpServers(request) }), { mode: 0o600, durable: false });
+    const forget = () => {
+      for (const file of Object.values(files)) rmSync(file, { force: true });
+    };
+    try {
+      const command = {
+        command: program,
+        args: claudeArguments(request, files),
+        env: { ...QUIET, CLAUDE_CONFIG_DIR: folder },
+      };
+      const agent = await startAgent("claude", request, command, { text: request.taskPrompt });
+      const heard = heardNothing();
+      readObjects(agent.child, (line) => hear(line, heard, request.onEvent ?? (() => {})));
+      const session = lineSession(agent, heard);
+      void session.ended.then(forget);
+      return session;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  },
+};
+
+function mcpServers({ mcpServers: servers }: SessionRequest): Record<string, unknown> {
+  return Object.fromEntries(servers.map(({ name, command, args, env }) => [name, { command, args, env }]));
+}
+
+export function claudeArguments(request: SessionRequest, files: { role: string; servers: string }): string[] {
+  const { may, mcpServers: servers, deniedTools = [], model, resume } = request;
+  const tools = [...READING, ...(may.edit ? EDITING : []), ...(may.shell ? SHELL : [])];
+  const own = servers.map(({ name }) => `mcp__${name}`);
+  const denied = deniedTools.map((tool) => `mcp__${tool.replace(".", "__")}`);
+  return [
+    ...["-p", "--output-format", "stream-json", "--verbose"],
+    ...["--append-system-prompt-file", files.role],
+    ...["--mcp-config", files.servers, "--strict-mcp-config", "--setting-sources", ""],
+    ...["--tools", tools.join(","), "--allowedTools", [...tools, ...own].join(",")],
+    ...(denied.length === 0 ? [] : ["--disallowedTools", denied.join(",")]),
+    ...(model === undefined ? [] : ["--model", model]),
+    ...(resume === undefined ? [] : ["--resume", resume]),
+  ];
+}
+
+type Emit = (event: DriverEvent) => void;
+
+export function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
+  if (line.type === "system" && line.subtype === "init") {
+    heard.sessionId = text(line.session_id);
+    emit({ type: "session", id: heard.sessionId });
+  } else if (line.type === "assistant" || line.type === "user") {
+    for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, heard, emit);
+    if (line.type === "user") hearResult(line.tool_use_result, emit);
+  } else if (line.type === "result") hearEnd(line, heard, emit);
+}
+
+function hearPart(part: unknown, heard: Heard, emit: Emit): void {
+  switch (at(part, "type")) {
+    case "text":
+      heard.text = text(at(part, "text"));
+      emit({ type: "message", text: heard.text, thought: false });
+      return;
+    case "thinking":
+      emit({ type: "message", text: text(at(part, "thinking")), thought: true });
+      return;
+    case "tool_use": {
+      const tool = text(at(part, "name")).replace(/^mcp__(.+?)__/, "$1.");
+      emit({ type: "tool_call", id: text(at(part, "id")), tool, status: "started", input: at(part, "input") });
+      return;
+    }
+    case "tool_result": {
+      const status = at(part, "is_error") === true ? "failed" : "finished";
+      emit({ type: "tool_call", id: text(at(part, "tool_use_id")), tool: "", status });
+      return;
+    }
+  }
+}
+
+function hearResult(result: unknown, emit: Emit): void {
+  const path = text(at(result, "filePath"));
+  if (path === "") return;
+  emit({ type: "file", path, change: at(result, "type") === "create" ? "created" : "modified" });
+}
+
+/** `subtype` says success even when it was not; `is_error` and the text tell. */
+function hearEnd(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
+  heard.turnEnded = true;
+  if (text(line.result) !== "") heard.text = text(line.result);
+  const cached = number(at(line, "usage", "cache_read_input_tokens"));
+  heard.usage = {
+    inputTokens:
+      number(at(line, "usage", "input_tokens")) + cached + number(at(line, "usage", "cache_creation_input_tokens")),
+    outputTokens: number(at(line, "usage", "output_tokens")),
+    cachedTokens: cached,
+    costUsd: number(line.total_cost_usd),
+  };
+  emit({ type: "usage", usage: heard.usage });
+  for (const denial of (line.permission_denials as unknown[]) ?? []) {
+    emit({ type: "question", text: `may it use ${text(at(denial, "tool_name"))}?`, answer: "refused" });
+  }
+  if (line.is_error === true) heard.error = text(line.result) || text(line.subtype) || "its turn failed";
+}

@@ -1,0 +1,190 @@
+// Codex through `codex exec --json`. Each session has a settings profile of its own in the run's home, so sessions cannot
+// disturb one another and nothing but flags stands in the arguments, which everyone on the machine can read.
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { parse, stringify } from "@decimalturn/toml-patch";
+import { atomicWrite } from "../files/index.js";
+import {
+  at,
+  type Heard,
+  heardNothing,
+  isHeld,
+  lineSession,
+  number,
+  readObjects,
+  startAgent,
+  text,
+} from "./agent-process.js";
+import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
+import { linkLogin, pick, readIfThere } from "./inherit.js";
+import { probeDriver, requireProgram } from "./probe.js";
+
+export const codex: Driver = {
+  name: "codex",
+  probe: (env) => probeDriver("codex", env),
+  async start(request) {
+    const program = await requireProgram("codex", request.env);
+    prepareHome(request);
+    const held = await isHeld(request);
+    const profile = `session-${randomUUID()}`;
+    const file = join(codexHome(request), `${profile}.config.toml`);
+    atomicWrite(file, stringify(codexProfile(request)), { mode: 0o600, durable: false });
+    const forget = () => rmSync(file, { force: true });
+    try {
+      const command = {
+        command: program,
+        args: codexArguments(request, profile, held),
+        env: { CODEX_HOME: codexHome(request) },
+      };
+      const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
+      const heard = heardNothing();
+      readObjects(agent.child, (line) => hear(line, heard, request.onEvent ?? (() => {})));
+      const session = lineSession(agent, heard);
+      void session.ended.then(forget);
+      return session;
+    } catch (error) {
+      forget();
+      throw error;
+    }
+  },
+};
+
+const codexHome = ({ home }: SessionRequest): string => join(home, ".codex");
+
+const MODEL_KEYS = [
+  "model",
+  "model_provider",
+  "model_providers",
+  "model_reasoning_effort",
+  "model_verbosity",
+  "chatgpt_base_url",
+];
+
+function prepareHome(request: SessionRequest): void {
+  const own = codexHome(request);
+  const theirs = request.env.CODEX_HOME ?? join(request.env.HOME ?? "/nonexistent", ".codex");
+  mkdirSync(own, { recursive: true });
+  if (theirs === own) return;
+  linkLogin(join(theirs, "auth.json"), join(own, "auth.json"));
+  const settings = readIfThere(join(theirs, "config.toml"));
+  if (settings !== null)
+    atomicWrite(join(own, "config.toml"), stringify(pick(parse(settings), MODEL_KEYS)), { durable: false });
+}
+
+export function codexProfile({
+  may,
+  rolePrompt,
+  mcpServers,
+  deniedTools = [],
+}: SessionRequest): Record<string, unknown> {
+  const server = ({ name, command, args, env }: McpServer) => {
+    const denied = deniedTools.filter((tool) => tool.startsWith(`${name}.`)).map((tool) => tool.slice(name.length + 1));
+    return {
+      command,
+      args: [...args],
+      env: { ...env },
+      env_vars: ["PATH", "HOME", "TMPDIR"],
+      // Without these two the first model request misses the tools, and calls are refused.
+      required: true,
+      default_tools_approval_mode: "approve",
+      ...(denied.length === 0 ? {} : { disabled_tools: denied }),
+    };
+  };
+  return {
+    approval_policy: "never",
+    developer_instructions: rolePrompt,
+    features: { shell_tool: may.shell, multi_agent: false, plugins: false, hooks: false },
+    shell_environment_policy: { inherit: "all" },
+    ...(mcpServers.length === 0
+      ? {}
+      : { mcp_servers: Object.fromEntries(mcpServers.map((row) => [row.name, server(row)])) }),
+  };
+}
+
+/** `held`: bubblewrap surrounds it, and Codex's own sandbox does not work inside another. */
+export function codexArguments({ cwd, may, model, resume }: SessionRequest, profile: string, held: boolean): string[] {
+  return [
+    ...["exec", "--json", "--skip-git-repo-check", "-p", profile, "-C", cwd, "-s", sandboxMode(may, held)],
+    ...(model === undefined ? [] : ["-m", model]),
+    ...(resume === undefined ? [] : ["resume", resume]),
+    "-",
+  ];
+}
+
+/** Without a shell its own read-only mode needs no helper process, so it holds inside bubblewrap too. */
+function sandboxMode(may: SessionRequest["may"], held: boolean): string {
+  if (!may.edit && !(held && may.shell)) return "read-only";
+  return held ? "danger-full-access" : "workspace-write";
+}
+
+type Emit = (event: DriverEvent) => void;
+
+function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
+  switch (line.type) {
+    case "thread.started":
+      heard.sessionId = text(line.thread_id);
+      emit({ type: "session", id: heard.sessionId });
+      return;
+    case "turn.completed":
+      heard.turnEnded = true;
+      heard.usage = {
+        inputTokens: number(at(line, "usage", "input_tokens")),
+        cachedTokens: number(at(line, "usage", "cached_input_tokens")),
+        outputTokens: number(at(line, "usage", "output_tokens")),
+      };
+      emit({ type: "usage", usage: heard.usage });
+      return;
+    case "turn.failed":
+    case "error":
+      heard.error = text(at(line, "error", "message")) || text(line.message) || "its turn failed";
+      return;
+    case "item.started":
+    case "item.completed":
+      hearItem(line.type === "item.completed", at(line, "item"), heard, emit);
+      return;
+  }
+}
+
+const CHANGES: Readonly<Record<string, "created" | "modified" | "deleted">> = {
+  add: "created",
+  update: "modified",
+  delete: "deleted",
+};
+
+function hearItem(done: boolean, item: unknown, heard: Heard, emit: Emit): void {
+  const id = text(at(item, "id"));
+  const status = done ? (at(item, "status") === "failed" ? "failed" : "finished") : "started";
+  switch (at(item, "type")) {
+    case "agent_message":
+      if (!done) return;
+      heard.text = text(at(item, "text"));
+      emit({ type: "message", text: heard.text, thought: false });
+      return;
+    case "reasoning":
+      if (done) emit({ type: "message", text: text(at(item, "text")), thought: true });
+      return;
+    case "command_execution":
+      emit({ type: "tool_call", id, tool: "shell", status, input: { command: at(item, "command") } });
+      return;
+    case "mcp_tool_call":
+      emit({
+        type: "tool_call",
+        id,
+        tool: `${text(at(item, "server"))}.${text(at(item, "tool"))}`,
+        status,
+        input: at(item, "arguments"),
+      });
+      return;
+    case "file_change":
+      emit({ type: "tool_call", id, tool: "edit", status });
+      if (status !== "finished") return;
+      for (const change of (at(item, "changes") as unknown[]) ?? []) {
+        emit({ type: "file", path: text(at(change, "path")), change: CHANGES[text(at(change, "kind"))] ?? "modified" });
+      }
+      return;
+    case "error":
+      emit({ type: "warning", message: text(at(item, "message")) });
+      return;
+  }
+}

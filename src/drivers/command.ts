@@ -1,0 +1,107 @@
+// Any program: the prompt on standard input, the result on standard output. A line `{"nexus_event": …}` is an event
+// instead of text, for programs that want to tell more. What else there is to know is in the environment.
+import { randomUUID } from "node:crypto";
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { NutError } from "../errors.js";
+import { atomicWrite } from "../files/index.js";
+import { readLines } from "../process/index.js";
+import { type Heard, heardNothing, lineSession, number, startAgent, text } from "./agent-process.js";
+import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
+import { probeDriver } from "./probe.js";
+
+/** A report longer than this is not read by anyone; the rest is dropped. */
+const TEXT_LIMIT = 1024 * 1024;
+
+export const commandDriver: Driver = {
+  name: "command",
+  probe: (env, command) => probeDriver("command", env, command),
+  async start(request) {
+    if (request.command === undefined || request.command.trim() === "") {
+      throw new NutError("DRIVER_MISSING", "the command driver needs a command", {
+        hint: 'nexus run task.nut --driver command --command "my-agent"',
+      });
+    }
+    const id = request.resume ?? randomUUID();
+    const folder = join(request.home, "sessions", id);
+    const env = writeFiles(folder, id, request);
+    const agent = await startAgent(
+      "command",
+      request,
+      { command: "/bin/sh", args: ["-c", request.command], env },
+      {
+        text: `${request.rolePrompt}\n\n${request.taskPrompt}`,
+      },
+    );
+    const heard: Heard = { ...heardNothing(), sessionId: id, turnEnded: true };
+    const emit = request.onEvent ?? (() => {});
+    emit({ type: "session", id });
+    readLines(agent.child.stdout, (line) => hear(line, heard, emit));
+    const session = lineSession(agent, heard);
+    void session.ended.then(() => rmSync(folder, { recursive: true, force: true }));
+    return session;
+  },
+};
+
+function writeFiles(folder: string, id: string, request: SessionRequest): Record<string, string> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const files = { role: join(folder, "role.md"), task: join(folder, "task.md"), servers: join(folder, "mcp.json") };
+  const servers = Object.fromEntries(
+    request.mcpServers.map(({ name, command, args, env }) => [name, { command, args, env }]),
+  );
+  atomicWrite(files.role, request.rolePrompt, { mode: 0o600, durable: false });
+  atomicWrite(files.task, request.taskPrompt, { mode: 0o600, durable: false });
+  atomicWrite(files.servers, JSON.stringify({ mcpServers: servers }), { mode: 0o600, durable: false });
+  return {
+    NEXUS_SESSION_ID: id,
+    NEXUS_ROLE_FILE: files.role,
+    NEXUS_TASK_FILE: files.task,
+    NEXUS_MCP_CONFIG: files.servers,
+    NEXUS_MAY_EDIT: request.may.edit ? "1" : "0",
+    NEXUS_MAY_SHELL: request.may.shell ? "1" : "0",
+    ...(request.model === undefined ? {} : { NEXUS_MODEL: request.model }),
+    ...(request.resume === undefined ? {} : { NEXUS_RESUME: "1" }),
+  };
+}
+
+function hear(line: string, heard: Heard, emit: (event: DriverEvent) => void): void {
+  const event = line.startsWith('{"nexus_event"') ? readEvent(line) : null;
+  if (event === null) {
+    if (heard.text.length < TEXT_LIMIT) heard.text += `${heard.text === "" ? "" : "\n"}${line}`;
+    return;
+  }
+  if (event.type === "usage") heard.usage = event.usage;
+  emit(event);
+}
+
+function readEvent(line: string): DriverEvent | null {
+  let row: Record<string, unknown>;
+  try {
+    row = JSON.parse(line);
+  } catch {
+    return null;
+  }
+  switch (row.nexus_event) {
+    case "message":
+      return { type: "message", text: text(row.text), thought: false };
+    case "file":
+      return {
+        type: "file",
+        path: text(row.path),
+        change: row.change === "created" || row.change === "deleted" ? row.change : "modified",
+      };
+    case "tool_call":
+      return { type: "tool_call", id: text(row.id), tool: text(row.tool), status: "finished", input: row.input };
+    case "usage":
+      return {
+        type: "usage",
+        usage: {
+          inputTokens: number(row.input_tokens),
+          outputTokens: number(row.output_tokens),
+          costUsd: number(row.cost_usd),
+        },
+      };
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,115 @@
+// One small interface for every program that can play a role. A driver knows its vendor's flags and words; it knows
+// nothing of plans, bundles or state, and it decides nothing: what a role may do arrives in the request.
+import type { ChildEnd, Environment } from "../process/index.js";
+
+export const DRIVER_NAMES = ["codex", "claude", "opencode", "acp", "command"] as const;
+export type DriverName = (typeof DRIVER_NAMES)[number];
+
+export interface McpServer {
+  readonly name: string;
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface SessionRequest {
+  readonly rolePrompt: string;
+  readonly taskPrompt: string;
+  /** Where the agent works. */
+  readonly cwd: string;
+  readonly mcpServers: readonly McpServer[];
+  /** What the role may do, besides reading and talking to its MCP servers. */
+  readonly may: { readonly edit: boolean; readonly shell: boolean };
+  /** Tools of our MCP servers the role must not call: `<server>.<tool>`. The server refuses them too. */
+  readonly deniedTools?: readonly string[];
+  /** The caller's environment; drivers pass on what their program needs of it. */
+  readonly env: Environment;
+  /** Set for the agent on top: role, task, credentials handed out. */
+  readonly extraEnv?: Readonly<Record<string, string>>;
+  /** A home of the run's own, kept while sessions may be resumed: programs store their sessions in it. */
+  readonly home: string;
+  readonly model?: string;
+  readonly timeoutMs?: number;
+  /** Id of an earlier session of the same driver and home. Everything else in the request is sent again. */
+  readonly resume?: string;
+  /** auto holds the agent in bubblewrap when that works here. */
+  readonly sandbox?: "auto" | "off";
+  /** Folders outside `cwd` and `home` the agent (or its MCP servers) may write. */
+  readonly writable?: readonly string[];
+  /** For acp and command: the program and its arguments, as one shell line. */
+  readonly command?: string;
+  readonly signal?: AbortSignal;
+  /** Must not throw. */
+  readonly onEvent?: (event: DriverEvent) => void;
+}
+
+export interface Usage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedTokens?: number;
+  readonly costUsd?: number;
+}
+
+export type DriverEvent =
+  | { readonly type: "session"; readonly id: string }
+  | { readonly type: "message"; readonly text: string; readonly thought: boolean }
+  | {
+      readonly type: "tool_call";
+      readonly id: string;
+      readonly tool: string;
+      readonly status: "started" | "finished" | "failed";
+      /** What it was called with, as far as the agent tells. */
+      readonly input?: unknown;
+    }
+  | { readonly type: "file"; readonly path: string; readonly change: "created" | "modified" | "deleted" }
+  /** Everything this session has used so far; replaces the event before it. */
+  | { readonly type: "usage"; readonly usage: Usage }
+  /** The agent asked for leave; the role's limits answered. */
+  | { readonly type: "question"; readonly text: string; readonly answer: "allowed" | "refused" }
+  | { readonly type: "warning"; readonly message: string };
+
+export interface SessionEnd {
+  /** completed: the turn ended and said something. It is a claim about the conversation, never about the work. */
+  readonly outcome: "completed" | "failed" | "cancelled" | "timeout";
+  readonly sessionId: string | null;
+  /** The agent's last message. */
+  readonly text: string;
+  readonly usage: Usage | null;
+  /** One sentence, when the outcome is not completed. */
+  readonly error?: string;
+  readonly exit: ChildEnd;
+}
+
+export interface Session {
+  readonly pid: number;
+  /** Never rejects. Settles when the agent and everything it started are gone. */
+  readonly ended: Promise<SessionEnd>;
+  /** Lets the agent stop at the next good moment, then ends it. */
+  cancel(): Promise<SessionEnd>;
+}
+
+/** native: the program does it; emulated: we do it around the program; absent: it cannot be had. */
+export type Support = "native" | "emulated" | "absent";
+export const ABILITIES = ["resume", "cancel", "mcp", "usage", "files", "deny_edit", "deny_shell", "budget"] as const;
+export type Ability = (typeof ABILITIES)[number];
+
+export interface Probe {
+  readonly driver: DriverName;
+  /** What to type to get it, and what it is called. */
+  readonly program: string;
+  readonly path: string | null;
+  readonly version: string | null;
+  readonly usable: boolean;
+  /** Why not, in one sentence. */
+  readonly reason?: string;
+  readonly hint?: string;
+  readonly abilities: Readonly<Record<Ability, Support>>;
+}
+
+export interface Driver {
+  readonly name: DriverName;
+  /** What is installed and what it can really do. Never throws. */
+  probe(env: Environment, command?: string): Promise<Probe>;
+  /** Throws DRIVER_MISSING or DRIVER_TOO_OLD before anything runs. */
+  start(request: SessionRequest): Promise<Session>;
+}

@@ -1,0 +1,31 @@
+// Drivers are loaded when they are asked for: a protocol library is not paid for by someone who runs another program.
+import type { Driver, DriverName } from "./driver.js";
+
+export {
+  ABILITIES,
+  type Ability,
+  DRIVER_NAMES,
+  type Driver,
+  type DriverEvent,
+  type DriverName,
+  type McpServer,
+  type Probe,
+  type Session,
+  type SessionEnd,
+  type SessionRequest,
+  type Support,
+  type Usage,
+} from "./driver.js";
+export { probeDriver } from "./probe.js";
+
+const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
+  codex: async () => (await import("./codex.js")).codex,
+  claude: async () => (await import("./claude.js")).claude,
+  opencode: async () => (await import("./opencode.js")).opencode,
+  acp: async () => (await import("./acp.js")).acp,
+  command: async () => (await import("./command.js")).commandDriver,
+};
+
+export function loadDriver(name: DriverName): Promise<Driver> {
+  return LOAD[name]();
+}

@@ -1,0 +1,88 @@
+// What OpenCode is told, whether it is driven natively or over ACP: a role of our own, and permissions that no settings
+// file of the work tree can lift.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { parse } from "jsonc-parser";
+import type { SessionRequest } from "./driver.js";
+import { linkLogin, pick, readIfThere } from "./inherit.js";
+
+export const OPENCODE_AGENT = "nutcracker";
+
+/** Keys of a person's own settings that say which model to use, and nothing else. */
+const MODEL_KEYS = ["model", "small_model", "provider", "disabled_providers", "enabled_providers"];
+
+export function opencodeEnvironment(request: SessionRequest): Record<string, string> {
+  return {
+    OPENCODE_CONFIG_CONTENT: JSON.stringify(settings(request)),
+    OPENCODE_PERMISSION: JSON.stringify(permissions(request)),
+    OPENCODE_DISABLE_PROJECT_CONFIG: "1",
+    OPENCODE_DISABLE_AUTOUPDATE: "1",
+    OPENCODE_DISABLE_MODELS_FETCH: "1",
+    OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+    OPENCODE_DISABLE_DEFAULT_PLUGINS: "1",
+    OPENCODE_DISABLE_SHARE: "1",
+    OPENCODE_DISABLE_CLAUDE_CODE: "1",
+  };
+}
+
+/** Nobody answers while it works, so nothing is asked: what the role may not do is denied, the rest allowed. */
+function permissions({ may, deniedTools = [] }: SessionRequest): Record<string, string> {
+  const word = (allowed: boolean) => (allowed ? "allow" : "deny");
+  return {
+    "*": "allow",
+    edit: word(may.edit),
+    bash: word(may.shell),
+    task: "deny",
+    question: "deny",
+    external_directory: "deny",
+    doom_loop: "deny",
+    ...Object.fromEntries(deniedTools.map((tool) => [tool.replace(".", "_"), "deny"])),
+  };
+}
+
+function settings(request: SessionRequest): Record<string, unknown> {
+  const { rolePrompt, mcpServers, model } = request;
+  return {
+    ...inherited(request),
+    ...(model === undefined ? {} : { model }),
+    agent: { [OPENCODE_AGENT]: { mode: "primary", prompt: rolePrompt, permission: permissions(request) } },
+    mcp: Object.fromEntries(
+      mcpServers.map(({ name, command, args, env }) => [
+        name,
+        { type: "local", command: [command, ...args], environment: env, enabled: true },
+      ]),
+    ),
+    // Otherwise the first refusal ends the turn without a report.
+    experimental: { continue_loop_on_deny: true },
+    permission: permissions(request),
+    share: "disabled",
+    autoupdate: false,
+    snapshot: false,
+  };
+}
+
+function inherited({ env }: SessionRequest): Record<string, unknown> {
+  const folder = join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? "/nonexistent", ".config"), "opencode");
+  const own = ["opencode.json", "opencode.jsonc", "config.json"].map((name) => readIfThere(join(folder, name)));
+  return Object.assign({}, ...own.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
+}
+
+/** A home it can start in: the person's login, and folders that stop it from installing packages over the network. */
+export function prepareOpencodeHome({ env, home }: SessionRequest): void {
+  const data = env.XDG_DATA_HOME ?? join(env.HOME ?? "/nonexistent", ".local/share");
+  linkLogin(join(data, "opencode/auth.json"), join(home, ".local/share/opencode/auth.json"));
+  const plugin = "node_modules/@opencode-ai/plugin/package.json";
+  const files = {
+    "package.json": "{}",
+    "package-lock.json": "{}",
+    "bun.lock": "",
+    ".gitignore": "",
+    [plugin]: '{"name":"@opencode-ai/plugin","version":"0.0.0"}',
+  };
+  for (const folder of [join(home, ".config/opencode"), join(home, ".opencode")]) {
+    for (const [name, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), content);
+    }
+  }
+}

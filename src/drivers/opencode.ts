@@ -1,0 +1,80 @@
+// OpenCode through `opencode run --format json`. Its exit status says nothing about the turn, so only its words count.
+import { at, type Heard, heardNothing, lineSession, number, readObjects, startAgent, text } from "./agent-process.js";
+import type { Driver, DriverEvent } from "./driver.js";
+import { OPENCODE_AGENT, opencodeEnvironment, prepareOpencodeHome } from "./opencode-settings.js";
+import { probeDriver, requireProgram } from "./probe.js";
+
+export const opencode: Driver = {
+  name: "opencode",
+  probe: (env) => probeDriver("opencode", env),
+  async start(request) {
+    const program = await requireProgram("opencode", request.env);
+    prepareOpencodeHome(request);
+    const args = ["run", "--format", "json", "--dir", request.cwd, "--agent", OPENCODE_AGENT];
+    if (request.model !== undefined) args.push("--model", request.model);
+    if (request.resume !== undefined) args.push("--session", request.resume);
+    const command = { command: program, args, env: opencodeEnvironment(request) };
+    const agent = await startAgent("opencode", request, command, { text: request.taskPrompt });
+    const heard = heardNothing();
+    readObjects(agent.child, (line) => hear(line, heard, request.onEvent ?? (() => {})));
+    return lineSession(agent, heard);
+  },
+};
+
+type Emit = (event: DriverEvent) => void;
+
+export function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
+  const id = text(line.sessionID);
+  if (heard.sessionId === null && id !== "") {
+    heard.sessionId = id;
+    emit({ type: "session", id });
+  }
+  switch (line.type) {
+    case "text":
+      heard.text = text(at(line, "part", "text"));
+      emit({ type: "message", text: heard.text, thought: false });
+      return;
+    case "reasoning":
+      emit({ type: "message", text: text(at(line, "part", "text")), thought: true });
+      return;
+    case "tool_use":
+      hearTool(at(line, "part"), emit);
+      return;
+    case "step_finish":
+      hearStep(at(line, "part"), heard, emit);
+      return;
+    case "error":
+      heard.error = text(at(line, "error", "data", "message")) || text(at(line, "error", "name")) || "its turn failed";
+      return;
+  }
+}
+
+function hearTool(part: unknown, emit: Emit): void {
+  const tool = text(at(part, "tool"));
+  const failed = at(part, "state", "status") === "error";
+  emit({
+    type: "tool_call",
+    id: text(at(part, "callID")),
+    tool,
+    status: failed ? "failed" : "finished",
+    input: at(part, "state", "input"),
+  });
+  const path = text(at(part, "state", "input", "filePath"));
+  if (failed || path === "" || !/^(edit|write|multiedit|patch|apply_patch)$/.test(tool)) return;
+  const existed = at(part, "state", "metadata", "exists");
+  emit({ type: "file", path, change: tool === "write" && existed === false ? "created" : "modified" });
+}
+
+/** Usage comes per step; the session's is their sum. */
+function hearStep(part: unknown, heard: Heard, emit: Emit): void {
+  heard.turnEnded = at(part, "reason") === "stop";
+  const tokens = at(part, "tokens");
+  const cached = number(at(tokens, "cache", "read"));
+  heard.usage = {
+    inputTokens: (heard.usage?.inputTokens ?? 0) + number(at(tokens, "input")) + cached,
+    outputTokens: (heard.usage?.outputTokens ?? 0) + number(at(tokens, "output")) + number(at(tokens, "reasoning")),
+    cachedTokens: (heard.usage?.cachedTokens ?? 0) + cached,
+    costUsd: (heard.usage?.costUsd ?? 0) + number(at(part, "cost")),
+  };
+  emit({ type: "usage", usage: heard.usage });
+}

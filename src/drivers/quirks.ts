@@ -1,0 +1,124 @@
+// What is peculiar to each program, as data. Every row was seen with the real program or is marked as not tried; the
+// test that shows it is named in docs/drivers.md.
+import type { Ability, DriverName, Support } from "./driver.js";
+
+export interface Quirks {
+  readonly program: string;
+  readonly versionArgs: readonly string[];
+  /** Oldest version whose events and flags we know. */
+  readonly minimum: string | null;
+  readonly install: string;
+  readonly abilities: Readonly<Record<Ability, Support>>;
+  /** Folders and files of a work tree the program obeys, or runs code from, before any permission is asked. */
+  readonly obeys: readonly string[];
+  /** Variables of the caller's environment the program needs: where its account is and how it reaches its model. */
+  readonly passes: readonly RegExp[];
+}
+
+const MODEL_ACCESS = [
+  /_API_KEY$/,
+  /_BASE_URL$/,
+  /^(HTTPS?|NO|ALL)_PROXY$/i,
+  /^SSL_CERT_(FILE|DIR)$/,
+  /^NODE_EXTRA_CA_CERTS$/,
+];
+
+export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
+  codex: {
+    program: "codex",
+    versionArgs: ["--version"],
+    minimum: "0.160.0",
+    install: "npm install -g @openai/codex",
+    abilities: {
+      resume: "native",
+      cancel: "emulated",
+      mcp: "native",
+      usage: "native",
+      files: "native",
+      deny_edit: "native",
+      deny_shell: "native",
+      budget: "absent",
+    },
+    obeys: [".codex", ".agents"],
+    passes: [...MODEL_ACCESS, /^OPENAI_/, /^CODEX_(API_KEY|ACCESS_TOKEN)$/],
+  },
+  claude: {
+    program: "claude",
+    versionArgs: ["--version"],
+    minimum: "2.1.0",
+    install: "npm install -g @anthropic-ai/claude-code",
+    abilities: {
+      resume: "native",
+      cancel: "emulated",
+      mcp: "native",
+      usage: "native",
+      files: "native",
+      deny_edit: "native",
+      deny_shell: "native",
+      budget: "native",
+    },
+    obeys: [".claude", ".mcp.json"],
+    passes: [
+      ...MODEL_ACCESS,
+      /^ANTHROPIC_/,
+      /^CLAUDE_CODE_(USE_|OAUTH_TOKEN$)/,
+      /^AWS_/,
+      /^GOOGLE_/,
+      /^CLOUD_ML_REGION$/,
+    ],
+  },
+  opencode: {
+    program: "opencode",
+    versionArgs: ["--version"],
+    minimum: "1.17.0",
+    install: "npm install -g opencode-ai",
+    abilities: {
+      resume: "native",
+      cancel: "emulated",
+      mcp: "native",
+      usage: "native",
+      files: "native",
+      deny_edit: "native",
+      deny_shell: "native",
+      budget: "absent",
+    },
+    obeys: [".opencode", ".claude", ".agents"],
+    passes: [...MODEL_ACCESS, /^(ANTHROPIC|OPENAI|GOOGLE|GEMINI|AWS|AZURE)_/],
+  },
+  acp: {
+    program: "opencode",
+    versionArgs: ["--version"],
+    minimum: null,
+    install: 'nexus run task.nut --driver acp --command "opencode acp"',
+    abilities: {
+      resume: "native",
+      cancel: "native",
+      mcp: "native",
+      usage: "native",
+      files: "native",
+      deny_edit: "emulated",
+      deny_shell: "emulated",
+      budget: "absent",
+    },
+    obeys: [".opencode", ".claude", ".mcp.json", ".codex", ".gemini", ".qwen", ".agents"],
+    passes: [...MODEL_ACCESS, /^(ANTHROPIC|OPENAI|GOOGLE|GEMINI|AWS|AZURE|OPENCODE)_/],
+  },
+  command: {
+    program: "sh",
+    versionArgs: [],
+    minimum: null,
+    install: 'nexus run task.nut --driver command --command "my-agent"',
+    abilities: {
+      resume: "absent",
+      cancel: "emulated",
+      mcp: "emulated",
+      usage: "emulated",
+      files: "emulated",
+      deny_edit: "emulated",
+      deny_shell: "absent",
+      budget: "absent",
+    },
+    obeys: [],
+    passes: [],
+  },
+};

@@ -1,0 +1,132 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bwrapAvailable } from "../../src/process/index.js";
+import { type Desk, desk } from "./desk.js";
+
+const held = await bwrapAvailable(process.env);
+let at: Desk;
+beforeEach(() => {
+  at = desk();
+});
+afterEach(() => at.remove());
+
+describe("the command driver", () => {
+  it("gives the prompt on standard input and takes the result from standard output", async () => {
+    const end = await at.run("command", { command: "cat; echo made > made.txt" });
+    expect(end).toMatchObject({ outcome: "completed", text: "You are the engineer.\n\nDo the task.", usage: null });
+    expect(end.sessionId).toMatch(/^[0-9a-f-]{36}$/);
+    expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
+  });
+
+  it("tells the program about its role, its servers and its limits, and nothing of our environment", async () => {
+    const script =
+      'cat "$NEXUS_ROLE_FILE" "$NEXUS_MCP_CONFIG"; echo; echo "$NEXUS_MAY_EDIT$NEXUS_MAY_SHELL $NEXUS_TASK_ID $SECRET"; env';
+    const end = await at.run("command", {
+      command: script,
+      may: { edit: false, shell: true },
+      mcpServers: [{ name: "nx", command: "nexus", args: ["mcp"], env: { A: "1" } }],
+      extraEnv: { NEXUS_TASK_ID: "7" },
+      env: { PATH: process.env.PATH, HOME: "/nowhere", AWS_SECRET_ACCESS_KEY: "canary" },
+    });
+    expect(end.text).toContain(
+      'You are the engineer.{"mcpServers":{"nx":{"command":"nexus","args":["mcp"],"env":{"A":"1"}}}}\n01 7 \n',
+    );
+    expect(end.text).not.toContain("canary");
+    expect(end.text).toContain(`HOME=${at.home}`);
+    expect(existsSync(join(at.home, "sessions", end.sessionId!))).toBe(false);
+  });
+
+  it("hears events among the text", async () => {
+    const lines = [
+      '{"nexus_event":"tool_call","id":"1","tool":"nx.plan_start","input":{"a":1}}',
+      "working",
+      '{"nexus_event":"file","path":"a.txt","change":"created"}',
+      '{"nexus_event":"usage","input_tokens":10,"output_tokens":2}',
+      '{"nexus_event":"nonsense"}',
+      "report",
+    ];
+    const end = await at.run("command", { command: `cat <<'E'\n${lines.join("\n")}\nE` });
+    expect(end).toMatchObject({
+      text: 'working\n{"nexus_event":"nonsense"}\nreport',
+      usage: { inputTokens: 10, outputTokens: 2 },
+    });
+    expect(at.events.map(({ type }) => type)).toEqual(["session", "tool_call", "file", "usage"]);
+  });
+
+  it.each([
+    ["true", "it ended without a word"],
+    ["echo talk; echo 'no such thing' >&2; exit 3", "no such thing"],
+    ["echo talk; kill -9 $$", /exit 137|SIGKILL/],
+  ])("calls %j a failure", async (command, error) => {
+    expect(await at.run("command", { command })).toMatchObject({
+      outcome: "failed",
+      error: error instanceof RegExp ? expect.stringMatching(error) : error,
+    });
+  });
+
+  it("ends at its time limit, and on request, with everything it started", async () => {
+    expect(await at.run("command", { command: "setsid sleep 300 & sleep 300", timeoutMs: 300 })).toMatchObject({
+      outcome: "timeout",
+    });
+    const session = await at.start("command", { command: "echo half; sleep 300" });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(await session.cancel()).toMatchObject({ outcome: "cancelled", text: "half" });
+  });
+
+  it("needs a command", async () => {
+    await expect(at.run("command")).rejects.toMatchObject({ code: "DRIVER_MISSING" });
+  });
+});
+
+describe.skipIf(!held)("a role that may not edit (needs bwrap)", () => {
+  const WAYS = [
+    "echo x > kept",
+    "echo x >> kept",
+    "rm kept",
+    "mv kept moved",
+    "cp /etc/hostname new",
+    "ln -s / link",
+    "mkdir folder",
+    "touch new",
+    "chmod +x kept",
+    "sed -i s/a/b/ kept",
+    "tee new </dev/null",
+    "dd if=/dev/zero of=kept bs=1 count=1",
+    "truncate -s0 kept",
+    "git init .",
+    "python3 -c \"open('new','w')\"",
+    "node -e \"require('fs').writeFileSync('new','')\"",
+    "sh -c 'exec 3>new'",
+    "setsid sh -c 'echo x > new'",
+    "env -i sh -c 'echo x > kept'",
+    "mount -o remount,rw .",
+    "echo x > /proc/self/cwd/new",
+    "echo x > /proc/1/cwd/new",
+  ];
+
+  it("leaves nothing behind, whichever way it tries", async () => {
+    at.put({ "work/kept": "abc\n" });
+    const command = `${WAYS.map((way) => `{ ${way}; } >/dev/null 2>&1`).join("\n")}\necho tried`;
+    expect(await at.run("command", { command, may: { edit: false, shell: true } })).toMatchObject({
+      outcome: "completed",
+      text: "tried",
+    });
+    const { readdirSync } = await import("node:fs");
+    expect(readdirSync(at.cwd)).toEqual(["kept"]);
+    expect(readFileSync(join(at.cwd, "kept"), "utf8")).toBe("abc\n");
+  });
+
+  it("may write where it is told, and an editing role nowhere else", async () => {
+    at.put({ "state/x": "" });
+    await at.run("command", {
+      command: `echo s > ${at.folder}/state/y; echo w > new; echo o > ${at.folder}/outside; echo ok`,
+      writable: [join(at.folder, "state")],
+    });
+    expect(["state/y", "work/new", "outside"].map((path) => existsSync(join(at.folder, path)))).toEqual([
+      true,
+      true,
+      false,
+    ]);
+  });
+});
