@@ -1,0 +1,118 @@
+// A tree of its own for every agent that works at the same time. A slot is a copy of the main tree that is brought up to
+// date file by file; whatever an agent leaves in it reaches the main tree only through a merge, so taking a change back
+// means not merging it. Only one look per agent walks the whole slot.
+import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Objects } from "./objects.js";
+import { type Change, compareTrees, lookAt, seeEntry, type Tree, type TreeEntry, withChanges } from "./tree.js";
+
+export interface Slot {
+  readonly name: string;
+  readonly path: string;
+  /** What the agent in it started from. */
+  base: Tree;
+  /** How many changes of the main tree it holds. */
+  version: number;
+  /** The latest look at it, when an agent was in it since `base`. */
+  after: Tree | null;
+  leftovers: readonly string[];
+}
+
+export interface SlotsInput {
+  readonly folder: string;
+  /** The untouched workspace every slot is copied from. */
+  readonly base: string;
+  readonly objects: Objects;
+  /** What counts as part of the work; the rest is thrown away between agents. */
+  readonly counts: (path: string) => boolean;
+}
+
+export type Versions = readonly (readonly Change[])[];
+
+export class Slots {
+  readonly #input: SlotsInput;
+  readonly #free: Slot[] = [];
+  readonly #names = new Set<string>();
+
+  constructor(input: SlotsInput) {
+    this.#input = input;
+    mkdirSync(input.folder, { recursive: true });
+  }
+
+  /** A tree equal to the base with every version in it. */
+  take(versions: Versions): Slot {
+    const slot = this.#free.pop() ?? this.#make();
+    for (const changes of versions.slice(slot.version)) this.#apply(slot, changes);
+    slot.version = versions.length;
+    return slot;
+  }
+
+  /** The slot a killed process left, with the edits of its agent still in it; null when it is gone or taken. */
+  adopt(name: string, versions: Versions, start: Tree): Slot | null {
+    const path = join(this.#input.folder, name);
+    if (!/^slot-\d+$/.test(name) || this.#names.has(name) || !existsSync(path)) return null;
+    this.#names.add(name);
+    const base = versions.reduce((tree, changes) => withChanges(tree, changes), start);
+    return { name, path, base, version: versions.length, after: null, leftovers: [] };
+  }
+
+  /** Brings changes into a slot before its agent starts, as part of the agent's own change. */
+  seed(slot: Slot, changes: readonly Change[]): void {
+    this.#input.objects.apply(slot.path, changes);
+  }
+
+  /** What the agent changed since the slot was taken. */
+  changes(slot: Slot): readonly Change[] {
+    const leftovers: string[] = [];
+    const skip = (path: string) => {
+      if (this.#input.counts(path)) return false;
+      leftovers.push(path);
+      return true;
+    };
+    slot.after = lookAt(slot.path, { before: slot.base, skip });
+    slot.leftovers = leftovers;
+    return compareTrees(slot.base, slot.after);
+  }
+
+  /** Takes back whatever the agent left and offers the slot to the next one. */
+  release(slot: Slot): void {
+    if (slot.after === null) this.changes(slot);
+    for (const path of slot.leftovers) {
+      if (!path.split("/").includes(".git")) rmSync(join(slot.path, path), { recursive: true, force: true });
+    }
+    const undo = compareTrees(slot.after!, slot.base);
+    slot.base = slot.after!;
+    this.#apply(slot, undo);
+    slot.after = null;
+    this.#free.push(slot);
+  }
+
+  /** Applies changes and learns the new stamps, without looking at anything else. */
+  #apply(slot: Slot, changes: readonly Change[]): void {
+    if (changes.length === 0) return;
+    this.#input.objects.apply(slot.path, changes);
+    const entries = slot.base.entries as Map<string, TreeEntry>;
+    for (const { path, after } of changes) {
+      const seen = after === null ? null : seeEntry(join(slot.path, path));
+      if (seen === null) entries.delete(path);
+      else entries.set(path, seen);
+    }
+  }
+
+  #make(): Slot {
+    let number = 1;
+    while (this.#names.has(`slot-${number}`)) number += 1;
+    const name = `slot-${number}`;
+    this.#names.add(name);
+    const path = join(this.#input.folder, name);
+    // What a killed process left there is of no use to a new agent.
+    rmSync(path, { recursive: true, force: true });
+    copyFolder(this.#input.base, path);
+    const skip = (inside: string) => !this.#input.counts(inside);
+    return { name, path, base: lookAt(path, { skip }), version: 0, after: null, leftovers: [] };
+  }
+}
+
+export function copyFolder(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+}
