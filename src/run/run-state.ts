@@ -57,7 +57,7 @@ export type JournalEvent = { readonly at: string } & (
   | ({ readonly type: "agent_started" } & AgentStart)
   | { readonly type: "agent_session"; readonly agent: string; readonly session: string; readonly model?: string }
   | ({ readonly type: "agent_ended" } & AgentEnd)
-  | { readonly type: "task_added"; readonly task: RunTask; readonly for: number; readonly changes: readonly Change[] }
+  | { readonly type: "task_added"; readonly task: RunTask; readonly for?: number }
   | { readonly type: "merging"; readonly task: number; readonly agent: string; readonly changes: readonly Change[] }
   | { readonly type: "merged"; readonly task: number; readonly agent: string }
   | { readonly type: "task_completed"; readonly task: number; readonly evidence: string }
@@ -100,8 +100,8 @@ export interface TaskState {
   last?: AgentEnd;
   /** The merge task that must be done before this one counts. */
   mergedBy?: number;
-  /** A merge task's starting point: the change with its conflict markers. */
-  seed?: readonly Change[];
+  /** The task whose change a merge task brings in. */
+  parent?: number;
   merging?: readonly Change[];
 }
 
@@ -120,6 +120,8 @@ export interface RunState {
   readonly agents: Map<string, AgentState>;
   /** Every change that is in the main tree, in the order it came. */
   readonly versions: (readonly Change[])[];
+  /** Who made each version. */
+  readonly mergers: string[];
   readonly issues: { readonly message: string; readonly task?: number; readonly at: string }[];
   readonly decisions: { readonly decision: string; readonly reason?: string }[];
   readonly checkpoints: { readonly at: string; readonly path: string; readonly description: string }[];
@@ -142,6 +144,7 @@ export function emptyState(): RunState {
     tasks: new Map(),
     agents: new Map(),
     versions: [],
+    mergers: [],
     issues: [],
     decisions: [],
     checkpoints: [],
@@ -188,8 +191,8 @@ export function applyEvent(state: RunState, event: JournalEvent): void {
       state.reviewed = true;
       break;
     case "task_added": {
-      state.tasks.set(event.task.id, { ...fresh(event.task), seed: event.changes });
-      const parent = state.tasks.get(event.for);
+      state.tasks.set(event.task.id, { ...fresh(event.task), parent: event.for });
+      const parent = event.for === undefined ? undefined : state.tasks.get(event.for);
       if (parent !== undefined && event.task.kind === "merge") {
         parent.status = "conflict";
         parent.mergedBy = event.task.id;
@@ -263,7 +266,10 @@ function applyTaskEvent(state: RunState, event: TaskEvent): void {
       if (task !== undefined) Object.assign(task, { status: "merging", merging: event.changes });
       break;
     case "merged":
-      if (task?.merging !== undefined) state.versions.push(task.merging);
+      if (task?.merging !== undefined) {
+        state.versions.push(task.merging);
+        state.mergers.push(event.agent);
+      }
       break;
     case "task_completed":
       if (task !== undefined) task.status = "completed";

@@ -1,0 +1,53 @@
+// What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
+export interface AgentRequest {
+  readonly agent: string;
+  readonly role: string;
+  readonly task: number;
+  readonly rolePrompt: string;
+  readonly taskPrompt: string;
+  readonly cwd: string;
+  /** Files the program may keep for its own sessions; the same for all agents of a run. */
+  readonly home: string;
+  /** Set for the agent's own process and for its connection to our tools. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly mayEdit: boolean;
+  readonly mayRunShell: boolean;
+  readonly capabilities: readonly string[];
+  readonly blocked: ReadonlySet<string>;
+  readonly model?: string;
+  /** A session of this program to continue. */
+  readonly resume?: string;
+  /** Folders besides the working folder that must stay writable, such as the tools' state. */
+  readonly writable: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+export type AgentEvent =
+  | { readonly type: "session"; readonly id: string; readonly model?: string }
+  | { readonly type: "message"; readonly text: string }
+  | { readonly type: "tool"; readonly name: string; readonly key: string; readonly path?: string; readonly ok?: boolean }
+  | { readonly type: "file"; readonly path: string }
+  /** What this session has used so far, in all. */
+  | { readonly type: "usage"; readonly tokens: number; readonly costUsd: number }
+  | { readonly type: "question"; readonly text: string };
+
+export interface AgentOutcome {
+  readonly outcome: "done" | "failed" | "stopped";
+  /** The final message; empty when there was none. */
+  readonly text: string;
+  readonly error?: string;
+}
+
+export interface AgentRunner {
+  readonly name: string;
+  /** Name, version and whatever else a delivery should say about the program. */
+  readonly about: { readonly name: string; readonly version?: string };
+  readonly canResume: boolean;
+  /** Whether it can call our tools. */
+  readonly hasTools: boolean;
+  readonly toolName: (abstract: string) => string;
+  /** Runs one session to its end. Must not throw over what the agent does; the signal ends it early. */
+  run(request: AgentRequest, onEvent: (event: AgentEvent) => void): Promise<AgentOutcome>;
+  /** How it would be started, for a dry run. No secrets. */
+  describe(request: Pick<AgentRequest, "role" | "mayEdit" | "cwd">): string;
+}
