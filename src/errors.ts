@@ -77,8 +77,9 @@ export type ErrorCode =
   // run
   | "RUN_BUSY"
   | "RUN_DAMAGED"
+  | "RUN_NOT_A_REQUEST"
   | "RUN_NOT_FOUND"
-  | "RUN_PAUSED"
+  | "RUN_NO_REPOSITORY"
   | "RUN_PLAN_INVALID"
   | "RUN_TREE_MOVED"
   // market

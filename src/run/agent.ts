@@ -25,7 +25,13 @@ export interface AgentRequest {
 export type AgentEvent =
   | { readonly type: "session"; readonly id: string; readonly model?: string }
   | { readonly type: "message"; readonly text: string }
-  | { readonly type: "tool"; readonly name: string; readonly key: string; readonly path?: string; readonly ok?: boolean }
+  | {
+      readonly type: "tool";
+      readonly name: string;
+      readonly key: string;
+      readonly path?: string;
+      readonly ok?: boolean;
+    }
   | { readonly type: "file"; readonly path: string }
   /** What this session has used so far, in all. */
   | { readonly type: "usage"; readonly tokens: number; readonly costUsd: number }
@@ -45,6 +51,8 @@ export interface AgentRunner {
   readonly canResume: boolean;
   /** Whether it can call our tools. */
   readonly hasTools: boolean;
+  /** Whether it can be trusted with planning: any program but an unknown command. */
+  readonly canPlan: boolean;
   readonly toolName: (abstract: string) => string;
   /** Runs one session to its end. Must not throw over what the agent does; the signal ends it early. */
   run(request: AgentRequest, onEvent: (event: AgentEvent) => void): Promise<AgentOutcome>;

@@ -202,7 +202,8 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
     const outcome = await run.runner.run(request, onEvent);
     return { ...outcome, usage, tools: [...tools], ms: run.now().getTime() - startedMs };
   } catch (error) {
-    if (run.halt.signal.aborted) return { outcome: "stopped", text: "", usage, tools: [...tools], ms: run.now().getTime() - startedMs };
+    if (run.halt.signal.aborted)
+      return { outcome: "stopped", text: "", usage, tools: [...tools], ms: run.now().getTime() - startedMs };
     throw error;
   } finally {
     clearTimeout(timer);

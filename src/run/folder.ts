@@ -62,11 +62,7 @@ export function runsFolder(projectRoot: string): string {
 
 /** Sortable by time, and short enough to type. */
 export function newRunId(now: Date): string {
-  const stamp = now
-    .toISOString()
-    .replace(/[-:]/g, "")
-    .replace(/\..*/, "")
-    .replace("T", "-");
+  const stamp = now.toISOString().replace(/[-:]/g, "").replace(/\..*/, "").replace("T", "-");
   return `${stamp}-${randomBytes(2).toString("hex")}`;
 }
 

@@ -1,17 +1,22 @@
 // Bringing a finished task's change into the main tree: journal, apply, journal. Killed in between, it is applied again.
-import type { Change } from "./tree.js";
+
 import { mergeChanges } from "./merge.js";
 import { mirrorTasks, taskStatus } from "./mirror.js";
 import type { RunTask } from "./plan.js";
 import { type Run, record } from "./run.js";
 import type { TaskState } from "./run-state.js";
+import type { Change } from "./tree.js";
 
 /** Merges, or turns a conflict into a task. Callers take turns: two merges at once would not see each other. */
 export async function integrate(run: Run, t: TaskState): Promise<void> {
   const last = t.last!;
   const merge = await mergeInto(run, last.changes, t.task);
   if (merge.conflicts.length > 0) {
-    await addMergeTask(run, t, merge.conflicts.map(({ path }) => path));
+    await addMergeTask(
+      run,
+      t,
+      merge.conflicts.map(({ path }) => path),
+    );
     return;
   }
   record(run, { type: "merging", task: t.task.id, agent: last.agent, changes: merge.changes });
@@ -20,7 +25,14 @@ export async function integrate(run: Run, t: TaskState): Promise<void> {
 
 export function mergeInto(run: Run, changes: readonly Change[], task: RunTask) {
   const labels = { ours: "finished tasks", theirs: `task ${task.id}` };
-  return mergeChanges({ changes, main: run.main, objects: run.objects, scratch: run.folder.scratch, env: run.env, labels });
+  return mergeChanges({
+    changes,
+    main: run.main,
+    objects: run.objects,
+    scratch: run.folder.scratch,
+    env: run.env,
+    labels,
+  });
 }
 
 /** Applies what the journal says is being merged. Safe to repeat. */
@@ -65,7 +77,11 @@ async function addMergeTask(run: Run, t: TaskState, paths: readonly string[]): P
     ...(t.task.criteria === undefined ? {} : { criteria: t.task.criteria }),
   };
   record(run, { type: "task_added", task, for: t.task.id });
-  record(run, { type: "issue", message: `conflict in ${paths.join(", ")}: task ${task.id} merges it`, task: t.task.id });
+  record(run, {
+    type: "issue",
+    message: `conflict in ${paths.join(", ")}: task ${task.id} merges it`,
+    task: t.task.id,
+  });
   await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
   run.progress({
     type: "task_added",

@@ -34,8 +34,9 @@ export function judgeChanges(input: JudgeInput): Judgement {
   const notes: string[] = [];
   if (outcome === "failed") problems.push(`the agent ended with an error: ${error ?? "no reason was given"}`);
   else if (text.trim() === "") problems.push("the agent ended without a report");
-  const blocked = /^\s*BLOCKED:\s*(.+)$/im.exec(text)?.[1];
-  if (blocked !== undefined) problems.push(`blocked: ${blocked}`);
+  if (/^\s*RESULT:\s*blocked\b/im.test(text)) problems.push(`blocked: ${reasonIn(text)}`);
+  const no = /^\s*(?:RESULT:\s*(partial)|VERDICT:\s*(fail|blocked))\b/im.exec(text);
+  if (no !== null) notes.push(`the ${task.owner} says ${no[1] ?? no[2]}: ${reasonIn(text)}`);
 
   if (!mayEdit && changes.length > 0) {
     problems.push(`the ${task.owner} may not change files, but changed ${some(changes)}; the change was taken back`);
@@ -46,6 +47,12 @@ export function judgeChanges(input: JudgeInput): Judgement {
   }
   problems.push(...gitProblems(input));
   return { problems, notes };
+}
+
+/** The one line of a report that says what it comes to. */
+function reasonIn(text: string): string {
+  const line = /^\s*(?:-\s*)?(?:ISSUE|SUMMARY):\s*(.+)$/im.exec(text)?.[1] ?? "no reason was given";
+  return line.slice(0, 300);
 }
 
 function editProblems(changes: readonly Change[], { task, constraints, linkTarget, leaks }: JudgeInput): string[] {
@@ -84,5 +91,7 @@ export function leavesTree(path: string, target: string): boolean {
 
 function some(changes: readonly Change[]): string {
   const names = changes.slice(0, 5).map(({ path }) => path);
-  return changes.length > names.length ? `${names.join(", ")} and ${changes.length - names.length} more` : names.join(", ");
+  return changes.length > names.length
+    ? `${names.join(", ")} and ${changes.length - names.length} more`
+    : names.join(", ");
 }

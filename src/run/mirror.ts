@@ -9,8 +9,8 @@ import {
   decidePlan,
   extensionFile,
   historyFile,
-  planFile,
   type Project,
+  planFile,
   recordEdits,
   startPlan,
   tasksFile,
@@ -97,7 +97,11 @@ export interface Spawned {
   readonly resumes?: string;
 }
 
-export async function agentSpawned(project: Project, { agent, role, task, resumes }: Spawned, now: Date): Promise<void> {
+export async function agentSpawned(
+  project: Project,
+  { agent, role, task, resumes }: Spawned,
+  now: Date,
+): Promise<void> {
   if (resumes !== undefined && (await trackResume(project, resumes, now)) !== null) return;
   await trackSpawn(project, { agentName: role, agentId: agent, taskId: task }, now);
 }

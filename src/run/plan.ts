@@ -91,10 +91,19 @@ export function readPlan(source: PlanSource, value: unknown, facts: PlanFacts): 
       goal: plan.goal ?? facts.manifest.task?.title ?? "",
       decisions: plan.decisions,
       issues: plan.issues,
-      tasks,
+      tasks: withFinalCheck(tasks, facts.hasCriteria),
     },
     facts,
   );
+}
+
+/** When nobody says which task the criteria belong to, they belong to the one all other work leads to. */
+export function withFinalCheck(tasks: readonly RunTask[], hasCriteria: boolean): readonly RunTask[] {
+  if (!hasCriteria || tasks.some(({ criteria }) => criteria !== undefined)) return tasks;
+  const work = tasks.filter(({ kind }) => kind === "work");
+  const last = work.filter(({ id }) => !work.some(({ deps }) => deps.includes(id)));
+  if (last.length !== 1) return tasks;
+  return tasks.map((task) => (task === last[0] ? { ...task, criteria: "all" as const } : task));
 }
 
 /** The plan a request carries itself, or null. */

@@ -123,7 +123,8 @@ export interface Role {
 
 export function roleOf(run: Pick<Run, "catalog">, id: string): Role {
   const agent = findAgent(run.catalog, id);
-  if (agent === null) throw new NutError("RUN_PLAN_INVALID", `there is no role "${id}"`, { hint: "nexus catalog list" });
+  if (agent === null)
+    throw new NutError("RUN_PLAN_INVALID", `there is no role "${id}"`, { hint: "nexus catalog list" });
   const capabilities = effectiveCapabilities(agent);
   const blocked = blockedClasses(capabilities, run.catalog);
   return {

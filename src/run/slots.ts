@@ -1,7 +1,7 @@
 // A tree of its own for every agent that works at the same time. A slot is a copy of the main tree that is brought up to
 // date file by file; whatever an agent leaves in it reaches the main tree only through a merge, so taking a change back
 // means not merging it. Only one look per agent walks the whole slot.
-import { cpSync, existsSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Objects } from "./objects.js";
 import { type Change, compareTrees, lookAt, seeEntry, type Tree, type TreeEntry, withChanges } from "./tree.js";
@@ -56,6 +56,13 @@ export class Slots {
     return { name, path, base, version: versions.length, after: null, leftovers: [] };
   }
 
+  /** Removes what earlier processes left and nobody took up. */
+  sweep(): void {
+    for (const name of readdirSync(this.#input.folder)) {
+      if (!this.#names.has(name)) rmSync(join(this.#input.folder, name), { recursive: true, force: true });
+    }
+  }
+
   /** Brings changes into a slot before its agent starts, as part of the agent's own change. */
   seed(slot: Slot, changes: readonly Change[]): void {
     this.#input.objects.apply(slot.path, changes);
@@ -101,12 +108,11 @@ export class Slots {
 
   #make(): Slot {
     let number = 1;
-    while (this.#names.has(`slot-${number}`)) number += 1;
+    // A folder a killed process left may still have a writer in it: a new agent gets a new name.
+    while (this.#names.has(`slot-${number}`) || existsSync(join(this.#input.folder, `slot-${number}`))) number += 1;
     const name = `slot-${number}`;
     this.#names.add(name);
     const path = join(this.#input.folder, name);
-    // What a killed process left there is of no use to a new agent.
-    rmSync(path, { recursive: true, force: true });
     copyFolder(this.#input.base, path);
     const skip = (inside: string) => !this.#input.counts(inside);
     return { name, path, base: lookAt(path, { skip }), version: 0, after: null, leftovers: [] };

@@ -4,9 +4,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runAcceptance } from "../acceptance/index.js";
 import { type Attempt, runAgent } from "./attempt.js";
+import { checkpoint } from "./checkpoint.js";
 import { finishMerge, integrate, mergeInto } from "./integrate.js";
 import { hasMarkers } from "./merge.js";
-import { checkpoint } from "./checkpoint.js";
 import { diagnosisPrompt, taskPrompt } from "./prompts.js";
 import { chooseSession, diagnosisRole, type EarlierSession } from "./resume-policy.js";
 import { type Run, record, roleOf } from "./run.js";
@@ -15,27 +15,27 @@ import { nextTasks } from "./schedule.js";
 import type { Slot } from "./slots.js";
 import { type Change, fileChanges } from "./tree.js";
 
-/** Works until nothing more can start. Returns early when the run is halted. */
+/** Works until nothing more can start. Returns early when the run is halted; what a step throws is thrown at the end. */
 export async function workThrough(run: Run): Promise<void> {
   const running = new Map<number, Promise<void>>();
   const turn = new Turns();
+  const failures: unknown[] = [];
   for (;;) {
     if (!run.halt.signal.aborted) {
       for (const t of startable(run, running)) {
-        const job = carry(run, t, turn).finally(() => running.delete(t.task.id));
-        // A job that fails must not be reported before the others were stopped.
-        job.catch(() => run.halt.abort({ breaker: "error" }));
+        const job = carry(run, t, turn)
+          .catch((error: unknown) => {
+            failures.push(error);
+            run.halt.abort("error");
+          })
+          .finally(() => running.delete(t.task.id));
         running.set(t.task.id, job);
       }
     }
-    if (running.size === 0) return;
+    if (running.size === 0) break;
     await Promise.race(running.values());
-    if (run.halt.signal.aborted) {
-      const ends = await Promise.allSettled(running.values());
-      const failed = ends.find((end) => end.status === "rejected");
-      if (failed !== undefined) throw failed.reason;
-    }
   }
+  if (failures.length > 0) throw failures[0];
 }
 
 /** Tasks that can be started or taken up where a killed process left them. */
@@ -43,7 +43,8 @@ function startable(run: Run, running: ReadonlyMap<number, unknown>): TaskState[]
   const all = [...run.state.tasks.values()];
   const open = (t: TaskState) =>
     !running.has(t.task.id) &&
-    (["pending", "running", "ended", "merging"].includes(t.status) || (t.status === "failed" && t.question === undefined));
+    (["pending", "running", "ended", "merging"].includes(t.status) ||
+      (t.status === "failed" && t.question === undefined));
   const next = nextTasks({
     tasks: all.map(({ task }) => task),
     done: new Set(all.filter(({ status }) => status === "completed").map(({ task }) => task.id)),
@@ -149,7 +150,9 @@ function takeSlot(run: Run, { task }: TaskState): Taken {
   const choice = chooseSession({
     tier: agent.resume_tier as "persistent" | "bounded" | "ephemeral",
     ...(task.owner_reuse_policy === undefined ? {} : { policy: task.owner_reuse_policy }),
-    earlier: agents.filter((entry) => entry.role === task.owner && !isCut(entry)).flatMap((entry) => earlier(run, entry)),
+    earlier: agents
+      .filter((entry) => entry.role === task.owner && !isCut(entry))
+      .flatMap((entry) => earlier(run, entry)),
     files: filesOf(run, task.id, task.files),
     canResume: run.runner.canResume,
   });
@@ -160,7 +163,9 @@ function takeSlot(run: Run, { task }: TaskState): Taken {
 const isCut = ({ end }: AgentState) => end === undefined || end.outcome === "stopped";
 
 function filesOf(run: Run, id: number, declared: readonly string[] | undefined): string[] {
-  const touched = [...run.state.agents.values()].filter(({ task }) => task === id).flatMap(({ end }) => end?.changes ?? []);
+  const touched = [...run.state.agents.values()]
+    .filter(({ task }) => task === id)
+    .flatMap(({ end }) => end?.changes ?? []);
   return [...(declared ?? []), ...touched.map(({ path }) => path)];
 }
 
@@ -227,7 +232,8 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     .map(({ id, reason, output }) => `${id} fails: ${reason ?? "no reason"}${tail(output)}`);
 }
 
-const tail = (output: string) => (output.trim() === "" ? "" : ` | ${output.trim().split("\n").slice(-6).join(" | ").slice(-600)}`);
+const tail = (output: string) =>
+  output.trim() === "" ? "" : ` | ${output.trim().split("\n").slice(-6).join(" | ").slice(-600)}`;
 
 /** One look by the role that knows how: what went wrong, and what the next try must do differently. */
 async function diagnose(run: Run, t: TaskState): Promise<void> {
@@ -260,7 +266,13 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
   run.slots.release(slot);
   const text = end.problems.length === 0 ? end.text : `no diagnosis: ${end.problems.join("; ")}`;
   record(run, { type: "diagnosed", task: t.task.id, role, text });
-  run.progress({ type: "diagnosed", task: t.task.id, role, text, message: `task ${t.task.id}: the ${role} looked into it` });
+  run.progress({
+    type: "diagnosed",
+    task: t.task.id,
+    role,
+    text,
+    message: `task ${t.task.id}: the ${role} looked into it`,
+  });
 }
 
 async function ask(run: Run, t: TaskState): Promise<void> {

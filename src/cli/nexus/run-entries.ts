@@ -1,3 +1,9 @@
 import type { Entry } from "../command.js";
 
-export const runEntries: readonly Entry[] = [];
+const group = "Run";
+
+export const runEntries: readonly Entry[] = [
+  { name: "run", group, summary: "request in, verified delivery out", load: () => import("./run.js") },
+  { name: "resume", group, summary: "go on with a run that was stopped", load: () => import("./resume.js") },
+  { name: "runs", group, summary: "the runs of this project", load: () => import("./runs.js") },
+];

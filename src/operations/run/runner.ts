@@ -1,0 +1,43 @@
+// Which program runs the agents, from what the person asked for.
+import { DRIVER_NAMES, type DriverName, driverNamed } from "../../drivers/index.js";
+import { NutError } from "../../errors.js";
+import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../run/index.js";
+
+export const RUN_DRIVERS = ["demo", ...DRIVER_NAMES] as const;
+
+export interface RunnerInput {
+  readonly driver: string;
+  readonly command?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
+export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
+  const demo = name === "demo";
+  const driver = driverNamed(demo ? "command" : (name as DriverName));
+  const line = demo ? demoCommand() : command;
+  if (name === "command" && line === undefined) {
+    throw new NutError("USAGE", "--driver command needs --command", {
+      hint: 'nexus run task.nut --driver command --command "my-agent"',
+    });
+  }
+  const probe = await driver.probe(env, line);
+  if (!probe.usable) {
+    throw new NutError(
+      probe.path === null ? "DRIVER_MISSING" : "DRIVER_TOO_OLD",
+      probe.reason ?? `${name} cannot be used`,
+      {
+        hint: probe.hint ?? "nexus drivers",
+        data: { driver: name, version: probe.version },
+      },
+    );
+  }
+  return driverRunner({
+    driver,
+    probe,
+    name,
+    ...(line === undefined ? {} : { command: line }),
+    env,
+    tools: toolServer(),
+  });
+}

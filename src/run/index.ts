@@ -1,0 +1,19 @@
+export type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
+export { DEFAULT_BUDGET, parseBudget } from "./budget.js";
+export { driverRunner } from "./driver-runner.js";
+export { executeRun, type Reply, type RunOutcome } from "./engine.js";
+export {
+  createRun,
+  findRun,
+  listRuns,
+  newRunId,
+  type RunFolder,
+  type RunSummary,
+  readOptions,
+  runFolder,
+  runsFolder,
+} from "./folder.js";
+export { isRunBusy, type RunInput } from "./open-run.js";
+export type { RunOptions } from "./options.js";
+export { type Peek, peekRequest, previewRun } from "./preview.js";
+export { demoCommand, packageRoot, toolServer } from "./programs.js";

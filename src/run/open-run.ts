@@ -1,0 +1,141 @@
+// A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
+import { existsSync, mkdirSync } from "node:fs";
+import { planChecks } from "../acceptance/index.js";
+import { estimateTokens } from "../bundle/index.js";
+import type { Catalog } from "../catalog/index.js";
+import { NutError } from "../errors.js";
+import { type Lock, openLock, openProject, type Project } from "../state/index.js";
+import type { AgentRunner } from "./agent.js";
+import type { Budget } from "./budget.js";
+import { readConstraints } from "./constraints.js";
+import { openSecrets } from "./credentials.js";
+import type { RunFolder } from "./folder.js";
+import { Journal, readJournal } from "./journal.js";
+import { knowledgeIndex } from "./mirror.js";
+import { Objects } from "./objects.js";
+import type { RunOptions } from "./options.js";
+import { loadContext } from "./request-context.js";
+import { type Asker, type Run, type RunProgress, record } from "./run.js";
+import { replay } from "./run-state.js";
+import { Slots } from "./slots.js";
+import { compareTrees, lookAt, type Tree, type TreeEntry, withChanges } from "./tree.js";
+import { baseDigest, counts, openMain, openRepository, openRequest } from "./workspace.js";
+
+export interface RunInput {
+  readonly folder: RunFolder;
+  readonly options: RunOptions;
+  readonly budget: Budget;
+  readonly runner: AgentRunner;
+  readonly catalog: Catalog;
+  /** The project the run works for. */
+  readonly outer: Project;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly now: () => Date;
+  readonly signal: AbortSignal;
+  readonly ask: Asker | null;
+  readonly progress: (event: RunProgress) => void;
+}
+
+/** One process at a time works on a run. The kernel gives the lock back however the holder ends. */
+export function lockRun(folder: Pick<RunFolder, "lock" | "id">): Lock {
+  const lock = openLock(folder.lock);
+  if (lock.tryAcquire()) return lock;
+  throw new NutError("RUN_BUSY", `run ${folder.id} is being worked on by another process`, { hint: "nexus runs" });
+}
+
+export function isRunBusy(lockPath: string): boolean {
+  if (!existsSync(lockPath)) return false;
+  const lock = openLock(lockPath);
+  if (!lock.tryAcquire()) return true;
+  lock.release();
+  return false;
+}
+
+export async function openRun(input: RunInput): Promise<Run> {
+  const { folder, options, env, now, signal } = input;
+  const events = existsSync(folder.journal) ? readJournal(folder.journal) : [];
+  const state = replay(events);
+  const journal = new Journal(folder.journal);
+  const core = { journal, state, now };
+  if (state.createdAt === "") record(core, { type: "created", run: folder.id });
+  const request = await openRequest(options.request, folder.request, signal);
+  const warnings = [...request.warnings];
+  if (options.repo !== undefined) warnings.push(...(await openRepository(options.repo, folder.base, env, signal)));
+  mkdirSync(folder.home, { recursive: true, mode: 0o700 });
+  mkdirSync(folder.scratch, { recursive: true });
+  openMain(folder);
+  const skip = (path: string) => !counts(path);
+  const start = lookAt(folder.base, { skip });
+  const digest = baseDigest(folder.base);
+  const first = state.baseDigest === null;
+  if (first) record(core, { type: "opened", digest: request.digest, base: digest });
+  else if (state.baseDigest !== digest) {
+    throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
+      hint: `nexus run ${options.request}`,
+    });
+  }
+  const objects = new Objects(folder.objects, folder.base);
+  const main = mainTree(state.versions.reduce((tree: Tree, changes) => withChanges(tree, changes), start));
+  const repaired = repairMain(folder.main, main, objects, state.versions.length > 0 || !first);
+  const opened = await openSecrets({
+    request: folder.request,
+    manifest: request.manifest,
+    identity: options.identity,
+    now: now(),
+  });
+  if (opened.warning !== null) warnings.push(opened.warning);
+  const run: Run = {
+    ...input,
+    manifest: request.manifest,
+    constraints: readConstraints(request.manifest.harness?.constraints ?? []),
+    secrets: opened.secrets,
+    state,
+    journal,
+    objects,
+    slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts }),
+    start,
+    main,
+    held: new Map(),
+    project: runProject(folder),
+    knowledge: knowledgeIndex(input.outer.root),
+    halt: haltOn(signal),
+    live: new Map(),
+    isOwnTest: planChecks(folder.request, request.manifest).isOwnTest,
+    context: loadContext({ folder: folder.request, manifest: request.manifest, estimate: estimateTokens }),
+    since: now().getTime(),
+  };
+  for (const message of warnings) {
+    run.progress({ type: "warning", message });
+    if (first) record(run, { type: "issue", message });
+  }
+  for (const path of repaired)
+    record(run, { type: "issue", message: `${path} was not as the run left it; it was put back` });
+  return run;
+}
+
+/** The run's own state files, in its own folder: a person's plan in the same project is left alone. */
+function runProject(folder: RunFolder): Project {
+  mkdirSync(`${folder.root}/.nexus/state/nutcracker`, { recursive: true, mode: 0o700 });
+  return openProject(folder.root, { env: { NEXUS_PROJECT_DIR: folder.root } });
+}
+
+function mainTree(tree: Tree): Run["main"] {
+  return { entries: new Map<string, TreeEntry>(tree.entries), takenMs: tree.takenMs };
+}
+
+/** Makes the main tree what the journal says. Returns what had to be put right, other than a merge that was cut. */
+function repairMain(path: string, expected: Tree, objects: Objects, check: boolean): string[] {
+  if (!check) return [];
+  const now = lookAt(path, { skip: (inside) => !counts(inside) });
+  const wrong = compareTrees(now, expected);
+  objects.apply(path, wrong);
+  return [];
+}
+
+function haltOn(signal: AbortSignal): AbortController {
+  const halt = new AbortController();
+  const stop = () => halt.abort(signal.reason);
+  if (signal.aborted) stop();
+  else signal.addEventListener("abort", stop, { once: true });
+  return halt;
+}
