@@ -30,6 +30,7 @@ await build({
   entryPoints: {
     nutshell: "src/cli/nutshell/main.ts",
     nexus: "src/cli/nexus/main.ts",
+    "demo-agent": "src/run/demo/agent.ts",
     "lib/bundle": "src/bundle/index.ts",
   },
   outdir: "dist",

@@ -1,5 +1,5 @@
 // Which program runs the agents, from what the person asked for.
-import { DRIVER_NAMES, type DriverName, driverNamed } from "../../drivers/index.js";
+import { DRIVER_NAMES, type DriverName, loadDriver } from "../../drivers/index.js";
 import { NutError } from "../../errors.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../run/index.js";
 
@@ -14,7 +14,7 @@ export interface RunnerInput {
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
 export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";
-  const driver = driverNamed(demo ? "command" : (name as DriverName));
+  const driver = await loadDriver(demo ? "command" : (name as DriverName));
   const line = demo ? demoCommand() : command;
   if (name === "command" && line === undefined) {
     throw new NutError("USAGE", "--driver command needs --command", {
