@@ -19,6 +19,8 @@ const shared = {
   external: Object.keys(dependencies ?? {}).filter((name) => name !== "zod"),
   define: { __VERSION__: JSON.stringify(version) },
   loader: { ".md": "text" },
+  // Its "main" is a UMD file whose requires no bundler can follow.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
   minifySyntax: true,
   minifyWhitespace: true,
   legalComments: "none",
