@@ -3,11 +3,12 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-export interface CredentialUse {
+/** A type and not an interface, so that it fits the schema's open record. */
+export type CredentialUse = {
   readonly name: string;
   readonly at: string;
   readonly purpose: string;
-}
+};
 
 export const USES_PATH = "delivery/logs/credentials.jsonl";
 

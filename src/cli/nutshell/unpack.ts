@@ -7,6 +7,7 @@ export default command(unpack, {
   positionals: [{ name: "bundle", about: "a .nut file, or - for standard input" }],
   flags: {
     output: { short: "o", value: "<folder>", about: "folder to make (default: named after the file)" },
+    identity: { value: "<file>", about: "Ed25519 identity that opens a sealed bundle (default: your own)" },
     trust: {
       value: "<path>",
       many: true,
@@ -20,6 +21,7 @@ export default command(unpack, {
   examples: [
     ["nutshell unpack task.nut", "into ./task"],
     ["nutshell unpack task.nut -o workspace --trust CLAUDE.md", "and keep its CLAUDE.md where agents find it"],
+    ["nutshell unpack sealed.nut --identity me.key", "a bundle sealed for you"],
     ["cat task.nut | nutshell unpack - -o workspace", "from standard input"],
   ],
   text: (result) => [

@@ -17,15 +17,20 @@ import {
   shellWord,
 } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
+import { parsePeer } from "../../vault/index.js";
 import type { Context } from "../operation.js";
+import { type GuardRequest, guardPack } from "../vault/pack-guard.js";
+import { sealPacked } from "../vault/sealed.js";
 import { defaultName } from "./default-name.js";
 
-export interface PackRequest {
+export interface PackRequest extends GuardRequest {
   readonly dir: string;
   readonly output?: string | undefined;
   readonly compression: Compression;
   readonly level: Level;
   readonly force: boolean;
+  /** Seals the bundle for this peer: 64 hex digits or a peer id. */
+  readonly peer?: string | undefined;
 }
 
 export interface Prepared {
@@ -49,17 +54,23 @@ export async function packBundle(request: PackRequest, context: Context): Promis
   const contextTokens = folderTokens(prepared.folder, prepared.manifest, prepared.listing);
   const judged = await judge(prepared, contextTokens, request, context);
   if (judged.status === "incomplete" && !request.force) throw incomplete(request, judged);
-  return packFolder(prepared.folder, {
-    output: prepared.output,
-    compression: request.compression,
-    level: request.level,
-    manifest: prepared.manifest,
-    listing: prepared.listing,
-    contextTokens,
-    completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
-    signal: context.signal,
-    onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
-  });
+  const peer = request.peer === undefined ? null : parsePeer(request.peer);
+  const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
+  const write = (output: string) =>
+    packFolder(prepared.folder, {
+      output,
+      compression: request.compression,
+      level: request.level,
+      manifest,
+      listing: prepared.listing,
+      contextTokens,
+      completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
+      signal: context.signal,
+      onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
+      observe: guard.observe,
+      approve: guard.approve,
+    });
+  return peer === null ? write(prepared.output) : sealPacked(prepared.output, peer, write);
 }
 
 function judge(

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { LEVELS } from "../../bundle/index.js";
+import { NutError } from "../../errors.js";
 import { COMPRESSIONS } from "../../schema/manifest.js";
+import { parsePeer, peerIdOf } from "../../vault/index.js";
 import { operation } from "../operation.js";
 import { packBundle, prepare } from "./pack-bundle.js";
 
@@ -11,6 +13,11 @@ export const PackInput = z.object({
   level: z.enum(LEVELS).default("default"),
   force: z.boolean().default(false).describe("pack although something is missing"),
   list: z.boolean().default(false).describe("only say what would be packed"),
+  encrypt: z.boolean().default(false).describe("seal for one peer"),
+  peer: z.string().optional().describe("who it is sealed for: 64 hex digits or a 12D3KooW… peer id"),
+  allow: z.array(z.string()).optional().describe("paths that may go although they look like secrets"),
+  plainVault: z.boolean().optional().describe("send a vault that is not encrypted"),
+  vaultIdentity: z.array(z.string()).optional().describe("age identity that opens the vault, to look for its values"),
 });
 
 const Left = z.object({ path: z.string(), reason: z.enum(["ignored", "never packed"]) });
@@ -23,6 +30,8 @@ export const PackOutput = z.object({
   bytes: z.int().optional(),
   hash: z.string().optional().describe("of the whole file"),
   contentDigest: z.string().optional().describe("of the content, the same for every compression and machine"),
+  sealedFor: z.string().optional().describe("peer id of the only one who can open it"),
+  allowed: z.array(z.string()).optional().describe("paths the leak scan let through, as the manifest records"),
   completeness: z.string().optional(),
   entries: z.array(z.object({ path: z.string(), size: z.int() })).optional(),
   left: z.array(Left),
@@ -34,6 +43,11 @@ export const pack = operation({
   input: PackInput,
   output: PackOutput,
   async run(input, context) {
+    if (input.encrypt && input.peer === undefined) {
+      throw new NutError("USAGE", "--encrypt seals for one peer, and none is named", {
+        hint: "nutshell pack --peer <64 hex digits or peer id>",
+      });
+    }
     if (input.list) {
       const { output, listing } = prepare(input, context);
       const files = listing.entries.filter(({ kind }) => kind === "file");
@@ -47,6 +61,13 @@ export const pack = operation({
       };
     }
     const { manifest, left, ...packed } = await packBundle(input, context);
-    return { ...packed, packed: true, completeness: manifest.completeness?.status, left: [...left] };
+    return {
+      ...packed,
+      packed: true,
+      completeness: manifest.completeness?.status,
+      left: [...left],
+      ...(input.peer === undefined ? {} : { sealedFor: peerIdOf(parsePeer(input.peer)) }),
+      ...(input.allow === undefined ? {} : { allowed: input.allow }),
+    };
   },
 });

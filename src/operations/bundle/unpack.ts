@@ -3,11 +3,13 @@ import { z } from "zod";
 import { unpackBundle } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import { operation } from "../operation.js";
+import { unsealed } from "../vault/sealed.js";
 import { bundleSource, FindingShape, LimitInput, limitsOf } from "./shapes.js";
 
 export const UnpackInput = z.object({
   bundle: z.string().describe("path to a .nut file, or - for standard input"),
   output: z.string().optional().describe("folder to make; by default named after the file"),
+  identity: z.string().optional().describe("Ed25519 identity that opens a sealed bundle"),
   trust: z.array(z.string()).default([]).describe("root entries that programs obey and that may keep their place"),
   ...LimitInput,
 });
@@ -28,16 +30,13 @@ export const unpack = operation({
   output: UnpackOutput,
   async run(input, context) {
     const target = resolve(context.cwd, input.output ?? folderName(input.bundle));
-    const { dir, files, bytes, contentDigest, quarantined, findings } = await unpackBundle(
-      bundleSource(input.bundle, context),
-      target,
-      {
-        limits: limitsOf(input),
-        trust: input.trust,
-        signal: context.signal,
-        onProgress: ({ done }) => context.progress({ type: "entry_unpacked", done }),
-      },
-    );
+    const source = await unsealed(bundleSource(input.bundle, context), input.identity, context);
+    const { dir, files, bytes, contentDigest, quarantined, findings } = await unpackBundle(source, target, {
+      limits: limitsOf(input),
+      trust: input.trust,
+      signal: context.signal,
+      onProgress: ({ done }) => context.progress({ type: "entry_unpacked", done }),
+    });
     return { dir, files, bytes, contentDigest, quarantined: [...quarantined], findings: [...findings] };
   },
 });

@@ -1,0 +1,86 @@
+// Packing and the leak scan together: what is about to leave is looked at on its way, and held back when it must not go.
+import { realpathSync } from "node:fs";
+import { relative, sep } from "node:path";
+import type { Observer } from "../bundle/index.js";
+import { NutError } from "../errors.js";
+import type { Manifest } from "../schema/manifest.js";
+import { type Leak, leakScanner, type Secret } from "../vault/index.js";
+
+export interface LeakGuardOptions {
+  /** Paths, or folders of them, that may go although something was found. */
+  readonly allow?: readonly string[];
+  /** Values that must not occur anywhere; those of the vault, when it could be opened. */
+  readonly knownValues?: readonly Secret[];
+  /** Key files in use: never part of a bundle, whatever they are called. */
+  readonly keyFiles?: readonly string[];
+  /** Paths that are not looked at: a vault in clear whose risk was accepted by name. */
+  readonly skip?: readonly string[];
+}
+
+/** Hooks for packFolder. */
+export interface LeakGuard {
+  readonly observe: (path: string) => Observer | null;
+  /** Throws LEAK_FOUND; nothing was written by then. */
+  readonly approve: (manifest: Manifest) => void;
+  readonly leaks: () => readonly Leak[];
+}
+
+/** How many findings a refusal spells out; all are in its data. */
+const SHOWN = 5;
+
+export async function leakGuard(folder: string, options: LeakGuardOptions = {}): Promise<LeakGuard> {
+  const scanner = await leakScanner({ knownValues: options.knownValues ?? [] });
+  const allowed = (options.allow ?? []).map(normal);
+  const skipped = new Set(options.skip ?? []);
+  const keys = new Set(
+    (options.keyFiles ?? []).map((file) => insidePath(folder, file)).filter((path) => path !== null),
+  );
+  const keyLeaks: Leak[] = [];
+  const leaks = () => [...keyLeaks, ...scanner.leaks()];
+  return {
+    observe(path) {
+      if (skipped.has(path) || allowed.some((one) => path === one || path.startsWith(`${one}/`))) return null;
+      if (keys.has(path)) keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use" });
+      return scanner.observe(path);
+    },
+    approve(manifest) {
+      // The tree is left out: it is ours, large, and made of hashes.
+      const { files: _tree, ...rest } = manifest;
+      if (!allowed.includes("nutshell.json")) scanner.scan("nutshell.json", Buffer.from(JSON.stringify(rest, null, 2)));
+      if (leaks().length > 0) throw refusal(leaks());
+    },
+    leaks,
+  };
+}
+
+function refusal(leaks: readonly Leak[]): NutError {
+  const shown = leaks.slice(0, SHOWN).map(({ path, line, rule, masked }) => {
+    return `${path}${line === null ? "" : `:${line}`} ${rule} (${masked})`;
+  });
+  const more = leaks.length > SHOWN ? `, and ${leaks.length - SHOWN} more` : "";
+  return new NutError("LEAK_FOUND", `what looks like a secret would be packed: ${shown.join("; ")}${more}`, {
+    hint: `leave it out with .nutignore, or take the risk: --allow ${leaks[0]!.path}`,
+    data: { leaks },
+  });
+}
+
+function normal(path: string): string {
+  return path.replace(/^\.\//, "").replace(/\/+$/, "");
+}
+
+/** The path a file has inside a folder, or null when it lies elsewhere or does not exist. */
+function insidePath(folder: string, file: string): string | null {
+  try {
+    const path = relative(realpathSync(folder), realpathSync(file));
+    return path === "" || path.startsWith("..") ? null : path.split(sep).join("/");
+  } catch {
+    return null;
+  }
+}
+
+/** Records in the packed manifest what was let through, so that a receiver knows that it was meant. */
+export function withAllowed(manifest: Manifest, allow: readonly string[]): Manifest {
+  if (allow.length === 0) return manifest;
+  const guard = { allowed: [...new Set(allow.map(normal))].sort() };
+  return { ...manifest, extensions: { ...manifest.extensions, leak_guard: guard } };
+}
