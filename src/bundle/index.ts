@@ -7,6 +7,7 @@ export { LEVELS, type Level } from "./compressor.js";
 export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./content.js";
 export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./content-findings.js";
 export type { Compression } from "./decompress.js";
+export { type Difference, type DiffOptions, diffContents, diffManifests } from "./diff.js";
 export { folderTokens } from "./folder-tokens.js";
 export { type CompletenessOptions, type Content, SOON_MS, shellWord } from "./judging.js";
 export {

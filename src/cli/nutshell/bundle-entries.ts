@@ -21,5 +21,6 @@ export const bundleEntries: readonly Entry[] = [
     summary: "pack with a chosen effort and say where the bytes are",
     load: () => import("./compress.js"),
   },
+  { name: "diff", group, summary: "compare two bundles or folders", load: () => import("./diff.js") },
   { name: "schema", group, summary: "JSON Schema of every document", load: () => import("./schema.js") },
 ];
