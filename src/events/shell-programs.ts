@@ -1,0 +1,408 @@
+// What programs do to files, as a table: program → the writes its arguments ask for.
+import { echoedText, literal, type SimpleCommand, type Word } from "./shell-parse.js";
+
+export interface ShellWrite {
+  /** What was recognised, for the person who reads the refusal. */
+  readonly how: string;
+  /** `direct` writes files as its purpose; `tool` changes the work tree as a side effect (git pull, npm install). */
+  readonly kind: "direct" | "tool";
+  /** Where, as written and relative to the shell's folder; null when it cannot be told. */
+  readonly path: string | null;
+}
+
+export const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash"]);
+
+type Judge = (args: readonly Word[]) => ShellWrite[];
+
+const plain = (args: readonly Word[]): Word[] => args.filter(({ text }) => !text.startsWith("-"));
+const write = (how: string, path: string | null, kind: ShellWrite["kind"] = "direct"): ShellWrite => ({
+  how,
+  kind,
+  path,
+});
+const has = (args: readonly Word[], flag: RegExp): boolean => args.some(({ text }) => flag.test(text));
+
+/** Every operand is a target. */
+const each =
+  (how: string): Judge =>
+  (args) =>
+    plain(args).map((word) => write(how, literal(word)));
+
+/** The last operand is the target, unless `-t folder` names it; a move also removes its sources. */
+const last =
+  (how: string, takesSources = false): Judge =>
+  (args) => {
+    const operands = plain(args);
+    const named = args.findIndex(({ text }) => text === "-t" || text === "--target-directory");
+    const target = named >= 0 ? args[named + 1] : operands.at(-1);
+    const sources = takesSources ? operands.slice(0, -1) : [];
+    return [target, ...sources].filter((word) => word !== undefined).map((word) => write(how, literal(word)));
+  };
+
+/** Writes only when a flag says so, to the value of that flag or to a place we cannot name. */
+const flagged =
+  (how: string, flag: RegExp, kind: ShellWrite["kind"] = "direct"): Judge =>
+  (args) =>
+    args.flatMap(({ text }, i) => {
+      const match = flag.exec(text);
+      if (match === null) return [];
+      const value = match[1] !== undefined && match[1] !== "" ? match[1] : literal(args[i + 1]);
+      return [write(how, kind === "direct" ? value : null, kind)];
+    });
+
+const always =
+  (how: string, kind: ShellWrite["kind"] = "direct"): Judge =>
+  () => [write(how, null, kind)];
+
+const verbs =
+  (program: string, kinds: Readonly<Record<string, ShellWrite["kind"]>>): Judge =>
+  (args) => {
+    const verb = plain(args)[0]?.text ?? "";
+    const kind = kinds[verb];
+    return kind === undefined ? [] : [write(`${program} ${verb}`, null, kind)];
+  };
+
+const inPlace =
+  (program: string): Judge =>
+  (args) => {
+    const edits = has(args, /^(?:-[a-zA-Z0-9]*i(?:$|[^a-z])|-[nEszu]*i\S*$|--in-place)/);
+    if (edits)
+      return plain(args)
+        .slice(1)
+        .map((word) => write(`${program} -i`, literal(word)));
+    // sed's own `w` command writes a file from inside the script.
+    return has(args, /(?:^|[;\n{}/\d$]\s*|\/[gpiI\d]*)w\s+[^\s;]+/) ? [write(`${program} w`, null)] : [];
+  };
+
+const git: Judge = (args) => {
+  let i = 0;
+  while (i < args.length && args[i]!.text.startsWith("-"))
+    i += /^(?:-C|-c|--git-dir|--work-tree)$/.test(args[i]!.text) ? 2 : 1;
+  if (has(args.slice(0, i + 1), /^alias\./)) return [write("git alias", null)];
+  const verb = args[i];
+  if (verb === undefined) return [];
+  if (verb.dynamic) return [write("git with a computed verb", null)];
+  const kind = GIT[verb.text];
+  if (kind === undefined) return [];
+  const rest = args.slice(i + 1);
+  if (verb.text === "stash" && /^(?:list|show)$/.test(plain(rest)[0]?.text ?? "")) return [];
+  if (verb.text === "branch" && !has(rest, /^-[dDmMcCfu]|^--(?:delete|move|copy|force|set-upstream)/)) return [];
+  if (verb.text === "apply" && has(rest, /^--(?:check|stat|numstat|summary)$/)) return [];
+  if (verb.text === "config" && has(rest, /^--(?:get|list)|^-l$/)) return [];
+  if (verb.text === "worktree" && plain(rest)[0]?.text === "list") return [];
+  return [write(`git ${verb.text}`, null, kind)];
+};
+const GIT: Readonly<Record<string, ShellWrite["kind"]>> = {
+  apply: "direct",
+  mv: "direct",
+  rm: "direct",
+  am: "direct",
+  clean: "direct",
+  checkout: "tool",
+  switch: "tool",
+  restore: "tool",
+  reset: "tool",
+  stash: "tool",
+  merge: "tool",
+  pull: "tool",
+  rebase: "tool",
+  "cherry-pick": "tool",
+  revert: "tool",
+  clone: "tool",
+  init: "tool",
+  worktree: "tool",
+  submodule: "tool",
+  bisect: "tool",
+  "read-tree": "tool",
+  "checkout-index": "tool",
+  "sparse-checkout": "tool",
+  "filter-branch": "tool",
+  lfs: "tool",
+  commit: "tool",
+  add: "tool",
+  tag: "tool",
+  branch: "tool",
+  "update-ref": "tool",
+  "update-index": "tool",
+  config: "tool",
+  push: "tool",
+};
+
+const packages = verbs("package manager", {
+  install: "tool",
+  i: "tool",
+  ci: "tool",
+  add: "tool",
+  remove: "tool",
+  rm: "tool",
+  uninstall: "tool",
+  update: "tool",
+  upgrade: "tool",
+  up: "tool",
+  init: "tool",
+  create: "tool",
+  version: "tool",
+  link: "tool",
+  dedupe: "tool",
+  prune: "tool",
+  pack: "tool",
+  publish: "tool",
+  set: "tool",
+});
+const editor = always("an editor");
+
+export const PROGRAMS: Readonly<Record<string, Judge>> = {
+  tee: each("tee"),
+  sponge: each("sponge"),
+  touch: each("touch"),
+  rm: each("rm"),
+  rmdir: each("rmdir"),
+  unlink: each("unlink"),
+  shred: each("shred"),
+  truncate: each("truncate"),
+  mkdir: each("mkdir"),
+  mkfifo: each("mkfifo"),
+  mknod: each("mknod"),
+  chmod: each("chmod"),
+  chown: each("chown"),
+  chgrp: each("chgrp"),
+  chattr: each("chattr"),
+  setfacl: each("setfacl"),
+  cp: last("cp"),
+  mv: last("mv", true),
+  install: last("install"),
+  ln: last("ln"),
+  rsync: last("rsync"),
+  scp: last("scp"),
+  link: last("link"),
+  rename: each("rename"),
+  dd: flagged("dd of=", /^of=(.+)/),
+  sed: inPlace("sed"),
+  gsed: inPlace("sed"),
+  patch: always("patch"),
+  git,
+  ed: editor,
+  ex: editor,
+  vi: editor,
+  vim: editor,
+  nvim: editor,
+  nano: editor,
+  emacs: editor,
+  pico: editor,
+  joe: editor,
+  red: editor,
+  tar: (args) =>
+    has(args, /^(?:-?[a-zA-Z]*[xcru][a-zA-Z]*|--(?:extract|get|create|append|update))$/) ? [write("tar", null)] : [],
+  bsdtar: (args) => (has(args, /^-?[a-zA-Z]*[xc][a-zA-Z]*$/) ? [write("tar", null)] : []),
+  unzip: (args) => (has(args, /^-[lptvZ]/) ? [] : [write("unzip", null)]),
+  zip: always("zip"),
+  "7z": verbs("7z", { x: "direct", e: "direct", a: "direct" }),
+  cpio: flagged("cpio", /^-[a-z]*[ip]/),
+  ar: always("ar"),
+  gzip: unlessStdout("gzip"),
+  gunzip: unlessStdout("gunzip"),
+  bzip2: unlessStdout("bzip2"),
+  bunzip2: unlessStdout("bunzip2"),
+  xz: unlessStdout("xz"),
+  unxz: unlessStdout("unxz"),
+  zstd: unlessStdout("zstd"),
+  unzstd: unlessStdout("unzstd"),
+  curl: flagged("curl -o", /^(?:-[a-zA-Z]*[oO]|--output|--remote-name|--output-dir)(?:=(.*))?$/),
+  wget: (args) =>
+    args.some(({ text }, i) => text === "-O-" || text === "-qO-" || (/^-q?O$/.test(text) && args[i + 1]?.text === "-"))
+      ? []
+      : [write("wget", null)],
+  split: always("split"),
+  csplit: always("csplit"),
+  sort: flagged("sort -o", /^(?:-[a-z]*o|--output)(?:=(.*))?$/),
+  uniq: (args) =>
+    plain(args)
+      .slice(1)
+      .map((word) => write("uniq output", literal(word))),
+  dos2unix: each("dos2unix"),
+  unix2dos: each("unix2dos"),
+  iconv: flagged("iconv -o", /^(?:-o|--output)(?:=(.*))?$/),
+  openssl: flagged("openssl -out", /^-out$/),
+  yq: flagged("yq -i", /^(?:-[a-z]*i|--inplace)$/),
+  prettier: flagged("prettier --write", /^(?:-w|--write)$/, "tool"),
+  eslint: flagged("eslint --fix", /^--fix/, "tool"),
+  biome: flagged("biome --write", /^--(?:write|fix|apply)/, "tool"),
+  black: unlessCheck("black"),
+  isort: unlessCheck("isort"),
+  rustfmt: unlessCheck("rustfmt"),
+  ruff: flagged("ruff --fix", /^--fix/, "tool"),
+  gofmt: flagged("gofmt -w", /^-w$/, "tool"),
+  "clang-format": flagged("clang-format -i", /^-i$/, "tool"),
+  npm: packages,
+  pnpm: packages,
+  yarn: packages,
+  bun: packages,
+  pip: packages,
+  pip3: packages,
+  uv: packages,
+  poetry: packages,
+  gem: packages,
+  composer: packages,
+  cargo: verbs("cargo", {
+    fix: "tool",
+    fmt: "tool",
+    add: "tool",
+    remove: "tool",
+    new: "tool",
+    init: "tool",
+    update: "tool",
+  }),
+  go: verbs("go", { fmt: "tool", get: "tool", mod: "tool", generate: "tool", fix: "tool" }),
+  at: always("a deferred command"),
+  batch: always("a deferred command"),
+  crontab: always("a deferred command"),
+  tmux: always("a terminal of its own"),
+  screen: always("a terminal of its own"),
+  socat: always("socat"),
+  gdb: always("a debugger"),
+  sqlite3: always("sqlite3"),
+  logger: () => [],
+  mount: always("mount"),
+  umount: always("umount"),
+  docker: verbs("docker", { cp: "direct", run: "tool", compose: "tool" }),
+};
+
+function unlessStdout(program: string): Judge {
+  return (args) =>
+    has(args, /^(?:-[a-z0-9]*[clt][a-z0-9]*|--(?:stdout|to-stdout|list|test))$/) || plain(args).length === 0
+      ? []
+      : [write(program, null)];
+}
+function unlessCheck(program: string): Judge {
+  return (args) => (has(args, /^--(?:check|diff|check-only)$/) ? [] : [write(program, null, "tool")]);
+}
+
+// Programs that run what follows them; the number of operands they keep for themselves.
+const WRAPPERS: Readonly<Record<string, number>> = {
+  sudo: 0,
+  doas: 0,
+  env: 0,
+  nohup: 0,
+  setsid: 0,
+  timeout: 1,
+  nice: 0,
+  ionice: 0,
+  stdbuf: 0,
+  time: 0,
+  command: 0,
+  builtin: 0,
+  exec: 0,
+  strace: 0,
+  ltrace: 0,
+  unshare: 0,
+  chroot: 1,
+  flock: 1,
+  busybox: 0,
+  toybox: 0,
+  watch: 0,
+  caffeinate: 0,
+  "systemd-run": 0,
+  chronic: 0,
+  npx: 0,
+  bunx: 0,
+  pnpx: 0,
+  taskset: 1,
+  chrt: 1,
+  unbuffer: 0,
+};
+const WRAPPER_VALUES = /^-(?:[uUgnkspCcohTSDrE]|-(?:user|group|signal|kill-after|adjustment))$/;
+
+/** Strips assignments and wrappers from the front; "unreadable" when the program's name depends on expansion. */
+export function unwrap(words: readonly Word[]): readonly Word[] | "unreadable" {
+  let rest = words;
+  for (let i = 0; i < 16; i += 1) {
+    while (rest[0] !== undefined && /^[A-Za-z_]\w*\+?=/.test(rest[0].text)) rest = rest.slice(1);
+    const program = rest[0];
+    if (program === undefined) return [];
+    if (program.dynamic) return "unreadable";
+    const keeps = WRAPPERS[program.text.replace(/^.*\//, "")];
+    if (keeps === undefined) return rest;
+    if (program.text === "command" && has(rest.slice(1, 2), /^-[vV]$/)) return [];
+    rest = afterOptions(rest.slice(1), keeps);
+  }
+  return "unreadable";
+}
+
+function afterOptions(words: readonly Word[], keeps: number): readonly Word[] {
+  let i = 0;
+  while (i < words.length) {
+    const { text } = words[i]!;
+    if (text === "--") {
+      i += 1;
+      break;
+    }
+    if (!text.startsWith("-")) break;
+    i += WRAPPER_VALUES.test(text) ? 2 : 1;
+  }
+  return words.slice(i + keeps);
+}
+
+const INTERPRETERS: Readonly<Record<string, RegExp>> = {
+  python: /^-[a-zA-Z]*c$/,
+  python3: /^-[a-zA-Z]*c$/,
+  python2: /^-[a-zA-Z]*c$/,
+  pypy3: /^-c$/,
+  node: /^(?:-[ep]|-pe|--eval|--print)$/,
+  nodejs: /^-[ep]$/,
+  deno: /^eval$/,
+  bun: /^(?:-e|--eval)$/,
+  tsx: /^(?:-e|--eval)$/,
+  perl: /^-[a-zA-Z]*[eE]$/,
+  ruby: /^-[a-zA-Z]*e$/,
+  php: /^-r$/,
+  lua: /^-e$/,
+  awk: /^$/,
+  gawk: /^$/,
+  mawk: /^$/,
+  osascript: /^-e$/,
+  Rscript: /^-e$/,
+  tclsh: /^$/,
+  expect: /^-c$/,
+  jshell: /^$/,
+  ghci: /^$/,
+  psql: /^-c$/,
+};
+
+// Names a program text must use to change files or start another program. Long but honest: what is not here is unseen.
+const WRITE_API =
+  /open\s*\([^)]*["'][^"'r]*[wax+]|\bopen\s*\(?[^;]*["']?\s*>|write_?(?:text|bytes|file|lines)|writeFile|appendFile|createWriteStream|openSync|writeSync|write\(|unlink|rename|remove|rmtree|rmdir|mkdir|makedirs|truncate|symlink|copy(?:file|tree|Sync|_file)|cpSync|\bcp\(|\brm\(|rmSync|touch|chmod|chown|shutil|File\.(?:open|write|delete|new|rename)|FileUtils|IO\.(?:write|popen|binwrite)|file_put_contents|fopen|fwrite|\bsystem\s*\(|\bpopen|subprocess|child_process|spawn|execSync|\bexec\s*\(|os\.(?:exec|open|system|pwrite|write)|ctypes|b64decode|base64|fromCharCode|Deno\.|Bun\.write|COPY\b[\s\S]*\bTO\b|print\s*>|`|\|\s*getline/i;
+
+export function interpreterWrites(
+  name: string,
+  args: readonly Word[],
+  command: SimpleCommand,
+  before: SimpleCommand | null,
+): ShellWrite[] | null {
+  const flag = INTERPRETERS[name.replace(/^(python|perl|ruby|lua|php)[\d.]+$/, "$1")];
+  if (flag === undefined) return null;
+  if (/^(?:perl|ruby)/.test(name) && has(args, /^-[a-hj-zA-Z0-9]*i/)) return [write(`${name} -i`, null)];
+  if (/awk$/.test(name)) return awkWrites(name, args);
+  const at = args.findIndex(({ text }) => flag.test(text));
+  const code = at >= 0 ? args[at + 1] : undefined;
+  if (code !== undefined) return judgeCode(name, code.text, code.dynamic);
+  if (command.input !== null) return judgeCode(name, command.input, false);
+  if (before !== null && plain(args).every(({ text }) => text === "-")) {
+    const echoed = echoedText(before);
+    return echoed === null ? [write(`text piped into ${name}`, null)] : judgeCode(name, echoed, false);
+  }
+  // `deno`, `bun` and friends are also package managers and runners.
+  return PROGRAMS[name]?.(args) ?? [];
+}
+
+function judgeCode(name: string, code: string, dynamic: boolean): ShellWrite[] {
+  return dynamic || WRITE_API.test(code) ? [write(`${name} code that writes`, null)] : [];
+}
+
+function awkWrites(name: string, args: readonly Word[]): ShellWrite[] {
+  if (args.some(({ text }, i) => text === "-i" && args[i + 1]?.text === "inplace"))
+    return [write(`${name} -i inplace`, null)];
+  const script = plain(args)[0];
+  return script !== undefined && /(?:print[^;}]*>|\bsystem\s*\(|\|\s*(?:getline|"))/.test(script.text)
+    ? [write(`${name} output to a file`, null)]
+    : [];
+}

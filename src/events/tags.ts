@@ -1,0 +1,109 @@
+// Tags a person types in a message: [plan], [plan:auto], [d] text … They count anywhere in prose, but not inside code,
+// quotations, links or words, because people also write *about* tags and paste code with brackets.
+
+export interface TagRule {
+  readonly id: string;
+  readonly type: "skill" | "inline_action";
+  readonly skill?: string;
+  readonly handler?: string;
+  /** Suffixes allowed after `:`; `*` allows any word. */
+  readonly variants: readonly string[];
+}
+
+export interface TagUse {
+  readonly rule: TagRule;
+  readonly variant: string | null;
+  /** What follows, up to the next tag. */
+  readonly text: string;
+  readonly index: number;
+}
+
+const TAG = /\[([a-z][a-z0-9_-]*)(?::([\p{L}\p{N}][\p{L}\p{N}_-]{0,63}))?\]/giu;
+
+export function findTags(message: string, rules: readonly TagRule[]): TagUse[] {
+  const prose = blankQuoted(message);
+  const found: { rule: TagRule; variant: string | null; start: number; end: number }[] = [];
+  for (const match of prose.matchAll(TAG)) {
+    const start = match.index;
+    const end = start + match[0].length;
+    const rule = ruleFor(rules, match[1]!.toLowerCase(), match[2]);
+    const follows = found.at(-1)?.end === start;
+    if (rule === null || !standsAlone(prose, start, end, follows, rules)) continue;
+    found.push({ rule, variant: match[2]?.toLowerCase() ?? null, start, end });
+  }
+  return found.map(({ rule, variant, start, end }, i) => ({
+    rule,
+    variant,
+    text: following(message, end, found[i + 1]?.start ?? message.length),
+    index: start,
+  }));
+}
+
+/** A handler that differs by variant (`[m:gc]`) is its own row in some vocabularies and a variant in others. */
+function ruleFor(rules: readonly TagRule[], id: string, variant: string | undefined): TagRule | null {
+  if (variant !== undefined) {
+    const own = rules.find((rule) => rule.id === `${id}:${variant.toLowerCase()}`);
+    if (own !== undefined) return own;
+  }
+  const rule = rules.find((candidate) => candidate.id === id);
+  if (rule === undefined || variant === undefined) return rule ?? null;
+  return rule.variants.includes("*") || rule.variants.includes(variant.toLowerCase()) ? rule : null;
+}
+
+function standsAlone(text: string, start: number, end: number, follows: boolean, rules: readonly TagRule[]): boolean {
+  const before = text[start - 1];
+  const after = text.slice(end);
+  // A word, an index (`a[d]`), an escape (`\[d]`) or an image (`![d]`) in front.
+  if (before !== undefined && !follows && !/[\s([{,;:.!?>*_~—–\-/|]/u.test(before)) return false;
+  if (after === "" || /^\s/.test(after)) return true;
+  if (after.startsWith("[")) {
+    const next = new RegExp(TAG.source, "iuy").exec(after);
+    return next !== null && ruleFor(rules, next[1]!.toLowerCase(), next[2]) !== null;
+  }
+  if (/^:\s*<?[a-z]+:\/\//i.test(after)) return false; // a link definition
+  return /^[.,;:!?)\]}*_~—–\-/|]/u.test(after);
+}
+
+/** Text after a tag without the colon or dash a person puts between. */
+function following(message: string, from: number, to: number): string {
+  return message
+    .slice(from, to)
+    .replace(/^\s*(?:[:—–-]\s+|[:—–]\s*)/u, "")
+    .replace(/^[\s.,;!?)\]}*_~|/]+$/u, "")
+    .trim();
+}
+
+/** The same length, with everything inside code or quotations replaced by a letter, so that no tag is seen there. */
+function blankQuoted(message: string): string {
+  const lines = message.split("\n");
+  let fence: string | null = null;
+  let indented = false;
+  let previousBlank = false;
+  const kept = lines.map((line, i) => {
+    const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
+    if (fence !== null) {
+      if (marker !== undefined && marker[0] === fence[0] && marker.length >= fence.length && /^\s*[`~]+\s*$/.test(line))
+        fence = null;
+      return blank(line);
+    }
+    if (marker !== undefined) {
+      fence = marker;
+      return blank(line);
+    }
+    indented = i > 0 && /^(?: {4}|\t)/.test(line) && (previousBlank || indented);
+    previousBlank = line.trim() === "";
+    if (indented || /^\s*>/.test(line)) return blank(line);
+    return line;
+  });
+  return kept
+    .join("\n")
+    .replace(/(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g, blank)
+    .replace(/<(code|pre|kbd)\b[\s\S]*?<\/\1>/gi, blank)
+    .replace(/<!--[\s\S]*?-->/g, blank)
+    .replace(
+      /"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|‘[^’\n]*’|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu,
+      blank,
+    );
+}
+
+const blank = (text: string): string => text.replace(/[^\n]/g, "x");
