@@ -1,0 +1,221 @@
+// The eight events: typed input and facts in, one decision out. Nothing here reads a file, a clock or a host.
+import type {
+  ContextCompact,
+  LifecycleEvent,
+  PostToolUse,
+  SessionEnd,
+  SessionStart,
+  SubagentComplete,
+  SubagentSpawn,
+} from "../schema/events.js";
+import { CONTEXT_LIMIT, handOver, knowledgeIndex, limited, snapshot, statusLines, toolNameList } from "./context.js";
+import { allow, type Decision, type Effect, type ToolLogEntry } from "./decision.js";
+import type { Facts, TaskFact } from "./facts.js";
+import { gate, mayNotEdit, standingOf } from "./gate.js";
+import { evaluateResume } from "./resume.js";
+import { userMessage } from "./user-message.js";
+
+export function decide(event: LifecycleEvent, facts: Facts): Decision {
+  switch (event.type) {
+    case "session_start":
+      return sessionStart(event, facts);
+    case "user_message":
+      return userMessage(event, facts);
+    case "subagent_spawn":
+      return subagentSpawn(event, facts);
+    case "subagent_complete":
+      return subagentComplete(event, facts);
+    case "pre_tool_use":
+      return gate(event, facts);
+    case "post_tool_use":
+      return postToolUse(event, facts);
+    case "session_end":
+      return sessionEnd(event, facts);
+    case "context_compact":
+      return contextCompact(event, facts);
+  }
+}
+
+function sessionStart({ sessionId, source }: SessionStart, facts: Facts): Decision {
+  if (source === "compact") return allow({ context: [snapshot(facts)] });
+  const starts = source === "startup" || source === "clear";
+  // Another live session of this harness still works with the tracker and the files; they are not left-overs.
+  const alone = facts.otherSessions === 0;
+  const left = [facts.plan === null ? null : "plan.json", facts.tasks === null ? null : "tasks.json"].filter(
+    (name) => name !== null,
+  );
+  const stale = starts && alone && left.length > 0;
+  const warning = `${left.join(" and ")} ${left.length === 1 ? "was" : "were"} left by an earlier session that did not close: go on with it, or close it with task_close`;
+  const context = [
+    `This project works with Nexus. Files are edited only while a task list exists: [plan] starts planning, [run] carries tasks out, [sync] refreshes context. ${toolNameList(facts.toolNames)}`,
+    ...statusLines(facts),
+    ...(knowledgeIndex(facts.knowledge) === null ? [] : [knowledgeIndex(facts.knowledge)!]),
+    ...(stale ? [`Note: ${warning}.`] : []),
+    ...facts.troubles,
+  ];
+  return allow({
+    context: [limited(context.join("\n"), "see .nexus/")],
+    warnings: [...(stale ? [warning] : []), ...facts.troubles],
+    effects: [{ type: "open_session", sessionId, reset: starts && alone }],
+  });
+}
+
+function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, facts: Facts): Decision {
+  const known = facts.agents.find((agent) => agent.agent_id === agentId);
+  const task = taskFor({ agentId, agentName, taskId, prompt }, facts);
+  const restricted = mayNotEdit(standingOf({ agentId, agentName }, facts));
+  const resume = resumeFor(agentName, agentId, task, facts);
+  const effects: Effect[] = [
+    known === undefined
+      ? { type: "start_agent", agentId, agentName, taskId: task?.id ?? null }
+      : { type: "resume_agent", agentId },
+  ];
+  if (task !== null && known !== undefined) effects.push({ type: "link_task", agentId, taskId: task.id });
+  if (restricted) effects.push({ type: "take_snapshot", agentId });
+  const reread = known?.files_touched ?? [];
+  const context = [
+    facts.hostDocs.report ?? "Report to Lead with your final message; talk to nobody else.",
+    task === null || prompt?.includes("TASK:") === true ? null : `Your task is #${task.id}.\n\n${handOver(task)}`,
+    known !== undefined && reread.length > 0
+      ? `This session is resumed. Read these files again before going on: ${reread.join(", ")}.`
+      : null,
+    known === undefined && resume !== null ? resume : null,
+    restricted ? "You may not change files: what you leave changed is detected and put back." : null,
+    toolNameList(facts.toolNames),
+    knowledgeIndex(facts.knowledge),
+  ].filter((part) => part !== null);
+  return allow({ context: [limited(context.join("\n\n"), "see .nexus/")], effects });
+}
+
+/** Said when Lead started afresh what could have been resumed; too late for this one, in time for the next. */
+function resumeFor(agentName: string, agentId: string, task: TaskFact | null, facts: Facts): string | null {
+  const earlier = facts.agents
+    .filter((agent) => agent.agent_name === agentName && agent.agent_id !== agentId && agent.status === "completed")
+    .at(-1);
+  if (earlier?.agent_id === undefined) return null;
+  const prior = {
+    agentId: earlier.agent_id,
+    stoppedAt: earlier.stopped_at ?? null,
+    files: earlier.files_touched ?? [],
+  };
+  const { reuse } = evaluateResume({
+    policy: task?.owner_reuse_policy ?? null,
+    tier: facts.tiers[agentName] ?? null,
+    prior,
+    targets: prior.files,
+    edits: facts.edits,
+  });
+  return reuse ? `An earlier ${agentName} session (${prior.agentId}) could have been resumed for this.` : null;
+}
+
+interface TaskHint {
+  readonly agentId: string;
+  readonly agentName: string;
+  readonly taskId?: number | undefined;
+  readonly prompt?: string | undefined;
+}
+
+/** The task an agent was started for: named outright, recognised in the hand-over, or the only one it could be. */
+export function taskFor(
+  { agentId, agentName, taskId, prompt }: TaskHint,
+  { tasks, agentTasks, ready }: Facts,
+): TaskFact | null {
+  if (tasks === null) return null;
+  const number = taskId ?? agentTasks[agentId];
+  if (number !== undefined) return tasks.find(({ id }) => id === number) ?? null;
+  const named = /^\s*TASK:\s*(?:#(\d+)\s*)?(.*)$/m.exec(prompt ?? "");
+  if (named !== null) {
+    const found = tasks.find(({ id, title }) => String(id) === named[1] || title.trim() === named[2]!.trim());
+    if (found !== undefined) return found;
+  }
+  const own = tasks.filter(
+    ({ id, status, owner, owner_agent_id }) =>
+      (owner_agent_id === agentId || owner === agentName) &&
+      (status === "in_progress" || (status === "pending" && ready.includes(id))),
+  );
+  return own.length === 1 ? own[0]! : null;
+}
+
+function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
+  const { agentId, agentName, lastMessage, verifiedByHarness = false } = event;
+  const agent = facts.agents.find(({ agent_id }) => agent_id === agentId);
+  // A stop of something that never started (a host's own helper) is not ours to record.
+  if (agent === undefined) return allow();
+  const since = Date.parse(agent.started_at);
+  const edited = facts.edits
+    .filter((edit) => edit.agentId === agentId && !(Date.parse(edit.at) < since))
+    .map(({ path }) => path);
+  const filesTouched = [...new Set([...(event.filesTouched ?? []), ...edited])];
+  const effects: Effect[] = [{ type: "complete_agent", agentId, lastMessage: lastMessage ?? null, filesTouched }];
+  for (const path of event.filesTouched ?? []) {
+    if (!edited.includes(path)) effects.push({ type: "record_edit", path, agentId, agentName });
+  }
+  if (mayNotEdit(standingOf({ agentId, agentName }, facts))) {
+    const others = facts.agents.some((other) => other.agent_id !== agentId && other.status === "running");
+    effects.push({ type: "compare_tree", agentId, agentName, revert: !others });
+  }
+  const task = facts.tasks?.find(({ id }) => id === facts.agentTasks[agentId]) ?? null;
+  const warnings: string[] = [];
+  if (task !== null && task.status !== "completed" && !verifiedByHarness) {
+    const promised = task.acceptance !== undefined && task.acceptance !== "";
+    if (!promised) effects.push({ type: "set_task", taskId: task.id, status: "completed" });
+    else if (!checkedBy(task, facts)) {
+      if (task.status !== "in_progress") effects.push({ type: "set_task", taskId: task.id, status: "in_progress" });
+      warnings.push(
+        `task #${task.id} has acceptance that nobody verified: have a tester or reviewer check it, then complete it`,
+      );
+    }
+  }
+  return allow({ warnings, effects });
+}
+
+/** Whether someone who checks is already on it. */
+function checkedBy(task: TaskFact, facts: Facts): boolean {
+  return facts.agents.some(
+    ({ agent_id = "", agent_name, status }) =>
+      (agent_name === "tester" || agent_name === "reviewer") &&
+      status === "running" &&
+      facts.agentTasks[agent_id] === task.id,
+  );
+}
+
+function postToolUse({ caller, tool, ok, error }: PostToolUse, facts: Facts): Decision {
+  const { roles } = standingOf(caller, facts);
+  const agentName =
+    roles[0] ?? (caller.agentId === undefined ? null : (facts.tracked[caller.agentId] ?? caller.agentName ?? null));
+  const who = {
+    ...(caller.agentId === undefined ? {} : { agent_id: caller.agentId }),
+    ...(agentName === null ? {} : { agent_name: agentName }),
+  };
+  const entry = (path?: string): ToolLogEntry => ({
+    ...who,
+    tool: tool.nexusTool ?? tool.classes[0] ?? tool.access,
+    ...(path === undefined ? {} : { path }),
+    ok,
+    ...(error === undefined ? {} : { error: error.slice(0, 500) }),
+  });
+  const paths = tool.access === "edit" && tool.paths.length > 0 ? tool.paths : [undefined];
+  const effects: Effect[] = paths.map((path) => ({ type: "log_tool", entry: entry(path), hostTool: tool.name }));
+  if (tool.access === "edit" && ok) {
+    for (const path of tool.paths)
+      effects.push({ type: "record_edit", path, agentId: caller.agentId ?? null, agentName });
+  }
+  return allow({ effects });
+}
+
+function sessionEnd({ sessionId }: SessionEnd, facts: Facts): Decision {
+  const last = facts.otherSessions === 0;
+  const open = facts.tasks?.filter(({ status }) => status !== "completed").length ?? 0;
+  const warnings: string[] = [];
+  if (last && open > 0)
+    warnings.push(
+      `the session ends with ${open} unfinished ${open === 1 ? "task" : "tasks"}; task_close archives them`,
+    );
+  if (last && facts.plan !== null)
+    warnings.push(`plan ${facts.plan.id} is not archived; task_close keeps it in history`);
+  return allow({ warnings, effects: [{ type: "close_session", sessionId, last }] });
+}
+
+function contextCompact({ phase }: ContextCompact, facts: Facts): Decision {
+  return phase === "after" ? allow({ context: [limited(snapshot(facts), "see .nexus/", CONTEXT_LIMIT)] }) : allow();
+}
