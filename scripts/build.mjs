@@ -45,6 +45,31 @@ await build({
   },
 });
 
+// What a host starts for every tool call, apart from the rest: the gate is one small file that reaches for the other only
+// when it must. Were they split by the bundler, the gate would load whatever the two share, schemas included.
+await build({
+  ...shared,
+  entryPoints: { "hook/hook": "src/cli/hooks/entry.ts" },
+  outdir: "dist",
+  format: "esm",
+  plugins: [
+    {
+      name: "full-later",
+      setup({ onResolve }) {
+        onResolve({ filter: /\/full\.js$/ }, () => ({ path: "./full.js", external: true }));
+      },
+    },
+  ],
+});
+await build({
+  ...shared,
+  entryPoints: { full: "src/run/full.ts" },
+  outdir: "dist/hook",
+  format: "esm",
+  splitting: true,
+  chunkNames: "[name]-[hash]",
+});
+
 if (process.argv.includes("--types")) {
   const tsc = spawnSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", "tsconfig.types.json"], {
     cwd: root,

@@ -12,7 +12,6 @@ import { CONTEXT_LIMIT, handOver, knowledgeIndex, limited, snapshot, statusLines
 import { allow, type Decision, type Effect, type ToolLogEntry } from "./decision.js";
 import type { Facts, TaskFact } from "./facts.js";
 import { gate, mayNotEdit, standingOf } from "./gate.js";
-import { evaluateResume } from "./resume.js";
 import { userMessage } from "./user-message.js";
 
 export function decide(event: LifecycleEvent, facts: Facts): Decision {
@@ -64,7 +63,6 @@ function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, fa
   const known = facts.agents.find((agent) => agent.agent_id === agentId);
   const task = taskFor({ agentId, agentName, taskId, prompt }, facts);
   const restricted = mayNotEdit(standingOf({ agentId, agentName }, facts));
-  const resume = resumeFor(agentName, agentId, task, facts);
   const effects: Effect[] = [
     known === undefined
       ? { type: "start_agent", agentId, agentName, taskId: task?.id ?? null }
@@ -79,7 +77,7 @@ function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, fa
     known !== undefined && reread.length > 0
       ? `This session is resumed. Read these files again before going on: ${reread.join(", ")}.`
       : null,
-    known === undefined && resume !== null ? resume : null,
+    known === undefined ? resumeNote(agentName, task, facts) : null,
     restricted ? "You may not change files: what you leave changed is detected and put back." : null,
     toolNameList(facts.toolNames),
     knowledgeIndex(facts.knowledge),
@@ -88,24 +86,11 @@ function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, fa
 }
 
 /** Said when Lead started afresh what could have been resumed; too late for this one, in time for the next. */
-function resumeFor(agentName: string, agentId: string, task: TaskFact | null, facts: Facts): string | null {
-  const earlier = facts.agents
-    .filter((agent) => agent.agent_name === agentName && agent.agent_id !== agentId && agent.status === "completed")
-    .at(-1);
-  if (earlier?.agent_id === undefined) return null;
-  const prior = {
-    agentId: earlier.agent_id,
-    stoppedAt: earlier.stopped_at ?? null,
-    files: earlier.files_touched ?? [],
-  };
-  const { reuse } = evaluateResume({
-    policy: task?.owner_reuse_policy ?? null,
-    tier: facts.tiers[agentName] ?? null,
-    prior,
-    targets: prior.files,
-    edits: facts.edits,
-  });
-  return reuse ? `An earlier ${agentName} session (${prior.agentId}) could have been resumed for this.` : null;
+function resumeNote(agentName: string, task: TaskFact | null, facts: Facts): string | null {
+  const earlier = facts.resumable(agentName, task);
+  return earlier === null
+    ? null
+    : `An earlier ${agentName} session (${earlier.agentId}) could have been resumed: ${earlier.reason}.`;
 }
 
 interface TaskHint {

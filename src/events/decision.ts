@@ -1,4 +1,5 @@
 // What an event leads to. Deciding is separate from doing: `decide` returns effects, the harness applies them.
+import type { Verdict } from "../schema/events.js";
 
 export type Effect =
   /** Folders, .gitignore, this harness's empty tracker. `reset` starts the tracker anew. */
@@ -47,16 +48,7 @@ export interface ToolLogEntry {
   readonly error?: string;
 }
 
-export interface Decision {
-  readonly outcome: "allow" | "deny";
-  /** Why not, for the model and the person; null when allowed. */
-  readonly reason: string | null;
-  /** A command to run in place of the one asked for. */
-  readonly rewrite: string | null;
-  /** Text for the model. */
-  readonly context: readonly string[];
-  /** Text for the person. */
-  readonly warnings: readonly string[];
+export interface Decision extends Verdict {
   readonly effects: readonly Effect[];
 }
 

@@ -87,8 +87,11 @@ export interface Facts extends GateFacts {
   readonly otherSessions: number;
   readonly tags: readonly TagRule[];
   readonly skill: (id: string) => SkillFact | null;
-  /** Role → resume tier. */
-  readonly tiers: Readonly<Record<string, string>>;
+  /** An earlier session of the role that could be continued for this work; null = start fresh. */
+  readonly resumable: (
+    agentName: string,
+    task: TaskFact | null,
+  ) => { readonly agentId: string; readonly reason: string } | null;
   /** Abstract tool name → its name on this host. */
   readonly toolNames: Readonly<Record<string, string>>;
   /** What this host says about a topic (`resume_invocation`, `report`). */

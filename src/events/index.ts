@@ -14,6 +14,5 @@ export type {
 } from "./facts.js";
 export { gate, mayNotEdit, type Standing, standingOf } from "./gate.js";
 export { insideProject, MARK_END, MARK_START, MARKED_FILES, staysBetweenMarks } from "./paths.js";
-export { evaluateResume, type Resume, type ResumeInput } from "./resume.js";
 export { type ShellWrite, shellWrites } from "./shell-writes.js";
 export { findTags, type TagRule, type TagUse } from "./tags.js";

@@ -180,6 +180,8 @@ export const PROGRAMS: Readonly<Record<string, Judge>> = {
   sed: inPlace("sed"),
   gsed: inPlace("sed"),
   patch: always("patch"),
+  apply_patch: always("apply_patch"),
+  applypatch: always("apply_patch"),
   git,
   ed: editor,
   ex: editor,

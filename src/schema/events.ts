@@ -128,3 +128,16 @@ export type LifecycleEvent =
   | PostToolUse
   | SessionEnd
   | ContextCompact;
+
+/** What a decision means to a host. */
+export interface Verdict {
+  readonly outcome: "allow" | "deny";
+  /** Why not, for the model and the person; null when allowed. */
+  readonly reason: string | null;
+  /** A command to run in place of the one asked for. */
+  readonly rewrite: string | null;
+  /** Text for the model. */
+  readonly context: readonly string[];
+  /** Text for the person. */
+  readonly warnings: readonly string[];
+}

@@ -1,0 +1,3 @@
+import { hookMain } from "./main.js";
+
+await hookMain(process.argv.slice(2));

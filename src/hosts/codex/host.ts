@@ -1,0 +1,62 @@
+import { answerHook, decodeHook } from "../command-hooks.js";
+import { type Host, SERVER } from "../host.js";
+import { abstractName, byClass, READ, SHELL, type ToolRow, type ToolTable, translate } from "../tool-table.js";
+
+const EDIT = [
+  "file_creation",
+  "file_modification",
+  "file_deletion",
+  "partial_file_edit",
+  "structured_document_edit",
+] as const;
+const SPAWN: ToolRow = { access: "spawn" };
+
+/** Hooks know the shell as `Bash`, whatever the model calls it. */
+export const CODEX_TOOLS: ToolTable = {
+  apply_patch: { access: "edit", classes: EDIT, patch: "command" },
+  Bash: { ...SHELL, classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"] },
+  spawn_agent: SPAWN,
+  send_input: SPAWN,
+  resume_agent: SPAWN,
+  wait_agent: READ,
+  close_agent: READ,
+  update_plan: READ,
+  view_image: READ,
+  web_search: READ,
+  tool_search: READ,
+  request_user_input: READ,
+  list_mcp_resources: READ,
+  list_mcp_resource_templates: READ,
+  read_mcp_resource: READ,
+  list_dir: READ,
+  grep_files: READ,
+  read_file: READ,
+};
+
+const OURS = new RegExp(`^mcp__${SERVER}__nx_`);
+/** Some builds prefix collaboration tools with the name of their toolset. */
+const bare = (name: string) => name.replace(/^(?:multi_agent_v\d+|collab)[._]*(?=[a-z]+_agent|send_input)/, "");
+
+const toolUse: Host["toolUse"] = (name, input) => ({
+  ...translate(bare(name), input, CODEX_TOOLS, abstractName(name, OURS)),
+  name,
+});
+
+export const codex: Host = {
+  name: "codex",
+  title: "Codex",
+  harnessId: "nutcracker-codex",
+  settings: [".codex/", ".agents/", ".codex-plugin/", "~/.codex/", "~/.agents/"],
+  canResume: true,
+  docs: {
+    report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",
+    resume_invocation:
+      "To continue an earlier agent here, call resume_agent or send_input with its agent id; otherwise start a new one with spawn_agent and name the role as agent_type.",
+    instruction_file: "The instruction file here is AGENTS.md; write only between its nexus markers.",
+  },
+  toolName: (abstract) => `mcp__${SERVER}__nx_${abstract}`,
+  toolsByClass: byClass(CODEX_TOOLS),
+  toolUse,
+  decode: (payload) => decodeHook(payload, { role: (name) => name, toolUse }),
+  answer: answerHook,
+};

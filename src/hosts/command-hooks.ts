@@ -1,0 +1,174 @@
+// Claude Code and Codex start a command per event and speak the same JSON: payload on stdin, answer on stdout.
+// Context counts only inside hookSpecificOutput; Codex refuses any key it does not know, so none is invented.
+import type { Caller, LifecycleEvent, ToolUse, Verdict } from "../schema/events.js";
+import { type Fields, fieldsOf, optionalText, own, text } from "./fields.js";
+import { type Answer, NOTHING, PayloadError } from "./host.js";
+
+/** Hook event → what it is to us. Names that are absent are none of our business. */
+export const HOOK_EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "SubagentStart",
+  "SubagentStop",
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "PreCompact",
+  "SessionEnd",
+] as const;
+
+export interface Translation {
+  /** A host may prefix a role with its plugin's name. */
+  readonly role: (name: string) => string;
+  readonly toolUse: (name: string, input: unknown) => ToolUse;
+}
+
+export function decodeHook(payload: unknown, translation: Translation): LifecycleEvent[] {
+  const fields = fieldsOf(payload, "the payload");
+  const name = text(fields, "hook_event_name");
+  if (!(HOOK_EVENTS as readonly string[]).includes(name)) return [];
+  const common = { sessionId: text(fields, "session_id"), cwd: text(fields, "cwd") };
+  const event = oneEvent(name, fields, common, translation);
+  return event === null ? [] : [event];
+}
+
+type Common = { readonly sessionId: string; readonly cwd: string };
+
+function oneEvent(name: string, fields: Fields, common: Common, translation: Translation): LifecycleEvent | null {
+  switch (name) {
+    case "SessionStart": {
+      const source = optionalText(fields, "source") ?? "startup";
+      if (source === "compact") return { type: "context_compact", phase: "after", ...common };
+      return {
+        type: "session_start",
+        source: source === "resume" ? "resume" : source === "clear" ? "clear" : "startup",
+        ...common,
+      };
+    }
+    case "UserPromptSubmit":
+      return {
+        type: "user_message",
+        text: optionalText(fields, "prompt") ?? "",
+        caller: callerOf(fields, translation),
+        ...common,
+      };
+    case "SubagentStart":
+      return {
+        type: "subagent_spawn",
+        agentId: text(fields, "agent_id"),
+        agentName: translation.role(text(fields, "agent_type")),
+        ...common,
+      };
+    case "SubagentStop":
+      return subagentStop(fields, common, translation);
+    case "PreToolUse":
+      return {
+        type: "pre_tool_use",
+        caller: callerOf(fields, translation),
+        tool: toolOf(fields, translation),
+        ...common,
+      };
+    case "PostToolUse":
+    case "PostToolUseFailure":
+      return postToolUse(name, fields, common, translation);
+    case "PreCompact":
+      return { type: "context_compact", phase: "before", ...common };
+    default:
+      return { type: "session_end", reason: optionalText(fields, "reason") ?? "other", ...common };
+  }
+}
+
+/** Claude Code's own compaction ends as an agent without a type; that is no agent of ours. */
+function subagentStop(fields: Fields, common: Common, { role }: Translation): LifecycleEvent | null {
+  const agentId = optionalText(fields, "agent_id");
+  const type = optionalText(fields, "agent_type");
+  if (agentId === undefined || type === undefined) return null;
+  const lastMessage = optionalText(fields, "last_assistant_message");
+  return {
+    type: "subagent_complete",
+    agentId,
+    agentName: role(type),
+    ...(lastMessage === undefined ? {} : { lastMessage }),
+    ...common,
+  };
+}
+
+function postToolUse(name: string, fields: Fields, common: Common, translation: Translation): LifecycleEvent {
+  const error = name === "PostToolUseFailure" ? errorText(own(fields, "error")) : failure(own(fields, "tool_response"));
+  return {
+    type: "post_tool_use",
+    caller: callerOf(fields, translation),
+    tool: toolOf(fields, translation),
+    ok: error === null,
+    ...(error === null ? {} : { error }),
+    ...common,
+  };
+}
+
+function errorText(error: unknown): string {
+  return typeof error === "string" && error !== "" ? error : "failed";
+}
+
+function failure(response: unknown): string | null {
+  if (typeof response !== "object" || response === null) return null;
+  const { isError, is_error, error } = response as { isError?: unknown; is_error?: unknown; error?: unknown };
+  if (isError === true || is_error === true) return errorText(error);
+  return typeof error === "string" && error !== "" ? error : null;
+}
+
+function callerOf(fields: Fields, { role }: Translation): Caller {
+  const agentId = optionalText(fields, "agent_id");
+  const type = optionalText(fields, "agent_type");
+  return { ...(agentId === undefined ? {} : { agentId }), ...(type === undefined ? {} : { agentName: role(type) }) };
+}
+
+function toolOf(fields: Fields, { toolUse }: Translation): ToolUse {
+  return toolUse(text(fields, "tool_name"), own(fields, "tool_input"));
+}
+
+/** Which events take text for the model; elsewhere it would be dropped, or make an agent go on. */
+const SPEAKS: ReadonlySet<string> = new Set([
+  "SessionStart",
+  "UserPromptSubmit",
+  "SubagentStart",
+  "PreToolUse",
+  "PostToolUse",
+]);
+
+export function answerHook(payload: unknown, verdicts: readonly Verdict[]): Answer {
+  const [verdict] = verdicts;
+  if (verdict === undefined) return NOTHING;
+  const fields = fieldsOf(payload, "the payload");
+  const event = text(fields, "hook_event_name");
+  const specific = event === "PreToolUse" ? gateOutput(verdict, fields) : contextOutput(event, verdict);
+  const message = verdict.warnings.map((line) => `nexus: ${line}`).join("\n");
+  const output = {
+    ...(message === "" ? {} : { systemMessage: message }),
+    ...(specific === null ? {} : { hookSpecificOutput: { hookEventName: event, ...specific } }),
+  };
+  return Object.keys(output).length === 0 ? NOTHING : { stdout: JSON.stringify(output), stderr: "", exit: 0 };
+}
+
+function gateOutput({ outcome, reason, rewrite, context }: Verdict, fields: Fields): Record<string, unknown> | null {
+  if (outcome === "deny")
+    return { permissionDecision: "deny", permissionDecisionReason: `nexus: ${reason ?? "denied"}` };
+  const input = rewrite === null ? null : { ...fieldsOf(own(fields, "tool_input"), "tool_input"), command: rewrite };
+  const parts = {
+    ...(input === null ? {} : { permissionDecision: "allow", updatedInput: input }),
+    ...(context.length === 0 ? {} : { additionalContext: context.join("\n\n") }),
+  };
+  return Object.keys(parts).length === 0 ? null : parts;
+}
+
+function contextOutput(event: string, { context }: Verdict): Record<string, unknown> | null {
+  return SPEAKS.has(event) && context.length > 0 ? { additionalContext: context.join("\n\n") } : null;
+}
+
+/** Whether a payload asks for a gate, as far as it can be read at all. */
+export function asksForGate(payload: unknown): boolean {
+  if (typeof payload !== "object" || payload === null) return true;
+  const name = (payload as Fields).hook_event_name;
+  return typeof name !== "string" || name === "PreToolUse";
+}
+
+export { PayloadError };

@@ -1,0 +1,33 @@
+import { claude } from "./claude/host.js";
+import { codex } from "./codex/host.js";
+import { HOST_NAMES, type Host, type HostName, TOOLS } from "./host.js";
+import { opencode } from "./opencode/host.js";
+
+export { CLAUDE_PLUGIN, CLAUDE_TOOLS } from "./claude/host.js";
+export { CODEX_TOOLS } from "./codex/host.js";
+export { asksForGate, HOOK_EVENTS } from "./command-hooks.js";
+export {
+  type Answer,
+  HOST_NAMES,
+  type Host,
+  type HostName,
+  NEXUS_CLASSES,
+  NOTHING,
+  PayloadError,
+  SERVER,
+  TOOLS,
+} from "./host.js";
+export { OPENCODE_TOOLS, type PluginAnswer, type PluginNote } from "./opencode/host.js";
+
+const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
+
+export function findHost(name: string): Host | null {
+  return (HOST_NAMES as readonly string[]).includes(name) ? hosts[name as HostName] : null;
+}
+
+/** Settings of every host: an agent in one must not change another's either. */
+export const ALL_SETTINGS: readonly string[] = Object.values(hosts).flatMap(({ settings }) => settings);
+
+export function toolNames(host: Host): Record<string, string> {
+  return Object.fromEntries(TOOLS.map((tool) => [tool, host.toolName(tool)]));
+}

@@ -1,0 +1,203 @@
+// OpenCode runs plugins in its own process. Ours gates there and hands every other hook to a process of the harness, as
+// the hook's own input and output plus what only the plugin knows: the folder and who acts.
+import type { Caller, LifecycleEvent, Verdict } from "../../schema/events.js";
+import { type Fields, fieldsOf, optionalText, own, text } from "../fields.js";
+import { type Answer, type Host, NOTHING, SERVER } from "../host.js";
+import {
+  abstractName,
+  byClass,
+  READ,
+  replaceChange,
+  SHELL,
+  type ToolTable,
+  translate,
+  writeChange,
+} from "../tool-table.js";
+
+const names = { from: "oldString", to: "newString", all: "replaceAll" };
+const PATCH = ["file_creation", "file_modification", "file_deletion", "partial_file_edit"] as const;
+
+export const OPENCODE_TOOLS: ToolTable = {
+  write: {
+    access: "edit",
+    classes: ["file_creation", "file_modification"],
+    path: "filePath",
+    change: (input) => writeChange(input, "content"),
+  },
+  edit: {
+    access: "edit",
+    classes: ["file_modification", "partial_file_edit", "file_deletion", "structured_document_edit"],
+    path: "filePath",
+    change: (input) => replaceChange(input, names),
+  },
+  multiedit: { access: "edit", classes: ["file_modification", "partial_file_edit"], path: "filePath" },
+  patch: { access: "edit", classes: PATCH, patch: "patchText" },
+  apply_patch: { access: "edit", classes: PATCH, patch: "patchText" },
+  bash: { ...SHELL, classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"] },
+  task: { access: "spawn" },
+  read: READ,
+  glob: READ,
+  grep: READ,
+  list: READ,
+  lsp: READ,
+  webfetch: READ,
+  websearch: READ,
+  codesearch: READ,
+  todowrite: READ,
+  todoread: READ,
+  skill: READ,
+  question: READ,
+  plan_enter: READ,
+  plan_exit: READ,
+  invalid: READ,
+};
+
+const OURS = new RegExp(`^${SERVER}_nx_`);
+const toolUse: Host["toolUse"] = (name, input) => translate(name, input, OPENCODE_TOOLS, abstractName(name, OURS));
+
+/** What the plugin sends: which hook, its input and output as OpenCode gave them, and who acts where. */
+export interface PluginNote {
+  readonly hook: string;
+  readonly directory: string;
+  readonly sessionID: string;
+  /** Set inside a subagent or a session that runs in a role. */
+  readonly caller?: Caller;
+  /** A session that existed before this process. */
+  readonly resumed?: boolean;
+  /** The call of the `task` tool that made a child session. */
+  readonly spawn?: { readonly agentName: string; readonly prompt?: string };
+  readonly input?: unknown;
+  readonly output?: unknown;
+}
+
+function decode(payload: unknown): LifecycleEvent[] {
+  const note = fieldsOf(payload, "the payload");
+  const hook = text(note, "hook");
+  const common = { sessionId: text(note, "sessionID"), cwd: text(note, "directory") };
+  const caller = callerOf(note);
+  const input = () => fieldsOf(own(note, "input"), "input");
+  const output = () => fieldsOf(own(note, "output"), "output");
+  switch (hook) {
+    case "session.created":
+      return [sessionCreated(note, common)];
+    case "chat.message":
+      return [{ type: "user_message", text: partsText(output()), caller, ...common }];
+    case "command.execute.before": {
+      const skill = text(input(), "command");
+      return skill.startsWith("nx-") ? [{ type: "user_message", text: "", caller, loadedSkill: skill, ...common }] : [];
+    }
+    case "tool.execute.before":
+      return [{ type: "pre_tool_use", caller, tool: toolUse(text(input(), "tool"), own(output(), "args")), ...common }];
+    case "tool.execute.after":
+      return toolAfter(input(), output(), caller, common);
+    case "experimental.session.compacting":
+      return [{ type: "context_compact", phase: "after", ...common }];
+    case "dispose":
+      return [{ type: "session_end", reason: "other", ...common }];
+    default:
+      return [];
+  }
+}
+
+type Common = { readonly sessionId: string; readonly cwd: string };
+
+function sessionCreated(note: Fields, common: Common): LifecycleEvent {
+  const given = own(note, "spawn");
+  if (given === undefined)
+    return { type: "session_start", source: own(note, "resumed") === true ? "resume" : "startup", ...common };
+  const spawn = fieldsOf(given, "spawn");
+  const prompt = optionalText(spawn, "prompt");
+  return {
+    type: "subagent_spawn",
+    agentId: common.sessionId,
+    agentName: text(spawn, "agentName"),
+    ...(prompt === undefined ? {} : { prompt }),
+    ...common,
+  };
+}
+
+function toolAfter(input: Fields, output: Fields, caller: Caller, common: Common): LifecycleEvent[] {
+  const tool = toolUse(text(input, "tool"), own(input, "args"));
+  const error = own(output, "isError") === true ? "failed" : undefined;
+  const used: LifecycleEvent = {
+    type: "post_tool_use",
+    caller,
+    tool,
+    ok: error === undefined,
+    ...(error === undefined ? {} : { error }),
+    ...common,
+  };
+  const metadata = own(output, "metadata");
+  const child =
+    typeof metadata === "object" && metadata !== null ? optionalText(metadata as Fields, "sessionId") : undefined;
+  if (tool.name !== "task" || child === undefined) return [used];
+  const lastMessage = resultText(optionalText(output, "output") ?? "");
+  const args = fieldsOf(own(input, "args") ?? {}, "args");
+  const agentName = optionalText(args, "subagent_type") ?? "agent";
+  return [
+    { type: "subagent_complete", agentId: child, agentName, ...(lastMessage === "" ? {} : { lastMessage }), ...common },
+    used,
+  ];
+}
+
+function resultText(output: string): string {
+  return (/<task_result>\n?([\s\S]*?)\n?<\/task_result>/.exec(output)?.[1] ?? output).trim();
+}
+
+/** `opencode run` wraps a prompt of several words in quotes; they are not the person's. */
+function partsText(output: Fields): string {
+  const parts = own(output, "parts");
+  const texts = (Array.isArray(parts) ? parts : []).flatMap(
+    (part: { type?: unknown; text?: unknown; synthetic?: unknown }) =>
+      part?.type === "text" && typeof part.text === "string" && part.synthetic !== true ? [part.text] : [],
+  );
+  const joined = texts.join("\n");
+  return /^"[\s\S]*"\s*$/.test(joined) ? joined.trim().slice(1, -1) : joined;
+}
+
+function callerOf(note: Fields): Caller {
+  const given = own(note, "caller");
+  if (given === undefined) return {};
+  const caller = fieldsOf(given, "caller");
+  const agentId = optionalText(caller, "agentId");
+  const agentName = optionalText(caller, "agentName");
+  return { ...(agentId === undefined ? {} : { agentId }), ...(agentName === undefined ? {} : { agentName }) };
+}
+
+function answer(_payload: unknown, verdicts: readonly Verdict[]): Answer {
+  if (verdicts.length === 0) return NOTHING;
+  const denied = verdicts.find(({ outcome }) => outcome === "deny");
+  const output: PluginAnswer = {
+    context: verdicts.flatMap(({ context }) => context),
+    warnings: verdicts.flatMap(({ warnings }) => warnings),
+    deny: denied === undefined ? null : (denied.reason ?? "denied"),
+    rewrite: verdicts.find(({ rewrite }) => rewrite !== null)?.rewrite ?? null,
+  };
+  return { stdout: JSON.stringify(output), stderr: "", exit: 0 };
+}
+
+export interface PluginAnswer {
+  readonly context: readonly string[];
+  readonly warnings: readonly string[];
+  readonly deny: string | null;
+  readonly rewrite: string | null;
+}
+
+export const opencode: Host = {
+  name: "opencode",
+  title: "OpenCode",
+  harnessId: "nutcracker-opencode",
+  settings: [".opencode/", "opencode.json", "opencode.jsonc", "~/.config/opencode/", "~/.opencode/"],
+  canResume: true,
+  docs: {
+    report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",
+    resume_invocation:
+      "To continue an earlier agent here, call the task tool with its id as task_id; otherwise start a new one with the task tool and name the role as subagent_type.",
+    instruction_file: "The instruction file here is AGENTS.md; write only between its nexus markers.",
+  },
+  toolName: (abstract) => `${SERVER}_nx_${abstract}`,
+  toolsByClass: byClass(OPENCODE_TOOLS),
+  toolUse,
+  decode,
+  answer,
+};

@@ -1,0 +1,110 @@
+// One row per built-in tool of a host: what it is, what it does to files, where its arguments say so.
+import type { ReplaceStep, SemanticClass, TextChange, ToolAccess, ToolUse } from "../schema/events.js";
+import { type Fields, own } from "./fields.js";
+import { NEXUS_CLASSES, TOOLS } from "./host.js";
+
+export interface ToolRow {
+  readonly access: ToolAccess;
+  readonly classes?: readonly SemanticClass[];
+  /** Argument that holds a path. */
+  readonly path?: string;
+  /** Argument that holds patch text, which names its files. */
+  readonly patch?: string;
+  readonly command?: string;
+  readonly change?: (input: Fields) => TextChange | undefined;
+}
+
+export type ToolTable = Readonly<Record<string, ToolRow>>;
+
+export const READ: ToolRow = { access: "read" };
+export const SHELL: ToolRow = {
+  access: "shell",
+  classes: ["shell_command_exec", "subprocess_spawn"],
+  command: "command",
+};
+
+/** Translates a call. `abstract` is our own tool's name when `name` is one of them. */
+export function translate(name: string, given: unknown, table: ToolTable, abstract: string | null): ToolUse {
+  if (abstract !== null)
+    return { name, access: "nexus", nexusTool: abstract, classes: NEXUS_CLASSES[abstract] ?? [], paths: [] };
+  const row = Object.hasOwn(table, name) ? table[name] : undefined;
+  if (row === undefined) return { name, access: "other", classes: [], paths: [] };
+  const input = typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Fields) : {};
+  const command = row.command === undefined ? undefined : commandOf(own(input, row.command));
+  const change = row.change?.(input);
+  return {
+    name,
+    access: row.access,
+    classes: row.classes ?? [],
+    paths: pathsOf(row, input),
+    ...(command === undefined ? {} : { command }),
+    ...(change === undefined ? {} : { change }),
+  };
+}
+
+function pathsOf({ path, patch }: ToolRow, input: Fields): string[] {
+  const single = path === undefined ? undefined : own(input, path);
+  if (typeof single === "string" && single !== "") return [single];
+  const text = patch === undefined ? undefined : own(input, patch);
+  return typeof text === "string" ? patchedFiles(text) : [];
+}
+
+/** Hosts send a command as text or as a list of words. */
+function commandOf(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  if (!Array.isArray(value) || !value.every((word) => typeof word === "string")) return undefined;
+  const [shell, flag, script] = value as string[];
+  if (value.length === 3 && /(?:^|\/)(?:ba|z|da)?sh$/.test(shell!) && /^-[a-z]*c$/.test(flag!)) return script;
+  return value.map((word) => `'${String(word).replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+/** Files named in an apply_patch text or in a unified diff. */
+export function patchedFiles(patch: string): string[] {
+  const files = new Set<string>();
+  for (const [, own, diff] of patch.matchAll(
+    /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$|^(?:---|\+\+\+) (?:[ab]\/)?([^\t\n]+)/gm,
+  )) {
+    const name = (own ?? diff)!.trim();
+    if (name !== "/dev/null") files.add(name);
+  }
+  return [...files];
+}
+
+export function replaceChange(input: Fields, names: { from: string; to: string; all: string }): TextChange | undefined {
+  const step = stepOf(input, names);
+  return step === null ? undefined : { kind: "replace", steps: [step] };
+}
+
+export function stepOf(
+  input: Fields,
+  { from, to, all }: { from: string; to: string; all: string },
+): ReplaceStep | null {
+  const before = own(input, from);
+  const after = own(input, to);
+  if (typeof before !== "string" || typeof after !== "string") return null;
+  return { from: before, to: after, all: own(input, all) === true };
+}
+
+export function writeChange(input: Fields, content: string): TextChange | undefined {
+  const value = own(input, content);
+  return typeof value === "string" ? { kind: "write", content: value } : undefined;
+}
+
+/** Class → the built-in tools that do it. */
+export function byClass(table: ToolTable): Partial<Record<SemanticClass, string[]>> {
+  const found: Partial<Record<SemanticClass, string[]>> = {};
+  for (const [name, { classes = [] }] of Object.entries(table)) {
+    for (const one of classes) {
+      found[one] ??= [];
+      found[one].push(name);
+    }
+  }
+  return found;
+}
+
+/** The abstract name behind a registered one, however the host prefixed it; null when it is not ours. */
+export function abstractName(name: string, prefix: RegExp): string | null {
+  const match = prefix.exec(name);
+  const rest = match === null ? "" : name.slice(match[0].length);
+  return (TOOLS as readonly string[]).includes(rest) ? rest : null;
+}

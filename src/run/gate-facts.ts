@@ -1,0 +1,151 @@
+// What a gate must know, read without a lock, a schema library or a parser for YAML: it runs before every tool call.
+// Anything that cannot be read is thrown; the caller denies.
+import { existsSync, lstatSync, readFileSync, readlinkSync as readlink, realpathSync, statSync } from "node:fs";
+import { basename, dirname, isAbsolute, join, resolve } from "node:path";
+import { blockedClasses, readManifestFast } from "../catalog/index.js";
+import type { GateFacts } from "../events/index.js";
+import type { CoreManifest } from "../schema/catalog.js";
+import type { SemanticClass } from "../schema/events.js";
+import { type Env, findRoot, type Layout, layoutOf } from "../state/index.js";
+
+export interface GateSurroundings {
+  readonly cwd: string;
+  readonly env: Env;
+  readonly harnessId: string;
+  readonly settings: readonly string[];
+  readonly coreDir?: string | undefined;
+}
+
+/** Kept in the harness's own folder at the start of a session: what is too slow to find out for every call. */
+export interface GateCache {
+  /** Stamp of .nexus/config.yml when it was read; null when there was none. */
+  readonly config: string | null;
+  /** Role → capabilities the project adds. */
+  readonly additions: Readonly<Record<string, readonly string[]>>;
+  /** Read-only sandbox as words; `{cwd}` stands for the folder of the command. */
+  readonly sandbox: readonly string[] | null;
+}
+
+export const GATE_CACHE = "gate.json";
+
+export async function gateFacts({ cwd, env, harnessId, settings, coreDir }: GateSurroundings): Promise<GateFacts> {
+  const layout = layoutOf(realPath(findRoot(cwd, env)), harnessId);
+  const cache = readCache(layout);
+  const additions = await additionsOf(layout, cache);
+  const home = env.HOME ?? env.USERPROFILE ?? null;
+  return {
+    root: layout.root,
+    tasksExist: exists(join(layout.state, "tasks.json")),
+    limits: roleLimits(readManifestFast(coreDir), additions),
+    get tracked() {
+      return trackedNames(layout);
+    },
+    processRole: roleFrom(env),
+    get activeSkill() {
+      const skill = readJson(join(layout.own, "session.json")) as { skill?: unknown } | null;
+      return typeof skill?.skill === "string" ? skill.skill : null;
+    },
+    settings,
+    sandbox: cache?.sandbox?.map((word) => (word === "{cwd}" ? cwd : word)) ?? null,
+    home: home === null ? null : realPath(home),
+    places: (path) => placesOf(path, cwd, home),
+    textOf: (path) => {
+      const place = placesOf(path, cwd, home).at(-1)!;
+      return existsSync(place) ? readFileSync(place, "utf8") : null;
+    },
+  };
+}
+
+export function roleFrom(env: Env): string | null {
+  const role = env.NEXUS_ROLE;
+  return role === undefined || role === "" || role === "lead" ? null : role;
+}
+
+export function roleLimits(
+  manifest: CoreManifest,
+  additions: Readonly<Record<string, readonly string[]>>,
+): Record<string, readonly SemanticClass[]> {
+  const { capabilities } = manifest.vocabulary;
+  const known = new Set(capabilities.map(({ id }) => id));
+  return Object.fromEntries(
+    manifest.agents.map((agent) => {
+      const extra = (Object.hasOwn(additions, agent.id) ? additions[agent.id]! : []).filter((id) => known.has(id));
+      return [agent.id, [...blockedClasses([...agent.capabilities, ...extra], { capabilities })] as SemanticClass[]];
+    }),
+  );
+}
+
+/** As written, and as the disk has it: the deepest part that exists is resolved, the rest is kept. */
+export function placesOf(path: string, cwd: string, home: string | null): string[] {
+  const expanded = home !== null && (path === "~" || path.startsWith("~/")) ? join(home, path.slice(1)) : path;
+  const written = isAbsolute(expanded) ? resolve(expanded) : resolve(realPath(cwd), expanded);
+  return [...new Set([written, realPath(written)])];
+}
+
+/** realpath of a path whose end may not exist yet. A dangling link leads where it points. */
+export function realPath(path: string, depth = 0): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    const parent = dirname(path);
+    if (parent === path || depth > 64) return path;
+    const link = readLink(path);
+    if (link !== null) return realPath(resolve(parent, link), depth + 1);
+    return join(realPath(parent, depth + 1), basename(path));
+  }
+}
+
+function readLink(path: string): string | null {
+  try {
+    const entry = lstatSync(path);
+    // readlink only for what is a link; its target may be missing, which is why realpath failed.
+    return entry.isSymbolicLink() ? readlink(path) : null;
+  } catch {
+    return null;
+  }
+}
+
+export function configStamp(layout: Layout): string | null {
+  const stat = statSync(join(layout.nexus, "config.yml"), { throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.size}:${stat.mtimeMs}:${stat.ctimeMs}:${stat.ino}`;
+}
+
+async function additionsOf(layout: Layout, cache: GateCache | null): Promise<GateCache["additions"]> {
+  const stamp = configStamp(layout);
+  if (stamp === null) return {};
+  if (cache?.config === stamp) return cache.additions;
+  // Slow and right: the configuration changed since the session began.
+  const { readConfig } = await import("./full.js");
+  return (await readConfig(join(layout.nexus, "config.yml"))).capabilities ?? {};
+}
+
+function readCache(layout: Layout): GateCache | null {
+  try {
+    return readJson(join(layout.own, GATE_CACHE)) as GateCache | null;
+  } catch {
+    return null; // Only a shortcut; without it the configuration is read and nothing is sandboxed.
+  }
+}
+
+function trackedNames(layout: Layout): Record<string, string> {
+  const agents = readJson(join(layout.own, "agent-tracker.json"));
+  if (agents === null) return {};
+  if (!Array.isArray(agents)) throw new Error("agent-tracker.json is not a list");
+  const names: Record<string, string> = Object.create(null);
+  for (const { agent_id, agent_name } of agents as { agent_id?: unknown; agent_name?: unknown }[]) {
+    if (typeof agent_id === "string" && typeof agent_name === "string") names[agent_id] = agent_name;
+  }
+  return names;
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** null when absent; throws when it cannot be read or is not JSON. */
+function readJson(path: string): unknown {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  if (!stat.isFile()) throw new Error(`${path} is not a file`);
+  return JSON.parse(readFileSync(path, "utf8"));
+}

@@ -1,0 +1,178 @@
+// An event becomes facts, facts become a decision, and a decision's effects become state. Used by `nexus hook` inside
+// a host and by `nexus run` outside. The gate does not come through here: it has its own, lighter way (gate-facts.ts).
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { bodyOf, type Catalog, findAgent, findSkill, loadCatalog } from "../catalog/index.js";
+import { NutError } from "../errors.js";
+import { type Decision, decide, type EditFact, type Facts, type TaskFact } from "../events/index.js";
+import type { LifecycleEvent } from "../schema/events.js";
+import {
+  type Document,
+  editsByFile,
+  extensionFile,
+  openProject,
+  ownFile,
+  type Project,
+  planFile,
+  sessionsFile,
+  summarize,
+  tasksFile,
+  trackedAgents,
+} from "../state/index.js";
+import { applyEffects } from "./effects.js";
+import { gateFacts } from "./gate-facts.js";
+import { chooseSession } from "./resume-policy.js";
+import { otherLiveSessions } from "./sessions.js";
+import { type HostFace, LEAD, type Surroundings } from "./surroundings.js";
+
+export type { HostFace, Surroundings };
+
+/** Decides and applies. What an effect has to say to the model or the person is added to the decision it returns. */
+export async function fire(event: LifecycleEvent, around: Surroundings): Promise<Decision> {
+  const project = openProject(around.cwd, { env: around.env, harnessId: around.host.harnessId });
+  const catalog = await loadCatalog({
+    ...(around.coreDir === undefined ? {} : { coreDir: around.coreDir }),
+    configFile: join(project.layout.nexus, "config.yml"),
+  });
+  const facts = await readFacts(event, project, catalog, around);
+  const decision = decide(event, facts);
+  const said = await applyEffects(decision, { project, catalog, facts, around, event });
+  return {
+    ...decision,
+    context: [...said.context, ...decision.context],
+    warnings: said.warnings,
+  };
+}
+
+async function readFacts(
+  event: LifecycleEvent,
+  project: Project,
+  catalog: Catalog,
+  around: Surroundings,
+): Promise<Facts> {
+  const troubles: string[] = [];
+  const read = <T>(document: Document<T>): T | null => {
+    try {
+      return project.store.read(document);
+    } catch (error) {
+      if (!(error instanceof NutError)) throw error;
+      troubles.push(`${document.name} cannot be read and is left as it is: ${error.message}`);
+      return null;
+    }
+  };
+  const gate = await gateFacts({ ...around, harnessId: around.host.harnessId, settings: around.host.settings });
+  const file = read(tasksFile);
+  const plan = read(planFile);
+  const session = read(ownFile("session.json"));
+  const agents = safely(() => trackedAgents(project), [], troubles);
+  const edits = editList(safely(() => editsByFile(project), {}, troubles));
+  const agentTasks = (read(extensionFile("agent-tracker"))?.tasks ?? {}) as Record<string, number>;
+  // Getters of the gate's facts must stay getters: they may throw where a gate denies and we go on.
+  return Object.defineProperties({} as Facts, {
+    ...Object.getOwnPropertyDescriptors(gate),
+    ...Object.getOwnPropertyDescriptors({
+      tracked: Object.fromEntries(
+        agents.flatMap(({ agent_id, agent_name }) => (agent_id && agent_name ? [[agent_id, agent_name]] : [])),
+      ),
+      activeSkill: typeof session?.skill === "string" ? session.skill : null,
+      mode: typeof session?.mode === "string" ? session.mode : null,
+      plan,
+      goal: file?.goal ?? null,
+      tasks: file?.tasks ?? null,
+      ready: file === null ? [] : summarize(file.tasks).ready,
+      agents,
+      agentTasks,
+      edits,
+      knowledge: {
+        memory: knowledgeFiles(project, "memory"),
+        context: knowledgeFiles(project, "context"),
+        rules: knowledgeFiles(project, "rules"),
+      },
+      otherSessions: otherLiveSessions(read(sessionsFile)?.sessions ?? [], event.sessionId, around.now()),
+      tags: catalog.tags.map(({ id, type, skill, handler, variants }) => ({
+        id,
+        type,
+        skill,
+        handler,
+        variants: variants ?? [],
+      })),
+      skill: (id: string) => {
+        const entry = findSkill(catalog, id);
+        if (entry === null) return null;
+        return { id, body: bodyOf(catalog.coreDir, "skills", entry), docs: entry.harness_docs_refs ?? [] };
+      },
+      resumable: (name: string, task: TaskFact | null) =>
+        resumable(name, task, { catalog, agents, edits, canResume: around.host.canResume }),
+      toolNames: around.host.toolNames,
+      hostDocs: around.host.docs,
+      troubles,
+    }),
+  });
+}
+
+function safely<T>(read: () => T, otherwise: T, troubles: string[]): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof NutError)) throw error;
+    troubles.push(`${error.message}; left as it is`);
+    return otherwise;
+  }
+}
+
+function editList(files: Readonly<Record<string, unknown>>): EditFact[] {
+  return Object.entries(files).flatMap(([path, edits]) =>
+    (Array.isArray(edits) ? edits : []).map((edit: { agent_id?: unknown; at?: unknown }) => ({
+      path,
+      agentId: typeof edit.agent_id === "string" && edit.agent_id !== LEAD ? edit.agent_id : null,
+      at: String(edit.at ?? ""),
+    })),
+  );
+}
+
+function resumable(
+  name: string,
+  task: TaskFact | null,
+  {
+    catalog,
+    agents,
+    edits,
+    canResume,
+  }: { catalog: Catalog; agents: Facts["agents"]; edits: readonly EditFact[]; canResume: boolean },
+) {
+  const tier = findAgent(catalog, name)?.resume_tier;
+  if (tier === undefined) return null;
+  const earlier = agents
+    .filter(
+      ({ agent_name, status, agent_id }) => agent_name === name && status === "completed" && agent_id !== undefined,
+    )
+    .map(({ agent_id = "", files_touched = [], stopped_at = "" }) => ({
+      agent: name,
+      session: agent_id,
+      task: 0,
+      files: files_touched,
+      editedSince: edits.some(
+        ({ path, agentId, at }) => agentId !== agent_id && at > stopped_at && files_touched.includes(path),
+      ),
+    }));
+  const policy = task?.owner_reuse_policy as "fresh" | "resume" | "resume_if_same_artifact" | undefined;
+  const files = earlier.at(-1)?.files ?? [];
+  const { session, reason } = chooseSession({
+    tier: tier as "persistent" | "bounded" | "ephemeral",
+    earlier,
+    files,
+    canResume,
+    ...(policy === undefined ? {} : { policy }),
+  });
+  return session === null ? null : { agentId: session.session, reason };
+}
+
+function knowledgeFiles(project: Project, kind: "memory" | "context" | "rules"): string[] {
+  try {
+    return readdirSync(join(project.layout.nexus, kind))
+      .filter((name) => name.endsWith(".md"))
+      .sort();
+  } catch {
+    return [];
+  }
+}

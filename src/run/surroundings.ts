@@ -1,0 +1,28 @@
+// Where an event happens: the folder, the environment, the clock and the host.
+import type { Env } from "../state/index.js";
+import type { ProcessMark } from "./sessions.js";
+
+/** What the place we live in looks like to an agent. `nexus run` has one of its own. */
+export interface HostFace {
+  readonly harnessId: string;
+  /** Abstract tool name → the name a model sees here. */
+  readonly toolNames: Readonly<Record<string, string>>;
+  /** Topic → what to tell a model: `report`, and whatever skills ask for (`resume_invocation`, `instruction_file`). */
+  readonly docs: Readonly<Record<string, string>>;
+  /** Settings of hosts, relative to the project or starting with `~/`. */
+  readonly settings: readonly string[];
+  readonly canResume: boolean;
+}
+
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: Env;
+  readonly now: () => Date;
+  readonly host: HostFace;
+  readonly coreDir?: string;
+  /** The process whose end is the end of the session, when the door knows it. */
+  readonly process?: ProcessMark | null;
+}
+
+/** Who edited when nobody but Lead did; edit-tracker.json wants an id. */
+export const LEAD = "lead";
