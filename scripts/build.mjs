@@ -27,6 +27,11 @@ const shared = {
   logLevel: "warning",
 };
 
+// Bundled CommonJS packages call require() for Node's own modules.
+const requireForPackages = {
+  js: 'import { createRequire as __createRequire } from "node:module";const require=__createRequire(import.meta.url);',
+};
+
 await build({
   ...shared,
   entryPoints: {
@@ -39,10 +44,7 @@ await build({
   format: "esm",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  // Bundled CommonJS packages call require() for Node's own modules.
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module";const require=__createRequire(import.meta.url);',
-  },
+  banner: requireForPackages,
 });
 
 // What a host starts for every tool call, apart from the rest: the gate is one small file that reaches for the other only
@@ -68,6 +70,7 @@ await build({
   format: "esm",
   splitting: true,
   chunkNames: "[name]-[hash]",
+  banner: requireForPackages,
 });
 
 if (process.argv.includes("--types")) {

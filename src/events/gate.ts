@@ -110,7 +110,9 @@ function roleShell(
   if (inProject.length > 0 && /\.nexus\/state|\.nexus\/config/i.test(command))
     return offLimits(".nexus/state", standing);
   const program =
-    /(?:^|[\s;&|(/])(nexus|nutcracker)(?:\.js)?\s+(?!status\b|list\b|show\b|doctor\b|help\b|--)(\S+)/.exec(command);
+    /(?:^|[\s;&|(/])(nexus|nutcracker)(?:\.js)?\s+(?!status\b|list\b|show\b|doctor\b|help\b|history\b|context\b|--)(\S+)/.exec(
+      command,
+    );
   if (program !== null) return `${who(standing)} may not run "${program[1]} ${program[2]}"; use the tools it was given`;
   if (/(?:^|[\s;&|(/])(?:claude|codex|opencode)\s+(?:-p|exec|run|--print|serve)/.test(command)) {
     return `${who(standing)} may not start agents; report to Lead what needs doing`;

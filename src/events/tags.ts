@@ -54,7 +54,7 @@ function standsAlone(text: string, start: number, end: number, follows: boolean,
   const before = text[start - 1];
   const after = text.slice(end);
   // A word, an index (`a[d]`), an escape (`\[d]`) or an image (`![d]`) in front.
-  if (before !== undefined && !follows && !/[\s([{,;:.!?>*_~—–\-/|]/u.test(before)) return false;
+  if (before !== undefined && !follows && !/[\s([{,;:.?>*_~—–\-/|]/u.test(before)) return false;
   if (after === "" || /^\s/.test(after)) return true;
   if (after.startsWith("[")) {
     const next = new RegExp(TAG.source, "iuy").exec(after);

@@ -29,6 +29,7 @@ export interface GateCache {
 export const GATE_CACHE = "gate.json";
 
 export async function gateFacts({ cwd, env, harnessId, settings, coreDir }: GateSurroundings): Promise<GateFacts> {
+  if (!statSync(cwd).isDirectory()) throw new Error(`${cwd} is not a folder`);
   const layout = layoutOf(realPath(findRoot(cwd, env)), harnessId);
   const cache = readCache(layout);
   const additions = await additionsOf(layout, cache);

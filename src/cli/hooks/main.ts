@@ -21,7 +21,7 @@ export async function hookMain(argv: readonly string[]): Promise<void> {
 
   const host = findHost(name);
   if (host === null) return end("", `nexus: unknown host "${name.slice(0, 40)}"; denied\n`, 2);
-  const raw = await readInput(0);
+  const raw = await readInput(process.stdin);
   const answer = await answerHook(host, raw, {
     env: process.env,
     now: () => new Date(),

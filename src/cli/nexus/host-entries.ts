@@ -1,3 +1,7 @@
 import type { Entry } from "../command.js";
 
-export const hostEntries: readonly Entry[] = [];
+const group = "Hosts";
+
+export const hostEntries: readonly Entry[] = [
+  { name: "hook", group, summary: "answer an event of a host (hosts call this)", load: () => import("./hook.js") },
+];

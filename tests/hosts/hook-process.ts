@@ -1,0 +1,66 @@
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+export const HOOK = join(ROOT, "dist/hook/hook.js");
+
+/** A fresh project with a private home beside it. */
+export function newProject(files: Readonly<Record<string, string>> = {}): { root: string; home: string } {
+  const base = realpathSync(mkdtempSync(join(tmpdir(), "nut-hosts-")));
+  const root = join(base, "project");
+  const home = join(base, "home");
+  for (const folder of [join(root, ".git"), home]) mkdirSync(folder, { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+  return { root, home };
+}
+
+export interface HookResult {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly ms: number;
+}
+
+export interface HookOptions {
+  readonly host?: string;
+  readonly event?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly keepOpen?: boolean;
+  readonly home?: string;
+}
+
+/** Runs the real hook process, as a host would: payload on stdin, small environment. */
+export function runHook(payload: string | Uint8Array | object, options: HookOptions = {}): Promise<HookResult> {
+  const { host = "claude", event, env = {}, cwd = tmpdir(), keepOpen = false, home = tmpdir() } = options;
+  const started = performance.now();
+  const child = spawn(process.execPath, [HOOK, host, ...(event === undefined ? [] : [event])], {
+    cwd,
+    env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (data) => (stdout += data));
+  child.stderr.on("data", (data) => (stderr += data));
+  child.stdin.on("error", () => {});
+  const bytes = typeof payload === "string" || payload instanceof Uint8Array ? payload : JSON.stringify(payload);
+  if (keepOpen) child.stdin.write(bytes);
+  else child.stdin.end(bytes);
+  return new Promise((resolve) => {
+    child.on("close", (exit) => resolve({ exit, stdout, stderr, ms: performance.now() - started }));
+  });
+}
+
+export const claudePayload = (root: string, event: string, fields: object = {}): object => ({
+  session_id: "session-1",
+  transcript_path: join(root, "transcript.jsonl"),
+  cwd: root,
+  hook_event_name: event,
+  ...fields,
+});
