@@ -1,5 +1,7 @@
 export { type Check, type CheckPlan, planChecks } from "./checks.js";
+export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
 export type { AcceptanceCredential, CredentialReader } from "./credential.js";
+export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
 export {
   ARTIFACTS,
@@ -9,6 +11,7 @@ export {
   compareTrees,
   copyTree,
   type Delivered,
+  deliverable,
   isResult,
   listTree,
   rebuildTree,
@@ -22,5 +25,4 @@ export {
   type CheckResult,
   type Counts,
   runAcceptance,
-  testsDigest,
 } from "./run-acceptance.js";

@@ -94,6 +94,8 @@ export interface Change {
   readonly lines: number;
   /** Lines added plus lines removed. */
   readonly diffLines: number;
+  /** A symbolic link now. Bundles hold none, so it cannot be delivered. */
+  readonly link?: true;
 }
 
 /** What `after` changed in `before`. Content is compared, never times: an agent can set those. */
@@ -103,15 +105,17 @@ export function compareTrees(before: string, after: string, counts: (path: strin
   const changes: Change[] = [];
   for (const [path, entry] of now) {
     const previous = old.get(path);
+    const link = entry.kind === "link" ? { link: true as const } : {};
     if (previous === undefined) {
       const lines = countLines(text(content(after, path, entry)));
-      changes.push({ path, kind: "created", lines, diffLines: lines });
+      changes.push({ path, kind: "created", lines, diffLines: lines, ...link });
       continue;
     }
     const [a, b] = [content(before, path, previous), content(after, path, entry)];
     const same = previous.kind === entry.kind && previous.executable === entry.executable && a.equals(b);
     if (same) continue;
-    changes.push({ path, kind: "modified", lines: countLines(text(b)), diffLines: diffLines(text(a), text(b)) });
+    const difference = diffLines(text(a), text(b));
+    changes.push({ path, kind: "modified", lines: countLines(text(b)), diffLines: difference, ...link });
   }
   for (const [path, entry] of old) {
     if (now.has(path)) continue;
@@ -147,9 +151,12 @@ export function applyChanges(target: string, changes: readonly Change[], source:
   }
 }
 
-/** Puts the files a delivery must hold under `<delivery>/delivery/artifacts/`. */
+/** What of a result a delivery can hold. */
+export const deliverable = (changes: readonly Change[]): Change[] => changes.filter(({ link }) => link !== true);
+
+/** Puts the files a delivery must hold under `<delivery>/delivery/artifacts/`; links stay behind. */
 export function writeArtifacts(result: string, delivery: string, changes: readonly Change[]): void {
-  const kept = changes.filter(({ kind }) => kind !== "deleted");
+  const kept = deliverable(changes).filter(({ kind }) => kind !== "deleted");
   applyChanges(join(delivery, ARTIFACTS), kept, (path) => join(result, path));
 }
 

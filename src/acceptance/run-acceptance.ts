@@ -8,10 +8,11 @@ import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import { type Check, type CheckPlan, planChecks } from "./checks.js";
 import { type CleanRoom, openCleanRoom } from "./clean-room.js";
+import { buildCleanTree } from "./clean-tree.js";
 import type { AcceptanceCredential, CredentialReader } from "./credential.js";
 import { runHttpCheck } from "./http-check.js";
 import { type Outcome, skipped, unknown } from "./outcome.js";
-import { applyChanges, type Change, compareTrees, copyTree, isResult, treeDigest } from "./result-tree.js";
+import type { Change } from "./result-tree.js";
 import { runScriptCheck } from "./script-check.js";
 import { runSqlCheck } from "./sql-check.js";
 
@@ -72,12 +73,9 @@ export interface Counts {
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
   const { request, manifest, result, base = request, workDir, env, sandbox = "auto", signal } = options;
   const plan = planChecks(request, manifest);
-  const changes = compareTrees(base, result);
   const room = await openCleanRoom({ folder: join(workDir, "result"), env, sandbox });
   try {
-    const kept = changes.filter(({ path }) => !plan.isOwnTest(path));
-    buildTree(room.tree, { base, request, plan, changes: kept, source: (path) => join(result, path) });
-    const digests = { result: treeDigest(room.tree, isResult), tests: testsDigest(request, plan) };
+    const { changes, kept, digests } = buildCleanTree({ base, request, plan, result, target: room.tree });
     const outcomes = await runChecks(room, plan, options);
     const idle = await findIdle({ options, plan, base, kept, outcomes });
     signal?.throwIfAborted();
@@ -95,31 +93,6 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   } finally {
     room.remove();
   }
-}
-
-/** Digest of the request's own tests, criteria and manifest apart: what a result may not change. */
-export function testsDigest(request: string, plan: CheckPlan): string {
-  return treeDigest(request, (path) => isFolderAbove(path, plan) || (plan.isOwnTest(path) && path !== "nutshell.json"));
-}
-
-/** A folder is walked into when something below it may be one of the tests. */
-function isFolderAbove(path: string, plan: CheckPlan): boolean {
-  return plan.ownFiles.some((file) => file.startsWith(`${path}/`));
-}
-
-interface TreeParts {
-  readonly base: string;
-  readonly request: string;
-  readonly plan: CheckPlan;
-  readonly changes: readonly Change[];
-  readonly source: (path: string) => string;
-}
-
-function buildTree(tree: string, { base, request, plan, changes, source }: TreeParts): void {
-  copyTree(base, tree, (path) => path !== ".git" && path !== ".nexus");
-  applyChanges(tree, changes, source);
-  // In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name.
-  if (base !== request) copyTree(request, tree, (path) => plan.isOwnTest(path) || isFolderAbove(path, plan));
 }
 
 async function runChecks(
@@ -210,7 +183,7 @@ async function findIdle({ options, plan, base, kept, outcomes }: IdleSearch): Pr
   const { workDir, env, sandbox = "auto", request } = options;
   const room = await openCleanRoom({ folder: join(workDir, "untouched"), env, sandbox });
   try {
-    buildTree(room.tree, { base, request, plan, changes: [], source: (path) => path });
+    buildCleanTree({ base, request, plan, result: base, target: room.tree });
     const again = await runChecks(room, plan, options, good);
     return new Set(again.filter(({ status }) => status === "passed").map(({ id }) => id));
   } finally {
@@ -273,6 +246,8 @@ function warningsFor(changes: readonly Change[], plan: CheckPlan, sandboxed: boo
     warnings.push(`the request's own tests were changed and put back: ${touched.slice(0, 5).join(", ")}`);
   const runner = changes.filter(({ path }) => RUNNER_FILES.test(path)).map(({ path }) => path);
   if (runner.length > 0) warnings.push(`the result changes how tests are run: ${runner.join(", ")}`);
+  const links = changes.filter(({ link }) => link === true).map(({ path }) => path);
+  if (links.length > 0) warnings.push(`links cannot be delivered and were left out: ${links.slice(0, 5).join(", ")}`);
   if (!sandboxed) warnings.push("the checks ran without a sandbox");
   return warnings;
 }

@@ -1,4 +1,5 @@
 import type { Program } from "../command.js";
+import { acceptanceEntries } from "./acceptance-entries.js";
 import { bundleEntries } from "./bundle-entries.js";
 import { credentialsEntries } from "./credentials-entries.js";
 import { marketEntries } from "./market-entries.js";
@@ -12,5 +13,5 @@ export const program: Program = {
     ["nutshell check --dir my-task", "what is missing, and the command that adds it"],
     ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
   ],
-  entries: [...bundleEntries, ...credentialsEntries, ...viewEntries, ...marketEntries],
+  entries: [...bundleEntries, ...acceptanceEntries, ...credentialsEntries, ...viewEntries, ...marketEntries],
 };

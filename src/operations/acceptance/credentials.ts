@@ -1,0 +1,46 @@
+import type { CredentialReader } from "../../acceptance/index.js";
+import { NutError } from "../../errors.js";
+import { handOut, type OpenedVault, type Secret, scrubber } from "../../vault/index.js";
+import type { Context } from "../operation.js";
+import { collectKeys } from "../vault/keys.js";
+import { readVaultFolder, unlock } from "../vault/vault-folder.js";
+
+export interface AcceptanceCredentials {
+  readonly read: CredentialReader;
+  /** Takes out every secret that was handed out. */
+  readonly scrub: (text: string) => string;
+}
+
+/** Opens the request's vault at the first check that needs it. A credential nobody here can open is not an error: its check is skipped by name. */
+export function acceptanceCredentials(
+  request: string,
+  identity: readonly string[],
+  context: Context,
+): AcceptanceCredentials {
+  const secrets: Secret[] = [];
+  let opened: Promise<OpenedVault> | undefined;
+  const folder = readVaultFolder(request);
+  return {
+    scrub: (text) => (secrets.length === 0 ? text : scrubber(secrets).text(text)),
+    read: async (name) => {
+      try {
+        opened ??= unlock(folder, collectKeys(identity, context));
+        const { vault } = await opened;
+        const given = handOut({
+          vault,
+          scopes: folder.manifest.credentials?.scopes ?? [],
+          names: [name],
+          purpose: "acceptance",
+          now: context.now(),
+        });
+        secrets.push(...given.secrets);
+        const credential = vault.credentials.find((row) => row.name === name)!;
+        return { type: credential.type, value: credential.value, env: given.env };
+      } catch (error) {
+        if (!(error instanceof NutError)) throw error;
+        context.progress({ type: "warning", message: `credential "${name}": ${error.message}` });
+        return null;
+      }
+    },
+  };
+}

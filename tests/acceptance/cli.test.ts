@@ -1,0 +1,339 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type PassThrough, Readable, Writable } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { buildCleanTree, compareTrees, copyTree, planChecks, writeArtifacts } from "../../src/acceptance/index.js";
+import { contentDigest, packFolder } from "../../src/bundle/index.js";
+import { main } from "../../src/cli/main.js";
+import { program } from "../../src/cli/nutshell/program.js";
+import type { Manifest } from "../../src/schema/manifest.js";
+import { put } from "./room.js";
+
+let folder: string;
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), "nut-accept-cli-"));
+  put(folder, { "tmp/.keep": "" });
+  await writeRequest();
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+async function nutshell(...argv: string[]) {
+  const text = { out: "", err: "" };
+  const sink = (key: "out" | "err") =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        text[key] += chunk;
+        done();
+      },
+    });
+  const code = await main(program, argv, {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: join(folder, "home"), TMPDIR: join(folder, "tmp") },
+    now: () => new Date("2026-01-01T00:00:00Z"),
+    signal: new AbortController().signal,
+    stdin: () => Readable.from([]) as PassThrough,
+    stdout: sink("out"),
+    stderr: sink("err"),
+    ask: null,
+  });
+  expect(readdirSync(join(folder, "tmp"))).toEqual([".keep"]);
+  return { code, ...text };
+}
+
+const ID = "nut-11111111-1111-4111-8111-111111111111";
+const CHECKLIST = ["it is polite"];
+
+async function writeRequest(): Promise<void> {
+  const manifest: Manifest = {
+    nutshell_version: "0.2.0",
+    bundle_type: "request",
+    id: ID,
+    task: { title: "Greet", summary: "say hello" },
+    acceptance: { criteria_file: "tests/criteria.json", checklist: CHECKLIST },
+  };
+  const criteria = [
+    {
+      id: "AC-1",
+      description: "it greets",
+      type: "shell",
+      script: "tests/greets.sh",
+      expected: { stdout_contains: "yes" },
+    },
+    { id: "AC-2", description: "it is nice", type: "shell", command: "true", auto_verifiable: false },
+  ];
+  put(join(folder, "request"), {
+    "nutshell.json": JSON.stringify(manifest),
+    "tests/criteria.json": JSON.stringify({ criteria }),
+    "tests/greets.sh": "grep -q hello files/greeting.txt && echo yes\n",
+    "files/greeting.txt": "nothing\n",
+  });
+  await packFolder(join(folder, "request"), { output: join(folder, "request.nut") });
+}
+
+interface Forgery {
+  readonly greeting?: string;
+  readonly status?: string;
+  readonly evidence?: string;
+  readonly note?: string;
+  readonly log?: boolean;
+  readonly edit?: (result: Record<string, unknown>) => void;
+}
+
+/** A delivery as a harness would write it, unless told otherwise. */
+async function writeDelivery(forgery: Forgery = {}): Promise<void> {
+  const {
+    greeting = "hello\n",
+    status = "completed",
+    evidence = "proven",
+    note = "read it twice",
+    log = true,
+  } = forgery;
+  const [request, work, delivery] = ["request", "work", "delivery"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+  ];
+  copyTree(request, work);
+  put(work, { "files/greeting.txt": greeting, "files/more.txt": "more\n" });
+  const changes = compareTrees(request, work);
+  writeArtifacts(work, delivery, changes);
+  const plan = planChecks(request, JSON.parse(readFileSync(join(request, "nutshell.json"), "utf8")));
+  const { digests } = buildCleanTree({ base: request, request, plan, result: work, target: join(folder, "clean") });
+  const paths = (kind: string) =>
+    changes.filter((row) => row.kind === kind).map(({ path }) => ({ path: `delivery/artifacts/${path}` }));
+  const result: Record<string, unknown> = {
+    nutshell_version: "0.2.0",
+    bundle_type: "delivery",
+    request_id: ID,
+    parent_id: ID,
+    status,
+    completion_percentage: 100,
+    artifacts: { files_created: paths("created"), files_modified: paths("modified") },
+    acceptance_results: {
+      criteria: [
+        { id: "AC-1", status: "passed", evidence, log: "delivery/logs/AC-1.log" },
+        { id: "AC-2", status: "unknown" },
+      ],
+      checklist: [{ item: CHECKLIST[0], status: "passed", evidence: "judged", note }],
+    },
+    digests: { ...digests, request: contentDigest(request) },
+  };
+  forgery.edit?.(result);
+  const manifest = {
+    nutshell_version: "0.2.0",
+    bundle_type: "delivery",
+    id: "nut-22222222-2222-4222-8222-222222222222",
+    request_id: result.request_id,
+    parent_id: ID,
+    status,
+  };
+  put(delivery, {
+    "nutshell.json": JSON.stringify(manifest),
+    "delivery/result.json": JSON.stringify(result),
+    ...(log ? { "delivery/logs/AC-1.log": "yes\n" } : {}),
+  });
+  await packFolder(delivery, { output: join(folder, "delivery.nut") });
+}
+
+describe("nutshell accept", () => {
+  it("tells what passed and what a person must judge, with JUnit XML for CI", async () => {
+    copyTree(join(folder, "request"), join(folder, "work"));
+    put(join(folder, "work"), { "files/greeting.txt": "hello\n" });
+    const { code, out } = await nutshell(
+      "accept",
+      "work",
+      "--request",
+      "request.nut",
+      "--junit",
+      "report.xml",
+      "--logs",
+      "logs",
+    );
+    expect(out).toContain("✓ AC-1 it greets\n? AC-2 it is nice (a person judges this)\n");
+    expect(out).toMatch(/incomplete: 1 of 2 checks passed, 1 proven by the work, 1 for a person to judge\n$/);
+    // A person still has to judge one: the tool does not say yes for them.
+    expect(code).toBe(1);
+    expect(readFileSync(join(folder, "report.xml"), "utf8")).toContain(
+      '<testcase classname="Greet" name="AC-1: it greets"',
+    );
+    expect(readFileSync(join(folder, "logs/AC-1.log"), "utf8")).toBe("yes\n");
+  });
+
+  it("says yes when everything passed and the work made it pass", async () => {
+    const criteria = [{ id: "AC-1", type: "shell", script: "tests/greets.sh" }];
+    put(join(folder, "request"), { "tests/criteria.json": JSON.stringify({ criteria }) });
+    copyTree(join(folder, "request"), join(folder, "work"));
+    put(join(folder, "work"), { "files/greeting.txt": "hello\n" });
+    const { code, out } = await nutshell("accept", "work", "--request", "request");
+    expect({ code, out }).toEqual({ code: 0, out: "✓ AC-1\npassed: 1 of 1 check passed, 1 proven by the work\n" });
+  });
+
+  it("says no, and why, to a request nobody worked on", async () => {
+    const { code, out } = await nutshell("accept", "request.nut");
+    expect(code).toBe(1);
+    expect(out).toContain("✗ AC-1 it greets (exit 1, expected 0)");
+  });
+
+  it("rebuilds and runs a delivery against its request", async () => {
+    await writeDelivery();
+    const { out } = await nutshell("accept", "delivery.nut", "-r", "request.nut", "--json");
+    expect(JSON.parse(out)).toMatchObject({
+      counts: { passed: 1, proven: 1 },
+      results: [{ id: "AC-1", status: "passed" }, { id: "AC-2" }],
+    });
+    expect(await nutshell("accept", "delivery.nut")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("checked against its request"),
+    });
+  });
+});
+
+describe("nutshell verify", () => {
+  const verify = async (...flags: string[]) => {
+    const result = await nutshell("verify", "delivery.nut", "--json", ...flags);
+    return { code: result.code, ...JSON.parse(result.out) };
+  };
+
+  it("verifies an honest delivery, and again by running it", async () => {
+    await writeDelivery();
+    expect(await verify("-r", "request.nut")).toMatchObject({
+      code: 0,
+      verified: true,
+      backed: true,
+      findings: [],
+      claims: [
+        { kind: "criterion", id: "AC-1", status: "passed", evidence: "proven" },
+        { kind: "criterion", id: "AC-2", status: "unknown", evidence: "said" },
+        { kind: "checklist", id: "it is polite", status: "passed", evidence: "judged" },
+      ],
+    });
+    const again = await verify("-r", "request", "--rerun");
+    expect(again).toMatchObject({ code: 0, verified: true, rerun: { counts: { passed: 1, proven: 1 } } });
+    expect(again.claims[0]).toMatchObject({ evidence: "proven", rerun: "passed" });
+  });
+
+  it("refutes a lie by running it", async () => {
+    await writeDelivery({ greeting: "nothing at all\n" });
+    const said = await verify("-r", "request.nut", "--rerun");
+    expect(said).toMatchObject({ code: 1, verified: false, backed: false });
+    expect(said.findings).toMatchObject([{ code: "CLAIM_REFUTED", path: "AC-1" }]);
+  });
+
+  it.each<[string, Forgery, string]>([
+    ["an agent's word", { evidence: "said" }, "AC-1 is said, not proven: no evidence is given"],
+    ["a missing log", { log: false }, "AC-1 is said, not proven: the log of the run is missing"],
+    ["a judgement without a reason", { note: "" }, '"it is polite" is only said'],
+    [
+      "a criterion left out",
+      {
+        edit: (r) => {
+          r.acceptance_results = { criteria: [] };
+        },
+      },
+      "AC-1 is not answered",
+    ],
+    [
+      "a test that proves nothing",
+      {
+        edit: (r) => {
+          (r.acceptance_results as { criteria: { proves_nothing?: boolean }[] }).criteria[0]!.proves_nothing = true;
+        },
+      },
+      "nothing is proven that the untouched request would not pass",
+    ],
+  ])("does not take %s for completed", async (_, forgery, gap) => {
+    await writeDelivery(forgery);
+    const said = await verify("-r", "request.nut");
+    expect(said).toMatchObject({ code: 1, verified: false, backed: false });
+    expect(said.gaps).toContain(gap);
+  });
+
+  it("lets partial be partial", async () => {
+    await writeDelivery({ status: "partial", evidence: "said" });
+    expect(await verify("-r", "request.nut")).toMatchObject({
+      code: 0,
+      verified: true,
+      backed: false,
+      status: "partial",
+    });
+  });
+
+  it.each<[string, Forgery, string, string]>([
+    [
+      "another result",
+      {
+        edit: (r) => {
+          (r.digests as { result: string }).result = `sha256:${"0".repeat(64)}`;
+        },
+      },
+      "DIGEST_MISMATCH",
+      "digests.result",
+    ],
+    [
+      "other tests",
+      {
+        edit: (r) => {
+          (r.digests as { tests: string }).tests = `sha256:${"0".repeat(64)}`;
+        },
+      },
+      "DIGEST_MISMATCH",
+      "digests.tests",
+    ],
+    [
+      "another request",
+      {
+        edit: (r) => {
+          r.request_id = "nut-other";
+        },
+      },
+      "REQUEST_MISMATCH",
+      "request_id",
+    ],
+    [
+      "a file that is not there",
+      {
+        edit: (r) => {
+          r.artifacts = { files_created: [{ path: "delivery/artifacts/ghost.txt" }] };
+        },
+      },
+      "ARTIFACT_MISSING",
+      "delivery/artifacts/ghost.txt",
+    ],
+  ])("sees that a delivery names %s", async (_, forgery, code, path) => {
+    await writeDelivery(forgery);
+    const said = await verify("-r", "request.nut");
+    expect(said).toMatchObject({ code: 1, verified: false });
+    expect(said.findings).toContainEqual(expect.objectContaining({ code, path, severity: "error" }));
+  });
+
+  it("says no to a damaged bundle", async () => {
+    await writeDelivery();
+    const bytes = readFileSync(join(folder, "delivery.nut"));
+    bytes[bytes.length - 20]! ^= 0xff;
+    writeFileSync(join(folder, "delivery.nut"), bytes);
+    expect(await verify()).toMatchObject({ code: 1, verified: false, status: null });
+  });
+
+  it("needs a request to run again, and a delivery to verify", async () => {
+    await writeDelivery();
+    expect(await nutshell("verify", "delivery.nut", "--rerun")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("--rerun needs the request"),
+    });
+    expect(await nutshell("verify", "request.nut")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("is a request, not a delivery"),
+    });
+  });
+
+  it.skipIf(!existsSync("../shared/data/nutshell-samples/delivery.nut"))(
+    "takes a delivery of another tool at its word only (needs the samples)",
+    async () => {
+      const sample = join(process.cwd(), "../shared/data/nutshell-samples/delivery.nut");
+      const { code, out } = await nutshell("verify", sample, "--json");
+      const said = JSON.parse(out);
+      expect({ code, backed: said.backed }).toEqual({ code: 1, backed: false });
+    },
+  );
+});
