@@ -18,7 +18,7 @@ export const ageBackend: Backend = {
     }
     return ageEncrypt(plain, { passphrase: words, armored });
   },
-  targetOf(bytes) {
-    return { armored: bytes[0] === 0x2d, byPassphrase: readAgeHeader(bytes).passphrase };
+  async targetOf(bytes) {
+    return { armored: bytes[0] === 0x2d, byPassphrase: (await readAgeHeader(bytes)).passphrase };
   },
 };

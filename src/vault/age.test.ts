@@ -74,7 +74,7 @@ describe("age", () => {
   it("never repeats a secret key given as a recipient", async () => {
     const { identity } = await generateAgeIdentity();
     try {
-      checkRecipient(identity);
+      await checkRecipient(identity);
       expect.unreachable();
     } catch (error) {
       expect(String(error)).not.toContain(identity);

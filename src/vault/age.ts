@@ -1,5 +1,5 @@
 // age files, by the age-encryption library. Added here: bounds on what a hostile header may cost, and refusals with codes.
-import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import type { Decrypter } from "age-encryption";
 import { NutError } from "../errors.js";
 import { readSecretFile, writeSecretFile } from "./secret-file.js";
 
@@ -7,6 +7,9 @@ import { readSecretFile, writeSecretFile } from "./secret-file.js";
 export const SCRYPT_MAX_LOG_N = 18;
 /** One X25519 step per stanza and identity: 512 recipients are more than any team, 10,000 are an attack. */
 export const MAX_STANZAS = 512;
+
+/** Loaded at the first use: commands that only look for leaks or list names should not pay for it at start-up. */
+const library = () => import("age-encryption");
 
 const INTRO = "age-encryption.org/v1\n";
 const ARMOR_INTRO = "-----BEGIN AGE ENCRYPTED FILE-----";
@@ -31,8 +34,8 @@ export function isAge(bytes: Uint8Array): boolean {
 }
 
 /** How a file was encrypted, read from its header without any key. */
-export function readAgeHeader(file: Uint8Array): AgeHeader {
-  const bytes = dearmor(file);
+export async function readAgeHeader(file: Uint8Array): Promise<AgeHeader> {
+  const bytes = await dearmor(file);
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4 << 20)).toString("latin1");
   const end = text.indexOf("\n---");
   const stanzas = (end < 0 ? text : text.slice(0, end)).split("\n").filter((line) => line.startsWith("-> "));
@@ -52,9 +55,10 @@ export function readAgeHeader(file: Uint8Array): AgeHeader {
 
 /** Throws VAULT_NO_MATCHING_KEY when no key fits, VAULT_DAMAGED when the file is not what was encrypted. */
 export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8Array> {
-  const header = readAgeHeader(file);
+  const header = await readAgeHeader(file);
+  const { Decrypter } = await library();
   const decrypter = new Decrypter();
-  for (const identity of keys.identities) decrypter.addIdentity(identity);
+  for (const identity of keys.identities) addIdentity(decrypter, identity);
   if (header.passphrase) {
     const passphrase = (await keys.passphrase?.()) ?? null;
     if (passphrase === null && keys.identities.length === 0) throw needsPassphrase();
@@ -63,7 +67,7 @@ export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8
     throw noKey("no identity is at hand");
   }
   try {
-    return await decrypter.decrypt(dearmor(file));
+    return await decrypter.decrypt(await dearmor(file));
   } catch (cause) {
     // The library has one class for everything; this sentence is pinned by a test.
     const words = cause instanceof Error ? cause.message : "";
@@ -73,23 +77,25 @@ export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8
 }
 
 export async function ageEncrypt(plain: Uint8Array, target: AgeTarget): Promise<Uint8Array> {
+  const { armor, Encrypter } = await library();
   const encrypter = new Encrypter();
   if ("passphrase" in target) {
     encrypter.setPassphrase(target.passphrase);
     encrypter.setScryptWorkFactor(target.logN ?? SCRYPT_MAX_LOG_N);
   } else {
     if (target.recipients.length === 0) throw new NutError("IDENTITY_MISSING", "nobody to encrypt for");
-    for (const recipient of new Set(target.recipients)) encrypter.addRecipient(checkRecipient(recipient));
+    for (const recipient of new Set(target.recipients)) encrypter.addRecipient(await checkRecipient(recipient));
   }
   const file = await encrypter.encrypt(plain);
   return target.armored ? Buffer.from(armor.encode(file), "ascii") : file;
 }
 
 /** A recipient as it is typed. A secret key in its place is refused without repeating it. */
-export function checkRecipient(text: string): string {
+export async function checkRecipient(text: string): Promise<string> {
   const refuse = (message: string) => new NutError("IDENTITY_INVALID", message, { hint: "nutshell keygen" });
   if (/^age-secret-key-/i.test(text)) throw refuse("a recipient is a public key (age1…), not a secret one");
   if (!text.startsWith("age1")) throw refuse(`"${text.slice(0, 80)}" is not an age recipient (age1…)`);
+  const { Encrypter } = await library();
   try {
     new Encrypter().addRecipient(text);
     return text;
@@ -104,11 +110,17 @@ export interface AgeIdentity {
 }
 
 export async function generateAgeIdentity(): Promise<AgeIdentity> {
-  const identity = await generateX25519Identity();
-  return { identity, recipient: await identityToRecipient(identity) };
+  const identity = await (await library()).generateX25519Identity();
+  return { identity, recipient: await recipientOf(identity) };
 }
 
-export const recipientOf = (identity: string): Promise<string> => identityToRecipient(identity);
+export async function recipientOf(identity: string): Promise<string> {
+  try {
+    return await (await library()).identityToRecipient(identity);
+  } catch {
+    throw badIdentity();
+  }
+}
 
 /** The form age-keygen writes, so that either tool's file serves both. */
 export function writeAgeIdentityFile(path: string, { identity, recipient }: AgeIdentity, createdAt: Date): void {
@@ -130,17 +142,27 @@ export function parseAgeIdentities(text: string): readonly string[] | null {
   return lines.length > 0 && lines.every(isAgeIdentity) ? lines : null;
 }
 
+/** The form alone; its checksum is looked at when it is used. */
 function isAgeIdentity(line: string): boolean {
+  return /^AGE-SECRET-KEY-(PQ-)?1[02-9AC-HJ-NP-Z]{58,}$/.test(line);
+}
+
+function addIdentity(decrypter: Decrypter, identity: string): void {
   try {
-    new Decrypter().addIdentity(line);
-    return true;
+    decrypter.addIdentity(identity);
   } catch {
-    return false;
+    throw badIdentity();
   }
 }
 
-function dearmor(file: Uint8Array): Uint8Array {
+/** The library's own words would repeat the key. */
+function badIdentity(): NutError {
+  return new NutError("IDENTITY_INVALID", "an age identity is misspelt: its checksum does not fit");
+}
+
+async function dearmor(file: Uint8Array): Promise<Uint8Array> {
   if (!isArmored(file)) return file;
+  const { armor } = await library();
   try {
     return armor.decode(Buffer.from(file.buffer, file.byteOffset, file.length).toString("latin1"));
   } catch (cause) {

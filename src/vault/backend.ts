@@ -49,5 +49,5 @@ export interface Backend {
   open(bytes: Uint8Array, keys: Keys): Promise<Uint8Array>;
   seal(plain: Uint8Array, target: Target, keys: Keys): Promise<Uint8Array>;
   /** What a vault says about its own target, so that saving it again needs no flags. */
-  targetOf(bytes: Uint8Array): Target;
+  targetOf(bytes: Uint8Array): Promise<Target>;
 }

@@ -10,5 +10,5 @@ export const plainBackend: Backend = {
   },
   open: async (bytes) => bytes,
   seal: async (plain) => plain,
-  targetOf: () => ({}),
+  targetOf: async () => ({}),
 };

@@ -1,7 +1,7 @@
 // sops JSON files with an age key. Read natively: each value is AES-256-GCM with its path as additional data, and the whole
 // is checked against the file's MAC. Written by the `sops` program itself, so that its configuration keeps its say.
 import { createDecipheriv, createHash, timingSafeEqual } from "node:crypto";
-import { type Node, type ParseError, parseTree } from "jsonc-parser";
+import type { Node, ParseError } from "jsonc-parser";
 import { NutError } from "../errors.js";
 import { ageDecrypt } from "./age.js";
 import type { Backend, Keys } from "./backend.js";
@@ -26,7 +26,7 @@ export const sopsBackend: Backend = {
     const dataKey = await openDataKey(metadata, keys);
     const mac = createHash("sha512");
     if (metadata.mac_only_encrypted === true) mac.update(ONLY_ENCRYPTED_START);
-    const plain = decryptTree(rootOf(bytes), dataKey, (value, encrypted) => {
+    const plain = decryptTree(await rootOf(bytes), dataKey, (value, encrypted) => {
       if (encrypted || metadata.mac_only_encrypted !== true) mac.update(value);
     });
     checkMac(metadata, dataKey, mac.digest("hex").toUpperCase());
@@ -59,7 +59,7 @@ export const sopsBackend: Backend = {
     }
     return result.stdout;
   },
-  targetOf(bytes) {
+  async targetOf(bytes) {
     const { age = [] } = jsonShape(bytes)!.sops as Metadata;
     return { recipients: age.map(({ recipient }) => recipient).filter((recipient) => recipient !== undefined) };
   },
@@ -86,7 +86,8 @@ async function openDataKey({ age = [] }: Metadata, keys: Keys): Promise<Uint8Arr
 }
 
 /** A parser that keeps the order of keys as written: the MAC depends on it, and JavaScript objects sort number-like keys. */
-function rootOf(bytes: Uint8Array): Node {
+async function rootOf(bytes: Uint8Array): Promise<Node> {
+  const { parseTree } = await import("jsonc-parser");
   const errors: ParseError[] = [];
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
   const root = parseTree(text, errors, { disallowComments: true });

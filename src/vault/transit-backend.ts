@@ -31,7 +31,7 @@ export const transitBackend: Backend = {
     const answer = await call(keys, pathOf("encrypt", transit), { plaintext: Buffer.from(plain).toString("base64") });
     return toFile(transit, answer.ciphertext);
   },
-  targetOf(bytes): Target {
+  async targetOf(bytes): Promise<Target> {
     const { transit } = readFile(bytes)!;
     return { transitKey: transit.key, transitMount: transit.mount };
   },

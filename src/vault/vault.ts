@@ -74,7 +74,11 @@ export async function openVault(bytes: Uint8Array, declared: string | undefined,
   const vault = readVault(await openVaultBytes(bytes, declared, keys));
   const backend = checkBackend(bytes, declared);
   const recipients = Array.isArray(vault.recipients) ? vault.recipients.filter((r) => typeof r === "string") : [];
-  return { vault, backend, target: { ...backendNamed(backend).targetOf(bytes), recipients } };
+  return {
+    vault,
+    backend,
+    target: { ...(await backendNamed(backend).targetOf(bytes)), ...(recipients.length === 0 ? {} : { recipients }) },
+  };
 }
 
 /** Encrypts a vault; recipients named by the target are remembered inside it. */

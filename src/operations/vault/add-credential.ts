@@ -125,7 +125,7 @@ interface Opened {
 }
 
 async function openOrCreate(folder: VaultFolder, input: AddInput, keys: Keys, context: Context): Promise<Opened> {
-  const recipients = input.recipients.map(checkRecipient);
+  const recipients = await Promise.all(input.recipients.map(checkRecipient));
   const existing = backendOf(folder);
   if (existing !== null) {
     if (input.encryption !== undefined && input.encryption !== existing) {

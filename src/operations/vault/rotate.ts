@@ -167,7 +167,7 @@ async function retarget(
       hint: "nutshell rotate --json",
     });
   }
-  const named = [...new Set([...kept, ...input.addRecipients.map(checkRecipient)])];
+  const named = [...new Set([...kept, ...(await Promise.all(input.addRecipients.map(checkRecipient)))])];
   // Coming from a backend without recipients, one's own identity is who the vault is for.
   const moved = backend !== opened.backend && (backend === "age" || backend === "sops");
   const recipients = named.length === 0 && moved ? await ownRecipients(keys) : named;

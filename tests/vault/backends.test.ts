@@ -1,0 +1,248 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { Desk } from "./run.js";
+
+let desk: Desk;
+beforeEach(() => {
+  desk = new Desk();
+});
+afterEach(() => desk.remove());
+const vaultFile = () => join(desk.dir, "credentials/vault.enc.json");
+const readVault = () => JSON.parse(readFileSync(vaultFile(), "utf8"));
+const writeVault = (value: unknown) => writeFileSync(vaultFile(), JSON.stringify(value, null, 2));
+
+describe("sops", () => {
+  const value = {
+    host: "db",
+    port: 5432,
+    ratio: 0.25,
+    tls: true,
+    off: false,
+    password: "s3cret-é",
+    empty: "",
+    none: null,
+    "10": "ten",
+    "9": "nine",
+    list: ["a", 1],
+  };
+  let env: Record<string, string>;
+  beforeEach(async () => {
+    await desk.run(["keygen"]);
+    mkdirSync(desk.path("bin"));
+    symlinkSync(fileURLToPath(new URL("sops-double.mjs", import.meta.url)), desk.path("bin/sops"));
+    env = { PATH: `${desk.path("bin")}:${process.env.PATH}` };
+    const added = await desk.run(
+      [
+        "add-credential",
+        "--name",
+        "db",
+        "--type",
+        "postgresql",
+        "--encryption",
+        "sops",
+        "--expires",
+        "7d",
+        "--value-stdin",
+      ],
+      { stdin: JSON.stringify(value), env },
+    );
+    expect(added).toMatchObject({ code: 0 });
+  });
+  const reveal = () => desk.run(["reveal", "db"]);
+
+  it("writes through the program and reads natively, MAC checked", async () => {
+    expect(readVault().sops.mac).toMatch(/^ENC\[AES256_GCM/);
+    expect(readFileSync(vaultFile(), "utf8")).not.toContain("s3cret");
+    expect(JSON.parse((await reveal()).out)).toEqual(value);
+    expect((await desk.run(["rotate", "db", "--value-stdin"], { stdin: "new-value", env })).code).toBe(0);
+    expect((await reveal()).out).toBe("new-value");
+    expect(JSON.parse(readFileSync(join(desk.dir, "nutshell.json"), "utf8")).credentials.encryption).toBe("sops");
+  });
+
+  it("refuses a value that was changed, moved, taken away, added, or a MAC that does not fit", async () => {
+    const good = readFileSync(vaultFile(), "utf8");
+    type Tree = {
+      credentials: { value: Record<string, unknown>; expires_at?: string }[];
+      sops: Record<string, unknown>;
+    };
+    const damage: ((tree: Tree) => void)[] = [
+      (tree) => {
+        tree.credentials[0]!.value.password = String(tree.credentials[0]!.value.password).replace("data:", "data:AA");
+      },
+      (tree) => {
+        tree.credentials[0]!.value.password = tree.credentials[0]!.value.host;
+      },
+      (tree) => {
+        delete tree.credentials[0]!.expires_at;
+      },
+      (tree) => {
+        tree.credentials[0]!.value.extra_unencrypted = "added";
+      },
+      (tree) => {
+        tree.credentials[0]!.value.password = "in clear";
+      },
+      (tree) => {
+        tree.sops.lastmodified = "2020-01-01T00:00:00Z";
+      },
+      (tree) => {
+        tree.sops.mac = String(tree.sops.mac).replace(/tag:[^,]+/, "tag:AAAA");
+      },
+      (tree) => {
+        tree.sops.mac = "";
+      },
+      (tree) => {
+        tree.sops.mac_only_encrypted = true;
+      },
+    ];
+    for (const [i, change] of damage.entries()) {
+      const tree = JSON.parse(good) as Tree;
+      change(tree);
+      writeVault(tree);
+      expect(await reveal(), `damage ${i}`).toMatchObject({
+        code: 2,
+        out: "",
+        err: expect.stringContaining("damaged or was changed"),
+      });
+    }
+    writeFileSync(vaultFile(), good.replace('"name":', '"name": "x", "name":'));
+    expect((await reveal()).code).toBe(2);
+    writeFileSync(vaultFile(), good);
+    expect((await reveal()).code).toBe(0);
+  });
+
+  it("says which key or program is missing", async () => {
+    expect(await desk.run(["reveal", "db"], { env: { HOME: desk.path("nobody") } })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no identity is at hand"),
+    });
+    const identity = readFileSync(join(desk.home, ".config/nutshell/identity.txt"), "utf8");
+    expect(
+      (await desk.run(["reveal", "db"], { env: { HOME: desk.path("nobody"), SOPS_AGE_KEY: identity } })).code,
+    ).toBe(0);
+    const before = readFileSync(vaultFile());
+    expect(await desk.run(["rotate", "db"], { env: { PATH: "" } })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("not installed"),
+    });
+    expect(readFileSync(vaultFile())).toEqual(before);
+  });
+});
+
+describe("HashiCorp Vault transit", () => {
+  let server: ChildProcess;
+  let address: string;
+  beforeAll(async () => {
+    server = spawn(process.execPath, [fileURLToPath(new URL("transit-double.mjs", import.meta.url))], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const [line] = (await once(server.stdout!, "data")) as [Buffer];
+    address = `http://127.0.0.1:${line.toString().trim()}`;
+  });
+  afterAll(() => {
+    server.kill();
+  });
+  const env = (token = "t-good") => ({ VAULT_ADDR: address, VAULT_TOKEN: token, VAULT_NAMESPACE: "team/a" });
+  const seen = async () =>
+    (await fetch(`${address}/requests`)).json() as Promise<{ url: string; namespace: string; token: string }[]>;
+  const reveal = (token?: string, more: Record<string, string> = {}) =>
+    desk.run(["reveal", "db"], { env: { ...env(token), ...more } });
+  beforeEach(async () => {
+    const added = await desk.run(
+      [
+        "add-credential",
+        "--name",
+        "db",
+        "--type",
+        "token",
+        "--encryption",
+        "vault",
+        "--transit-key",
+        "tasks",
+        "--expires",
+        "7d",
+        "--value-stdin",
+      ],
+      { stdin: "value-in-transit", env: env() },
+    );
+    expect(added).toMatchObject({ code: 0 });
+  });
+
+  it("encrypts, decrypts and rewraps at the server, in its namespace", async () => {
+    expect(readVault()).toEqual({
+      transit: { key: "tasks", mount: "transit" },
+      ciphertext: expect.stringMatching(/^vault:v1:/),
+    });
+    expect((await reveal()).out).toBe("value-in-transit");
+    await fetch(`${address}/v1/transit/rotate/tasks`, {
+      method: "POST",
+      headers: { "x-vault-token": "t-good" },
+      body: "{}",
+    });
+    expect((await desk.run(["rotate", "--re-encrypt"], { env: env() })).code).toBe(0);
+    expect(readVault().ciphertext).toMatch(/^vault:v2:/);
+    expect((await reveal()).out).toBe("value-in-transit");
+    const urls = (await seen()).filter(({ namespace }) => namespace === "team/a").map(({ url }) => url);
+    expect(urls).toEqual(
+      expect.arrayContaining(["/v1/transit/encrypt/tasks", "/v1/transit/decrypt/tasks", "/v1/transit/rewrap/tasks"]),
+    );
+  });
+
+  it("takes the token from ~/.vault-token, and says when there is none", async () => {
+    writeFileSync(join(desk.home, ".vault-token"), "t-good\n", { mode: 0o600 });
+    expect((await desk.run(["reveal", "db"], { env: { VAULT_ADDR: address } })).out).toBe("value-in-transit");
+    expect(await desk.run(["reveal", "db"])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("no server is named"),
+    });
+  });
+
+  it.each([
+    ["t-denied", "the token may not use this key"],
+    ["t-broken", "answered 503"],
+    ["t-away", "the token is not sent there"],
+    ["t-circle", "redirects in a circle"],
+    ["t-half", "broke off"],
+    ["t-html", "not what the transit engine sends"],
+  ])("%s: refuses in one line, with nothing of the content", async (token, words) => {
+    const before = readFileSync(vaultFile());
+    const answer = await reveal(token);
+    expect(answer).toMatchObject({ code: 2, out: "", err: expect.stringContaining(words) });
+    expect(answer.err).not.toContain(token);
+    expect(answer.err).not.toContain(readVault().ciphertext.slice(10));
+    expect((await desk.run(["rotate", "db"], { env: env(token) })).code).toBe(2);
+    expect(readFileSync(vaultFile())).toEqual(before);
+  });
+
+  it("follows a redirect to the same host", async () => {
+    expect((await reveal("t-moved")).out).toBe("value-in-transit");
+  });
+
+  it("never sends a token in clear off this machine, nor where a bundle says", async () => {
+    expect(await reveal("t-good", { VAULT_ADDR: "http://vault.example:8200" })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("not https"),
+    });
+    expect(await reveal("t-good", { VAULT_ADDR: "nonsense" })).toMatchObject({ code: 2 });
+    expect(await reveal("t-good", { VAULT_ADDR: "http://127.0.0.1:1" })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("ECONNREFUSED"),
+    });
+    for (const transit of [
+      { key: "../../sys/seal", mount: "transit" },
+      { key: "a", mount: "//evil.example" },
+      { key: "a?b", mount: "transit" },
+    ]) {
+      writeVault({ transit, ciphertext: "vault:v1:AAAA", address: "https://evil.example" });
+      expect(await reveal(), JSON.stringify(transit)).toMatchObject({
+        code: 2,
+        err: expect.stringContaining("do not belong in a name"),
+      });
+    }
+    writeVault({ transit: { key: "tasks", mount: "transit" }, ciphertext: "vault:v1:AAAA" });
+    expect(await reveal()).toMatchObject({ code: 2, err: expect.stringContaining("answered 400") });
+  });
+});
