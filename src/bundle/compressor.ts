@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { constants, crc32, deflateRaw } from "node:zlib";
 import type { Compression } from "./decompress.js";
+import { OrderedQueue } from "./ordered-queue.js";
 
 export const LEVELS = ["none", "fast", "default", "best"] as const;
 export type Level = (typeof LEVELS)[number];
@@ -56,8 +57,7 @@ const GZIP_LAST = Buffer.from([0x03, 0x00]);
 class GzipBlocks implements Compressor {
   private readonly level: number;
   private readonly sink: Sink;
-  private readonly inFlight: Promise<Buffer>[] = [];
-  private readonly width = Math.max(4, availableParallelism()) + 1;
+  private readonly queue = new OrderedQueue<Buffer>(Math.max(4, availableParallelism()) + 1);
   private window: Buffer = Buffer.alloc(0);
   private crc = 0;
   private size = 0;
@@ -71,25 +71,18 @@ class GzipBlocks implements Compressor {
   async push(block: Buffer, release: () => void): Promise<void> {
     this.crc = crc32(block, this.crc);
     this.size = (this.size + block.length) % 2 ** 32;
-    const compressed = deflateBlock(block, this.level, this.window).finally(release);
-    // An unhandled rejection while waiting for an earlier block would end the process; `drain` sees it in its turn.
-    compressed.catch(() => {});
+    this.queue.push(deflateBlock(block, this.level, this.window).finally(release));
     this.window = Buffer.from(block.subarray(-WINDOW));
-    this.inFlight.push(compressed);
-    if (this.inFlight.length >= this.width) await this.drain();
+    if (this.queue.isFull) this.sink(await this.queue.shift());
   }
 
   async finish(): Promise<void> {
-    while (this.inFlight.length > 0) await this.drain();
+    while (!this.queue.isEmpty) this.sink(await this.queue.shift());
     this.sink(GZIP_LAST);
     const trailer = Buffer.alloc(8);
     trailer.writeUInt32LE(this.crc, 0);
     trailer.writeUInt32LE(this.size, 4);
     this.sink(trailer);
-  }
-
-  private async drain(): Promise<void> {
-    this.sink(await this.inFlight.shift()!);
   }
 }
 
