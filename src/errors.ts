@@ -31,6 +31,9 @@ export type ErrorCode =
   | "MANIFEST_NEWER"
   | "SOURCE_CHANGED"
   | "SOURCE_UNSAFE"
+  // merge: parts of a split
+  | "MERGE_PART_MISSING"
+  | "MERGE_STRANGER"
   // vault: credentials, identities, leaks
   | "CREDENTIAL_EXISTS"
   | "CREDENTIAL_EXPIRED"

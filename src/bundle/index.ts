@@ -29,6 +29,7 @@ export {
   writeManifest,
 } from "./manifest.js";
 export { type FixPlan, mechanicalFixes } from "./mechanical-fixes.js";
+export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./merge.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./open-bundle.js";
 export {
   contentDigest,
@@ -41,6 +42,15 @@ export {
 } from "./pack-folder.js";
 export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./safe-path.js";
 export { newBundleId, type SetOptions, setField } from "./set-field.js";
+export {
+  type Part,
+  partManifest,
+  SplitPlan,
+  type SplitRecord,
+  splitByCount,
+  splitByFolder,
+  splitByPlan,
+} from "./split.js";
 export { type Beginning, newManifest, outline } from "./template.js";
 export { estimateTokens, isText } from "./tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./tree.js";

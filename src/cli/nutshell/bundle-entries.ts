@@ -22,5 +22,7 @@ export const bundleEntries: readonly Entry[] = [
     load: () => import("./compress.js"),
   },
   { name: "diff", group, summary: "compare two bundles or folders", load: () => import("./diff.js") },
+  { name: "split", group, summary: "take a task apart for several agents", load: () => import("./split.js") },
+  { name: "merge", group, summary: "put parts back together", load: () => import("./merge.js") },
   { name: "schema", group, summary: "JSON Schema of every document", load: () => import("./schema.js") },
 ];
