@@ -1,9 +1,16 @@
-import type { Program } from "../command.js";
+import type { Entry, Program } from "../command.js";
 import { boardEntries } from "./board-entries.js";
 import { catalogEntries } from "./catalog-entries.js";
 import { hostEntries } from "./host-entries.js";
 import { runEntries } from "./run-entries.js";
 import { stateEntries } from "./state-entries.js";
+
+const completion: Entry = {
+  name: "completion",
+  summary: "teach bash, zsh or fish the commands",
+  group: "Shell",
+  load: async () => ({ default: (await import("../completion.js")).completionCommand(async () => program) }),
+};
 
 export const program: Program = {
   name: "nexus",
@@ -13,5 +20,5 @@ export const program: Program = {
     ["nexus setup claude", "live inside Claude Code, Codex or OpenCode"],
     ["nexus status", "the plan, the tasks and what is ready"],
   ],
-  entries: [...runEntries, ...stateEntries, ...hostEntries, ...catalogEntries, ...boardEntries],
+  entries: [...runEntries, ...stateEntries, ...hostEntries, ...catalogEntries, ...boardEntries, completion],
 };

@@ -1,9 +1,16 @@
-import type { Program } from "../command.js";
+import type { Entry, Program } from "../command.js";
 import { acceptanceEntries } from "./acceptance-entries.js";
 import { bundleEntries } from "./bundle-entries.js";
 import { credentialsEntries } from "./credentials-entries.js";
 import { marketEntries } from "./market-entries.js";
 import { viewEntries } from "./view-entries.js";
+
+const completion: Entry = {
+  name: "completion",
+  summary: "teach bash, zsh or fish the commands",
+  group: "Shell",
+  load: async () => ({ default: (await import("../completion.js")).completionCommand(async () => program) }),
+};
 
 export const program: Program = {
   name: "nutshell",
@@ -13,5 +20,12 @@ export const program: Program = {
     ["nutshell check --dir my-task", "what is missing, and the command that adds it"],
     ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
   ],
-  entries: [...bundleEntries, ...acceptanceEntries, ...credentialsEntries, ...viewEntries, ...marketEntries],
+  entries: [
+    ...bundleEntries,
+    ...acceptanceEntries,
+    ...credentialsEntries,
+    ...viewEntries,
+    ...marketEntries,
+    completion,
+  ],
 };
