@@ -39,6 +39,8 @@ export interface AcceptanceOptions {
   readonly scrub?: (text: string) => string;
   /** Where to keep one log per check; without it logs are only in the results. */
   readonly logs?: { readonly dir: string; readonly name: (file: string) => string };
+  /** Ids of the criteria to run; by default all of them. */
+  readonly only?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (event: AcceptanceEvent) => void;
 }
@@ -72,7 +74,7 @@ export interface Counts {
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
   const { request, manifest, result, base = request, workDir, env, sandbox = "auto", signal } = options;
-  const plan = planChecks(request, manifest);
+  const plan = chosen(planChecks(request, manifest), options.only);
   const room = await openCleanRoom({ folder: join(workDir, "result"), env, sandbox });
   try {
     const { changes, kept, digests } = buildCleanTree({ base, request, plan, result, target: room.tree });
@@ -93,6 +95,10 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   } finally {
     room.remove();
   }
+}
+
+function chosen(plan: CheckPlan, only: readonly string[] | undefined): CheckPlan {
+  return only === undefined ? plan : { ...plan, checks: plan.checks.filter(({ id }) => only.includes(id)) };
 }
 
 async function runChecks(

@@ -3,10 +3,13 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AcceptanceReport, runAcceptance } from "../acceptance/index.js";
+import { contentDigest } from "../bundle/index.js";
+import { NutError } from "../errors.js";
 import type { Delivery } from "../schema/delivery.js";
 import { mirrorTasks } from "./mirror.js";
 import type { RunTask } from "./plan.js";
 import { type Run, record } from "./run.js";
+import { baseDigest, putBack } from "./workspace.js";
 
 /** A report without the captured output, which is kept in log files. */
 export type Accepted = Omit<AcceptanceReport, "results"> & {
@@ -15,6 +18,7 @@ export type Accepted = Omit<AcceptanceReport, "results"> & {
 type CriterionResult = NonNullable<NonNullable<Delivery["acceptance_results"]>["criteria"]>[number];
 
 export async function acceptRun(run: Run): Promise<Accepted> {
+  assertUntouched(run);
   const attempt = (run.state.accepted?.attempt ?? 0) + 1;
   const logs = join(run.folder.logs, "acceptance");
   rmSync(logs, { recursive: true, force: true });
@@ -37,7 +41,7 @@ export async function acceptRun(run: Run): Promise<Accepted> {
     ...report,
     results: report.results.map(({ output: _, ...rest }) => rest as Accepted["results"][number]),
   };
-  record(run, { type: "accepted", attempt, passed: report.verdict !== "failed", results: accepted });
+  record(run, { type: "accepted", attempt, versions: run.state.versions.length, results: accepted });
   run.progress({
     type: "acceptance_finished",
     attempt,
@@ -47,6 +51,26 @@ export async function acceptRun(run: Run): Promise<Accepted> {
   });
   for (const message of report.warnings) record(run, { type: "issue", message });
   return accepted;
+}
+
+/**
+ * Agents in a sandbox cannot reach the run's folder; without one they can. Tests that were changed would prove nothing,
+ * so the run stops; a main tree that was changed is put back from what was really merged.
+ */
+function assertUntouched(run: Run): void {
+  const { folder, state } = run;
+  if (baseDigest(folder.base) !== state.baseDigest || contentDigest(folder.request) !== state.requestDigest) {
+    throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
+      hint: `nexus run ${run.options.request}`,
+      data: { path: folder.request },
+    });
+  }
+  const put = putBack(folder.main, run.main, run.objects);
+  if (put.length === 0) return;
+  record(run, {
+    type: "issue",
+    message: `changed behind the harness's back and put back: ${put.slice(0, 5).join(", ")}`,
+  });
 }
 
 export const acceptedReport = (run: Pick<Run, "state">): Accepted | null =>

@@ -7,7 +7,7 @@ import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
 import { type AgentSigns, agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
 import { gitFacts } from "./git-facts.js";
 import { judgeChanges } from "./judge.js";
-import { agentCompleted, agentSpawned, taskStatus } from "./mirror.js";
+import { agentCompleted, agentSpawned, mirrorTasks, movedTasks, taskStatus } from "./mirror.js";
 import type { RunTask } from "./plan.js";
 import { rolePrompt } from "./prompts.js";
 import { readReport } from "./report.js";
@@ -79,6 +79,7 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   await agentCompleted(run.project, { agent, role: roleId, text: end.text, files }, run.now());
   record(run, { type: "agent_ended", ...end });
   run.live.delete(agent);
+  if (purpose !== "plan") await putTasksRight(run, agent);
   run.progress({
     type: "agent_ended",
     agent,
@@ -90,6 +91,15 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
     ...(end.problems.length === 0 ? {} : { problems: end.problems, message: `${agent}: ${end.problems[0]}` }),
   });
   return end;
+}
+
+/** A task list that an agent moved is put right; who moved it is on record. */
+async function putTasksRight(run: Run, agent: string): Promise<void> {
+  const moved = movedTasks(run.project, run.state);
+  if (moved.length === 0) return;
+  const what = moved.map(({ id, status }) => (id === 0 ? "the task list" : `task ${id} to ${status}`)).join(", ");
+  record(run, { type: "issue", message: `${agent} or one beside it moved ${what}; only the harness's own check does` });
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
 }
 
 /** Lead is not in the catalog: it coordinates and plans, and in a run it changes no file. */
@@ -177,9 +187,10 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
     clearTimeout(timer);
     if (run.halt.signal.aborted) return;
     const nowMs = run.now().getTime();
-    const trip = agentBreaker(signs, nowMs, run.budget) ?? runBreaker(spentSoFar(run), run.budget);
+    const spent = spentSoFar(run);
+    const trip = agentBreaker(signs, nowMs, run.budget) ?? runBreaker(spent, run.budget);
     if (trip !== null) run.halt.abort({ ...trip, agent });
-    else timer = setTimeout(check, Math.max(10, nextDeadline(signs, run.budget) - nowMs));
+    else timer = setTimeout(check, Math.max(10, nextDeadline(signs, spent, nowMs, run.budget)));
   };
   const onEvent = (event: AgentEvent) => {
     appendFileSync(log, `${run.secrets.scrub(JSON.stringify({ at: run.now().toISOString(), ...event }))}\n`);

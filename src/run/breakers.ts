@@ -60,9 +60,13 @@ export function agentBreaker(signs: AgentSigns, nowMs: number, budget: Budget): 
   return null;
 }
 
-/** The earliest moment one of an agent's clocks could run out, so that nobody has to poll. */
-export function nextDeadline(signs: AgentSigns, budget: Budget): number {
-  return Math.min(signs.startedMs + budget.agentMs, signs.lastEventMs + budget.stallMs);
+/** How long until one of the clocks could run out, so that nobody has to poll. */
+export function nextDeadline(signs: AgentSigns, spent: Spent, nowMs: number, budget: Budget): number {
+  return Math.min(
+    signs.startedMs + budget.agentMs - nowMs,
+    signs.lastEventMs + budget.stallMs - nowMs,
+    (budget.timeMs ?? Number.POSITIVE_INFINITY) - spent.ms,
+  );
 }
 
 function trip(breaker: Trip["breaker"], message: string, budget: string): Trip {

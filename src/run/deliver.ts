@@ -26,6 +26,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
     state,
     accepted,
     agent: runner.about,
+    model: run.options.model,
     now: run.now(),
     isOwnTest: run.isOwnTest,
   });

@@ -12,6 +12,7 @@ export interface ResultInput {
   readonly state: RunState;
   readonly accepted: Accepted;
   readonly agent: { readonly name: string; readonly version?: string };
+  readonly model: string | undefined;
   readonly now: Date;
   readonly isOwnTest: (path: string) => boolean;
 }
@@ -59,9 +60,9 @@ function idFrom(run: string): string {
   return `nut-${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
-function deliverer({ state, agent }: ResultInput): Delivery["deliverer"] {
+function deliverer({ state, agent, ...input }: ResultInput): Delivery["deliverer"] {
   const agents = [...state.agents.values()];
-  const model = agents.findLast((entry) => entry.model !== undefined)?.model;
+  const model = agents.findLast((entry) => entry.model !== undefined)?.model ?? input.model;
   return {
     ...agent,
     ...(model === undefined ? {} : { model }),

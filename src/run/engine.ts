@@ -5,7 +5,7 @@ import { planChecks } from "../acceptance/index.js";
 import { NutError } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Delivery } from "../schema/delivery.js";
-import { acceptedReport, acceptRun, addRepair } from "./accept-run.js";
+import { type Accepted, acceptedReport, acceptRun, addRepair } from "./accept-run.js";
 import type { Trip } from "./breakers.js";
 import { deliver } from "./deliver.js";
 import { planWithLead } from "./lead.js";
@@ -49,37 +49,37 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
 }
 
 async function go(run: Run): Promise<RunOutcome> {
-  await plan(run);
-  await reviewPlan(run);
-  await mirrorPlan(run.project, run.state.plan!, run.state, run.now());
+  if (run.state.delivered === null) {
+    await plan(run);
+    await reviewPlan(run);
+    await mirrorPlan(run.project, run.state.plan!, run.state, run.now());
+    const accepted = await workAndAccept(run);
+    await deliver(run, accepted);
+    throwIfHalted(run);
+  }
+  await closeIntoHistory(run.project, run.outer, run.now());
+  record(run, { type: "closed" });
+  for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
+  return finished(run);
+}
+
+/** Works until the acceptance holds, or nobody can make it hold. The report returned is about the tree as it is now. */
+async function workAndAccept(run: Run): Promise<Accepted> {
   for (;;) {
     await workThrough(run);
     throwIfHalted(run);
     if (await settleQuestions(run)) continue;
-    const report = acceptedReport(run) ?? (await accept(run));
-    if (report.verdict !== "failed" || hasSkipped(run) || !(await addRepair(run, report))) break;
+    const known = acceptedReport(run);
+    const report =
+      known !== null && run.state.accepted!.versions === run.state.versions.length ? known : await accept(run);
+    if (report.verdict !== "failed" || hasSkipped(run) || !(await addRepair(run, report))) return report;
   }
-  // A repair changed the tree after the first acceptance, so the last one counts.
-  const accepted = run.state.accepted!.attempt > 0 && !isStale(run) ? acceptedReport(run)! : await accept(run);
-  throwIfHalted(run);
-  const { path, hash, result } = run.state.delivered === null ? await deliver(run, accepted) : finished(run).delivery!;
-  throwIfHalted(run);
-  await closeIntoHistory(run.project, run.outer, run.now());
-  if (!run.state.closed) record(run, { type: "closed" });
-  for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
-  return { run: run.folder.id, status: "delivered", delivery: { path, hash, result } };
 }
 
 async function accept(run: Run) {
   const report = await acceptRun(run);
   throwIfHalted(run);
   return report;
-}
-
-/** Whether something was merged after the acceptance ran. */
-function isStale(run: Run): boolean {
-  const repair = [...run.state.tasks.values()].find(({ task }) => task.kind === "repair");
-  return repair !== undefined && run.state.accepted!.attempt < 2;
 }
 
 const hasSkipped = (run: Run) => [...run.state.tasks.values()].some(({ status }) => status === "skipped");

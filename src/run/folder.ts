@@ -87,6 +87,11 @@ export function readOptions(folder: Pick<RunFolder, "options">): RunOptions {
   return JSON.parse(readFileSync(folder.options, "utf8")) as RunOptions;
 }
 
+/** Whether a run got as far as knowing what to do. */
+export function hasPlan(folder: Pick<RunFolder, "journal">): boolean {
+  return existsSync(folder.journal) && readJournal(folder.journal).some(({ type }) => type === "planned");
+}
+
 export interface RunSummary {
   readonly id: string;
   readonly title: string;

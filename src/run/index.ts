@@ -5,6 +5,7 @@ export { executeRun, type Reply, type RunOutcome } from "./engine.js";
 export {
   createRun,
   findRun,
+  hasPlan,
   listRuns,
   newRunId,
   type RunFolder,

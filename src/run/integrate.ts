@@ -20,7 +20,7 @@ export async function integrate(run: Run, t: TaskState): Promise<void> {
     return;
   }
   record(run, { type: "merging", task: t.task.id, agent: last.agent, changes: merge.changes });
-  await finishMerge(run, t);
+  finishMerge(run, t);
 }
 
 export function mergeInto(run: Run, changes: readonly Change[], task: RunTask) {
@@ -36,16 +36,20 @@ export function mergeInto(run: Run, changes: readonly Change[], task: RunTask) {
 }
 
 /** Applies what the journal says is being merged. Safe to repeat. */
-export async function finishMerge(run: Run, t: TaskState): Promise<void> {
+export function finishMerge(run: Run, t: TaskState): void {
   const changes = t.merging ?? [];
   run.objects.apply(run.folder.main, changes);
   for (const { path, after } of changes) {
     if (after === null) run.main.entries.delete(path);
     else run.main.entries.set(path, after);
   }
-  const criteria = t.task.criteria === undefined ? "" : ", its criteria hold";
   record(run, { type: "merged", task: t.task.id, agent: t.last!.agent });
-  await complete(run, t, `${changes.length} changes, no limit broken${criteria}`);
+}
+
+/** What makes a task done: its change is in the main tree, and nothing in it broke a limit or a test. */
+export function completeMerged(run: Run, t: TaskState): Promise<void> {
+  const criteria = t.task.criteria === undefined ? "" : ", its criteria hold";
+  return complete(run, t, `${t.merging?.length ?? 0} changes, no limit broken${criteria}`);
 }
 
 async function complete(run: Run, t: TaskState, evidence: string): Promise<void> {

@@ -36,7 +36,9 @@ describe("breakers", () => {
     expect(agentBreaker(signs, 2_000, budget)?.breaker).toBe("stall");
     expect(agentBreaker({ ...signs, lastEventMs: 4_900 }, 5_000, budget)?.breaker).toBe("agent");
     expect(agentBreaker({ ...signs, repeats: 3 }, 100, budget)?.message).toBe("an agent called read 3 times in a row");
-    expect(nextDeadline({ ...signs, lastEventMs: 1_000 }, budget)).toBe(3_000);
+    const spent = { ms: 0, tokens: 0, costUsd: 0 };
+    expect(nextDeadline({ ...signs, lastEventMs: 1_000 }, spent, 1_500, budget)).toBe(1_500);
+    expect(nextDeadline(signs, { ...spent, ms: 9_000 }, 500, budget)).toBe(1_000);
   });
 });
 

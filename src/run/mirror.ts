@@ -90,6 +90,17 @@ export async function taskStatus(
   await updateTask(project, { id, status }, now);
 }
 
+/** Tasks whose state someone else moved. In a run only the harness's own check completes a task. */
+export function movedTasks(project: Project, state: RunState): { readonly id: number; readonly status: string }[] {
+  const file = project.store.read(tasksFile);
+  if (file === null) return state.tasks.size === 0 ? [] : [{ id: 0, status: "gone" }];
+  return file.tasks.filter(({ id, status }) => {
+    const own = state.tasks.get(id);
+    // "in_progress" is set around a try, so only a completion or an unknown task tells of another hand.
+    return own === undefined || (status === "completed") !== (own.status === "completed");
+  });
+}
+
 export interface Spawned {
   readonly agent: string;
   readonly role: string;

@@ -1,9 +1,11 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { planChecks } from "../acceptance/index.js";
-import { estimateTokens } from "../bundle/index.js";
+import { assess, estimateTokens, listFolder } from "../bundle/index.js";
 import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
+import type { Manifest } from "../schema/manifest.js";
 import { type Lock, openLock, openProject, type Project } from "../state/index.js";
 import type { AgentRunner } from "./agent.js";
 import type { Budget } from "./budget.js";
@@ -18,8 +20,8 @@ import { loadContext } from "./request-context.js";
 import { type Asker, type Run, type RunProgress, record } from "./run.js";
 import { replay } from "./run-state.js";
 import { Slots } from "./slots.js";
-import { compareTrees, lookAt, type Tree, type TreeEntry, withChanges } from "./tree.js";
-import { baseDigest, counts, openMain, openRepository, openRequest } from "./workspace.js";
+import { lookAt, type Tree, type TreeEntry, withChanges } from "./tree.js";
+import { baseDigest, counts, openMain, openRepository, openRequest, putBack } from "./workspace.js";
 
 export interface RunInput {
   readonly folder: RunFolder;
@@ -60,6 +62,8 @@ export async function openRun(input: RunInput): Promise<Run> {
   if (state.createdAt === "") record(core, { type: "created", run: folder.id });
   const request = await openRequest(options.request, folder.request, signal);
   const warnings = [...request.warnings];
+  if (state.baseDigest === null && !options.force)
+    await assertComplete(folder.request, request.manifest, options, now());
   if (options.repo !== undefined) warnings.push(...(await openRepository(options.repo, folder.base, env, signal)));
   mkdirSync(folder.home, { recursive: true, mode: 0o700 });
   mkdirSync(folder.scratch, { recursive: true });
@@ -76,7 +80,7 @@ export async function openRun(input: RunInput): Promise<Run> {
   }
   const objects = new Objects(folder.objects, folder.base);
   const main = mainTree(state.versions.reduce((tree: Tree, changes) => withChanges(tree, changes), start));
-  const repaired = repairMain(folder.main, main, objects, state.versions.length > 0 || !first);
+  if (!first) putBack(folder.main, main, objects);
   const opened = await openSecrets({
     request: folder.request,
     manifest: request.manifest,
@@ -108,9 +112,20 @@ export async function openRun(input: RunInput): Promise<Run> {
     run.progress({ type: "warning", message });
     if (first) record(run, { type: "issue", message });
   }
-  for (const path of repaired)
-    record(run, { type: "issue", message: `${path} was not as the run left it; it was put back` });
   return run;
+}
+
+/** Completeness is checked before anybody works: an agent would only guess what is missing. */
+async function assertComplete(folder: string, manifest: Manifest, options: RunOptions, now: Date): Promise<void> {
+  const listing = listFolder(folder);
+  const files = new Map(listing.entries.filter(({ kind }) => kind === "file").map(({ path, size }) => [path, size]));
+  const read = async (path: string) => readFileSync(join(folder, path));
+  const { status, missing } = await assess({ manifest, files, left: [], read }, { now, dir: options.request });
+  if (status !== "incomplete") return;
+  throw new NutError("BUNDLE_INCOMPLETE", `the request is incomplete: ${missing[0] ?? "something is missing"}`, {
+    hint: `nutshell check ${options.request}`,
+    data: { missing },
+  });
 }
 
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */
@@ -121,15 +136,6 @@ function runProject(folder: RunFolder): Project {
 
 function mainTree(tree: Tree): Run["main"] {
   return { entries: new Map<string, TreeEntry>(tree.entries), takenMs: tree.takenMs };
-}
-
-/** Makes the main tree what the journal says. Returns what had to be put right, other than a merge that was cut. */
-function repairMain(path: string, expected: Tree, objects: Objects, check: boolean): string[] {
-  if (!check) return [];
-  const now = lookAt(path, { skip: (inside) => !counts(inside) });
-  const wrong = compareTrees(now, expected);
-  objects.apply(path, wrong);
-  return [];
 }
 
 function haltOn(signal: AbortSignal): AbortController {

@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly budget: Budget;
   readonly review_plan: boolean;
   readonly yes: boolean;
+  /** Work on a request that its own check calls incomplete. */
+  readonly force: boolean;
   readonly output: string;
   readonly identity?: string;
 }

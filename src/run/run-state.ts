@@ -76,7 +76,7 @@ export type JournalEvent = { readonly at: string } & (
       readonly ms: number;
     }
   | { readonly type: "continued" }
-  | { readonly type: "accepted"; readonly attempt: number; readonly passed: boolean; readonly results: unknown }
+  | { readonly type: "accepted"; readonly attempt: number; readonly versions: number; readonly results: unknown }
   | {
       readonly type: "delivered";
       readonly path: string;
@@ -89,7 +89,7 @@ export type JournalEvent = { readonly at: string } & (
 
 export interface TaskState {
   readonly task: RunTask;
-  status: "pending" | "running" | "ended" | "merging" | "conflict" | "completed" | "failed" | "skipped";
+  status: "pending" | "running" | "ended" | "merging" | "merged" | "conflict" | "completed" | "failed" | "skipped";
   /** Tries that the harness found wanting. A try cut short by a pause or a crash is none. */
   failures: number;
   problems: readonly string[];
@@ -128,7 +128,8 @@ export interface RunState {
   readonly credentials: { readonly name: string; readonly at: string; readonly purpose: string }[];
   requestDigest: string | null;
   baseDigest: string | null;
-  accepted: { readonly attempt: number; readonly passed: boolean; readonly results: unknown } | null;
+  /** The latest acceptance, and how many changes the tree held then. */
+  accepted: { readonly attempt: number; readonly versions: number; readonly results: unknown } | null;
   delivered: { readonly path: string; readonly hash: string; readonly status: string } | null;
   closed: boolean;
   paused: { readonly reason: string; readonly message: string; readonly hint: string } | null;
@@ -269,6 +270,7 @@ function applyTaskEvent(state: RunState, event: TaskEvent): void {
       if (task?.merging !== undefined) {
         state.versions.push(task.merging);
         state.mergers.push(event.agent);
+        task.status = "merged";
       }
       break;
     case "task_completed":

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { runAcceptance } from "../acceptance/index.js";
 import { type Attempt, runAgent } from "./attempt.js";
 import { checkpoint } from "./checkpoint.js";
-import { finishMerge, integrate, mergeInto } from "./integrate.js";
+import { completeMerged, finishMerge, integrate, mergeInto } from "./integrate.js";
 import { hasMarkers } from "./merge.js";
 import { diagnosisPrompt, taskPrompt } from "./prompts.js";
 import { chooseSession, diagnosisRole, type EarlierSession } from "./resume-policy.js";
@@ -43,7 +43,7 @@ function startable(run: Run, running: ReadonlyMap<number, unknown>): TaskState[]
   const all = [...run.state.tasks.values()];
   const open = (t: TaskState) =>
     !running.has(t.task.id) &&
-    (["pending", "running", "ended", "merging"].includes(t.status) ||
+    (["pending", "running", "ended", "merging", "merged"].includes(t.status) ||
       (t.status === "failed" && t.question === undefined));
   const next = nextTasks({
     tasks: all.map(({ task }) => task),
@@ -76,7 +76,10 @@ async function carry(run: Run, t: TaskState, turn: Turns): Promise<void> {
         await judgeTask(run, t, turn);
         break;
       case "merging":
-        await turn.take(() => finishMerge(run, t));
+        await turn.take(async () => finishMerge(run, t));
+        break;
+      case "merged":
+        await completeMerged(run, t);
         break;
       case "failed":
         if (t.diagnosis !== undefined || t.question !== undefined) return ask(run, t);

@@ -9,7 +9,9 @@ import { NutError } from "../errors.js";
 import { type Environment, runChild } from "../process/index.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { RunFolder } from "./folder.js";
+import type { Objects } from "./objects.js";
 import { copyFolder } from "./slots.js";
+import { compareTrees, fileChanges, lookAt, type Tree } from "./tree.js";
 
 export interface OpenedRequest {
   readonly manifest: Manifest;
@@ -20,7 +22,6 @@ export interface OpenedRequest {
 /** Puts the request in its place. Doing it again after a crash starts over; once in place it is left alone. */
 export async function openRequest(source: string, target: string, signal: AbortSignal): Promise<OpenedRequest> {
   const warnings: string[] = [];
-  let digest: string | undefined;
   if (!existsSync(target)) {
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) {
       throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
@@ -28,7 +29,6 @@ export async function openRequest(source: string, target: string, signal: AbortS
     if (lstatSync(source).isDirectory()) copyRequest(source, target, signal);
     else {
       const unpacked = await unpackBundle(source, target, { signal });
-      digest = unpacked.contentDigest;
       if (unpacked.quarantined.length > 0) {
         warnings.push(`set aside, because programs would obey them: ${unpacked.quarantined.join(", ")}`);
       }
@@ -40,7 +40,7 @@ export async function openRequest(source: string, target: string, signal: AbortS
       hint: "nutshell inspect <bundle>",
     });
   }
-  return { manifest, digest: digest ?? contentDigest(target), warnings };
+  return { manifest, digest: contentDigest(target), warnings };
 }
 
 /** What packing would take, without packing: a folder runs as the bundle made from it would. */
@@ -105,6 +105,13 @@ export function openMain(folder: RunFolder): void {
   rmSync(staging, { recursive: true, force: true });
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
+}
+
+/** Makes the main tree what the journal says, and names what was not. */
+export function putBack(path: string, expected: Tree, objects: Objects): string[] {
+  const wrong = compareTrees(lookAt(path, { skip: (inside) => !counts(inside) }), expected);
+  objects.apply(path, wrong);
+  return fileChanges(wrong).map((change) => change.path);
 }
 
 /** What counts as work in a tree: the result, and neither git's own files nor what programs leave lying about. */

@@ -20,6 +20,7 @@ export default command(runStart, {
     output: { short: "o", value: "<file>", about: "where the delivery goes" },
     identity: { value: "<file>", about: "age identity that opens the request's credentials" },
     yes: { short: "y", about: "ask nothing: deliver what is there when a task fails for good" },
+    force: { about: "work on a request that nutshell check calls incomplete" },
     "dry-run": { about: "show plan, roles, limits and commands; start nothing" },
   },
   about: [

@@ -3,7 +3,16 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../catalog/index.js";
 import { NutError } from "../../errors.js";
-import { createRun, executeRun, newRunId, parseBudget, peekRequest, previewRun, runsFolder } from "../../run/index.js";
+import {
+  createRun,
+  executeRun,
+  hasPlan,
+  newRunId,
+  parseBudget,
+  peekRequest,
+  previewRun,
+  runsFolder,
+} from "../../run/index.js";
 import { openProject } from "../../state/index.js";
 import { type Context, operation } from "../operation.js";
 import { RunResult, toResult } from "./result.js";
@@ -22,6 +31,7 @@ const Input = z.object({
   output: z.string().optional(),
   identity: z.string().optional(),
   yes: z.boolean().default(false),
+  force: z.boolean().default(false),
   dryRun: z.boolean().default(false),
 });
 
@@ -37,7 +47,7 @@ export const runStart = operation({
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const driver = input.driver ?? catalog.config.program ?? "demo";
     const runner = await findRunner({ driver, command: input.command, env: context.env });
-    const budget = parseBudget(input.budget);
+    const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
       id: newRunId(context.now()),
       created_at: context.now().toISOString(),
@@ -53,6 +63,7 @@ export const runStart = operation({
       budget,
       review_plan: input.reviewPlan,
       yes: input.yes,
+      force: input.force,
       output: outputPath(input.output, peek.slug, context),
       ...(input.identity === undefined ? {} : { identity: resolve(context.cwd, input.identity) }),
     };
@@ -67,12 +78,16 @@ export const runStart = operation({
     try {
       return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }));
     } catch (error) {
-      // A run that never got as far as its request left nothing worth going on with.
-      if (!existsSync(folder.request)) rmSync(folder.root, { recursive: true, force: true });
+      // A run that never got as far as a plan left nothing worth going on with.
+      if (!hasPlan(folder)) rmSync(folder.root, { recursive: true, force: true });
       throw error;
     }
   },
 });
+
+/** The project's own limits, in the words of --budget. */
+const configured = (limits: Readonly<Record<string, string | number>> = {}) =>
+  Object.entries(limits).map(([name, amount]) => `${name}=${amount}`);
 
 const planWord = (plan: string, cwd: string) => (plan === "lead" || plan === "default" ? plan : resolve(cwd, plan));
 

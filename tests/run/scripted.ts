@@ -1,0 +1,186 @@
+// A run without processes: agents are functions. Everything else is the real engine on real files.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { loadCatalog } from "../../src/catalog/index.js";
+import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner, RunOptions } from "../../src/run/index.js";
+import { createRun, executeRun, parseBudget, type Reply, type runFolder, runsFolder } from "../../src/run/index.js";
+import { Journal, readJournal } from "../../src/run/journal.js";
+import type { Asker, RunProgress } from "../../src/run/run.js";
+import { type JournalEvent, replay } from "../../src/run/run-state.js";
+import { openProject } from "../../src/state/index.js";
+
+export type Agent = (
+  request: AgentRequest,
+  emit: (event: AgentEvent) => void,
+) => string | AgentOutcome | Promise<string | AgentOutcome>;
+
+const folders: string[] = [];
+export function scratch(): string {
+  const folder = mkdtempSync(join(tmpdir(), "nut-run-"));
+  folders.push(folder);
+  return folder;
+}
+export function sweep(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
+export function put(root: string, files: Readonly<Record<string, string>>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  }
+}
+
+export const MANIFEST = {
+  nutshell_version: "0.2.0",
+  bundle_type: "request",
+  id: "nut-0f000000-0000-4000-8000-000000000001",
+  created_at: "2026-03-14T10:00:00Z",
+  task: { title: "Say hello", summary: "hello.txt must greet the world" },
+  context: { requirements: "context/requirements.md" },
+  acceptance: { criteria_file: "tests/criteria.json", checklist: ["it greets"] },
+  harness: { execution_strategy: "one-shot", constraints: ["Do not modify files outside files/"] },
+};
+
+/** A request whose only criterion is that files/hello.txt says hello. */
+export function helloRequest(root: string, manifest: object = {}, files: Record<string, string> = {}): string {
+  const folder = join(root, "request");
+  put(folder, {
+    "nutshell.json": JSON.stringify({ ...MANIFEST, ...manifest }),
+    "context/requirements.md": "Write hello world into files/hello.txt\n",
+    "files/hello.txt": "nothing\n",
+    "tests/criteria.json": JSON.stringify({
+      criteria_version: "0.2.0",
+      criteria: [
+        { id: "AC-1", description: "it greets", type: "shell", script: "tests/hello.sh", expected: { exit_code: 0 } },
+      ],
+    }),
+    "tests/hello.sh": "grep -q 'hello world' files/hello.txt\n",
+    ...files,
+  });
+  return folder;
+}
+
+export interface Setup {
+  readonly root: string;
+  readonly agent: Agent;
+  readonly options?: Partial<RunOptions>;
+  readonly runner?: Partial<AgentRunner>;
+  readonly ask?: Asker | null;
+  readonly signal?: AbortSignal;
+  readonly env?: Record<string, string | undefined>;
+  readonly budget?: readonly string[];
+}
+
+export interface World {
+  readonly started: string[];
+  readonly events: RunProgress[];
+  readonly journal: () => JournalEvent[];
+  readonly state: () => ReturnType<typeof replay>;
+  readonly folder: ReturnType<typeof runFolder>;
+  go(reply?: Reply | null, extra?: Partial<Setup>): ReturnType<typeof executeRun>;
+}
+
+/** A run ready to go, any number of times. */
+export async function world(setup: Setup): Promise<World> {
+  const { root } = setup;
+  const catalog = await loadCatalog();
+  mkdirSync(join(root, "project", ".nexus"), { recursive: true });
+  const outer = openProject(join(root, "project"), {});
+  const options: RunOptions = {
+    id: "r1",
+    created_at: new Date().toISOString(),
+    title: MANIFEST.task.title,
+    request_id: MANIFEST.id,
+    request: join(root, "request"),
+    driver: "scripted",
+    budget: parseBudget(setup.budget ?? []),
+    review_plan: false,
+    yes: false,
+    force: false,
+    output: join(root, "delivery.nut"),
+    ...setup.options,
+  };
+  const runs = runsFolder(outer.root);
+  const folder = createRun(runs, options);
+  const started: string[] = [];
+  const events: RunProgress[] = [];
+  return {
+    started,
+    events,
+    folder,
+    journal: () => readJournal(folder.journal),
+    state: () => replay(readJournal(folder.journal)),
+    go: (reply = null, extra = {}) => {
+      const now = { ...setup, ...extra };
+      return executeRun(
+        {
+          folder,
+          options: { ...options, ...extra.options },
+          budget: parseBudget(now.budget ?? [], options.budget),
+          runner: scriptedRunner(now.agent, started, now.runner),
+          catalog,
+          outer,
+          env: now.env ?? process.env,
+          now: () => new Date(),
+          signal: now.signal ?? new AbortController().signal,
+          ask: now.ask ?? null,
+          progress: (event) => events.push(event),
+        },
+        reply,
+      );
+    },
+  };
+}
+
+function scriptedRunner(agent: Agent, started: string[], extra: Partial<AgentRunner> = {}): AgentRunner {
+  return {
+    name: "scripted",
+    about: { name: "scripted", version: "1.0.0" },
+    canResume: false,
+    hasTools: false,
+    canPlan: false,
+    toolName: (name) => `nx_${name}`,
+    describe: ({ role }) => `scripted ${role}`,
+    async run(request, emit) {
+      started.push(request.agent);
+      const stopped = new Promise<AgentOutcome>((resolve) => {
+        const stop = () => resolve({ outcome: "stopped", text: "" });
+        if (request.signal.aborted) stop();
+        else request.signal.addEventListener("abort", stop, { once: true });
+      });
+      const own = (async () => {
+        const said = await agent(request, emit);
+        return typeof said === "string" ? ({ outcome: "done", text: said } as const) : said;
+      })();
+      return Promise.race([own, stopped]);
+    },
+    ...extra,
+  };
+}
+
+/** Runs until just before (or just after) the n-th journal record, then drops dead. */
+export class Death extends Error {}
+export async function dieAt(n: number, when: "before" | "after", work: () => Promise<unknown>): Promise<boolean> {
+  const append = Journal.prototype.append;
+  let left = n;
+  let dead = false;
+  Journal.prototype.append = function (this: Journal, event) {
+    // Once dead, nothing reaches the disk any more.
+    if (dead) throw new Death();
+    left -= 1;
+    if (left > 0) return append.call(this, event);
+    dead = true;
+    if (when === "after") append.call(this, event);
+    throw new Death();
+  };
+  try {
+    await work().catch((error: unknown) => {
+      if (!(error instanceof Death)) throw error;
+    });
+  } finally {
+    Journal.prototype.append = append;
+  }
+  return dead;
+}
