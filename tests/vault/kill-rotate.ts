@@ -1,0 +1,48 @@
+// Kills `nutshell rotate` at a chosen system call and looks at what is left. Shared by the quick test and the long one.
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { Desk } from "./run.js";
+
+const bin = fileURLToPath(new URL("../../bin/nutshell.js", import.meta.url));
+export const hasStrace = spawnSync("strace", ["-V"]).status === 0;
+
+export interface Outcome {
+  /** Whether the kill came before the command was done. */
+  readonly killed: boolean;
+  readonly value: string;
+  readonly leftovers: readonly string[];
+}
+
+/** Starts a rotation that writes `value` and kills it at the nth call of one kind. */
+export async function killRotate(desk: Desk, call: string, when: number, value: string): Promise<Outcome> {
+  const { signal, status } = spawnSync(
+    "strace",
+    [
+      "-f",
+      "-qq",
+      "-o",
+      "/dev/null",
+      "-e",
+      `trace=${call}`,
+      "-e",
+      `inject=${call}:signal=KILL:when=${when}`,
+      process.execPath,
+      bin,
+      "rotate",
+      "db",
+      "--value-stdin",
+    ],
+    { cwd: desk.dir, env: desk.env, input: value, encoding: "utf8" },
+  );
+  JSON.parse(readFileSync(join(desk.dir, "nutshell.json"), "utf8"));
+  const now = new Date();
+  const seen = await desk.run(["reveal", "db"], { now });
+  if (seen.code !== 0) throw new Error(`after ${call} ${when}: ${seen.err}`);
+  // The next change works, and takes away what the killed process left beside the vault.
+  const next = await desk.run(["rotate", "db", "--expires", "2099-01-01"], { now });
+  if (next.code !== 0) throw new Error(`after ${call} ${when}: ${next.err}`);
+  const leftovers = readdirSync(join(desk.dir, "credentials")).filter((name) => name !== "vault.enc.json");
+  return { killed: signal === "SIGKILL" || status === null || (status ?? 0) > 128, value: seen.out, leftovers };
+}
