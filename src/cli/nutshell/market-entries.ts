@@ -3,6 +3,10 @@ import type { Entry } from "../command.js";
 const group = "Market (ClawNet, optional)";
 
 export const marketEntries: readonly Entry[] = [
+  { name: "publish", group, summary: "offer a task on the network", load: () => import("./publish.js") },
+  { name: "claim", group, summary: "fetch a task to work on", load: () => import("./claim.js") },
+  { name: "deliver", group, summary: "send the work back", load: () => import("./deliver.js") },
+  { name: "receive", group, summary: "check a delivery, then approve or reject", load: () => import("./receive.js") },
   { name: "tasks", group, summary: "list the tasks this node knows", load: () => import("./tasks-list.js") },
   { name: "tasks list", group, summary: "the same", hidden: true, load: () => import("./tasks-list.js") },
   { name: "tasks board", group, summary: "yours, and what is open to you", load: () => import("./tasks-board.js") },
@@ -14,4 +18,5 @@ export const marketEntries: readonly Entry[] = [
   { name: "reject", group, summary: "refuse a delivery", load: () => import("./reject.js") },
   { name: "cancel", group, summary: "take back a task", load: () => import("./cancel.js") },
   { name: "balance", group, summary: "the shells this node can spend", load: () => import("./balance.js") },
+  { name: "profile", group, summary: "tell the network your skills", load: () => import("./profile.js") },
 ];

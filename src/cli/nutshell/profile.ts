@@ -1,0 +1,23 @@
+import { profile } from "../../operations/market/profile.js";
+import { command } from "../command.js";
+import { dim, table } from "../text.js";
+import { CLAWNET } from "./clawnet-flags.js";
+
+export default command(profile, {
+  about: [
+    "A bundle's domains become the skills of your agent resume on ClawNet, its data sources the resume's data sources.",
+  ],
+  flags: {
+    dir: { short: "d", value: "<dir>", about: "the bundle's folder (default: here)" },
+    push: { about: "send it to the daemon" },
+    ...CLAWNET,
+  },
+  text: ({ skills, data_sources, description, pushed }) => [
+    ...table([
+      ["skills", skills.join(", ") || dim("none")],
+      ["data sources", data_sources.join(", ") || dim("none")],
+      ["description", description || dim("none")],
+    ]),
+    pushed ? "sent to the daemon" : dim("nothing sent; --push sends it"),
+  ],
+});
