@@ -99,6 +99,7 @@ export type ErrorCode =
   | "MARKET_STRANGER"
   | "MARKET_SUCCESSOR"
   | "MARKET_UNREACHABLE"
+  | "MARKET_UNPROVEN"
   | "MARKET_UPLOAD_FAILED"
   // web
   | "WEB_PORT_TAKEN";
@@ -186,7 +187,12 @@ export function fromSystemError(error: unknown, path?: string): NutError | null 
 }
 
 /** Codes that mean "it ran well and the answer is no" (exit 1); every other refusal means "could not" (exit 2). */
-const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["BUNDLE_INCOMPLETE", "LEAK_FOUND", "TOOL_REFUSED"]);
+const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  "BUNDLE_INCOMPLETE",
+  "LEAK_FOUND",
+  "TOOL_REFUSED",
+  "MARKET_UNPROVEN",
+]);
 
 export function exitCodeFor(error: NutError): 1 | 2 {
   return ANSWERS_NO.has(error.code) ? 1 : 2;

@@ -7,7 +7,12 @@ export default command(receive, {
   about: [
     "Checks that the file is the delivery that was submitted, then verifies it: hashes, links to the request, and whether each claim is proven, judged or only said. On a terminal it then asks what to do.",
   ],
-  examples: [["nutshell receive 3f2a --file work.delivery.nut --rerun --approve --yes", "verify by running the tests again, then pay"]],
+  examples: [
+    [
+      "nutshell receive 3f2a --file work.delivery.nut --rerun --approve --yes",
+      "verify by running the tests again, then pay",
+    ],
+  ],
   positionals: [{ name: "id", about: "your task's id, or enough of its beginning" }],
   flags: {
     file: { short: "f", value: "<file>", about: "the delivery the worker handed over" },

@@ -31,6 +31,8 @@ export interface PackRequest extends GuardRequest {
   readonly force: boolean;
   /** Seals the bundle for this peer: 64 hex digits or a peer id. */
   readonly peer?: string | undefined;
+  /** Packed instead of the folder's own nutshell.json, which is left alone. */
+  readonly manifest?: Manifest | undefined;
 }
 
 export interface Prepared {
@@ -41,9 +43,9 @@ export interface Prepared {
 }
 
 /** What would be packed, and where to. */
-export function prepare({ dir, output }: PackRequest, context: Context): Prepared {
+export function prepare({ dir, output, ...request }: PackRequest, context: Context): Prepared {
   const folder = resolve(context.cwd, dir);
-  const manifest = readManifest(folder);
+  const manifest = request.manifest ?? readManifest(folder);
   const target = resolve(context.cwd, output ?? defaultName(manifest.task?.title ?? ""));
   const listing = listFolder(folder, { exclude: [target], signal: context.signal });
   return { folder, output: target, manifest, listing };

@@ -1,15 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { newBundleId, readManifest, slug, writeManifest } from "../../bundle/index.js";
+import { newBundleId, readManifest, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import { hashOf, type Market, sameHash } from "../../market/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { MarketTask } from "../../schema/market.js";
+import { isSealed } from "../../vault/index.js";
+import { defaultName } from "../bundle/default-name.js";
 import { type Context, operation } from "../operation.js";
 import { connect } from "./connect.js";
-import { isSealed, unpackForMarket } from "./market-bundle.js";
+import { unpackForMarket } from "./market-bundle.js";
 import { resolveTask } from "./tasks.js";
 
 export const claim = operation({
@@ -37,19 +39,23 @@ export const claim = operation({
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
     if (task.target_peer !== "" && task.target_peer !== market.peerId) {
-      throw new NutError("MARKET_STATE", "the task is meant for another peer", { data: { target_peer: task.target_peer } });
+      throw new NutError("MARKET_STATE", "the task is meant for another peer", {
+        data: { target_peer: task.target_peer },
+      });
     }
-    const dir = resolve(context.cwd, output ?? slug(task.title));
+    const dir = resolve(context.cwd, output ?? defaultName(task.title).replace(/\.nut$/, ""));
     if (existsSync(dir)) {
-      throw new NutError("FILE_EXISTS", `${dir} already exists`, { hint: `nutshell claim ${task.id} -o <other folder>` });
+      throw new NutError("FILE_EXISTS", `${dir} already exists`, {
+        hint: `nutshell claim ${task.id} -o <other folder>`,
+      });
     }
     const bytes = await fetchBundle(market, task);
     const sealed = bytes !== null && isSealed(bytes);
     if (bytes === null) await writeFromMetadata(dir, task, context);
     else await unpackForMarket({ bytes, dir, ...(identity === undefined ? {} : { identity }) }, context);
 
-    const manifest = await readManifest(dir);
-    await writeManifest(dir, withTask(manifest, task, sealed));
+    const manifest = readManifest(dir);
+    writeManifest(dir, withTask(manifest, task, sealed));
     const kept = bytes === null ? null : `${dir}.request.nut`;
     if (kept !== null && bytes !== null) atomicWrite(kept, bytes);
     return {
@@ -100,8 +106,7 @@ async function writeFromMetadata(dir: string, task: MarketTask, context: Context
   try {
     mkdirSync(join(fresh, "context"));
     writeFileSync(join(fresh, "context/requirements.md"), `# ${task.title}\n\n${task.description}\n`);
-    await writeManifest(fresh, manifest);
-    const { renameSync } = await import("node:fs");
+    writeManifest(fresh, manifest);
     renameSync(fresh, dir);
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true });

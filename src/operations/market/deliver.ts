@@ -8,7 +8,7 @@ import { type DeliveryRoute, deliveryRoute, hashOf, type Market, NoAnswer } from
 import { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { MarketTask } from "../../schema/market.js";
-import { type Context, operation } from "../operation.js";
+import { operation } from "../operation.js";
 import { confirm, connect } from "./connect.js";
 import { packForMarket } from "./market-bundle.js";
 
@@ -35,7 +35,7 @@ export const deliver = operation({
   }),
   async run({ clawnet, dir, score, allow, yes }, context) {
     const folder = resolve(context.cwd, dir);
-    const manifest = await readManifest(folder);
+    const manifest = readManifest(folder);
     const { task_id: taskId, sealed } = clawnetFields(manifest);
     const market = await connect(clawnet, context);
     const task = await market.task(taskId);
@@ -59,7 +59,7 @@ export const deliver = operation({
       await confirm(context, { yes, question, command: `nutshell deliver --dir ${dir}` });
       await send(market, task, route.kind, { bytes, hash, rating });
     }
-    await writeManifest(folder, delivery);
+    writeManifest(folder, delivery);
     return { task_id: taskId, route: route.kind, delivery_id: delivery.id, hash, file, sealed };
   },
 });
@@ -67,9 +67,13 @@ export const deliver = operation({
 function clawnetFields(manifest: Manifest): { task_id: string; sealed: boolean } {
   const clawnet = (manifest.extensions?.clawnet ?? {}) as Record<string, unknown>;
   if (typeof clawnet.task_id !== "string") {
-    throw new NutError("MARKET_NOT_READY", "this folder does not say which task it answers: no extensions.clawnet.task_id", {
-      hint: "nutshell claim <task id> -o <folder>",
-    });
+    throw new NutError(
+      "MARKET_NOT_READY",
+      "this folder does not say which task it answers: no extensions.clawnet.task_id",
+      {
+        hint: "nutshell claim <task id> -o <folder>",
+      },
+    );
   }
   return { task_id: clawnet.task_id, sealed: clawnet.sealed === true };
 }

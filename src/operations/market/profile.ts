@@ -16,7 +16,7 @@ export const profile = operation({
     pushed: z.boolean(),
   }),
   async run({ clawnet, dir, push }, context) {
-    const manifest = await readManifest(resolve(context.cwd, dir));
+    const manifest = readManifest(resolve(context.cwd, dir));
     const resume = {
       skills: manifest.tags?.domains ?? [],
       data_sources: manifest.tags?.data_sources ?? [],

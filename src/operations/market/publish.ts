@@ -41,7 +41,7 @@ export const publish = operation({
   }),
   async run({ clawnet, dir, reward: rewardFlag, peer, simple, allow, yes }, context) {
     const folder = resolve(context.cwd, dir);
-    const manifest = await readManifest(folder);
+    const manifest = readManifest(folder);
     if (manifest.bundle_type !== "request") {
       throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`);
     }
@@ -63,7 +63,7 @@ export const publish = operation({
 
     const kept = `${folder}.request.nut`;
     atomicWrite(kept, bytes);
-    await writeManifest(folder, withClawnet(published, { task_id: task.id }));
+    writeManifest(folder, withClawnet(published, { task_id: task.id }));
     return {
       task_id: task.id,
       nutshell_id: manifest.id,
@@ -75,9 +75,7 @@ export const publish = operation({
       sealed: peer !== undefined,
       repeated: existing !== null,
       kept,
-      warnings: simple
-        ? ["simple mode: the first to deliver is paid at once, without review", ...warnings]
-        : warnings,
+      warnings: simple ? ["simple mode: the first to deliver is paid at once, without review", ...warnings] : warnings,
     };
   },
 });
@@ -97,7 +95,11 @@ const rewardField = (amount: number) => ({ amount, currency: "shells" });
 function withClawnet(manifest: Manifest, fields: Record<string, unknown>): Manifest {
   const { task_id: _stale, ...kept } = (manifest.extensions?.clawnet ?? {}) as Record<string, unknown>;
   const reward = typeof kept.reward === "object" && kept.reward !== null ? kept.reward : {};
-  const merged = { ...kept, ...fields, ...("reward" in fields ? { reward: { ...reward, ...(fields.reward as object) } } : {}) };
+  const merged = {
+    ...kept,
+    ...fields,
+    ...("reward" in fields ? { reward: { ...reward, ...(fields.reward as object) } } : {}),
+  };
   return { ...manifest, extensions: { ...manifest.extensions, clawnet: merged } };
 }
 
@@ -138,7 +140,8 @@ async function refuseOrWarn(
 }
 
 function question({ manifest, mode, target, cost }: Draft): string {
-  const price = cost.reward === 0 ? "help wanted (1 shell is held)" : `${cost.reward} shells + ${cost.fee} fee, not refunded`;
+  const price =
+    cost.reward === 0 ? "help wanted (1 shell is held)" : `${cost.reward} shells + ${cost.fee} fee, not refunded`;
   const whom = target === "" ? "everybody on the network" : target;
   const review = mode === "simple" ? "; paid without review" : "";
   return `publish "${manifest.task?.title ?? manifest.id}" to ${whom} for ${price}${review}?`;

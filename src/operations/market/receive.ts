@@ -38,17 +38,18 @@ export const receive = operation({
     const task = await resolveTask(market, id);
     const bytes = readFileSync(resolve(context.cwd, file));
     await expectSubmitted(market, task, bytes);
-    const options = { bytes, rerun, ...(request === undefined ? {} : { request }), ...(identity === undefined ? {} : { identity }) };
-    const { verified, verification } = await verifyForMarket(options, context);
+    const verification = await verifyForMarket({ bytes, file, identity, request, rerun }, context);
+    const { verified } = verification;
 
     if (approve && !verified) {
-      throw new NutError("ACCEPTANCE_FAILED", "the delivery does not prove what it claims; it was not approved", {
+      throw new NutError("MARKET_UNPROVEN", "the delivery does not prove what it claims; it was not approved", {
         hint: `look at it: nutshell verify ${file}   approve all the same: nutshell approve ${task.id}`,
         data: { verification },
       });
     }
     const wanted = approve ? "approve" : reject ? "reject" : await ask(verified, context.ask);
-    if (wanted === null) return { task_id: task.id, hash: hashOf(bytes), verified, verification, settled: null, paid: 0 };
+    if (wanted === null)
+      return { task_id: task.id, hash: hashOf(bytes), verified, verification, settled: null, paid: 0 };
     const { paid } = await settleTask(market, task, wanted, context, yes || (!approve && !reject));
     const settled = wanted === "approve" ? ("approved" as const) : ("rejected" as const);
     return { task_id: task.id, hash: hashOf(bytes), verified, verification, settled, paid };
@@ -76,7 +77,13 @@ async function ask(
   prompter: { confirm(question: string): Promise<boolean> } | null,
 ): Promise<"approve" | "reject" | null> {
   if (prompter === null) return null;
-  if (await prompter.confirm(verified ? "the delivery holds; approve and pay?" : "the delivery does NOT prove what it claims; approve and pay all the same?")) {
+  if (
+    await prompter.confirm(
+      verified
+        ? "the delivery holds; approve and pay?"
+        : "the delivery does NOT prove what it claims; approve and pay all the same?",
+    )
+  ) {
     return "approve";
   }
   return (await prompter.confirm("reject it? the worker gets no second try")) ? "reject" : null;
