@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { Market } from "../../src/market/index.js";
 import { type Double, leave, type Person, person, startDouble, writeRequest } from "./double.js";
 
 let double: Double;
@@ -158,6 +159,74 @@ describe("claim", () => {
     const id = await publish();
     await claim(id);
     expect(await claim(id)).toMatchObject({ code: 2, err: expect.stringContaining("already exists") });
+  });
+});
+
+describe("deliver survives", () => {
+  /** A task assigned to the worker (or a simple one), claimed and worked on. */
+  const assigned = async (...flags: string[]) => {
+    const { task_id, mode } = await author.json("publish", "--dir", writeRequest(author), "--yes", ...flags);
+    const id = task_id as string;
+    const workspace = join(worker.home, "w");
+    await worker.json("claim", id, "-o", workspace);
+    mkdirSync(join(workspace, "delivery"));
+    const result = { request_id: "nut-story-task", status: "partial", completion_percentage: 80 };
+    writeFileSync(join(workspace, "delivery/result.json"), JSON.stringify(result));
+    if (mode === "auction") {
+      await worker.json("bid", id);
+      await author.json("assign", id, double.nodes[1]!.peerId);
+    }
+    return { id, workspace };
+  };
+
+  it.each([
+    ["lose-answer", "/deliver$", []],
+    ["error-after-commit", "/deliver$", []],
+    ["lose-answer", "/claim$", ["--simple"]],
+  ])("%s of POST %s, without delivering twice", async (kind, path, flags) => {
+    const { workspace } = await assigned(...flags);
+    await fault(kind, "POST", path, { node: 1 });
+    expect(await worker.json("deliver", "--dir", workspace, "--yes")).toMatchObject({
+      delivery_id: expect.any(String),
+    });
+    expect(await worker.json("deliver", "--dir", workspace, "--yes")).toMatchObject({ route: "done" });
+    expect((await sent("POST")).filter((row) => new RegExp(path).test(row.path))).toHaveLength(1);
+  });
+
+  it("a refusal, with the folder still a request and the retry the same delivery", async () => {
+    const { workspace } = await assigned();
+    const before = readFileSync(join(workspace, "nutshell.json"), "utf8");
+    await fault("status", "POST", "/deliver$", { node: 1, status: 503, body: "busy" });
+    expect((await worker.run("deliver", "--dir", workspace, "--yes")).code).toBe(2);
+    expect(readFileSync(join(workspace, "nutshell.json"), "utf8")).toBe(before);
+    expect(await worker.json("deliver", "--dir", workspace, "--yes")).toMatchObject({ route: "deliver" });
+    expect(JSON.parse(readFileSync(join(workspace, "nutshell.json"), "utf8")).parent_id).toBe("nut-story-task");
+  });
+
+  it("losing the race for a simple task, unpaid and told so", async () => {
+    const { id, workspace } = await assigned("--simple");
+    await double.control("task", { node: 1, id, fields: { status: "submitted", assigned_to: "12D3KooWother" } });
+    expect((await worker.run("deliver", "--dir", workspace, "--yes")).err).toContain(
+      "somebody else has already delivered",
+    );
+    expect(await double.account(1)).toMatchObject({ balance: 4200 });
+  });
+
+  it("a self-evaluation the daemon would refuse, before anything is sent", async () => {
+    const { workspace } = await assigned("--simple");
+    const posts = (await sent("POST")).length;
+    const { code, err } = await worker.run("deliver", "--dir", workspace, "--score", "0.5", "--yes");
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("from 0.6 up") });
+    expect((await sent("POST")).length).toBe(posts);
+  });
+});
+
+describe("a silent daemon", () => {
+  it("is given up on, and the caller is told to look before repeating", async () => {
+    const base = new URL(double.nodes[0]!.url);
+    const market = await Market.connect(base, { timeoutMs: 300 });
+    await fault("hang", "POST", "/approve$");
+    await expect(market.settle("some-id", "approve")).rejects.toMatchObject({ code: "MARKET_NO_ANSWER" });
   });
 });
 

@@ -113,6 +113,9 @@ describe("a task on the market", () => {
     expect(published).toMatchObject({ sealed: true, target_peer: target.peerId });
     expect(readFileSync(`${request}.request.nut`).subarray(0, 4).toString("hex")).toBe("4e555402");
 
+    const again = await author.json("publish", "--dir", request, "--peer", target.publicKey, "--yes");
+    expect(again).toMatchObject({ repeated: true, task_id: id, hash: published.hash });
+
     const workspace = join(worker.home, "workspace");
     expect(await worker.json("claim", id, "-o", workspace)).toMatchObject({ sealed: true, verified: "published" });
     work(workspace);

@@ -4,13 +4,14 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { readManifest, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
+import { atomicWrite } from "../../files/index.js";
 import { type DeliveryRoute, deliveryRoute, hashOf, type Market, NoAnswer } from "../../market/index.js";
 import { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { MarketTask } from "../../schema/market.js";
 import { operation } from "../operation.js";
 import { confirm, connect } from "./connect.js";
-import { packForMarket } from "./market-bundle.js";
+import { packBytes } from "./market-bundle.js";
 
 /** The daemon takes no claim below this. */
 const LOWEST_SCORE = 0.6;
@@ -46,10 +47,7 @@ export const deliver = operation({
     // Asked before packing, so that a refusal costs nothing; asked again below with the hash.
     refuseHopeless(deliveryRoute({ task, me: market.peerId, bids: await market.bids(taskId), hash: "" }));
     const rating = score ?? ratingOf(folder);
-    const before = existsSync(file) ? readFileSync(file) : null;
-    await packForMarket({ folder, manifest: delivery, output: file, peer, allow }, context);
-    // A sealed bundle is never the same twice; what was already sent stays the delivery.
-    const bytes = before !== null && task.result.includes(hashOf(before)) ? before : readFileSync(file);
+    const bytes = sentBefore(file, task) ?? (await packBytes({ folder, manifest: delivery, peer, allow }, context));
     const hash = hashOf(bytes);
 
     const route = deliveryRoute({ task, me: market.peerId, bids: await market.bids(taskId), hash });
@@ -57,6 +55,7 @@ export const deliver = operation({
     if (route.kind !== "done") {
       const question = `deliver ${hash.slice(0, 19)}… for "${task.title}"?`;
       await confirm(context, { yes, question, command: `nutshell deliver --dir ${dir}` });
+      atomicWrite(file, bytes);
       await send(market, task, route.kind, { bytes, hash, rating });
     }
     writeManifest(folder, delivery);
@@ -84,6 +83,12 @@ function asDelivery(manifest: Manifest, me: string): Manifest {
   const digest = createHash("sha256").update(`${manifest.id}\n${me}`).digest("hex");
   const id = `nut-${[digest.slice(0, 8), digest.slice(8, 12), digest.slice(12, 16), digest.slice(16, 20), digest.slice(20, 32)].join("-")}`;
   return { ...manifest, bundle_type: "delivery", id, request_id: manifest.id, parent_id: manifest.id };
+}
+
+/** What the task already names as its delivery. A sealed bundle is never the same twice, so it is not packed again. */
+function sentBefore(file: string, task: MarketTask): Buffer | null {
+  const bytes = existsSync(file) ? readFileSync(file) : null;
+  return bytes !== null && task.result.includes(hashOf(bytes)) ? bytes : null;
 }
 
 /** What the harness measured, if it did; a delivery without evidence has to be rated by a person. */

@@ -1,5 +1,5 @@
 // Where the market meets bundles, seals and verification.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -12,7 +12,7 @@ import { packBundle } from "../bundle/pack-bundle.js";
 import type { Context } from "../operation.js";
 import { unsealed } from "../vault/sealed.js";
 
-export interface MarketPack {
+interface MarketPack {
   readonly folder: string;
   /** Packed instead of the folder's own, which changes only when the network has taken the bundle. */
   readonly manifest: Manifest;
@@ -22,12 +22,21 @@ export interface MarketPack {
 }
 
 /** Packs as `pack` does: complete, guarded against leaks, sealed when meant for one peer. */
-export function packForMarket(
-  { folder, manifest, output, peer, allow }: MarketPack,
-  context: Context,
-): Promise<Packed> {
+function packForMarket({ folder, manifest, output, peer, allow }: MarketPack, context: Context): Promise<Packed> {
   const how = { compression: "gzip", level: "default", force: false } as const;
   return packBundle({ dir: folder, manifest, output, peer, allow, ...how }, context);
+}
+
+/** The same as bytes: what the network gets appears on disk only when the caller keeps it. */
+export async function packBytes(request: Omit<MarketPack, "output">, context: Context): Promise<Buffer> {
+  const scratch = mkdtempSync(join(tmpdir(), "nutshell-market-"));
+  try {
+    const output = join(scratch, "bundle.nut");
+    await packForMarket({ ...request, output }, context);
+    return readFileSync(output);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
 }
 
 interface Received {

@@ -1,17 +1,25 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
 import { z } from "zod";
 import { readManifest, writeManifest } from "../../bundle/index.js";
 import { type Finding, NutError } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
-import { type Cost, costOf, hashOf, type Market, NoAnswer, preflight, resolveReward } from "../../market/index.js";
+import {
+  type Cost,
+  costOf,
+  hashOf,
+  type Market,
+  NoAnswer,
+  preflight,
+  resolveReward,
+  sameHash,
+} from "../../market/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { MarketTask } from "../../schema/market.js";
 import { parsePeer, peerIdOf } from "../../vault/index.js";
 import { type Context, operation } from "../operation.js";
 import { confirm, connect } from "./connect.js";
-import { packForMarket } from "./market-bundle.js";
+import { packBytes } from "./market-bundle.js";
 
 export const publish = operation({
   name: "market_publish",
@@ -49,11 +57,13 @@ export const publish = operation({
     const target = peer === undefined ? "" : peerIdOf(parsePeer(peer));
     const market = await connect(clawnet, context);
     const published = withClawnet(manifest, { peer_id: market.peerId, reward: rewardField(cost.reward) });
-    const bytes = await packBytes(folder, published, { peer, allow }, context);
+    const fresh = await packBytes({ folder, manifest: published, peer, allow }, context);
+    const kept = `${folder}.request.nut`;
+    const bytes = peer === undefined ? fresh : ((await sealedBefore(market, manifest.id, kept)) ?? fresh);
 
     const warnings = await refuseOrWarn(market, cost, bytes, manifest, context);
     const mode = simple ? ("simple" as const) : ("auction" as const);
-    const draft: Draft = { manifest, mode, target, cost, bytes, dir };
+    const draft: Draft = { manifest, mode, target, cost, bytes, dir, kept };
     const existing = await existingTask(market, draft);
     if (existing === null) {
       await confirm(context, { yes, question: question(draft), command: `nutshell publish --dir ${dir}` });
@@ -61,8 +71,6 @@ export const publish = operation({
     const task = existing ?? (await create(market, draft));
     await upload(market, task, draft);
 
-    const kept = `${folder}.request.nut`;
-    atomicWrite(kept, bytes);
     writeManifest(folder, withClawnet(published, { task_id: task.id }));
     return {
       task_id: task.id,
@@ -87,6 +95,7 @@ interface Draft {
   readonly cost: Cost;
   readonly bytes: Buffer;
   readonly dir: string;
+  readonly kept: string;
 }
 
 const rewardField = (amount: number) => ({ amount, currency: "shells" });
@@ -101,22 +110,6 @@ function withClawnet(manifest: Manifest, fields: Record<string, unknown>): Manif
     ...("reward" in fields ? { reward: { ...reward, ...(fields.reward as object) } } : {}),
   };
   return { ...manifest, extensions: { ...manifest.extensions, clawnet: merged } };
-}
-
-async function packBytes(
-  folder: string,
-  manifest: Manifest,
-  options: { peer: string | undefined; allow: readonly string[] },
-  context: Context,
-): Promise<Buffer> {
-  const scratch = mkdtempSync(join(tmpdir(), "nutshell-publish-"));
-  try {
-    const output = join(scratch, "request.nut");
-    await packForMarket({ folder, manifest, output, ...options }, context);
-    return readFileSync(output);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
 }
 
 async function refuseOrWarn(
@@ -147,10 +140,18 @@ function question({ manifest, mode, target, cost }: Draft): string {
   return `publish "${manifest.task?.title ?? manifest.id}" to ${whom} for ${price}${review}?`;
 }
 
+/** No bundle is sealed the same way twice: after a lost answer the one that was announced is the one to send. */
+async function sealedBefore(market: Market, id: string, kept: string): Promise<Buffer | null> {
+  if (!existsSync(kept)) return null;
+  const bytes = readFileSync(kept);
+  const tasks = await market.ownTasksFor(id);
+  return tasks.some(({ nutshell_hash }) => sameHash(nutshell_hash, bytes)) ? bytes : null;
+}
+
 /** A live task made from this very bundle, from an earlier try; a different one under the same id is refused. */
 async function existingTask(market: Market, { manifest, bytes }: Draft): Promise<MarketTask | null> {
   const tasks = await market.ownTasksFor(manifest.id);
-  const same = tasks.find(({ nutshell_hash }) => nutshell_hash.replace(/^sha256:/, "") === hashOf(bytes).slice(7));
+  const same = tasks.find(({ nutshell_hash }) => sameHash(nutshell_hash, bytes));
   if (same !== undefined) return same;
   const other = tasks[0];
   if (other === undefined) return null;
@@ -161,7 +162,9 @@ async function existingTask(market: Market, { manifest, bytes }: Draft): Promise
 }
 
 async function create(market: Market, draft: Draft): Promise<MarketTask> {
-  const { manifest, mode, target, cost, bytes } = draft;
+  const { manifest, mode, target, cost, bytes, kept } = draft;
+  // Kept before it is announced, so that whatever happens next the announced bytes can still be sent.
+  atomicWrite(kept, bytes);
   try {
     return await market.create({
       title: manifest.task?.title ?? manifest.id,
@@ -183,9 +186,11 @@ async function create(market: Market, draft: Draft): Promise<MarketTask> {
 /** A failed answer does not mean that nothing happened: look before anything is repeated. */
 async function afterFailedCreate(market: Market, draft: Draft, error: unknown): Promise<MarketTask> {
   const status = error instanceof NutError ? Number(error.data.status ?? 0) : 0;
-  if (!(error instanceof NoAnswer) && status < 500) throw error;
-  const found = await existingTask(market, draft);
-  if (found === null) throw error;
+  const found = error instanceof NoAnswer || status >= 500 ? await existingTask(market, draft) : null;
+  if (found === null) {
+    rmSync(draft.kept, { force: true });
+    throw error;
+  }
   if (error instanceof NutError && /insufficient credits/.test(error.message)) {
     throw new NutError(
       "MARKET_STATE",
