@@ -12,7 +12,7 @@ export const FOLDER: Positional = { name: "dir", field: "folder", optional: true
 export function folderInput({ dir, folder, ...values }: Values): Values {
   if (dir !== undefined && folder !== undefined && dir !== folder) {
     throw new NutError("USAGE", `two folders are named: ${String(folder)} and ${String(dir)}`, {
-      hint: "use one of them",
+      hint: "nutshell check <dir>",
     });
   }
   return { ...values, folder: folder ?? dir };

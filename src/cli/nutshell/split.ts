@@ -14,7 +14,7 @@ export default command(split, {
   },
   about: [
     "What lies under files/ is shared out; context, tests and everything else goes to every part. Each part is a task of its own that remembers what it was given, so that nutshell merge can put the work together.",
-    'A plan looks like this: {"parts":[{"title":"Reader","files":["files/csv/"]},{"files":["files/report/"]}]}',
+    'A plan looks like this: {"parts": [{"title": "Reader", "files": ["files/csv/"]}, {"files": ["files/report/"]}]}',
   ],
   examples: [
     ["nutshell split my-task -n 3", "my-task-part-1, -2 and -3"],

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { assess, mechanicalFixes, type OpenedContent, writeManifest } from "../../bundle/index.js";
+import { assess, mechanicalFixes, type OpenedContent, shellWord, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import { COMPLETENESS } from "../../schema/manifest.js";
 import { operation } from "../operation.js";
@@ -36,7 +36,7 @@ export const check = operation({
         status,
         missing: [...missing],
         warnings: [...warnings],
-        findings: [...findings],
+        findings: content.isFolder ? [...findings] : findings.map((each) => ({ ...each, fix: unpackFirst(folder) })),
         passed: [...passed],
         fixed: [...fixed],
       };
@@ -45,6 +45,12 @@ export const check = operation({
     }
   },
 });
+
+/** A packed bundle is not edited: whatever it lacks, the first step is the same. */
+function unpackFirst(bundle: string | undefined): string {
+  if (bundle === undefined || bundle === "-") return "nutshell unpack - -o <dir>";
+  return `nutshell unpack ${shellWord(bundle)} -o ${shellWord(basename(bundle).replace(/\.nut$/, ""))}`;
+}
 
 /** Does what needs no thought. New files first: a manifest must not point to what could not be written. */
 async function repair(content: OpenedContent): Promise<readonly string[]> {

@@ -105,14 +105,15 @@ interface Facts {
 
 /** Copies a template beside the target and moves it in piece by piece, once nothing of it would be overwritten. */
 async function startFrom(template: string, path: string, facts: Facts, context: Context): Promise<string[]> {
+  // Looked at before anything is made, so that a wrong template leaves no trace.
+  const source = await openContent(template, { signal: context.signal });
+  const { isFolder } = source;
+  await source.close();
   const parent = dirname(path);
   mkdirSync(parent, { recursive: true });
   const work = mkdtempSync(join(parent, ".nut-init-"));
   try {
     const copy = join(work, "content");
-    const source = await openContent(template, { signal: context.signal });
-    const { isFolder } = source;
-    await source.close();
     if (isFolder) copyFolder(template, copy);
     else await unpackBundle(template, copy, { signal: context.signal });
     writeManifest(copy, begun(readManifest(copy), facts));
