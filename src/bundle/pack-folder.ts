@@ -2,6 +2,7 @@ import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
+import { keepSpelling } from "../files/index.js";
 import type { Manifest, TreeRow } from "../schema/manifest.js";
 import { BundleWriter } from "./bundle-writer.js";
 import type { Level } from "./compressor.js";
@@ -228,14 +229,19 @@ function packedManifest(
   const tree = entries
     .filter(({ kind }) => kind === "file")
     .map(({ path, size, hash: digest }): TreeRow => {
-      const { path: _path, size: _size, hash: _hash, ...rest } = notes.get(path) ?? { path, size };
-      return { path, size, hash: digest, ...rest };
+      const note = notes.get(path);
+      const { path: _path, size: _size, hash: _hash, ...rest } = note ?? { path, size };
+      return keepSpelling({ path, size, hash: digest, ...rest }, note);
     });
   const totalBytes = tree.reduce((sum, { size }) => sum + size, 0);
-  return {
+  const packed: Manifest = {
     ...author,
     files: { ...author.files, total_count: tree.length, total_size_bytes: totalBytes, tree },
     ...(completeness === undefined ? {} : { completeness: { ...author.completeness, ...completeness } }),
     compression: { ...author.compression, ...compression },
   };
+  for (const field of ["files", "completeness", "compression"] as const) {
+    if (packed[field] !== undefined) keepSpelling(packed[field], author[field]);
+  }
+  return keepSpelling(packed, author);
 }

@@ -195,7 +195,7 @@ export class TarReader {
     const path = cleanName(named, kind);
     this.state = "header";
     this.count();
-    if (path === "") return; // `./`: the root itself
+    if (path === null) return;
     assertSafePath(path);
     this.register(path, kind, at);
     this.totalBytes += size;
@@ -260,9 +260,10 @@ function kindOf(type: string, name: string, at: number): "file" | "folder" {
   throw unsafeEntry(name, REFUSED[type] ?? `is of an unknown type (${JSON.stringify(type)})`, at);
 }
 
-function cleanName(name: string, kind: "file" | "folder"): string {
+/** null for the root itself, which some tools list as `./`. */
+function cleanName(name: string, kind: "file" | "folder"): string | null {
   const bare = kind === "folder" ? name.replace(/\/$/, "") : name;
-  if (bare === ".") return kind === "folder" ? "" : bare;
+  if (bare === "." && kind === "folder") return null;
   return bare.startsWith("./") ? bare.slice(2) : bare;
 }
 

@@ -1,4 +1,5 @@
 // Format 0.1.0 knew ClawNet in the middle of the manifest; 0.2.0 keeps it under extensions. Reading upgrades.
+import { keepSpelling } from "../files/index.js";
 
 type Json = Record<string, unknown>;
 
@@ -17,7 +18,7 @@ const MOVED: readonly (readonly [from: readonly string[], to: string])[] = [
 export function upgradeManifest(manifest: Json): Json {
   const version = manifest.nutshell_version;
   if (typeof version !== "string" || !version.startsWith("0.1.")) return manifest;
-  const upgraded: Json = { ...manifest, nutshell_version: "0.2.0" };
+  const upgraded: Json = keepSpelling({ ...manifest, nutshell_version: "0.2.0" }, manifest);
   const extensions = isObject(manifest.extensions) ? manifest.extensions : {};
   const inline = isObject(manifest.clawnet) ? manifest.clawnet : {};
   const clawnet: Json = { ...inline };
@@ -41,7 +42,7 @@ function moveOut(manifest: Json, from: readonly string[], clawnet: Json, to: str
   if (!isObject(parent) || parent[second] === undefined) return;
   const { [second]: moved, ...rest } = parent;
   clawnet[to] ??= moved;
-  manifest[first!] = rest;
+  manifest[first!] = keepSpelling(rest, parent);
 }
 
 function isObject(value: unknown): value is Json {

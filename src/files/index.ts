@@ -5,5 +5,6 @@ export {
   formatJson,
   JsonError,
   type JsonOptions,
+  keepSpelling,
   parseJson,
 } from "./strict-json.js";

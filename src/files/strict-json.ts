@@ -239,6 +239,13 @@ class Reader {
   }
 }
 
+/** Says that `copy` was made from `original`, so that values it shares keep their spelling. Returns `copy`. */
+export function keepSpelling<T extends object>(copy: T, original: object | undefined): T {
+  const kept = original === undefined ? undefined : sources.get(original);
+  if (kept !== undefined) sources.set(copy, kept);
+  return copy;
+}
+
 export interface FormatOptions {
   /** Spaces per level; 0 writes no whitespace at all. */
   readonly indent?: number;
