@@ -170,7 +170,8 @@ describe("deliver survives", () => {
     const workspace = join(worker.home, "w");
     await worker.json("claim", id, "-o", workspace);
     mkdirSync(join(workspace, "delivery"));
-    const result = { request_id: "nut-story-task", status: "partial", completion_percentage: 80 };
+    const checklist = [{ item: "the file says hello", status: "unknown" }];
+    const result = { status: "partial", completion_percentage: 80, acceptance_results: { checklist } };
     writeFileSync(join(workspace, "delivery/result.json"), JSON.stringify(result));
     if (mode === "auction") {
       await worker.json("bid", id);

@@ -44,8 +44,10 @@ export const deliver = operation({
     const file = `${folder}.delivery.nut`;
     const peer = sealed ? task.author_id : undefined;
 
-    // Asked before packing, so that a refusal costs nothing; asked again below with the hash.
-    refuseHopeless(deliveryRoute({ task, me: market.peerId, bids: await market.bids(taskId), hash: "" }));
+    // Asked before packing, so that a refusal costs nothing. Only what I delivered myself needs the hash to be judged.
+    if (task.status === "open" || task.assigned_to !== market.peerId) {
+      refuse(deliveryRoute({ task, me: market.peerId, bids: await market.bids(taskId), hash: "" }));
+    }
     const rating = score ?? ratingOf(folder);
     const bytes = sentBefore(file, task) ?? (await packBytes({ folder, manifest: delivery, peer, allow }, context));
     const hash = hashOf(bytes);
@@ -99,9 +101,9 @@ function ratingOf(folder: string): number {
   return result.success ? (result.data.completion_percentage ?? Number.NaN) / 100 : Number.NaN;
 }
 
-const refuseHopeless = (route: DeliveryRoute) => {
-  if (route.kind === "refuse" && !/already delivered/.test(route.message)) throw refusal(route);
-};
+function refuse(route: DeliveryRoute): void {
+  if (route.kind === "refuse") throw refusal(route);
+}
 
 const refusal = ({ message, hint }: Extract<DeliveryRoute, { kind: "refuse" }>) =>
   new NutError("MARKET_STATE", message, hint === undefined ? {} : { hint });
