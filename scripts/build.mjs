@@ -10,7 +10,19 @@ const { version, dependencies } = JSON.parse(readFileSync(`${root}package.json`,
 
 rmSync(`${root}dist`, { recursive: true, force: true });
 
+/** Our texts are our own: zod's forty translations of its messages are a third of a megabyte that every start would parse. */
+const oneLanguage = {
+  name: "one-language",
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: `${root}node_modules/zod/v4/locales`,
+    }));
+  },
+};
+
 const shared = {
+  plugins: [oneLanguage],
   absWorkingDir: root,
   bundle: true,
   platform: "node",
