@@ -45,6 +45,10 @@ export const historyFile = document<History>("history.json", history, {
   path: ({ nexus }) => join(nexus, "history.json"),
   list: "cycles",
 });
+/** Not ours, and never written here; what another harness put in it may be anything. */
+export const decisionsFile = document<unknown>("decisions.json", anything, {
+  path: ({ state }) => join(state, "decisions.json"),
+});
 export const agentTracker = document<AgentTracker>("agent-tracker.json", listOf(object()), {
   path: ({ own }) => join(own, "agent-tracker.json"),
 });

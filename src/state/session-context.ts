@@ -1,8 +1,6 @@
 // The snapshot the `context` tool gives. It skips what it cannot read, because it is asked for when things are unclear.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import type { TasksFile } from "../schema/tasks.js";
-import { tasksFile } from "./documents.js";
+import { decisionsFile, tasksFile } from "./documents.js";
 import type { Project } from "./project.js";
 
 export function sessionContext(project: Project) {
@@ -30,8 +28,8 @@ function readable(project: Project): TasksFile | null {
 /** `decisions.json` is not ours, but some harness may have left one: a list, or an object with a list. */
 function leftDecisions(project: Project): string[] {
   try {
-    const value: unknown = JSON.parse(readFileSync(join(project.layout.state, "decisions.json"), "utf8"));
-    const list = Array.isArray(value) ? value : (value as { decisions?: unknown }).decisions;
+    const value = project.store.read(decisionsFile);
+    const list = Array.isArray(value) ? value : (value as { decisions?: unknown } | null)?.decisions;
     return Array.isArray(list) ? list.map(asText) : [];
   } catch {
     return [];

@@ -183,12 +183,8 @@ export class Transaction {
   /** The copy is named by its content, so however often a file is found damaged, it is kept once. */
   #withCopy(error: NutError): NutError {
     const path = String(error.data.path);
-    let bytes: Buffer;
-    try {
-      bytes = readFileSync(path);
-    } catch {
-      return error;
-    }
+    const bytes = readRegular(path);
+    if (bytes === null) return error;
     const digest = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
     const folder = join(this.layout.own, "damaged");
     const copy = join(folder, `${basename(path)}.${digest}`);
@@ -217,6 +213,19 @@ function refuseNewer(value: unknown, path: string): void {
     hint: "npm install -g nutcracker@latest",
     data: { path, version },
   });
+}
+
+/** null for anything but a regular file: a pipe in its place would never end. */
+function readRegular(path: string): Buffer | null {
+  let fd: number | null = null;
+  try {
+    fd = openRegular(path);
+    return fd === null ? null : readFileSync(fd);
+  } catch {
+    return null;
+  } finally {
+    if (fd !== null) closeSync(fd);
+  }
 }
 
 /** Opens without following a link or waiting for a FIFO; null when there is nothing. */
