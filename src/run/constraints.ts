@@ -31,7 +31,8 @@ const NARROW: Readonly<Record<string, readonly Change["kind"][]>> = {
   rename: ["created", "deleted"],
   move: ["created", "deleted"],
 };
-const THINGS = "(?:any(?:thing| files?| code)?|files?|code|anything|the files?|existing files?)?";
+// "files" is a word here, unless it begins a path.
+const THINGS = "(?:(?:any(?:thing| files?| code)?|(?:the |existing )?files?|code)(?![\\w/.-]))?";
 const PLACE = "(?:outside(?: of)?|except(?: in| under| for)?|other than(?: in)?|beyond)";
 const INSIDE = "(?:in|under|inside|within|below)";
 const DO_NOT = "(?:do not|don't|never|must not|may not|no agent may)";
@@ -39,6 +40,7 @@ const DO_NOT = "(?:do not|don't|never|must not|may not|no agent may)";
 const PATTERNS: readonly { readonly kind: PathRule["kind"]; readonly pattern: RegExp }[] = [
   { kind: "only", pattern: new RegExp(`^${DO_NOT}\\s+${VERBS}\\s+${THINGS}\\s*${PLACE}\\s+(.+)$`, "i") },
   { kind: "only", pattern: new RegExp(`^only\\s+${VERBS}\\s+${THINGS}\\s*(?:${INSIDE}\\s+)?(.+)$`, "i") },
+  { kind: "only", pattern: new RegExp(`^${VERBS}\\s+only\\s+${THINGS}\\s*(?:${INSIDE}\\s+)?(.+)$`, "i") },
   { kind: "never", pattern: new RegExp(`^${DO_NOT}\\s+${VERBS}\\s+${THINGS}\\s*(?:${INSIDE}\\s+)(.+)$`, "i") },
   { kind: "never", pattern: new RegExp(`^${DO_NOT}\\s+${VERBS}\\s+(.+)$`, "i") },
 ];
@@ -80,7 +82,7 @@ function readPaths(text: string): string[] | null {
   const words = text
     .replace(/\b(?:the\s+)?(?:folders?|director(?:y|ies)|paths?|files?)\b(?!\/)/gi, " ")
     .split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/)
-    .map((word) => word.trim().replace(/^(?:the|in|under)\s+/i, ""))
+    .map((word) => word.trim().replace(/^(?:any(?:thing)?\s+)?(?:(?:the|in|under|inside|within|below)\s+)*/i, ""))
     .filter((word) => word !== "");
   const paths: string[] = [];
   for (const word of words) {

@@ -3,7 +3,7 @@ import { planFile, tasksFile } from "../state/index.js";
 import { runAgent } from "./attempt.js";
 import {
   defaultPlan,
-  filesInText,
+  listInText,
   type PlanFacts,
   planProblems,
   type RunPlan,
@@ -52,9 +52,17 @@ function writtenPlan(run: Run, { manifest, roles, hasCriteria }: PlanFacts): Run
   const tasks = file.tasks.map((task): RunTask => {
     const owner = task.owner ?? "engineer";
     const category = roles.get(owner);
-    const files = filesInText(task.approach, task.context);
+    const texts = [task.approach, task.acceptance, task.context];
+    const files = listInText("FILES", texts);
+    const criteria = listInText("CRITERIA", texts);
     const kind = category === "check" ? (owner === "reviewer" ? "review" : "verify") : "work";
-    return { ...task, owner, kind, ...(files === undefined ? {} : { files }) };
+    return {
+      ...task,
+      owner,
+      kind,
+      ...(files === undefined ? {} : { files }),
+      ...(criteria === undefined ? {} : { criteria }),
+    };
   });
   const wrong = planProblems(tasks, new Set(roles.keys()));
   if (wrong.length > 0) return wrong.join("; ");

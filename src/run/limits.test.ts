@@ -48,7 +48,11 @@ describe("constraints", () => {
       "Do not modify files outside files/src/",
       "Never touch `tests/` or files/legacy.js.",
       "Only change files in files/src/ and files/docs/",
+      "Change only files/src/slug.mjs",
+      "Do not change files/main.mjs or anything under tests/",
       "Do not change the public API",
+      "files/csv/ and files/report/ do not import each other",
+      "New code goes to files/src/a.mjs; of files/src/b.mjs only delayOf may change",
       "All new code must have corresponding tests",
       "Do not modify anything outside of the spirit of files/src/",
     ]);
@@ -56,9 +60,13 @@ describe("constraints", () => {
       ["only", ["files/src/"]],
       ["never", ["tests/", "files/legacy.js"]],
       ["only", ["files/src/", "files/docs/"]],
+      ["only", ["files/src/slug.mjs"]],
+      ["never", ["files/main.mjs", "tests/"]],
     ]);
     expect(spoken).toEqual([
       "Do not change the public API",
+      "files/csv/ and files/report/ do not import each other",
+      "New code goes to files/src/a.mjs; of files/src/b.mjs only delayOf may change",
       "All new code must have corresponding tests",
       "Do not modify anything outside of the spirit of files/src/",
     ]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../schema/manifest.js";
-import { defaultPlan, filesInText, type PlanFacts, planProblems, readPlan } from "./plan.js";
+import { defaultPlan, listInText, type PlanFacts, planProblems, readPlan } from "./plan.js";
 
 const roles = new Map([
   ["engineer", "do"],
@@ -56,7 +56,8 @@ describe("plans", () => {
   });
 
   it("finds the files a Lead wrote into a task's text", () => {
-    expect(filesInText("do it\nFILES: src/a.ts, `src/b.ts`\n")).toEqual(["src/a.ts", "src/b.ts"]);
-    expect(filesInText("no files here", undefined)).toBeUndefined();
+    expect(listInText("FILES", ["do it\nFILES: src/a.ts, `src/b.ts`\n"])).toEqual(["src/a.ts", "src/b.ts"]);
+    expect(listInText("CRITERIA", [undefined, "criteria: AC-1"])).toEqual(["AC-1"]);
+    expect(listInText("FILES", ["no files here", undefined])).toBeUndefined();
   });
 });

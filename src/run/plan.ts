@@ -212,12 +212,14 @@ function circles(tasks: readonly RunTask[]): number[] {
   return [...waiting].filter(([, deps]) => [...deps].every((dep) => known.has(dep))).map(([id]) => id);
 }
 
-const FILES_LINE = /^\s*(?:files|paths)\s*:\s*(.+)$/im;
-
-/** Tasks a Lead wrote through the tools carry their files as a `FILES: a, b` line, since the task schema is closed. */
-export function filesInText(...texts: readonly (string | undefined)[]): string[] | undefined {
+/**
+ * Tasks a Lead wrote through the tools carry their files as a `FILES: a, b` line and the criteria that prove them as a
+ * `CRITERIA: AC-1` line, since the task schema is closed.
+ */
+export function listInText(name: "FILES" | "CRITERIA", texts: readonly (string | undefined)[]): string[] | undefined {
+  const line = new RegExp(`^\\s*${name}\\s*:\\s*(.+)$`, "im");
   for (const text of texts) {
-    const found = text === undefined ? null : FILES_LINE.exec(text);
+    const found = text === undefined ? null : line.exec(text);
     if (found === null) continue;
     const files = found[1]!
       .split(/[,\s]+/)

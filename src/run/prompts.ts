@@ -150,7 +150,8 @@ export function leadPrompt({ fence, data, more, constraints, strategy, criteria 
       [
         "Start a plan (plan_start), decide every issue (plan_decide), then add the tasks (task_add): title, context,",
         "approach, acceptance, owner, deps. In approach, write a line `FILES: path, path` with every file the task may",
-        "change; tasks with separate files may run at the same time. Do not add a task that only runs the acceptance",
+        "change; tasks with separate files may run at the same time. In acceptance, write a line `CRITERIA: id, id` with",
+        "the tests that must hold once the task is done, if there are any. Do not add a task that only runs the acceptance",
         "tests: the harness does that. When all tasks are added, report in a few lines.",
       ].join("\n"),
     ),

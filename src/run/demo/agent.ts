@@ -110,10 +110,10 @@ function test({ cwd }: Desk): string {
     : [];
   const lines = criteria
     .filter(({ script, type = "shell" }) => script !== undefined && type === "shell")
-    .map(({ id, script }) => ({
-      id,
-      status: spawnSync("sh", [script!], { cwd, encoding: "utf8", timeout: 60_000 }).status,
-    }));
+    .map(({ id, script }) => {
+      const program = /\.[cm]?js$/.test(script!) ? process.execPath : "sh";
+      return { id, status: spawnSync(program, [script!], { cwd, encoding: "utf8", timeout: 60_000 }).status };
+    });
   const failed = lines.filter(({ status }) => status !== 0);
   return [
     `VERDICT: ${failed.length === 0 ? "pass" : "fail"}`,
