@@ -46,12 +46,15 @@ const CORE_FIELDS: ReadonlySet<string> = new Set([
   ...["credentials", "acceptance", "harness", "resources", "completeness", "compression", "created_at", "expires_at"],
 ]);
 
+/** The format itself gives these extensions fields with the names of core ones. */
+const OWN_EXTENSIONS: ReadonlySet<string> = new Set(["split"]);
+
 /** Extensions add; they never override. Whoever tries is told, and nobody listens to the attempt. */
 function extensionFindings(manifest: Manifest): Finding[] {
   const extensions: unknown = manifest.extensions;
   if (!isObject(extensions)) return [];
   return Object.entries(extensions).flatMap(([name, extension]) =>
-    (isObject(extension) ? Object.keys(extension) : [])
+    (isObject(extension) && !OWN_EXTENSIONS.has(name) ? Object.keys(extension) : [])
       .filter((key) => CORE_FIELDS.has(key))
       .map(
         (key): Finding => ({

@@ -117,11 +117,11 @@ interface PathOutcome {
 const DELETED = "deleted";
 
 function mergePath(path: string, sides: readonly Side[], taken: Set<string>): PathOutcome {
-  const base = sides.map(({ record }) => record?.base[path]).find((version) => version !== undefined);
+  const base = sides.map((side) => givenVersion(side, path)).find((version) => version !== undefined);
   const versions = sides.flatMap((side) => {
     const entry = side.entries.get(path);
     if (entry !== undefined) return [{ side, version: versionOf(entry) }];
-    return side.record?.base[path] === undefined ? [] : [{ side, version: DELETED }];
+    return givenVersion(side, path) === undefined ? [] : [{ side, version: DELETED }];
   });
   const changes = versions.filter(({ version }) => version !== base);
   const distinct = changes.filter(({ version }, i) => changes.findIndex((other) => other.version === version) === i);
@@ -141,6 +141,11 @@ function mergePath(path: string, sides: readonly Side[], taken: Set<string>): Pa
     kept: files.map((file) => file.path),
   };
   return { files, conflict, isChanged: true };
+}
+
+/** A file may be called `constructor`: only what the record itself holds counts. */
+function givenVersion({ record }: Side, path: string): string | undefined {
+  return record !== null && Object.hasOwn(record.base, path) ? record.base[path] : undefined;
 }
 
 function freeName(path: string, part: number, taken: Set<string>): string {

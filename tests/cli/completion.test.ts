@@ -58,6 +58,24 @@ describe("completion", () => {
     expect(run("nutshell check --fi")).toMatch(/^--fix\t/);
   });
 
+  it.skipIf(!has("bash"))("knows commands of two words", async () => {
+    let out = "";
+    const stdout = {
+      write(text: string) {
+        out += text;
+      },
+    };
+    const { completionCommand } = await import("../../src/cli/completion.js");
+    const { program } = await import("../../src/cli/nexus/program.js");
+    const command = completionCommand(async () => program);
+    if ("operation" in command) throw new Error("completion is not an operation");
+    await command.run({ shell: "bash" }, { stdout } as never);
+    const pair = program.entries.find(({ name, hidden }) => name.includes(" ") && hidden !== true)!;
+    const [first, second] = pair.name.split(" ") as [string, string];
+    const line = `${out}\nCOMP_WORDS=(nexus ${first} ${second}); COMP_CWORD=2; _nexus; echo "\${COMPREPLY[@]}"`;
+    expect(spawnSync("bash", ["--norc"], { input: line, encoding: "utf8" }).stdout.split(/\s/)).toContain(second);
+  });
+
   it("names the shells it knows", async () => {
     const { code, err } = await runNutshell(["completion", "csh"], { cwd: work });
     expect(code).toBe(2);

@@ -114,6 +114,15 @@ describe("split and merge", () => {
     expect([read("back/files/shared.txt"), read("back/files/shared.txt.part-2")]).toEqual(["one", "two"]);
   });
 
+  it("is not confused by names every object has", async () => {
+    write({ "files/a/x.txt": "x", "files/b/y.txt": "y" });
+    await nutshell("split", "task", "-n", "2");
+    writeFileSync(join(work, "task-part-1/constructor"), "mine");
+    expect(await nutshell("merge", "task-part-1", "task-part-2", "-o", "back")).toMatchObject({ code: 0, err: "" });
+    expect(read("back/constructor")).toBe("mine");
+    expect((await nutshell("validate", "task-part-1")).out).toBe("valid\n");
+  });
+
   it("merges packed parts", async () => {
     write({ "files/a/x.txt": "x", "files/b/y.txt": "y" });
     await nutshell("split", "task", "-n", "2");
