@@ -1,0 +1,154 @@
+// Criteria and checklist items, each with the result a delivery gives for it.
+import type { ChecklistRow, CriterionRow, DeliveryFacts, EndpointRow, TimelineRow, Verdict } from "./model.js";
+import { facts, type Loose, line, list, number, object, text } from "./safe-text.js";
+
+export function criteriaRows(criteria: Loose, results: Loose): CriterionRow[] {
+  const byId = new Map(list(results.criteria).map((row) => [text(object(row).id, 200), object(row)]));
+  const asked = list(criteria.criteria).map(object);
+  const rows = asked.map((criterion) => criterionRow(criterion, byId.get(text(criterion.id, 200))));
+  const known = new Set(rows.map(({ id }) => id));
+  const extra = [...byId].filter(([id]) => !known.has(id)).map(([, result]) => criterionRow(result, result));
+  return [...rows, ...extra];
+}
+
+function criterionRow(criterion: Loose, result: Loose | undefined): CriterionRow {
+  const how = [criterion.script, criterion.command, criterion.endpoint, criterion.query].map((value) => text(value, 500));
+  return {
+    id: text(criterion.id, 200),
+    description: text(criterion.description, 2_000),
+    type: text(criterion.type, 60),
+    how: how.find((value) => value !== "") ?? "",
+    expected: criterion.expected === undefined ? "" : line(criterion.expected),
+    verdict: result === undefined ? "open" : verdictOf(result.status),
+    evidence: text(result?.evidence, 40),
+    note: text(result?.reason, 2_000),
+    log: text(result?.log, 1_024),
+    provesNothing: result?.proves_nothing === true,
+  };
+}
+
+/** What the request asks for; what the delivery answered beyond it is added, never dropped. */
+export function checklistRows(items: readonly string[], results: Loose): ChecklistRow[] {
+  const answers = list(results.checklist).map(object);
+  const answered = new Map(answers.map((row) => [text(row.item), row]));
+  const all = [...new Set([...items, ...answered.keys()])].filter((item) => item !== "");
+  return all.map((item) => {
+    const row = answered.get(item);
+    return {
+      item,
+      verdict: row === undefined ? "open" : verdictOf(row.status),
+      evidence: text(row?.evidence, 40),
+      note: text(row?.note, 2_000),
+    };
+  });
+}
+
+function verdictOf(status: unknown): Verdict {
+  return status === "passed" || status === "failed" || status === "skipped" ? status : "unknown";
+}
+
+export function endpointRows(document: Loose): EndpointRow[] {
+  return list(document.endpoints)
+    .map(object)
+    .map((row) => ({
+      method: text(row.method, 20).toUpperCase(),
+      path: text(row.path, 500),
+      description: text(row.description, 1_000),
+      params: facts(Object.entries(object(row.params)).slice(0, 50)),
+      bodySchema: text(row.body_schema, 500),
+      responseSchema: text(row.response_schema, 500),
+    }));
+}
+
+/** A delivery's facts from delivery/result.json, or from the manifest where that says them. */
+export function deliveryFacts(manifest: Loose, result: Loose): DeliveryFacts {
+  const said = (field: string): unknown => result[field] ?? manifest[field];
+  const log = object(said("execution_log"));
+  const results = object(said("acceptance_results"));
+  const deliverer = object(said("deliverer"));
+  const counts = [results.tests_passed, results.tests_failed, results.tests_skipped].map(number);
+  return {
+    status: text(said("status"), 40),
+    summary: text(said("summary")),
+    percentage: number(said("completion_percentage")),
+    completedAt: text(said("completed_at"), 40),
+    deliverer: facts([
+      ["by", deliverer.name],
+      ["model", deliverer.model],
+      ["version", deliverer.version],
+      ["sessions", deliverer.sessions_used],
+      ["tokens", number(deliverer.total_tokens)?.toLocaleString("en-US")],
+    ]),
+    strategy: text(log.strategy_used, 100),
+    counts: counts.every((count) => count === null)
+      ? null
+      : { passed: counts[0] ?? 0, failed: counts[1] ?? 0, skipped: counts[2] ?? 0 },
+    artifacts: artifactRows(object(said("artifacts"))),
+    digests: facts(Object.entries(object(said("digests"))).slice(0, 10)),
+    fullLog: text(log.full_log, 1_024),
+  };
+}
+
+function artifactRows(artifacts: Loose): DeliveryFacts["artifacts"] {
+  const rows = (value: unknown, change: "created" | "modified" | "deleted", lines: string) =>
+    list(value)
+      .map(object)
+      .map((row) => ({ change, path: text(row.path, 1_024), lines: line(row[lines]) }));
+  return [
+    ...rows(artifacts.files_created, "created", "lines"),
+    ...rows(artifacts.files_modified, "modified", "diff_lines"),
+    ...rows(artifacts.files_deleted, "deleted", "lines"),
+  ];
+}
+
+/** What happened, in order; what has no time of its own comes after what has. */
+export function timelineRows(manifest: Loose, result: Loose): TimelineRow[] {
+  const log = object(result.execution_log ?? manifest.execution_log);
+  const rows: TimelineRow[] = [
+    { at: text(manifest.created_at, 40), kind: "created", text: "bundle created", detail: "" },
+    ...list(log.checkpoints).map((row): TimelineRow => {
+      const { at, description } = object(row);
+      return { at: text(at, 40), kind: "checkpoint", text: text(description, 2_000), detail: "" };
+    }),
+    ...list(log.decisions).map((row): TimelineRow => {
+      const { at, decision, reason } = object(row);
+      return { at: text(at, 40), kind: "decision", text: text(decision, 4_000), detail: text(reason, 4_000) };
+    }),
+    ...list(log.issues_encountered).map((row): TimelineRow => issueRow(row)),
+    ...list(log.credentials_used).map((row): TimelineRow => {
+      const { name, at, purpose } = typeof row === "string" ? { name: row } : (object(row) as Record<string, unknown>);
+      return { at: text(at, 40), kind: "credential", text: `used ${text(name, 200)}`, detail: text(purpose, 500) };
+    }),
+    {
+      at: text(result.completed_at ?? manifest.completed_at, 40),
+      kind: "completed",
+      text: text(result.status ?? manifest.status, 40),
+      detail: "",
+    },
+  ];
+  const told = rows.filter((row) => row.text !== "" && (row.at !== "" || !["created", "completed"].includes(row.kind)));
+  return told.sort((a, b) => timeOf(a) - timeOf(b));
+}
+
+function issueRow(row: unknown): TimelineRow {
+  if (typeof row === "string") return { at: "", kind: "issue", text: text(row, 4_000), detail: "" };
+  const { at, issue, message, description, resolution, ...rest } = object(row);
+  const said = [issue, message, description].map((value) => text(value, 4_000)).find((value) => value !== "");
+  return { at: text(at, 40), kind: "issue", text: said ?? line(rest), detail: text(resolution, 2_000) };
+}
+
+function timeOf({ at, kind }: TimelineRow): number {
+  const time = Date.parse(at);
+  if (!Number.isNaN(time)) return time;
+  return kind === "created" ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+}
+
+export function jsonOf(bytes: Uint8Array | undefined): Loose {
+  if (bytes === undefined) return {};
+  try {
+    return object(JSON.parse(Buffer.from(bytes).toString("utf8")));
+  } catch {
+    return {}; // The findings say what is wrong with it; here it only has nothing to show.
+  }
+}
+

@@ -1,0 +1,87 @@
+// Two bundles beside each other. When the second answers the first, its artifacts are laid over the request's files:
+// what a person wants to see is the change to their code, not that a folder has another name.
+import type { Comparison, ComparedRow, FileTuple } from "./model.js";
+import { line, type Loose, object } from "./safe-text.js";
+
+export interface Compared {
+  readonly manifest: object;
+  readonly rows: readonly FileTuple[];
+}
+
+const ARTIFACTS = "delivery/artifacts/";
+
+export function compare(before: Compared, after: Compared): Comparison {
+  const isAnswer = (after.manifest as Loose).bundle_type === "delivery" && (before.manifest as Loose).bundle_type !== "delivery";
+  const files = isAnswer ? answered(before, after) : changed(before.rows, after.rows);
+  const kept = new Set(before.rows.map(([path]) => path));
+  const touched = new Set(files.map(({ before: path }) => path));
+  return {
+    isAnswer,
+    files,
+    fields: isAnswer ? [] : fieldChanges(before.manifest as Loose, after.manifest as Loose),
+    same: [...kept].filter((path) => !touched.has(path)).length,
+  };
+}
+
+function changed(before: readonly FileTuple[], after: readonly FileTuple[]): ComparedRow[] {
+  const left = new Map(before.map((row) => [row[0], row]));
+  const right = new Map(after.map((row) => [row[0], row]));
+  const paths = [...new Set([...left.keys(), ...right.keys()])].sort();
+  return paths.flatMap((path) => row(path, left.get(path), right.get(path)));
+}
+
+/** Artifacts against the file of the same name; a file of the request that nobody touched is not a removal. */
+function answered(before: Compared, after: Compared): ComparedRow[] {
+  const left = new Map(before.rows.map((row) => [row[0], row]));
+  const rows = after.rows
+    .filter(([path]) => path.startsWith(ARTIFACTS))
+    .flatMap((artifact) => {
+      const name = artifact[0].slice(ARTIFACTS.length);
+      return row(name, left.get(name) ?? left.get(`files/${name}`), artifact);
+    });
+  const said = object(object((after.manifest as Loose).artifacts));
+  const deleted = Array.isArray(said.files_deleted) ? said.files_deleted : [];
+  for (const item of deleted) {
+    const name = line(object(item).path).replace(ARTIFACTS, "");
+    const gone = left.get(name) ?? left.get(`files/${name}`);
+    if (gone !== undefined) rows.push(...row(name, gone, undefined));
+  }
+  return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function row(path: string, left: FileTuple | undefined, right: FileTuple | undefined): ComparedRow[] {
+  if (left !== undefined && right !== undefined && left[5] === right[5]) return [];
+  return [
+    {
+      path,
+      before: left?.[0] ?? "",
+      after: right?.[0] ?? "",
+      change: left === undefined ? "added" : right === undefined ? "removed" : "changed",
+      sizeBefore: left?.[1] ?? 0,
+      sizeAfter: right?.[1] ?? 0,
+    },
+  ];
+}
+
+/** Computed by pack, or different in every bundle there is. */
+const NOT_COMPARED = new Set(["files", "compression", "completeness", "id", "created_at"]);
+
+function fieldChanges(before: Loose, after: Loose): { field: string; before: string; after: string }[] {
+  const left = flat(before);
+  const right = flat(after);
+  const names = [...new Set([...left.keys(), ...right.keys()])];
+  return names
+    .filter((field) => left.get(field) !== right.get(field))
+    .map((field) => ({ field, before: left.get(field) ?? "", after: right.get(field) ?? "" }));
+}
+
+function flat(manifest: Loose): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const [name, value] of Object.entries(manifest)) {
+    if (NOT_COMPARED.has(name)) continue;
+    const inner = Object.entries(object(value));
+    if (inner.length === 0) found.set(name, line(value));
+    else for (const [key, part] of inner) found.set(`${name}.${key}`, line(part));
+  }
+  return found;
+}
