@@ -85,6 +85,25 @@ await build({
   banner: requireForPackages,
 });
 
+// The pages of the viewer and the board, for the browser.
+await build({
+  absWorkingDir: root,
+  bundle: true,
+  platform: "browser",
+  target: ["chrome110", "firefox115", "safari16.4"],
+  entryPoints: {
+    viewer: "src/web/page/viewer.tsx",
+    style: "src/web/page/style.css",
+  },
+  outdir: "dist/web",
+  format: "esm",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  minify: true,
+  legalComments: "none",
+  logLevel: "warning",
+});
+
 if (process.argv.includes("--types")) {
   const tsc = spawnSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", "tsconfig.types.json"], {
     cwd: root,

@@ -33,7 +33,11 @@ export interface Answer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function send(response: ServerResponse, body: string | Uint8Array, { type, status = 200, headers = {} }: Answer): void {
+export function send(
+  response: ServerResponse,
+  body: string | Uint8Array,
+  { type, status = 200, headers = {} }: Answer,
+): void {
   if (response.headersSent || response.destroyed) return;
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
   response.writeHead(status, { ...HEADERS, ...headers, "content-type": type, "content-length": bytes.length });
@@ -65,5 +69,9 @@ export async function sendStream(response: ServerResponse, stream: Readable, ans
 }
 
 export function openEvents(response: ServerResponse): void {
-  response.writeHead(200, { ...HEADERS, "content-type": "text/event-stream; charset=utf-8", "x-accel-buffering": "no" });
+  response.writeHead(200, {
+    ...HEADERS,
+    "content-type": "text/event-stream; charset=utf-8",
+    "x-accel-buffering": "no",
+  });
 }

@@ -1,3 +1,12 @@
 import type { Entry } from "../command.js";
 
-export const viewEntries: readonly Entry[] = [];
+const group = "Looking";
+
+export const viewEntries: readonly Entry[] = [
+  {
+    name: "serve",
+    summary: "look at a bundle in the browser, or at two side by side",
+    group,
+    load: () => import("./serve.js"),
+  },
+];

@@ -12,7 +12,9 @@ export function criteriaRows(criteria: Loose, results: Loose): CriterionRow[] {
 }
 
 function criterionRow(criterion: Loose, result: Loose | undefined): CriterionRow {
-  const how = [criterion.script, criterion.command, criterion.endpoint, criterion.query].map((value) => text(value, 500));
+  const how = [criterion.script, criterion.command, criterion.endpoint, criterion.query].map((value) =>
+    text(value, 500),
+  );
   return {
     id: text(criterion.id, 200),
     description: text(criterion.description, 2_000),
@@ -151,4 +153,3 @@ export function jsonOf(bytes: Uint8Array | undefined): Loose {
     return {}; // The findings say what is wrong with it; here it only has nothing to show.
   }
 }
-

@@ -1,7 +1,7 @@
 // Two bundles beside each other. When the second answers the first, its artifacts are laid over the request's files:
 // what a person wants to see is the change to their code, not that a folder has another name.
-import type { Comparison, ComparedRow, FileTuple } from "./model.js";
-import { line, type Loose, object } from "./safe-text.js";
+import type { ComparedRow, Comparison, FileTuple } from "./model.js";
+import { type Loose, line, object } from "./safe-text.js";
 
 export interface Compared {
   readonly manifest: object;
@@ -11,7 +11,8 @@ export interface Compared {
 const ARTIFACTS = "delivery/artifacts/";
 
 export function compare(before: Compared, after: Compared): Comparison {
-  const isAnswer = (after.manifest as Loose).bundle_type === "delivery" && (before.manifest as Loose).bundle_type !== "delivery";
+  const isAnswer =
+    (after.manifest as Loose).bundle_type === "delivery" && (before.manifest as Loose).bundle_type !== "delivery";
   const files = isAnswer ? answered(before, after) : changed(before.rows, after.rows);
   const kept = new Set(before.rows.map(([path]) => path));
   const touched = new Set(files.map(({ before: path }) => path));

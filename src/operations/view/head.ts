@@ -104,7 +104,9 @@ function documentsOf(context: Loose): DocumentRow[] {
     path: text(context[label], 1_024),
   }));
   const more = texts(context.additional).map((path) => ({ label: path.split("/").at(-1) ?? path, path }));
-  return [...named, ...more].filter(({ path }) => path !== "").map((row) => ({ ...row, path: row.path.replace(/^\.\//, "") }));
+  return [...named, ...more]
+    .filter(({ path }) => path !== "")
+    .map((row) => ({ ...row, path: row.path.replace(/^\.\//, "") }));
 }
 
 function credentialOf(scope: Loose, now: Date): CredentialRow {
@@ -140,6 +142,7 @@ function linksOf(manifest: Loose): Head["links"] {
 function manifestText(manifest: Loose): string {
   const { files, ...rest } = manifest;
   const { tree, ...counts } = object(files);
-  const shown = files === undefined ? rest : { ...rest, files: { ...counts, ...(tree === undefined ? {} : { tree: "…" }) } };
+  const shown =
+    files === undefined ? rest : { ...rest, files: { ...counts, ...(tree === undefined ? {} : { tree: "…" }) } };
   return text(JSON.stringify(shown, null, 2), MAX_MANIFEST_SHOWN);
 }

@@ -137,7 +137,11 @@ export interface DeliveryFacts {
   readonly deliverer: readonly Fact[];
   readonly strategy: string;
   readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number } | null;
-  readonly artifacts: readonly { readonly change: "created" | "modified" | "deleted"; readonly path: string; readonly lines: string }[];
+  readonly artifacts: readonly {
+    readonly change: "created" | "modified" | "deleted";
+    readonly path: string;
+    readonly lines: string;
+  }[];
   readonly digests: readonly Fact[];
   readonly fullLog: string;
 }

@@ -2,7 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { sideBySide } from "./side-by-side.js";
 
-const kinds = (before: string, after: string) => sideBySide(before, after).map(({ kind, left, right }) => [kind, left, right]);
+const kinds = (before: string, after: string) =>
+  sideBySide(before, after).map(({ kind, left, right }) => [kind, left, right]);
 
 describe("sideBySide", () => {
   it("stands a changed line beside what it became", () => {

@@ -45,10 +45,7 @@ function middle(a: readonly string[], b: readonly string[], offset: number): Ste
       if (x >= a.length && x - k >= b.length) return walkBack(trace, a.length, b.length, offset);
     }
   }
-  return [
-    ...a.map((_, i): Step => ["removed", offset + i, -1]),
-    ...b.map((_, i): Step => ["added", -1, offset + i]),
-  ];
+  return [...a.map((_, i): Step => ["removed", offset + i, -1]), ...b.map((_, i): Step => ["added", -1, offset + i])];
 }
 
 function goesDown(furthest: ReadonlyMap<number, number>, k: number, count: number): boolean {
@@ -99,7 +96,12 @@ function paired(steps: readonly Step[], a: readonly string[], b: readonly string
   return lines;
 }
 
-function pair(gone: number | undefined, come: number | undefined, a: readonly string[], b: readonly string[]): DiffLine {
+function pair(
+  gone: number | undefined,
+  come: number | undefined,
+  a: readonly string[],
+  b: readonly string[],
+): DiffLine {
   const kind = gone === undefined ? "added" : come === undefined ? "removed" : "changed";
   return {
     before: gone === undefined ? null : gone + 1,

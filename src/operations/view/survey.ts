@@ -14,15 +14,8 @@ import {
   treeRows,
 } from "../../bundle/index.js";
 import { type Finding, NutError } from "../../errors.js";
-import {
-  checklistRows,
-  criteriaRows,
-  deliveryFacts,
-  endpointRows,
-  jsonOf,
-  timelineRows,
-} from "./acceptance-rows.js";
-import type { Details, Files, FileState, FileTuple } from "./model.js";
+import { checklistRows, criteriaRows, deliveryFacts, endpointRows, jsonOf, timelineRows } from "./acceptance-rows.js";
+import type { Details, FileState, Files, FileTuple } from "./model.js";
 import { type Loose, object, text, texts } from "./safe-text.js";
 import type { ViewSource } from "./source.js";
 import { withheldRule } from "./withheld.js";
@@ -72,7 +65,10 @@ export async function survey(source: ViewSource, now: Date): Promise<Survey> {
   const judged = await judge(() => assess(content, { now, contextTokens }), archive);
   const findings = unique([...archive, ...(await judgeDocuments(() => contentFindings(content)))]);
   const digest = await source.contentDigest().catch(() => "");
-  return { files, details: details({ source, files, judged, findings, contextTokens, digest, documents: read.documents }) };
+  return {
+    files,
+    details: details({ source, files, judged, findings, contextTokens, digest, documents: read.documents }),
+  };
 }
 
 async function realEntries(source: ViewSource): Promise<readonly ContentEntry[] | null> {
@@ -140,7 +136,15 @@ function fileRows(
     if (kind !== "file") continue;
     const claim = claims.get(path);
     const state = stateOf(claim, { size, hash }, claims.size > 0, isFolder);
-    rows.push([path, size, state, text(claim?.role, 60), tokens.get(path) ?? -1, hash ?? "", withheld(path) ? 1 : 0]);
+    rows.push([
+      path,
+      size,
+      state,
+      text(claim?.role, 60),
+      withheld(path) ? -1 : (tokens.get(path) ?? -1),
+      hash ?? "",
+      withheld(path) ? 1 : 0,
+    ]);
   }
   for (const [path, { size, role, hash }] of claims) {
     if (there.has(path) || path === MANIFEST_NAME) continue;

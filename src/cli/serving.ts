@@ -1,0 +1,39 @@
+// What `nutshell serve` and `nexus board` have in common on the command line.
+import { NutError } from "../errors.js";
+import type { Values } from "./command.js";
+import type { Io } from "./io.js";
+import { printable } from "./text.js";
+
+export function readPort(given: unknown, usual: number, command: string): number {
+  if (given === undefined) return usual;
+  const port = Number(given);
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && String(given).trim() !== "") return port;
+  throw new NutError("USAGE", `--port: "${String(given)}" is not a port`, { hint: `${command} --port ${usual}` });
+}
+
+/** A server ends when someone ends it. */
+export function interrupted({ signal }: Io): number {
+  return signal.reason === "SIGTERM" ? 143 : 130;
+}
+
+export interface Tell {
+  /** The result: where to look. */
+  link(link: string, port: number): void;
+  /** The link was used; another browser needs another one. */
+  next(link: string): void;
+  error(error: unknown): void;
+}
+
+export function tell(program: string, { json, quiet }: Values, io: Io): Tell {
+  const aside = (text: string) => io.stderr.write(`${program}: ${printable(text)}\n`);
+  return {
+    link: (link, port) => {
+      io.stdout.write(json === true ? `${JSON.stringify({ url: link, port })}\n` : `${link}\n`);
+      if (quiet !== true && json !== true) aside("open the link above in a browser; it works once. Ctrl-C ends this");
+    },
+    next: (link) => {
+      if (quiet !== true) aside(`opened; a link for another browser: ${link}`);
+    },
+    error: (error) => aside(`bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
+  };
+}

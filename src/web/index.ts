@@ -1,0 +1,1 @@
+export { serveViewer, type ViewerOptions } from "./viewer.js";

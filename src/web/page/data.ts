@@ -1,0 +1,112 @@
+// Where the viewer's facts come from: the local server, or the page itself when it was exported.
+import { useEffect, useState } from "preact/hooks";
+import type { Comparison, Details, Exported, FileDiff, Files, Head } from "../../operations/view/model.js";
+
+export interface Preview {
+  readonly text: string;
+  readonly cut: boolean;
+  /** Why there is no text. */
+  readonly problem: string;
+}
+
+export interface Source {
+  readonly isExport: boolean;
+  heads(): Promise<readonly Head[]>;
+  details(side: number): Promise<Details>;
+  /** `now`: what the manifest claims, without waiting for the archive. */
+  files(side: number, now: boolean): Promise<Files>;
+  preview(side: number, path: string): Promise<Preview>;
+  /** Address of an image, or null when it cannot be shown. */
+  image(side: number, path: string): string | null;
+  download(side: number, path: string): string | null;
+  compare(): Promise<Comparison>;
+  diff(before: string, after: string): Promise<FileDiff>;
+}
+
+export function isImage(path: string): boolean {
+  return /\.(?:png|jpe?g|gif|webp|avif|bmp)$/i.test(path);
+}
+
+export function openSource(): Source {
+  const element = document.getElementById("nutshell-data");
+  return element === null ? serverSource() : exportSource(JSON.parse(element.textContent ?? "") as Exported);
+}
+
+async function ask<T>(address: string): Promise<T> {
+  const response = await fetch(address);
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return (await response.json()) as T;
+}
+
+const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("/");
+
+function serverSource(): Source {
+  const file = (side: number, path: string) => `/file/${side}/${encoded(path)}`;
+  return {
+    isExport: false,
+    heads: () => ask("/api/view"),
+    details: (side) => ask(`/details/${side}`),
+    files: (side, now) => ask(`/files/${side}${now ? "?now" : ""}`),
+    preview: (side, path) => fetchPreview(`/preview/${side}/${encoded(path)}`),
+    image: (side, path) => (isImage(path) ? file(side, path) : null),
+    download: file,
+    compare: () => ask("/api/compare"),
+    diff: (before, after) => ask(`/api/diff?before=${encodeURIComponent(before)}&after=${encodeURIComponent(after)}`),
+  };
+}
+
+async function fetchPreview(address: string): Promise<Preview> {
+  try {
+    const response = await fetch(address);
+    if (!response.ok) return { text: "", cut: false, problem: (await response.text()).trim() };
+    if (response.headers.get("x-nut-binary") === "1") return { text: "", cut: false, problem: "This is not text." };
+    return { text: await response.text(), cut: response.headers.get("x-nut-cut") === "1", problem: "" };
+  } catch {
+    return { text: "", cut: false, problem: "The file could not be read whole: the server stopped sending it." };
+  }
+}
+
+function exportSource(page: Exported): Source {
+  const embedded = new Map(page.embedded.map((file) => [file.path, file]));
+  const missing = "This file is not in the exported page.";
+  return {
+    isExport: true,
+    heads: async () => [page.head],
+    details: async () => page.details,
+    files: async () => page.files,
+    preview: async (_, path) => {
+      const file = embedded.get(path);
+      if (file === undefined || file.kind !== "text") return { text: "", cut: false, problem: missing };
+      return { text: file.content, cut: file.cut, problem: "" };
+    },
+    image: (_, path) => {
+      const file = embedded.get(path);
+      return file?.kind === "image" ? file.content : null;
+    },
+    download: () => null,
+    compare: async () => ({ isAnswer: false, files: [], fields: [], same: 0 }),
+    diff: async () => ({ lines: [], note: missing }),
+  };
+}
+
+export type Loaded<T> =
+  | { readonly state: "loading" }
+  | { readonly state: "failed"; readonly message: string }
+  | { readonly state: "there"; readonly value: T };
+
+export function useLoaded<T>(load: () => Promise<T>, keys: readonly unknown[]): Loaded<T> {
+  const [loaded, setLoaded] = useState<Loaded<T>>({ state: "loading" });
+  useEffect(() => {
+    let wanted = true;
+    setLoaded({ state: "loading" });
+    load().then(
+      (value) => wanted && setLoaded({ state: "there", value }),
+      (error: unknown) =>
+        wanted && setLoaded({ state: "failed", message: error instanceof Error ? error.message : String(error) }),
+    );
+    return () => {
+      wanted = false;
+    };
+  }, keys);
+  return loaded;
+}

@@ -1,0 +1,188 @@
+// Markdown as elements, never as HTML: what a document says in HTML is shown as the text it is.
+import { marked, type Token, type Tokens } from "marked";
+import type { ComponentChildren, VNode } from "preact";
+import { Code } from "./code.js";
+import { safeLink, visible } from "./visible.js";
+
+export interface MarkdownContext {
+  /** Folder of the document, for relative links and images. */
+  readonly folder: string;
+  /** Where a file of the bundle is shown; null when it is not there. */
+  readonly fileLink: (path: string) => string | null;
+  /** Where an image of the bundle can be loaded from; null when it cannot. */
+  readonly imageSource: (path: string) => string | null;
+}
+
+export function Markdown({ text, context }: { text: string; context: MarkdownContext }) {
+  return <div class="markdown">{blocks(marked.lexer(text, { gfm: true }), context)}</div>;
+}
+
+/** Headings of a document sit below the page's own. */
+const BELOW = 2;
+
+function blocks(tokens: readonly Token[], context: MarkdownContext): ComponentChildren[] {
+  return tokens.map((token, index) => block(token as Tokens.Generic, context, index));
+}
+
+function block(token: Tokens.Generic, context: MarkdownContext, key: number): ComponentChildren {
+  const inner = () => inlines(token.tokens ?? [], context);
+  switch (token.type) {
+    case "heading": {
+      const level = Math.min(6, token.depth + BELOW) as 3 | 4 | 5 | 6;
+      const Heading = `h${level}` as const;
+      return (
+        <Heading key={key} class={`depth-${token.depth}`}>
+          {inner()}
+        </Heading>
+      );
+    }
+    case "paragraph":
+      return <p key={key}>{inner()}</p>;
+    case "text":
+      return token.tokens === undefined ? visible(token.text) : inner();
+    case "code":
+      return <Code key={key} text={token.text} language={String(token.lang ?? "").split(/\s/)[0]!} />;
+    case "blockquote":
+      return <blockquote key={key}>{blocks(token.tokens ?? [], context)}</blockquote>;
+    case "list":
+      return list(token as Tokens.List, context, key);
+    case "table":
+      return table(token as Tokens.Table, context, key);
+    case "hr":
+      return <hr key={key} />;
+    case "html":
+      return (
+        <p key={key} class="raw">
+          {visible(token.text.trim())}
+        </p>
+      );
+    default:
+      return null;
+  }
+}
+
+function list(token: Tokens.List, context: MarkdownContext, key: number): VNode {
+  const items = token.items.map((item, index) => (
+    <li key={index} class={item.task ? "task" : undefined}>
+      {item.task ? <span class="tick">{item.checked === true ? "☑" : "☐"}</span> : null}
+      {blocks(
+        item.tokens.filter(({ type }) => type !== "checkbox"),
+        context,
+      )}
+    </li>
+  ));
+  return token.ordered ? (
+    <ol key={key} start={Number(token.start) || 1}>
+      {items}
+    </ol>
+  ) : (
+    <ul key={key}>{items}</ul>
+  );
+}
+
+function table(token: Tokens.Table, context: MarkdownContext, key: number): VNode {
+  return (
+    <div key={key} class="table-scroll" tabIndex={0} role="group" aria-label="table">
+      <table>
+        <thead>
+          <tr>
+            {token.header.map((cell, index) => (
+              <th key={index}>{inlines(cell.tokens, context)}</th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {token.rows.map((row, index) => (
+            <tr key={index}>
+              {row.map((cell, column) => (
+                <td key={column}>{inlines(cell.tokens, context)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function inlines(tokens: readonly Token[], context: MarkdownContext): ComponentChildren[] {
+  return tokens.map((token, index) => inline(token as Tokens.Generic, context, index));
+}
+
+function inline(token: Tokens.Generic, context: MarkdownContext, key: number): ComponentChildren {
+  const inner = () => inlines(token.tokens ?? [], context);
+  switch (token.type) {
+    case "strong":
+      return <strong key={key}>{inner()}</strong>;
+    case "em":
+      return <em key={key}>{inner()}</em>;
+    case "del":
+      return <del key={key}>{inner()}</del>;
+    case "codespan":
+      return <code key={key}>{visible(token.text)}</code>;
+    case "br":
+      return <br key={key} />;
+    case "link":
+      return link(token as Tokens.Link, inner(), context, key);
+    case "image":
+      return image(token as Tokens.Image, context, key);
+    case "html":
+      return visible(token.raw);
+    case "text":
+      return token.tokens === undefined ? visible(unescaped(token.text)) : inner();
+    default:
+      return visible(String(token.text ?? token.raw ?? ""));
+  }
+}
+
+function link(token: Tokens.Link, inner: ComponentChildren, context: MarkdownContext, key: number): ComponentChildren {
+  const target = safeLink(token.href);
+  if (target !== null) return <Outside key={key} href={target} children={inner} />;
+  const inside = context.fileLink(resolved(context.folder, token.href));
+  if (inside !== null) {
+    return (
+      <a key={key} href={inside}>
+        {inner}
+      </a>
+    );
+  }
+  return <span key={key}>{inner}</span>;
+}
+
+export function Outside({ href, children }: { href: string; children: ComponentChildren }) {
+  return (
+    <a href={href} rel="noreferrer noopener" target="_blank">
+      {children}
+    </a>
+  );
+}
+
+/** Only from the bundle: an image from elsewhere would tell its owner that the bundle was opened. */
+function image(token: Tokens.Image, context: MarkdownContext, key: number): VNode {
+  const source = context.imageSource(resolved(context.folder, token.href));
+  if (source === null) return <span key={key} class="raw">{`[image: ${visible(token.text || token.href)}]`}</span>;
+  return <img key={key} src={source} alt={visible(token.text)} loading="lazy" />;
+}
+
+/** `../files/a.png` seen from `context/` is `files/a.png`; what climbs out is nothing. */
+export function resolved(folder: string, target: string): string {
+  const parts: string[] = [];
+  const clean = target.split(/[?#]/)[0]!;
+  const start = clean.startsWith("/") ? clean.slice(1) : `${folder}/${clean}`;
+  for (const part of start.split("/")) {
+    if (part === "..") {
+      if (parts.pop() === undefined) return "";
+    } else if (part !== "" && part !== ".") parts.push(part);
+  }
+  try {
+    return decodeURIComponent(parts.join("/"));
+  } catch {
+    return "";
+  }
+}
+
+/** marked keeps character references as they were written. */
+function unescaped(text: string): string {
+  const names: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'", nbsp: "\u00a0" };
+  return text.replace(/&(amp|lt|gt|quot|#39|nbsp);/g, (_, name: string) => names[name]!);
+}

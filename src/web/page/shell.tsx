@@ -1,0 +1,108 @@
+// The frame both pages share: a bar, a list of views, the view.
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Icon, type IconName } from "./parts.js";
+
+export interface View {
+  readonly id: string;
+  readonly label: string;
+  readonly icon: IconName;
+  readonly count?: number | string;
+  readonly alert?: boolean;
+}
+
+interface ShellProps {
+  readonly product: string;
+  readonly bar: ComponentChildren;
+  readonly views: readonly View[];
+  readonly current: string;
+  readonly children: ComponentChildren;
+}
+
+export function Shell({ product, bar, views, current, children }: ShellProps) {
+  const main = useRef<HTMLElement>(null);
+  const [first, setFirst] = useState(true);
+  // A new view starts at its top, and the keyboard goes on from there.
+  useEffect(() => {
+    if (first) {
+      setFirst(false);
+      return;
+    }
+    window.scrollTo(0, 0);
+    main.current?.focus({ preventScroll: true });
+  }, [current]);
+  return (
+    <div class="shell">
+      <a
+        class="skip"
+        href="#main"
+        onClick={(event) => {
+          event.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        Skip to the content
+      </a>
+      <header class="bar">
+        <span class="brand">
+          <svg viewBox="0 0 32 32" aria-hidden="true">
+            <path class="nut" d="M16 3C9 3 4 10 4 17c0 7 5 12 12 12s12-5 12-12C28 10 23 3 16 3Z" />
+            <path class="seam" d="M16 3v26M16 9c-4 2-6 5-6 9M16 9c4 2 6 5 6 9" />
+          </svg>
+          {product}
+        </span>
+        <div class="bar-content">{bar}</div>
+      </header>
+      <nav class="nav" aria-label="views">
+        <ul>
+          {views.map(({ id, label, icon, count, alert }) => (
+            <li key={id}>
+              <a href={`#/${id}`} aria-current={id === current ? "page" : undefined}>
+                <Icon name={icon} />
+                <span class="label">{label}</span>
+                {count === undefined ? null : <span class={`count ${alert === true ? "alert" : ""}`}>{count}</span>}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main class="main" id="main" tabIndex={-1} ref={main}>
+        {children}
+      </main>
+    </div>
+  );
+}
+
+/** `#/files/src/main.go` → ["files", "src/main.go"]. */
+export function useRoute(): readonly [view: string, rest: string] {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const follow = () => setHash(location.hash);
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, []);
+  const [, view = "", rest = ""] = /^#\/([a-z]*)\/?(.*)$/s.exec(hash) ?? [];
+  return [view, decode(rest)];
+}
+
+export function routeTo(view: string, rest = ""): string {
+  return `#/${view}${rest === "" ? "" : `/${rest.split("/").map(encodeURIComponent).join("/")}`}`;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The time, kept fresh for whatever says "3 min ago". */
+export function useNow(everyMs: number): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    return () => clearInterval(timer);
+  }, [everyMs]);
+  return now;
+}

@@ -1,0 +1,170 @@
+// The viewer: one bundle, or two beside each other.
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import type { Details, Files, Head } from "../../operations/view/model.js";
+import { type Loaded, openSource, type Source, useLoaded } from "./data.js";
+import { Badge, Empty, Loading } from "./parts.js";
+import { Shell, useNow, useRoute, type View } from "./shell.js";
+import { ChangesView } from "./views/changes.js";
+import { DocumentsView } from "./views/documents.js";
+import { AcceptanceView, AccessView, ApisView, MoreView, TimelineView } from "./views/facts.js";
+import { FilesView } from "./views/files.js";
+import { Overview } from "./views/overview.js";
+import { visible } from "./visible.js";
+
+const source = openSource();
+
+function App() {
+  const heads = useLoaded(() => source.heads(), []);
+  if (heads.state === "loading") return <Loading>opening</Loading>;
+  if (heads.state === "failed") return <Gone message={heads.message} />;
+  return <Viewer source={source} heads={heads.value} />;
+}
+
+function Gone({ message }: { message: string }) {
+  return (
+    <main class="alone">
+      <h1>Nothing to show</h1>
+      <Empty>{visible(message)}</Empty>
+    </main>
+  );
+}
+
+function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
+  const [side, setSide] = useState(heads.length - 1);
+  const [view, rest] = useRoute();
+  const now = useNow(60_000);
+  const head = heads[side]!;
+  const details = useDetails(source, side);
+  const views = viewsOf(head, heads.length, details);
+  const current = views.some(({ id }) => id === view) ? view : "overview";
+  const files = useFiles(source, side, { wanted: current === "files", isRead: details.state !== "loading" });
+  useEffect(() => {
+    document.title = `${visible(head.title || head.kind)} · Nutshell`;
+  }, [head]);
+  return (
+    <Shell
+      product="Nutshell"
+      views={views}
+      current={current}
+      bar={
+        <>
+          {heads.length > 1 ? (
+            <Sides heads={heads} side={side} onChoose={setSide} />
+          ) : (
+            <span class="file">{visible(head.side.label)}</span>
+          )}
+          {source.isExport ? <Badge>exported page</Badge> : null}
+        </>
+      }
+    >
+      <Body key={side} {...{ source, heads, head, side, details, files, current, rest, now }} />
+    </Shell>
+  );
+}
+
+interface BodyProps {
+  readonly source: Source;
+  readonly heads: readonly Head[];
+  readonly head: Head;
+  readonly side: number;
+  readonly details: Loaded<Details>;
+  readonly files: Files;
+  readonly current: string;
+  readonly rest: string;
+  readonly now: number;
+}
+
+function Body({ source, heads, head, side, details, files, current, rest, now }: BodyProps) {
+  if (current === "overview") return <Overview {...{ source, head, side, details, now }} />;
+  if (current === "documents") return <DocumentsView {...{ source, side, head }} path={rest} />;
+  if (current === "files")
+    return <FilesView key={String(files.complete)} {...{ source, side, ...files }} path={rest} />;
+  if (current === "access") return <AccessView head={head} now={now} />;
+  if (current === "more") return <MoreView head={head} />;
+  if (current === "changes") return <ChangesView source={source} heads={heads} path={rest} />;
+  if (details.state === "loading") return <Loading>reading the bundle</Loading>;
+  if (details.state === "failed") return <Empty>{visible(details.message)}</Empty>;
+  if (current === "apis") return <ApisView head={head} details={details.value} />;
+  if (current === "acceptance") return <AcceptanceView head={head} details={details.value} />;
+  return <TimelineView details={details.value} />;
+}
+
+function Sides({ heads, side, onChoose }: { heads: readonly Head[]; side: number; onChoose: (side: number) => void }) {
+  return (
+    <div class="tabs sides" role="group" aria-label="which bundle">
+      {heads.map((head, index) => (
+        <button type="button" key={index} aria-pressed={index === side} onClick={() => onChoose(index)}>
+          {visible(head.side.label)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Asked for after the head is on the screen: it waits for the whole bundle. */
+function useDetails(source: Source, side: number): Loaded<Details> {
+  return useLoaded(() => source.details(side), [side]);
+}
+
+/** What the manifest claims at once, what is really there when it has been read. */
+function useFiles(source: Source, side: number, { wanted, isRead }: { wanted: boolean; isRead: boolean }): Files {
+  const [files, setFiles] = useState<Files>({ complete: false, rows: [] });
+  useEffect(() => {
+    if (!wanted) return;
+    let current = true;
+    source.files(side, !isRead).then(
+      (value) => current && setFiles(value),
+      () => {},
+    );
+    return () => {
+      current = false;
+    };
+  }, [source, side, wanted, isRead]);
+  return files;
+}
+
+function viewsOf(head: Head, count: number, details: Loaded<Details>): View[] {
+  const there = details.state === "there" ? details.value : null;
+  const missing = there?.completeness.findings.filter(({ severity }) => severity === "error").length ?? 0;
+  const acceptance = (there?.criteria.length ?? 0) + (there?.checklist.length ?? head.checklist.length);
+  const views: (View | false)[] = [
+    { id: "overview", label: "Overview", icon: "overview", ...(missing > 0 ? { count: missing, alert: true } : {}) },
+    count > 1 && { id: "changes", label: "Changes", icon: "changes" },
+    head.documents.length > 0 && {
+      id: "documents",
+      label: "Documents",
+      icon: "documents",
+      count: head.documents.length,
+    },
+    {
+      id: "files",
+      label: "Files",
+      icon: "files",
+      count: head.fileCount === 0 ? undefined : head.fileCount.toLocaleString("en-US"),
+    },
+    ((there?.endpoints.length ?? 0) > 0 || head.baseUrls.length > 0) && {
+      id: "apis",
+      label: "Interfaces",
+      icon: "apis",
+      count: there?.endpoints.length,
+    },
+    (acceptance > 0 || head.testScripts.length > 0) && {
+      id: "acceptance",
+      label: "Acceptance",
+      icon: "acceptance",
+      count: acceptance,
+    },
+    (there?.timeline.length ?? 0) > 1 && { id: "timeline", label: "Timeline", icon: "timeline" },
+    (head.credentials.length > 0 || head.hasVault) && {
+      id: "access",
+      label: "Access",
+      icon: "access",
+      count: head.credentials.length,
+    },
+    { id: "more", label: "Manifest", icon: "more" },
+  ];
+  return views.filter((view): view is View => view !== false);
+}
+
+render(<App />, document.getElementById("app")!);

@@ -1,0 +1,77 @@
+// Names and titles come from strangers. What could hide, reorder or imitate text is written out instead.
+const HIDDEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
+
+export function visible(text: string): string {
+  return text.replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
+}
+
+/** A link a person may follow: to the web or a mail address, never into script or a local file. */
+export function safeLink(target: string): string | null {
+  const clean = target.trim();
+  if (!/^(?:https?:\/\/|mailto:)/i.test(clean) || /[\u0000-\u001f]/.test(clean)) return null;
+  try {
+    return ["http:", "https:", "mailto:"].includes(new URL(clean).protocol) ? clean : null;
+  } catch {
+    return null;
+  }
+}
+
+const UNITS = ["B", "KB", "MB", "GB", "TB"];
+
+export function bytes(count: number): string {
+  let value = count;
+  let unit = 0;
+  while (value >= 1024 && unit < UNITS.length - 1) {
+    value /= 1024;
+    unit += 1;
+  }
+  return unit === 0 ? `${count} B` : `${value.toFixed(value < 10 ? 1 : 0)} ${UNITS[unit]}`;
+}
+
+export function amount(count: number): string {
+  if (count < 10_000) return count.toLocaleString("en-US");
+  return count < 1_000_000 ? `${Math.round(count / 1_000)}k` : `${(count / 1_000_000).toFixed(1)}M`;
+}
+
+export function plural(count: number, noun: string, many = `${noun}s`): string {
+  return `${count.toLocaleString("en-US")} ${count === 1 ? noun : many}`;
+}
+
+/** `3 min ago`, `in 2 days`. */
+export function relative(at: string, now: number): string {
+  const time = Date.parse(at);
+  if (Number.isNaN(time)) return visible(at);
+  const seconds = Math.round((time - now) / 1000);
+  const size = Math.abs(seconds);
+  const [value, unit] =
+    size < 60
+      ? [size, "s"]
+      : size < 3_600
+        ? [size / 60, "min"]
+        : size < 86_400
+          ? [size / 3_600, "h"]
+          : [size / 86_400, Math.round(size / 86_400) === 1 ? "day" : "days"];
+  if (size < 5) return "now";
+  const span = `${Math.round(value)} ${unit}`;
+  return seconds < 0 ? `${span} ago` : `in ${span}`;
+}
+
+export function span(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+}
+
+export function day(at: string): string {
+  const time = Date.parse(at);
+  if (Number.isNaN(time)) return visible(at);
+  return new Date(time).toLocaleString("en-GB", {
+    day: "numeric",
+    month: "short",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
+  });
+}
