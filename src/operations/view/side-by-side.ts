@@ -68,8 +68,13 @@ function walkBack(trace: readonly Map<number, number>[], length: number, other: 
       steps.push(["same", offset + x, offset + y]);
     }
     if (count === 0) break;
-    if (x === fromX) steps.push(["added", -1, offset + (y -= 1)]);
-    else steps.push(["removed", offset + (x -= 1), -1]);
+    if (x === fromX) {
+      y -= 1;
+      steps.push(["added", -1, offset + y]);
+    } else {
+      x -= 1;
+      steps.push(["removed", offset + x, -1]);
+    }
   }
   return steps.reverse();
 }
