@@ -63,7 +63,7 @@ await build({
 // when it must. Were they split by the bundler, the gate would load whatever the two share, schemas included.
 await build({
   ...shared,
-  entryPoints: { "hook/hook": "src/cli/hooks/entry.ts" },
+  entryPoints: { "hook/hook": "src/cli/hooks/entry.ts", "hook/opencode-plugin": "src/cli/hooks/opencode-plugin.ts" },
   outdir: "dist",
   format: "esm",
   plugins: [

@@ -73,6 +73,7 @@ export type ErrorCode =
   | "CONFIG_INVALID"
   // hosts
   | "HOST_UNKNOWN"
+  | "HOST_SETTINGS_INVALID"
   // drivers
   | "DRIVER_MISSING"
   | "DRIVER_TOO_OLD"

@@ -1,11 +1,19 @@
 import { claude } from "./claude/host.js";
+import { installClaude } from "./claude/install.js";
 import { codex } from "./codex/host.js";
+import { installCodex } from "./codex/install.js";
 import { HOST_NAMES, type Host, type HostName, TOOLS } from "./host.js";
+import type { InstallFile, InstallInput } from "./install.js";
 import { opencode } from "./opencode/host.js";
+import { installOpencode } from "./opencode/install.js";
 
 export { CLAUDE_PLUGIN, CLAUDE_TOOLS } from "./claude/host.js";
+export { claudeAgent, claudeServer, claudeSkill } from "./claude/install.js";
 export { CODEX_TOOLS } from "./codex/host.js";
+export { codexAgent } from "./codex/install.js";
 export { asksForGate, HOOK_EVENTS } from "./command-hooks.js";
+export type { TextEdit } from "./edit/edit.js";
+export { MARK_END, MARK_START } from "./edit/marked.js";
 export {
   type Answer,
   HOST_NAMES,
@@ -17,7 +25,18 @@ export {
   SERVER,
   TOOLS,
 } from "./host.js";
+export {
+  type AgentFile,
+  deniedTools,
+  hookLists,
+  type InstallFile,
+  type InstallInput,
+  type Scope,
+  type SkillFile,
+  shellQuoted,
+} from "./install.js";
 export { OPENCODE_TOOLS, type PluginAnswer, type PluginNote } from "./opencode/host.js";
+export { pluginFile } from "./opencode/install.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
 
@@ -30,4 +49,9 @@ export const ALL_SETTINGS: readonly string[] = Object.values(hosts).flatMap(({ s
 
 export function toolNames(host: Host): Record<string, string> {
   return Object.fromEntries(TOOLS.map((tool) => [tool, host.toolName(tool)]));
+}
+
+export function installFiles(host: HostName, input: InstallInput): InstallFile[] {
+  const install = { claude: installClaude, codex: installCodex, opencode: installOpencode };
+  return install[host](input);
 }

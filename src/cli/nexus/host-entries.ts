@@ -3,5 +3,6 @@ import type { Entry } from "../command.js";
 const group = "Hosts";
 
 export const hostEntries: readonly Entry[] = [
+  { name: "setup", group, summary: "live inside Claude Code, Codex or OpenCode", load: () => import("./setup.js") },
   { name: "hook", group, summary: "answer an event of a host (hosts call this)", load: () => import("./hook.js") },
 ];

@@ -1,0 +1,83 @@
+import { join } from "node:path";
+import { jsonEdit } from "../edit/jsonc.js";
+import { markedEdit } from "../edit/marked.js";
+import { SERVER } from "../host.js";
+import {
+  type AgentFile,
+  deniedTools,
+  hookLists,
+  type InstallFile,
+  type InstallInput,
+  isOurHook,
+  MEMORY_TEXT,
+  type SkillFile,
+} from "../install.js";
+import { claude } from "./host.js";
+
+export const CLAUDE_EVENTS = [
+  "SessionStart",
+  "UserPromptSubmit",
+  "SubagentStart",
+  "SubagentStop",
+  "PreToolUse",
+  "PostToolUse",
+  "PostToolUseFailure",
+  "PreCompact",
+  "SessionEnd",
+] as const;
+
+export function installClaude(input: InstallInput): InstallFile[] {
+  const { scope, root, home, env } = input;
+  const folder = scope === "project" ? join(root, ".claude") : (env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"));
+  const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json");
+  const settings = join(folder, "settings.json");
+  const hooks = hookLists(input, "claude", CLAUDE_EVENTS);
+  return [
+    {
+      path: settings,
+      edit: jsonEdit(settings, [
+        ...Object.entries(hooks).map(([event, element]) => ({ at: ["hooks", event], element, ours: isOurHook })),
+        { at: ["permissions", "allow"], element: `mcp__${SERVER}`, ours: (element) => element === `mcp__${SERVER}` },
+      ]),
+    },
+    { path: servers, edit: jsonEdit(servers, [{ at: ["mcpServers", SERVER], value: claudeServer(input) }]) },
+    { path: scope === "project" ? join(root, "CLAUDE.md") : join(folder, "CLAUDE.md"), edit: markedEdit(MEMORY_TEXT) },
+    ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: claudeAgent(agent) })),
+    ...input.skills.map((skill) => ({
+      path: join(folder, "skills", skill.id, "SKILL.md"),
+      content: claudeSkill(skill),
+    })),
+  ];
+}
+
+export function claudeServer({ server }: Pick<InstallInput, "server">): object {
+  const [command, ...args] = server;
+  return { command, args, env: { NEXUS_HARNESS_ID: claude.harnessId } };
+}
+
+/** Every role is denied what its limits forbid, and starting agents: only Lead coordinates. */
+export function claudeAgent(
+  { id, description, prompt, blocked, model }: AgentFile,
+  toolName = claude.toolName,
+): string {
+  const denied = [...deniedTools(claude, blocked, toolName).filter((name) => !CLAUDE_GONE.has(name)), "Agent"];
+  const fields = [
+    `name: ${id}`,
+    `description: ${JSON.stringify(description)}`,
+    ...(model === null ? [] : [`model: ${model}`]),
+    `disallowedTools: ${denied.join(", ")}`,
+  ];
+  return `---\n${fields.join("\n")}\n---\n\n${prompt}`;
+}
+
+/** Known to the gate because older versions have them; naming them in a deny list of a newer one may void the list. */
+const CLAUDE_GONE = new Set(["MultiEdit", "PowerShell", "Monitor"]);
+
+export function claudeSkill({ id, description, prompt, manual }: SkillFile): string {
+  const fields = [
+    `name: ${id}`,
+    `description: ${JSON.stringify(description)}`,
+    ...(manual ? ["disable-model-invocation: true"] : []),
+  ];
+  return `---\n${fields.join("\n")}\n---\n\n${prompt}`;
+}

@@ -1,0 +1,120 @@
+// JSON with comments. Comments, order and indentation of everything that is not ours stay as they are.
+import {
+  applyEdits,
+  type FormattingOptions,
+  findNodeAtLocation,
+  getNodeValue,
+  type JSONPath,
+  modify,
+  type ParseError,
+  parse,
+  parseTree,
+} from "jsonc-parser";
+import { NutError } from "../../errors.js";
+import type { TextEdit } from "./edit.js";
+
+/** One thing we want in a JSON file. */
+export type JsonWish =
+  /** This value at this place. */
+  | { readonly at: JSONPath; readonly value: unknown }
+  /** An element of the list at this place, recognised by `ours` whatever version of us wrote it. */
+  | { readonly at: JSONPath; readonly element: unknown; readonly ours: (element: unknown) => boolean };
+
+export function jsonEdit(path: string, wishes: readonly JsonWish[]): TextEdit {
+  return {
+    add(text) {
+      let result = text === null || text.trim() === "" ? "{}\n" : text;
+      check(result, path);
+      for (const wish of wishes) result = granted(result, wish);
+      return result;
+    },
+    holds: (text) => wishes.some((wish) => isThere(text, wish)),
+    remove(text) {
+      check(text, path);
+      let result = text;
+      for (const wish of wishes) result = revoked(result, wish);
+      return isEmpty(parse(result)) && !/\/[/*]/.test(result) ? null : result;
+    },
+  };
+}
+
+function check(text: string, path: string): void {
+  const errors: ParseError[] = [];
+  const value: unknown = parse(text, errors, { allowTrailingComma: true });
+  if (errors.length === 0 && typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  throw new NutError("HOST_SETTINGS_INVALID", `${path} is not a JSON object; nothing was changed`, {
+    hint: `mend ${path}, then run the same command again`,
+    data: { path },
+  });
+}
+
+function granted(text: string, wish: JsonWish): string {
+  if ("value" in wish) {
+    if (same(valueAt(text, wish.at), wish.value)) return text;
+    return change(text, wish.at, wish.value);
+  }
+  const list = valueAt(text, wish.at);
+  const elements = Array.isArray(list) ? list : [];
+  if (elements.filter(wish.ours).length === 1 && elements.some((element) => same(element, wish.element))) return text;
+  const without = dropOurs(text, wish.at, wish.ours);
+  if (!Array.isArray(valueAt(without, wish.at))) return change(without, wish.at, [wish.element]);
+  return change(without, [...wish.at, (valueAt(without, wish.at) as unknown[]).length], wish.element, true);
+}
+
+function revoked(text: string, wish: JsonWish): string {
+  const result =
+    "value" in wish
+      ? valueAt(text, wish.at) === undefined
+        ? text
+        : change(text, wish.at, undefined)
+      : dropOurs(text, wish.at, wish.ours);
+  return pruned(result, wish.at.slice(0, "value" in wish ? -1 : undefined));
+}
+
+function isThere(text: string, wish: JsonWish): boolean {
+  const value = valueAt(text, wish.at);
+  return "value" in wish ? value !== undefined : Array.isArray(value) && value.some(wish.ours);
+}
+
+function dropOurs(text: string, at: JSONPath, ours: (element: unknown) => boolean): string {
+  const list = valueAt(text, at);
+  if (!Array.isArray(list)) return text;
+  let result = text;
+  for (let i = list.length - 1; i >= 0; i -= 1) if (ours(list[i])) result = change(result, [...at, i], undefined);
+  return result;
+}
+
+/** Containers that are empty once we are gone go too, from the inside out. */
+function pruned(text: string, at: JSONPath): string {
+  let result = text;
+  for (let path = at; path.length > 0 && isEmpty(valueAt(result, path)); path = path.slice(0, -1))
+    result = change(result, path, undefined);
+  return result;
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === "object" && value !== null && Object.keys(value).length === 0;
+}
+
+function valueAt(text: string, at: JSONPath): unknown {
+  const tree = parseTree(text, [], { allowTrailingComma: true });
+  const node = tree === undefined ? undefined : findNodeAtLocation(tree, at);
+  return node === undefined ? undefined : getNodeValue(node);
+}
+
+function change(text: string, at: JSONPath, value: unknown, isArrayInsertion = false): string {
+  return applyEdits(text, modify(text, at, value, { formattingOptions: styleOf(text), isArrayInsertion }));
+}
+
+/** Indents as the file already does. */
+function styleOf(text: string): FormattingOptions {
+  const indent = /^([ \t]+)\S/m.exec(text)?.[1] ?? "  ";
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  return indent.startsWith("\t")
+    ? { insertSpaces: false, tabSize: 1, eol }
+    : { insertSpaces: true, tabSize: indent.length, eol };
+}
+
+function same(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

@@ -1,0 +1,34 @@
+// AGENTS.md and CLAUDE.md belong to people; we touch them only between two markers.
+import type { TextEdit } from "./edit.js";
+
+export const MARK_START = "<!-- nexus:start -->";
+export const MARK_END = "<!-- nexus:end -->";
+
+export function markedEdit(body: string): TextEdit {
+  const block = `${MARK_START}\n${body.trim()}\n${MARK_END}\n`;
+  return {
+    add(text) {
+      if (text === null || text === "") return block;
+      const found = locate(text);
+      if (found !== null) return text.slice(0, found.start) + block + text.slice(found.end);
+      return `${text}${text.endsWith("\n") ? "" : "\n"}\n${block}`;
+    },
+    holds: (text) => locate(text) !== null,
+    remove(text) {
+      const found = locate(text);
+      if (found === null) return text;
+      const before = text.slice(0, found.start);
+      const after = text.slice(found.end);
+      const rest = after === "" ? before.replace(/\n\n$/, "\n") : before + after;
+      return rest.trim() === "" ? null : rest;
+    },
+  };
+}
+
+function locate(text: string): { start: number; end: number } | null {
+  const start = text.indexOf(MARK_START);
+  const close = text.indexOf(MARK_END, start);
+  if (start < 0 || close < 0) return null;
+  const end = close + MARK_END.length;
+  return { start, end: text[end] === "\n" ? end + 1 : end };
+}

@@ -1,0 +1,104 @@
+// What living in a host takes, as files: some wholly ours, some a person's with our part in them.
+import type { SemanticClass } from "../schema/events.js";
+import type { TextEdit } from "./edit/edit.js";
+import { type Host, NEXUS_CLASSES } from "./host.js";
+
+export type Scope = "user" | "project";
+
+export interface AgentFile {
+  readonly id: string;
+  readonly description: string;
+  /** The prompt, tool names and notes included. */
+  readonly prompt: string;
+  readonly blocked: readonly SemanticClass[];
+  readonly model: string | null;
+}
+
+export interface SkillFile {
+  readonly id: string;
+  readonly description: string;
+  readonly prompt: string;
+  /** Started by a person only; must not be offered to a model. */
+  readonly manual: boolean;
+}
+
+export interface InstallInput {
+  readonly scope: Scope;
+  /** The project, for project scope. */
+  readonly root: string;
+  readonly home: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly agents: readonly AgentFile[];
+  readonly skills: readonly SkillFile[];
+  /** Absolute: node, the hook's file, the plugin's file, and the words that start the MCP server. */
+  readonly node: string;
+  readonly hook: string;
+  readonly plugin: string;
+  readonly server: readonly string[];
+  readonly version: string;
+}
+
+export type InstallFile =
+  /** Wholly ours. */
+  | { readonly path: string; readonly content: string }
+  /** A person's, with our part. */
+  | { readonly path: string; readonly edit: TextEdit };
+
+/** Built-in and Nexus tools a role must not have, by the names they are registered under. */
+export function deniedTools(
+  host: Host,
+  blocked: readonly SemanticClass[],
+  toolName: (abstract: string) => string = host.toolName,
+): string[] {
+  const builtin = blocked.flatMap((one) => host.toolsByClass[one] ?? []);
+  const ours = Object.entries(NEXUS_CLASSES).flatMap(([name, classes]) =>
+    classes.some((one) => blocked.includes(one)) ? [name] : [],
+  );
+  // Planning and closing are Lead's alone.
+  const leads = ["plan_start", "plan_update", "plan_decide", "task_close"];
+  return [...new Set([...builtin, ...[...ours, ...leads].map(toolName)])].sort();
+}
+
+export function shellQuoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+export function hookCommand({ node, hook }: Pick<InstallInput, "node" | "hook">, host: string, event: string): string {
+  return [node, hook, host, event].map(shellQuoted).join(" ");
+}
+
+/** An entry of a hooks list that some version of us wrote. */
+export function isOurHook(element: unknown): boolean {
+  return (
+    typeof element === "object" &&
+    element !== null &&
+    /hook\/hook\.js'? (?:claude|codex) /.test(JSON.stringify(element))
+  );
+}
+
+/** The list of events a command host is asked to send; PreToolUse waits longest, a gate answers within 2 s anyway. */
+export function hookLists(
+  input: InstallInput,
+  host: "claude" | "codex",
+  events: readonly string[],
+): Record<string, unknown> {
+  return Object.fromEntries(
+    events.map((event) => [
+      event,
+      {
+        ...(event.includes("ToolUse") ? { matcher: "*" } : {}),
+        hooks: [
+          { type: "command", command: hookCommand(input, host, event), timeout: event === "SessionEnd" ? 3 : 20 },
+        ],
+      },
+    ]),
+  );
+}
+
+export const MEMORY_TEXT = `## Nexus
+
+This project is worked on with Nexus. Files are edited only while a task list exists.
+A person steers with tags in a message: \`[plan]\` to plan, \`[run]\` to carry tasks out, \`[sync]\` to refresh context,
+\`[d] text\` to decide an issue, \`[m] text\` to keep a lesson, \`[rule] text\` to keep a rule.
+Plans, tasks and history are read and changed only through the Nexus tools, never by editing \`.nexus/state\`.
+Project knowledge is in \`.nexus/rules\`, \`.nexus/context\` and \`.nexus/memory\`.`;
