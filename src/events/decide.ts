@@ -144,7 +144,7 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
   if (task !== null && task.status !== "completed" && !verifiedByHarness) {
     const promised = task.acceptance !== undefined && task.acceptance !== "";
     if (!promised) effects.push({ type: "set_task", taskId: task.id, status: "completed" });
-    else if (!checkedBy(task, facts)) {
+    else if (!checkedBy(task, agentId, facts)) {
       if (task.status !== "in_progress") effects.push({ type: "set_task", taskId: task.id, status: "in_progress" });
       warnings.push(
         `task #${task.id} has acceptance that nobody verified: have a tester or reviewer check it, then complete it`,
@@ -154,10 +154,11 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
   return allow({ warnings, effects });
 }
 
-/** Whether someone who checks is already on it. */
-function checkedBy(task: TaskFact, facts: Facts): boolean {
+/** Whether someone else who checks is already on it. */
+function checkedBy(task: TaskFact, doer: string, facts: Facts): boolean {
   return facts.agents.some(
     ({ agent_id = "", agent_name, status }) =>
+      agent_id !== doer &&
       (agent_name === "tester" || agent_name === "reviewer") &&
       status === "running" &&
       facts.agentTasks[agent_id] === task.id,

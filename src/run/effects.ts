@@ -187,7 +187,8 @@ async function openSession(
 
 async function writeGateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<void> {
   const { layout } = project;
-  const bwrap = await findBwrap(env);
+  // A person may have reasons to do without; the tree is compared all the same.
+  const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env);
   const root = realPath(layout.root);
   // A private /tmp, except for a project that lives there.
   const mounts = [

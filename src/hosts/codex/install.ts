@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { tomlEdit } from "../edit/toml.js";
-import { NEXUS_CLASSES, SERVER } from "../host.js";
+import { SERVER } from "../host.js";
 import {
   type AgentFile,
   hookLists,
@@ -32,7 +32,7 @@ export function installCodex(input: InstallInput): InstallFile[] {
   const config = join(folder, "config.toml");
   const hooks = join(folder, "hooks.json");
   return [
-    { path: config, edit: tomlEdit(config, serverTable(input, null), [["mcp_servers", SERVER]]) },
+    { path: config, edit: tomlEdit(config, serverTable(input), [["mcp_servers", SERVER]]) },
     {
       path: hooks,
       edit: jsonEdit(
@@ -47,19 +47,15 @@ export function installCodex(input: InstallInput): InstallFile[] {
     { path: scope === "project" ? join(root, "AGENTS.md") : join(folder, "AGENTS.md"), edit: markedEdit(MEMORY_TEXT) },
     ...input.agents.map((agent) => ({
       path: join(folder, "agents", `${agent.id}.toml`),
-      content: codexAgent(agent, input),
+      content: codexAgent(agent),
     })),
     ...input.skills.flatMap((skill) => codexSkill(skill, skills)),
   ];
 }
 
-/** Every agent has a server of its own, which is told the role and holds it, whatever the model asks for. */
-export function serverTable({ server }: Pick<InstallInput, "server">, role: AgentFile | null): string {
+/** Agents get a server of their own from the same settings; it knows its caller by the thread each call names. */
+export function serverTable({ server }: Pick<InstallInput, "server">): string {
   const [command, ...args] = server;
-  const hidden =
-    role === null
-      ? []
-      : Object.keys(NEXUS_CLASSES).filter((name) => NEXUS_CLASSES[name]!.some((one) => role.blocked.includes(one)));
   return [
     `[mcp_servers.${SERVER}]`,
     `command = ${JSON.stringify(command)}`,
@@ -67,24 +63,19 @@ export function serverTable({ server }: Pick<InstallInput, "server">, role: Agen
     // Without these the first request misses the tools, and calls are refused outside full access.
     "required = true",
     'default_tools_approval_mode = "approve"',
-    ...(hidden.length === 0 ? [] : [`disabled_tools = ${JSON.stringify(hidden.map((name) => `nx_${name}`))}`]),
     "",
     `[mcp_servers.${SERVER}.env]`,
     `NEXUS_HARNESS_ID = "${codex.harnessId}"`,
-    ...(role === null ? [] : [`NEXUS_ROLE = "${role.id}"`]),
   ].join("\n");
 }
 
-export function codexAgent(agent: AgentFile, input: Pick<InstallInput, "server">): string {
-  const { id, description, prompt, blocked, model } = agent;
+export function codexAgent({ id, description, prompt, blocked, model }: AgentFile): string {
   return `${[
     `name = "${id}"`,
     `description = ${JSON.stringify(description)}`,
     ...(model === null ? [] : [`model = ${JSON.stringify(model)}`]),
     ...(blocked.includes("file_modification") ? ['sandbox_mode = "read-only"'] : []),
     `developer_instructions = ${JSON.stringify(prompt)}`,
-    "",
-    serverTable(input, agent),
   ].join("\n")}\n`;
 }
 

@@ -1,0 +1,128 @@
+// The real programs the end-to-end tests drive, in the exact versions of clients.json, installed once into .cache/clients.
+// Claude Code is proprietary: it is used when it is on the PATH and never installed.
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { findProgram } from "../../src/process/index.js";
+import versions from "./clients.json" with { type: "json" };
+import { newProject, ROOT } from "./hook-process.js";
+
+export type Client = "codex" | "opencode" | "claude";
+
+const PACKAGES = { codex: "@openai/codex", opencode: "opencode-ai" } as const;
+
+/** The program's path, or null when it cannot be had here (no network on the first run, no Claude Code). */
+export function clientProgram(client: Client): string | null {
+  if (client === "claude") return process.env.NEXUS_TEST_CLAUDE ?? findProgram("claude", process.env);
+  const name = PACKAGES[client];
+  const version = versions[name];
+  const folder = join(ROOT, ".cache/clients", `${client}-${version}`);
+  const program = join(folder, "node_modules/.bin", client);
+  if (existsSync(program)) return program;
+  return install(`${name}@${version}`, folder) ? program : null;
+}
+
+/** Installs beside and renames, so that an interrupted or parallel install is never mistaken for a finished one. */
+function install(spec: string, folder: string): boolean {
+  mkdirSync(join(ROOT, ".cache/clients"), { recursive: true });
+  const beside = mkdtempSync(join(ROOT, ".cache/clients/installing-"));
+  writeFileSync(join(beside, "package.json"), '{"private":true}\n');
+  const args = ["install", "--no-audit", "--no-fund", "--save-exact", "--foreground-scripts", spec];
+  const { status } = spawnSync("npm", args, { cwd: beside, stdio: "ignore", timeout: 240_000 });
+  if (status === 0 && !existsSync(folder)) renameSync(beside, folder);
+  rmSync(beside, { recursive: true, force: true });
+  return existsSync(folder);
+}
+
+export interface Ran {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Place {
+  readonly root: string;
+  readonly home: string;
+  /** Runs nexus for real, in the project. */
+  nexus(...args: string[]): Ran;
+  /** Runs a client in the project with a private home and a small environment. */
+  run(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
+  read(path: string): string;
+  json(path: string): unknown;
+  has(path: string): boolean;
+  write(path: string, text: string): void;
+  remove(): void;
+}
+
+/** A project under version control, with a home of its own. */
+export function newPlace(files: Readonly<Record<string, string>> = {}): Place {
+  const { root, home } = newProject(files);
+  rmSync(join(root, ".git"), { recursive: true });
+  const base = {
+    PATH: process.env.PATH ?? "",
+    HOME: home,
+    TMPDIR: join(home, "tmp"),
+    LANG: "C.UTF-8",
+    NO_PROXY: "127.0.0.1,localhost",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+  };
+  mkdirSync(base.TMPDIR, { recursive: true });
+  const now = (program: string, args: readonly string[]): Ran => {
+    const { status, stdout, stderr } = spawnSync(program, args, {
+      cwd: root,
+      env: base,
+      encoding: "utf8",
+      timeout: 60_000,
+    });
+    return { exit: status, stdout, stderr };
+  };
+  now("git", ["init", "-q"]);
+  return {
+    root,
+    home,
+    nexus: (...args) => now(process.execPath, [join(ROOT, "bin/nexus.js"), ...args]),
+    run: (program, args, env = {}) => runClient(program, args, root, { ...base, ...env }),
+    read: (path) => readFileSync(join(root, path), "utf8"),
+    json: (path) => JSON.parse(readFileSync(join(root, path), "utf8")),
+    has: (path) => existsSync(join(root, path)),
+    write: (path, text) => {
+      mkdirSync(join(root, path, ".."), { recursive: true });
+      writeFileSync(join(root, path), text);
+    },
+    remove: () => rmSync(join(root, ".."), { recursive: true, force: true }),
+  };
+}
+
+const CLIENT_MS = 90_000;
+
+function runClient(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): Promise<Ran> {
+  return new Promise((resolve) => {
+    const child = spawn(program, args, { cwd, env, stdio: ["ignore", "pipe", "pipe"], detached: true });
+    const out: string[] = [];
+    const err: string[] = [];
+    child.stdout.on("data", (data) => out.push(String(data)));
+    child.stderr.on("data", (data) => err.push(String(data)));
+    // Its own group, so that whatever it started goes with it.
+    const kill = () => {
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // Already gone.
+      }
+    };
+    const timer = setTimeout(kill, CLIENT_MS);
+    child.on("close", (exit) => {
+      clearTimeout(timer);
+      kill();
+      resolve({ exit, stdout: out.join(""), stderr: err.join("") });
+    });
+  });
+}
+
+export { tmpdir };

@@ -1,0 +1,115 @@
+// A model that says what a test tells it to, in the dialects the three hosts speak. Each rule looks at a request and answers
+// it; the first that fits wins, and a rule is used up after `times`. Every request is kept, so that a test can see what
+// really reached the model.
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { type Conversation, readConversation } from "./conversation.js";
+import { answerChat, answerMessages, answerResponses, type Item } from "./dialects.js";
+
+export interface Rule {
+  readonly name: string;
+  /** All given patterns must fit. `last` = everything since the model spoke; `any` = the whole request. */
+  readonly when?: {
+    readonly system?: RegExp;
+    readonly last?: RegExp;
+    readonly any?: RegExp;
+    readonly not?: RegExp;
+    readonly tool?: RegExp;
+  };
+  readonly times?: number;
+  readonly reply: readonly Reply[] | ((conversation: Conversation) => readonly Reply[]);
+  /** Tokens the request is said to have cost: how a host is made to compact. */
+  readonly inputTokens?: number;
+}
+
+/** Words, or a call of the first offered tool whose name fits. */
+export type Reply = string | { readonly tool: RegExp; readonly args: Record<string, unknown> | string };
+
+export interface SeenRequest extends Conversation {
+  readonly rule: string;
+}
+
+export interface ScriptedModel {
+  readonly url: string;
+  readonly requests: SeenRequest[];
+  /** Names of rules used, in order. */
+  used(): string[];
+  close(): Promise<void>;
+}
+
+const TITLE: Rule = {
+  name: "title",
+  when: {
+    any: /title generator|concise title|generate a (?:short )?title|sentence-case title/i,
+    not: /"(?:bash|exec_command|Bash)"/,
+  },
+  reply: ["A title"],
+};
+
+export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedModel> {
+  const all = [...rules, TITLE];
+  const left = all.map(({ times }) => times ?? Number.POSITIVE_INFINITY);
+  const requests: SeenRequest[] = [];
+  const server = createServer(async (request, response) => {
+    const body = await readBody(request);
+    const path = (request.url ?? "").split("?")[0]!;
+    if (request.method !== "POST" || body === null)
+      return sendJson(response, request.method === "GET" ? 200 : 404, { object: "list", data: [], models: [] });
+    if (path.endsWith("/count_tokens")) return sendJson(response, 200, { input_tokens: 100 });
+    const conversation = readConversation(path, body);
+    if (conversation === null) return sendJson(response, 404, { error: { message: `no such route: ${path}` } });
+    const index = all.findIndex((rule, i) => left[i]! > 0 && fits(rule, conversation));
+    const rule = all[index] ?? { name: "otherwise", reply: ["nothing was scripted for this"] };
+    if (index >= 0) left[index]! -= 1;
+    requests.push({ ...conversation, rule: rule.name });
+    const replies = typeof rule.reply === "function" ? rule.reply(conversation) : rule.reply;
+    const answer = { answerMessages, answerChat, answerResponses }[conversation.dialect];
+    answer(
+      response,
+      body,
+      replies.map((reply) => itemFor(reply, conversation)),
+      rule.inputTokens ?? 100,
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    used: () => requests.map(({ rule }) => rule),
+    close: () =>
+      new Promise((resolve) => {
+        server.closeAllConnections();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+function fits({ when = {} }: Rule, { system, last, any, tools }: Conversation): boolean {
+  if (when.system !== undefined && !when.system.test(system)) return false;
+  if (when.last !== undefined && !when.last.test(last)) return false;
+  if (when.any !== undefined && !when.any.test(any)) return false;
+  if (when.not?.test(any) === true) return false;
+  return when.tool === undefined || tools.some(({ name }) => when.tool!.test(name));
+}
+
+function itemFor(reply: Reply, { tools }: Conversation): Item {
+  if (typeof reply === "string") return { text: reply };
+  const tool = tools.find(({ name }) => reply.tool.test(name));
+  if (tool === undefined) return { text: `the model has no tool like ${reply.tool}` };
+  return { tool, args: reply.args };
+}
+
+async function readBody(request: IncomingMessage): Promise<Record<string, unknown> | null> {
+  const parts: Buffer[] = [];
+  for await (const part of request) parts.push(part as Buffer);
+  try {
+    return JSON.parse(Buffer.concat(parts).toString("utf8"));
+  } catch {
+    return null;
+  }
+}
+
+function sendJson(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { "content-type": "application/json" });
+  response.end(JSON.stringify(value));
+}
