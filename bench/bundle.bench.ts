@@ -1,0 +1,248 @@
+// Bundles against the tools people would use instead, on the same machine in the same run, interleaved, by medians.
+//   npx tsx bench/bundle.bench.ts [--quick] [--rounds 5]
+// BENCH_NODE names another Node to measure (zstd needs 22.15 or newer).
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const node = process.env.BENCH_NODE ?? process.execPath;
+const nutshell = join(root, "bin/nutshell.js");
+const quick = process.argv.includes("--quick");
+const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 5;
+// Memory, where there is some: the disk is not what is measured.
+const work = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "nut-bench-"));
+const MB = 1024 ** 2;
+
+interface Measure {
+  readonly ms: number;
+  readonly peakMb: number;
+}
+
+const PEAK = 'process.on("exit",()=>process.stderr.write("\\npeak="+process.resourceUsage().maxRSS+"\\n"))';
+
+function ours(...args: string[]): Measure {
+  return timed(node, ["--import", `data:text/javascript,${PEAK}`, nutshell, ...args, "--quiet"]);
+}
+
+function peer(line: string): Measure {
+  return timed("sh", ["-c", `set -e; ${line}`]);
+}
+
+function timed(program: string, args: readonly string[]): Measure {
+  const start = performance.now();
+  const { status, stderr } = spawnSync(program, args, {
+    cwd: work,
+    encoding: "utf8",
+    stdio: ["ignore", "ignore", "pipe"],
+  });
+  const ms = performance.now() - start;
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
+  return { ms, peakMb: Number(/peak=(\d+)/.exec(stderr)?.[1] ?? 0) / 1024 };
+}
+
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+/** Runs both in turn and returns the medians; `before` clears the ground for each. */
+function race(mine: () => Measure, theirs: () => Measure, before: () => void = () => {}, times = rounds) {
+  const a: number[] = [];
+  const b: number[] = [];
+  for (let round = 0; round < times; round += 1) {
+    before();
+    b.push(theirs().ms);
+    before();
+    a.push(mine().ms);
+  }
+  return { ours: median(a), peer: median(b) };
+}
+
+const rows: string[][] = [["work", "ours", "peer", "ratio", "target", "ok"]];
+
+function report(name: string, mine: string, theirs: string, ratio: number, target: number): void {
+  rows.push([name, mine, theirs, ratio.toFixed(2), `≤ ${target}`, ratio <= target ? "yes" : "NO"]);
+  console.error(rows.at(-1)!.join(" | "));
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
+const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+
+/** Real source and prose, as many megabytes as asked: the packages this project is built with. */
+function sourceText(bytes: number): Buffer {
+  const pool: Buffer[] = [];
+  let size = 0;
+  const modules = join(root, "node_modules");
+  for (const path of readdirSync(modules, { recursive: true, encoding: "utf8" }).sort()) {
+    if (!/\.(?:[cm]?[jt]s|md|json)$/.test(path) || path.includes(".min.")) continue;
+    const found = statSync(join(modules, path));
+    if (!found.isFile() || found.size > 200_000) continue;
+    const content = readFileSync(join(modules, path));
+    pool.push(content);
+    size += content.length;
+    if (size >= bytes) break;
+  }
+  const text = Buffer.concat(pool);
+  return Buffer.concat(Array.from({ length: Math.ceil(bytes / text.length) }, () => text)).subarray(0, bytes);
+}
+
+function makeTree(name: string, count: number, size: number, text: Buffer): string {
+  const folder = join(work, name);
+  mkdirSync(join(folder, "files"), { recursive: true });
+  const manifest = {
+    nutshell_version: "0.2.0",
+    bundle_type: "request",
+    id: "nut-bench",
+    task: { title: name, summary: name },
+  };
+  writeFileSync(join(folder, "nutshell.json"), JSON.stringify(manifest));
+  for (let index = 0; index < count; index += 1) {
+    const sub = join(folder, "files", `d${index % 100}`);
+    mkdirSync(sub, { recursive: true });
+    const at = (index * size) % (text.length - size + 1);
+    writeFileSync(join(sub, `f${index}.ts`), text.subarray(at, at + size));
+  }
+  return name;
+}
+
+function packRows(): void {
+  if (has("pigz")) {
+    const { ours: mine, peer: theirs } = race(
+      () => ours("pack", "--dir", "big", "-o", "big.nut"),
+      () => peer("tar -C big -c . | pigz > big.tgz"),
+    );
+    report("pack 200 MB against tar | pigz", seconds(mine), seconds(theirs), mine / theirs, 1.1);
+    const sizes = ["big.nut", "big.tgz"].map((name) => statSync(join(work, name)).size);
+    report(
+      "  its size",
+      `${(sizes[0]! / MB).toFixed(1)} MB`,
+      `${(sizes[1]! / MB).toFixed(1)} MB`,
+      sizes[0]! / sizes[1]!,
+      1.05,
+    );
+  } else rows.push(["pack 200 MB against tar | pigz", "", "pigz is missing", "", "≤ 1.1", "?"]);
+  const small = race(
+    () => ours("pack", "--dir", "small", "-o", "small.nut"),
+    () => peer("tar -C small -cz -f small.tgz ."),
+  );
+  report(
+    "pack 20,000 files of 4 kB against tar cz",
+    seconds(small.ours),
+    seconds(small.peer),
+    small.ours / small.peer,
+    0.75,
+  );
+}
+
+function unpackRows(): void {
+  const clear = () => {
+    rmSync(join(work, "out"), { recursive: true, force: true });
+    rmSync(join(work, "tar-out"), { recursive: true, force: true });
+    mkdirSync(join(work, "tar-out"));
+  };
+  for (const [name, label, target] of [
+    ["big", "unpack 200 MB in 400 files against tar xz", 1.2],
+    ["small", "unpack 20,000 files of 4 kB against tar xz", 2.5],
+  ] as const) {
+    peer(`tail -c +5 ${name}.nut > ${name}.tgz`);
+    const { ours: mine, peer: theirs } = race(
+      () => ours("unpack", `${name}.nut`, "-o", "out"),
+      () => peer(`tar -xz -f ${name}.tgz -C tar-out`),
+      clear,
+    );
+    report(label, seconds(mine), seconds(theirs), mine / theirs, target);
+  }
+  clear();
+}
+
+function zstdRow(): void {
+  const label = "pack 200 MB with zstd against tar --zstd";
+  const native = spawnSync(node, ["-e", "process.exit(require('zlib').zstdCompress ? 0 : 1)"]).status === 0;
+  if (!native || !has("zstd")) {
+    rows.push([label, "", native ? "zstd is missing" : "this Node has no zstd (BENCH_NODE=)", "", "≤ 1.5", "?"]);
+    return;
+  }
+  const { ours: mine, peer: theirs } = race(
+    () => ours("pack", "--dir", "big", "-o", "big-z.nut", "--compression", "zstd"),
+    () => peer("tar -C big --zstd -c -f big.tzst ."),
+  );
+  report(label, seconds(mine), seconds(theirs), mine / theirs, 1.5);
+}
+
+function startRow(): void {
+  const { ours: mine, peer: theirs } = race(
+    () => timed(node, [nutshell, "version"]),
+    () => timed(node, ["-e", "0"]),
+    undefined,
+    rounds * 5,
+  );
+  report(
+    "start-up: version against node -e 0",
+    `${mine.toFixed(0)} ms`,
+    `${theirs.toFixed(0)} ms`,
+    mine / theirs,
+    1.25,
+  );
+}
+
+function largeRows(text: Buffer): void {
+  makeTree("tiny", 2, MB / 2, text);
+  ours("pack", "--dir", "tiny", "-o", "tiny.nut");
+  const perByte = ours("pack", "--dir", "big", "-o", "big.nut").ms / 200;
+  // Few files of much text: the manifest stays as small as the small bundle's.
+  makeTree("gigabyte", 10, 100 * MB, text);
+  const pack = ours("pack", "--dir", "gigabyte", "-o", "gigabyte.nut");
+  report("peak memory packing 1 GB", `${pack.peakMb.toFixed(0)} MB`, "160 MB", pack.peakMb / 160, 1);
+  rmSync(join(work, "gigabyte"), { recursive: true });
+  const unpack = ours("unpack", "gigabyte.nut", "-o", "out");
+  report("peak memory unpacking 1 GB", `${unpack.peakMb.toFixed(0)} MB`, "160 MB", unpack.peakMb / 160, 1);
+  rmSync(join(work, "out"), { recursive: true });
+  const { ours: mine, peer: theirs } = race(
+    () => ours("inspect", "--manifest", "gigabyte.nut", "--json"),
+    () => ours("inspect", "--manifest", "tiny.nut", "--json"),
+    undefined,
+    rounds * 3,
+  );
+  report(
+    "manifest of a 1 GB bundle against 1 MB",
+    `${mine.toFixed(0)} ms`,
+    `${theirs.toFixed(0)} ms`,
+    mine / theirs,
+    1.5,
+  );
+  rmSync(join(work, "gigabyte.nut"));
+  makeTree("two", 4000, MB / 2, text);
+  const two = ours("pack", "--dir", "two", "-o", "two.nut").ms / 2000;
+  const again = ours("pack", "--dir", "big", "-o", "big.nut").ms / 200;
+  const base = (perByte + again) / 2;
+  report(
+    "pack cost per byte at 2 GB against 200 MB",
+    `${two.toFixed(1)} ms/MB`,
+    `${base.toFixed(1)} ms/MB`,
+    two / base,
+    1.1,
+  );
+}
+
+try {
+  const text = sourceText(200 * MB);
+  makeTree("big", 400, MB / 2, text);
+  makeTree("small", 20_000, 4096, text);
+  startRow();
+  packRows();
+  unpackRows();
+  zstdRow();
+  if (!quick) largeRows(text);
+  for (const row of rows) console.log(row.join(" | "));
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
