@@ -62,18 +62,19 @@ export async function execWith(
     stdin: "pipe",
     signal: context.signal,
   });
-  if (child.stdin !== null) {
-    child.stdin.on("error", () => undefined);
-    context.stdin().pipe(child.stdin);
-  }
+  const stdin = context.stdin();
+  // A program that does not read its input is not an error.
+  child.stdin?.on("error", () => undefined);
+  if (child.stdin !== null) stdin.pipe(child.stdin);
   const drained = [
     pass(child.stdout.pipe(clean.stream()), output.stdout),
     pass(child.stderr.pipe(clean.stream()), output.stderr),
   ];
   const end = await child.ended;
   await Promise.all(drained);
-  context.stdin().unpipe();
-  context.stdin().pause();
+  // Whoever feeds us may never stop; the program has, and so do we.
+  stdin.unpipe();
+  stdin.destroy();
   context.signal.throwIfAborted();
   return end.code ?? 128 + (SIGNAL_NUMBERS[end.signal ?? ""] ?? 15);
 }
