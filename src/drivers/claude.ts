@@ -43,7 +43,8 @@ export const claude: Driver = {
       };
       const agent = await startAgent("claude", request, command, { text: request.taskPrompt });
       const heard = heardNothing();
-      readObjects(agent.child, (line) => hear(line, heard, request.onEvent ?? (() => {})));
+      const hear = listener(heard, request.onEvent ?? (() => {}));
+      readObjects(agent.child, hear);
       const session = lineSession(agent, heard);
       void session.ended.then(forget);
       return session;
@@ -59,7 +60,7 @@ function mcpServers({ mcpServers: servers }: SessionRequest): Record<string, unk
 }
 
 export function claudeArguments(request: SessionRequest, files: { role: string; servers: string }): string[] {
-  const { may, mcpServers: servers, deniedTools = [], model, resume } = request;
+  const { may, mcpServers: servers, deniedTools = [], model, resume, budgetUsd } = request;
   const tools = [...READING, ...(may.edit ? EDITING : []), ...(may.shell ? SHELL : [])];
   const own = servers.map(({ name }) => `mcp__${name}`);
   const denied = deniedTools.map((tool) => `mcp__${tool.replace(".", "__")}`);
@@ -70,23 +71,28 @@ export function claudeArguments(request: SessionRequest, files: { role: string; 
     ...["--tools", tools.join(","), "--allowedTools", [...tools, ...own].join(",")],
     ...(denied.length === 0 ? [] : ["--disallowedTools", denied.join(",")]),
     ...(model === undefined ? [] : ["--model", model]),
+    ...(budgetUsd === undefined ? [] : ["--max-budget-usd", String(budgetUsd)]),
     ...(resume === undefined ? [] : ["--resume", resume]),
   ];
 }
 
 type Emit = (event: DriverEvent) => void;
 
-export function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
-  if (line.type === "system" && line.subtype === "init") {
-    heard.sessionId = text(line.session_id);
-    emit({ type: "session", id: heard.sessionId });
-  } else if (line.type === "assistant" || line.type === "user") {
-    for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, heard, emit);
-    if (line.type === "user") hearResult(line.tool_use_result, emit);
-  } else if (line.type === "result") hearEnd(line, heard, emit);
+/** Results name only the call they belong to, so the tools' names are remembered. */
+export function listener(heard: Heard, emit: Emit): (line: Record<string, unknown>) => void {
+  const tools = new Map<string, string>();
+  return (line) => {
+    if (line.type === "system" && line.subtype === "init") {
+      heard.sessionId = text(line.session_id);
+      emit({ type: "session", id: heard.sessionId });
+    } else if (line.type === "assistant" || line.type === "user") {
+      for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, heard, tools, emit);
+      if (line.type === "user") hearResult(line.tool_use_result, emit);
+    } else if (line.type === "result") hearEnd(line, heard, emit);
+  };
 }
 
-function hearPart(part: unknown, heard: Heard, emit: Emit): void {
+function hearPart(part: unknown, heard: Heard, tools: Map<string, string>, emit: Emit): void {
   switch (at(part, "type")) {
     case "text":
       heard.text = text(at(part, "text"));
@@ -96,13 +102,16 @@ function hearPart(part: unknown, heard: Heard, emit: Emit): void {
       emit({ type: "message", text: text(at(part, "thinking")), thought: true });
       return;
     case "tool_use": {
+      const id = text(at(part, "id"));
       const tool = text(at(part, "name")).replace(/^mcp__(.+?)__/, "$1.");
-      emit({ type: "tool_call", id: text(at(part, "id")), tool, status: "started", input: at(part, "input") });
+      tools.set(id, tool);
+      emit({ type: "tool_call", id, tool, status: "started", input: at(part, "input") });
       return;
     }
     case "tool_result": {
+      const id = text(at(part, "tool_use_id"));
       const status = at(part, "is_error") === true ? "failed" : "finished";
-      emit({ type: "tool_call", id: text(at(part, "tool_use_id")), tool: "", status });
+      emit({ type: "tool_call", id, tool: tools.get(id) ?? "", status });
       return;
     }
   }

@@ -30,6 +30,8 @@ export interface SessionRequest {
   readonly home: string;
   readonly model?: string;
   readonly timeoutMs?: number;
+  /** Ceiling for the session's cost, for programs that hold one themselves. */
+  readonly budgetUsd?: number;
   /** Id of an earlier session of the same driver and home. Everything else in the request is sent again. */
   readonly resume?: string;
   /** auto holds the agent in bubblewrap when that works here. */

@@ -2,7 +2,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Reply = { readonly say: string } | { readonly call: string; readonly with: object };
+export type Reply =
+  | { readonly say: string }
+  | { readonly call: string; readonly with: object }
+  | { readonly refuse: string };
 
 export interface ScriptedModel {
   readonly url: string;
@@ -27,6 +30,10 @@ export async function scriptedModel(
     const aside = !offersTools(body);
     const reply = aside ? { say: "a title" } : script(body, turn++);
     if (reply === null) return;
+    if ("refuse" in reply) {
+      response.writeHead(400, { "content-type": "application/json" });
+      return void response.end(JSON.stringify({ error: { message: reply.refuse, type: "invalid_request_error" } }));
+    }
     if (request.url?.includes("/responses")) answerResponses(response, reply);
     else answerChat(response, reply);
   });
@@ -60,7 +67,9 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
 
 let serial = 0;
 
-function answerResponses(response: ServerResponse, reply: Reply): void {
+type Answer = Exclude<Reply, { refuse: string }>;
+
+function answerResponses(response: ServerResponse, reply: Answer): void {
   serial += 1;
   const send = (event: Record<string, unknown>) =>
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
@@ -96,7 +105,7 @@ function answerResponses(response: ServerResponse, reply: Reply): void {
   response.end();
 }
 
-function answerChat(response: ServerResponse, reply: Reply): void {
+function answerChat(response: ServerResponse, reply: Answer): void {
   serial += 1;
   const send = (delta: object, finish: string | null = null, usage?: object) =>
     response.write(

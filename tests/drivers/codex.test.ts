@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, describe, expect, it } from "vitest";
+import type { McpServer } from "../../src/drivers/index.js";
+import { bwrapAvailable } from "../../src/process/index.js";
+import { clientsFolder, hasClient } from "./clients.js";
+import { type Desk, desk } from "./desk.js";
+import { type Reply, type ScriptedModel, scriptedModel } from "./scripted-model.js";
+
+const held = await bwrapAvailable(process.env);
+const PATH = `${clientsFolder}:${process.env.PATH}`;
+
+let at: Desk;
+let model: ScriptedModel;
+afterEach(() => {
+  at.remove();
+  model.close();
+});
+
+async function open(...replies: (Reply | null)[]): Promise<void> {
+  model = await scriptedModel((_, turn) => replies[Math.min(turn, replies.length - 1)] ?? null);
+  at = desk({ PATH });
+  at.put({
+    "person/.codex/config.toml": [
+      'model = "scripted"',
+      'model_provider = "s"',
+      'notify = ["touch", "/tmp/obeyed"]',
+      "[model_providers.s]",
+      'name = "s"',
+      `base_url = "${model.url}"`,
+      'wire_api = "responses"',
+      "request_max_retries = 0",
+      "stream_max_retries = 0",
+      "supports_websockets = false",
+    ].join("\n"),
+  });
+}
+
+const echo = (): McpServer => ({
+  name: "echo",
+  command: process.execPath,
+  args: [fileURLToPath(new URL("echo-server.mjs", import.meta.url))],
+  env: { ECHO_FILE: join(at.home, "echo.txt") },
+});
+
+const shell = (cmd: string): Reply => ({ call: "exec_command", with: { cmd } });
+
+describe.skipIf(!hasClient("codex"))("codex (needs the real program)", () => {
+  it("plays a role: tools, files, usage, report", async () => {
+    const patch = "apply_patch <<'E'\n*** Begin Patch\n*** Add File: made.txt\n+made\n*** End Patch\nE";
+    await open({ call: "mcp__echo.echo", with: { text: "hi" } }, shell(patch), { say: "all done" });
+    const end = await at.run("codex", {
+      mcpServers: [echo()],
+      deniedTools: ["echo.forbidden"],
+      extraEnv: { NEXUS_TASK_ID: "3" },
+    });
+    expect(end).toMatchObject({ outcome: "completed", text: "all done", usage: { inputTokens: 30, outputTokens: 15 } });
+    expect(JSON.stringify(model.requests[0])).toContain("You are the engineer.");
+    expect(JSON.stringify(model.requests[0])).toContain("Do the task.");
+    expect(model.tools()).toContain("mcp__echo.echo");
+    expect(model.tools().filter((name) => /forbidden|spawn_agent/.test(name))).toEqual([]);
+    expect(readFileSync(join(at.home, "echo.txt"), "utf8")).toBe("echo hi\n");
+    expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
+    expect(at.of("session")).toEqual([{ type: "session", id: end.sessionId }]);
+    expect(at.of("tool_call").map(({ tool, status }) => `${tool} ${status}`)).toContain("echo.echo finished");
+    expect(at.of("file")).toEqual([{ type: "file", path: join(at.cwd, "made.txt"), change: "created" }]);
+    // The session's own settings are gone with it; the person's notification program was never asked.
+    expect(
+      readdirSync(join(at.home, ".codex")).filter((name) => name.startsWith("session-") && name.endsWith(".toml")),
+    ).toEqual([]);
+    expect(readFileSync(join(at.home, ".codex/config.toml"), "utf8")).not.toContain("notify");
+  });
+
+  it("has no shell and cannot edit in a role that may not", async () => {
+    await open(shell("echo x > made.txt"), { say: "could not" });
+    const end = await at.run("codex", { may: { edit: false, shell: false } });
+    expect(end).toMatchObject({ outcome: "completed", text: "could not" });
+    expect(model.tools().filter((name) => /exec_command|shell|apply_patch/.test(name))).toEqual([]);
+    expect(readdirSync(at.cwd)).toEqual([]);
+  });
+
+  it.skipIf(!held)("may run commands and still change nothing (needs bwrap)", async () => {
+    await open(shell("echo x > made.txt; echo seen; sh -c 'echo y > $HOME/../work/z'"), { say: "looked" });
+    const end = await at.run("codex", { may: { edit: false, shell: true } });
+    expect(end).toMatchObject({ outcome: "completed", text: "looked" });
+    expect(JSON.stringify(model.requests.at(-1)!.input)).toContain("seen");
+    expect(readdirSync(at.cwd)).toEqual([]);
+  });
+
+  it("continues a session after kill -9, with its limits sent again", async () => {
+    await open({ say: "first" }, null, { say: "second" });
+    const first = await at.run("codex", { may: { edit: false, shell: false } });
+    const resume = first.sessionId!;
+    const hanging = await at.start("codex", { resume, taskPrompt: "hang", may: { edit: false, shell: false } });
+    while (model.requests.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    process.kill(hanging.pid, "SIGKILL");
+    expect(await hanging.ended).toMatchObject({ outcome: "failed" });
+    const again = await at.run("codex", { resume, taskPrompt: "go on", may: { edit: false, shell: false } });
+    expect(again).toMatchObject({ outcome: "completed", text: "second", sessionId: resume });
+    const asked = JSON.stringify(model.requests.at(-1)!.input);
+    expect(["Do the task.", "first", "go on"].map((part) => asked.includes(part))).toEqual([true, true, true]);
+    expect(model.tools().filter((name) => /exec_command|shell/.test(name))).toEqual([]);
+  });
+
+  it("stops when cancelled, and says when the model refuses", async () => {
+    await open(null, { refuse: "no such model" });
+    const session = await at.start("codex");
+    while (model.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(await session.cancel()).toMatchObject({ outcome: "cancelled", text: "" });
+    expect(await at.run("codex")).toMatchObject({ outcome: "failed", error: expect.stringContaining("no such model") });
+  });
+
+  it.skipIf(!held)("does not obey settings of the work tree (needs bwrap)", async () => {
+    await open({ say: "done" });
+    at.put({ "work/.codex/config.toml": `notify = ["touch", "${at.cwd}/obeyed"]\n`, "work/AGENTS.md": "" });
+    expect(await at.run("codex")).toMatchObject({ outcome: "completed" });
+    expect(existsSync(join(at.cwd, "obeyed"))).toBe(false);
+  });
+});
