@@ -36,6 +36,8 @@ export class PatientTransport implements Transport {
 
   async start(): Promise<void> {
     this.#wire.onclose = () => {
+      // An input nobody reads any more would keep the process alive.
+      this.#stdin.destroy();
       this.onclose?.();
       this.#over();
     };

@@ -23,6 +23,7 @@ export default rawCommand({
       stdout: io.stdout,
       onError: (error) => io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`),
     });
+    if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? 143 : 130;
     return 0;
   },
 });
