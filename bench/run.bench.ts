@@ -58,7 +58,9 @@ function run(tasks: number, jobs: number, driver: readonly string[]): Timing {
   const wallMs = performance.now() - started;
   if (status !== 0) throw new Error(`exit ${status}: ${stderr}${stdout}`);
   const runs = join(cwd, ".nexus/state/nutcracker/runs");
-  const journal = readFileSync(join(runs, readdirSync(runs)[0]!, "journal.jsonl"), "utf8").trim().split("\n");
+  const journal = readFileSync(join(runs, readdirSync(runs)[0]!, "journal.jsonl"), "utf8")
+    .trim()
+    .split("\n");
   const ended = journal.map((line) => JSON.parse(line)).filter(({ type }) => type === "agent_ended");
   rmSync(cwd, { recursive: true, force: true });
   return { wallMs, agentsMs: ended.reduce((sum, { ms }) => sum + ms, 0) };
@@ -68,8 +70,18 @@ const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[
 const overhead = ({ wallMs, agentsMs }: Timing) => wallMs - agentsMs;
 const repeat = (times: number, work: () => Timing) => Array.from({ length: times }, work);
 
-const quick = ["--driver", "command", "--command", "mkdir -p files/parts; echo x > files/parts/$NEXUS_TASK_ID.txt; echo done"];
-const sleeper = ["--driver", "command", "--command", "sleep 5; mkdir -p files/parts; echo x > files/parts/$NEXUS_TASK_ID.txt; echo done"];
+const quick = [
+  "--driver",
+  "command",
+  "--command",
+  "mkdir -p files/parts; echo x > files/parts/$NEXUS_TASK_ID.txt; echo done",
+];
+const sleeper = [
+  "--driver",
+  "command",
+  "--command",
+  "sleep 5; mkdir -p files/parts; echo x > files/parts/$NEXUS_TASK_ID.txt; echo done",
+];
 
 const rows: string[][] = [["work", "ours", "peer", "ratio", "target", "ok"]];
 const row = (name: string, ours: string, peer: string, ratio: number, target: string, ok: boolean) =>
@@ -80,11 +92,25 @@ row("overhead of 10 demo tasks", `${Math.round(demo)} ms`, "1500 ms", demo / 150
 
 const ten = median(repeat(rounds, () => run(10, 1, quick)).map(overhead)) / 10;
 const many = overhead(run(500, 1, quick)) / 500;
-row("overhead per task at 500, peer: at 10", `${many.toFixed(1)} ms`, `${ten.toFixed(1)} ms`, many / ten, "≤ 1.3", many <= 1.3 * ten);
+row(
+  "overhead per task at 500, peer: at 10",
+  `${many.toFixed(1)} ms`,
+  `${ten.toFixed(1)} ms`,
+  many / ten,
+  "≤ 1.3",
+  many <= 1.3 * ten,
+);
 
 const eight = run(8, 8, sleeper);
 const speedUp = 40_000 / eight.wallMs;
-row("8 sleepers of 5 s side by side", `${Math.round(eight.wallMs)} ms`, "5000 ms", speedUp / 8, "≥ 0.9", speedUp / 8 >= 0.9);
+row(
+  "8 sleepers of 5 s side by side",
+  `${Math.round(eight.wallMs)} ms`,
+  "5000 ms",
+  speedUp / 8,
+  "≥ 0.9",
+  speedUp / 8 >= 0.9,
+);
 
 rmSync(work, { recursive: true, force: true });
 const widths = rows[0]!.map((_, i) => Math.max(...rows.map((cells) => cells[i]!.length)));

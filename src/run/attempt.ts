@@ -4,10 +4,11 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, writ
 import { join } from "node:path";
 import { bodyOf, modelFor } from "../catalog/index.js";
 import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
+import { toolUse } from "./agent-events.js";
 import { type AgentSigns, agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
 import { gitFacts } from "./git-facts.js";
 import { judgeChanges } from "./judge.js";
-import { agentCompleted, agentSpawned, mirrorTasks, movedTasks, taskStatus } from "./mirror.js";
+import { mirrorTasks, movedTasks, taskStatus } from "./mirror.js";
 import type { RunTask } from "./plan.js";
 import { rolePrompt } from "./prompts.js";
 import { readReport } from "./report.js";
@@ -57,7 +58,9 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
     slot: slot.name,
   };
   record(run, { type: "agent_started", ...started });
-  await agentSpawned(run.project, { agent, role: roleId, task: task.id, resumes: session?.agent }, run.now());
+  // A continued session keeps the id it is tracked by.
+  const tracked = { agentId: session?.agent ?? agent, agentName: roleId };
+  await run.events.fire({ type: "subagent_spawn", ...tracked, ...(task.id === 0 ? {} : { taskId: task.id }) });
   if (purpose === "work") await taskStatus(run.project, task.id, "in_progress", run.now());
   for (const name of run.secrets.names) record(run, { type: "credential_used", name, purpose: task.title, agent });
   run.progress({
@@ -76,7 +79,13 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   const git = { before: gitBefore, after: gitFacts(slot.path) };
   const end = finish(run, attempt, { agent, role, seen, git });
   const files = fileChanges(end.changes).map(({ path }) => path);
-  await agentCompleted(run.project, { agent, role: roleId, text: end.text, files }, run.now());
+  await run.events.fire({
+    type: "subagent_complete",
+    ...tracked,
+    lastMessage: end.text.slice(0, 2_000),
+    filesTouched: files,
+    verifiedByHarness: true,
+  });
   record(run, { type: "agent_ended", ...end });
   run.live.delete(agent);
   if (purpose !== "plan") await putTasksRight(run, agent);
@@ -204,6 +213,13 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
       tools.add(event.name);
       signs = { ...signs, repeats: event.key === key ? signs.repeats + 1 : 1, lastCall: event.name };
       key = event.key;
+      const { name, path, ok = true } = event;
+      void run.events.fire({
+        type: "post_tool_use",
+        caller: { agentId: agent, agentName: request.role },
+        tool: toolUse(name, path),
+        ok,
+      });
     }
     if (event.type !== "message") run.progress({ ...event, agent, type: `agent_${event.type}` });
     check();

@@ -38,11 +38,14 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     if (run.state.delivered !== null && run.state.closed) return finished(run);
     if (run.state.paused !== null) record(run, { type: "continued" });
     if (reply !== null) answerAll(run, reply);
+    const source = run.state.agents.size === 0 ? "startup" : "resume";
+    await run.events.fire({ type: "session_start", source });
     return await go(run);
   } catch (error) {
     if (run === null) throw error;
     return pauseFor(run, error);
   } finally {
+    await run?.events.settled();
     run?.journal.close();
     lock.release();
   }
@@ -58,6 +61,7 @@ async function go(run: Run): Promise<RunOutcome> {
     throwIfHalted(run);
   }
   await closeIntoHistory(run.project, run.outer, run.now());
+  await run.events.fire({ type: "session_end", reason: "delivered" });
   record(run, { type: "closed" });
   for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
   return finished(run);

@@ -4,6 +4,24 @@ import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeS
 import { NutError } from "../errors.js";
 import type { JournalEvent } from "./run-state.js";
 
+/**
+ * Steps that come out the same when they are done again from the records before them; they reach the disk with the next
+ * record that does not. The journal stays a prefix of what happened, so nothing can be there out of order.
+ */
+const REPEATABLE: ReadonlySet<JournalEvent["type"]> = new Set<JournalEvent["type"]>([
+  "created",
+  "opened",
+  "agent_started",
+  "agent_session",
+  "credential_used",
+  "issue",
+  "merging",
+  "merged",
+  "task_completed",
+  "task_failed",
+  "checkpoint",
+]);
+
 export class Journal {
   readonly #file: number;
   readonly path: string;
@@ -16,11 +34,11 @@ export class Journal {
     ftruncateSync(this.#file, whole);
   }
 
-  /** Returns once the disk has it. */
+  /** A killed process loses nothing; a power cut nothing that somebody paid or answered for. */
   append(event: JournalEvent): void {
     const line = Buffer.from(`${JSON.stringify(event)}\n`, "utf8");
     for (let at = 0; at < line.length; ) at += writeSync(this.#file, line, at);
-    fdatasyncSync(this.#file);
+    if (!REPEATABLE.has(event.type)) fdatasyncSync(this.#file);
   }
 
   close(): void {

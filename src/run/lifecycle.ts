@@ -29,13 +29,16 @@ export type { HostFace, Surroundings };
 
 /** Decides and applies. What an effect has to say to the model or the person is added to the decision it returns. */
 export async function fire(event: LifecycleEvent, around: Surroundings): Promise<Decision> {
-  const project = openProject(around.cwd, { env: around.env, harnessId: around.host.harnessId });
-  const catalog = await loadCatalog({
-    ...(around.coreDir === undefined ? {} : { coreDir: around.coreDir }),
-    configFile: join(project.layout.nexus, "config.yml"),
-  });
+  const project = around.project ?? openProject(around.cwd, { env: around.env, harnessId: around.host.harnessId });
+  const catalog =
+    around.catalog ??
+    (await loadCatalog({
+      ...(around.coreDir === undefined ? {} : { coreDir: around.coreDir }),
+      configFile: join(project.layout.nexus, "config.yml"),
+    }));
   const facts = await readFacts(event, project, catalog, around);
-  const decision = decide(event, facts);
+  const decided = decide(event, facts);
+  const decision = { ...decided, effects: decided.effects.filter(({ type }) => around.skips?.has(type) !== true) };
   const said = await applyEffects(decision, { project, catalog, facts, around, event });
   return {
     ...decision,

@@ -11,12 +11,8 @@ import {
   historyFile,
   type Project,
   planFile,
-  recordEdits,
   startPlan,
   tasksFile,
-  trackComplete,
-  trackResume,
-  trackSpawn,
   updateTask,
 } from "../state/index.js";
 import type { RunPlan, RunTask } from "./plan.js";
@@ -99,36 +95,6 @@ export function movedTasks(project: Project, state: RunState): { readonly id: nu
     // "in_progress" is set around a try, so only a completion or an unknown task tells of another hand.
     return own === undefined || (status === "completed") !== (own.status === "completed");
   });
-}
-
-export interface Spawned {
-  readonly agent: string;
-  readonly role: string;
-  readonly task: number;
-  readonly resumes?: string;
-}
-
-export async function agentSpawned(
-  project: Project,
-  { agent, role, task, resumes }: Spawned,
-  now: Date,
-): Promise<void> {
-  if (resumes !== undefined && (await trackResume(project, resumes, now)) !== null) return;
-  await trackSpawn(project, { agentName: role, agentId: agent, taskId: task }, now);
-}
-
-export interface Completed {
-  readonly agent: string;
-  readonly role: string;
-  readonly text: string;
-  readonly files: readonly string[];
-}
-
-export async function agentCompleted(project: Project, done: Completed, now: Date): Promise<void> {
-  const { agent, role, text, files } = done;
-  await trackComplete(project, { agentId: agent, lastMessage: text.slice(0, 2_000), filesTouched: files }, now);
-  const edits = files.map((path) => ({ path, agentId: agent, agentName: role }));
-  if (edits.length > 0) await recordEdits(project, edits, now);
 }
 
 /** Archives the cycle in the run's own history and once in the project's, whatever was archived before a crash. */

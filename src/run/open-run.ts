@@ -1,13 +1,24 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { planChecks } from "../acceptance/index.js";
 import { assess, estimateTokens, listFolder } from "../bundle/index.js";
 import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
 import type { Manifest } from "../schema/manifest.js";
-import { type Lock, openLock, openProject, type Project } from "../state/index.js";
+import {
+  agentTracker,
+  type Document,
+  editTracker,
+  type Lock,
+  openLock,
+  openProject,
+  type Project,
+  planFile,
+  tasksFile,
+} from "../state/index.js";
 import type { AgentRunner } from "./agent.js";
+import { AgentEvents } from "./agent-events.js";
 import type { Budget } from "./budget.js";
 import { readConstraints } from "./constraints.js";
 import { openSecrets } from "./credentials.js";
@@ -88,6 +99,7 @@ export async function openRun(input: RunInput): Promise<Run> {
     now: now(),
   });
   if (opened.warning !== null) warnings.push(opened.warning);
+  const project = runProject(folder);
   const run: Run = {
     ...input,
     manifest: request.manifest,
@@ -100,7 +112,16 @@ export async function openRun(input: RunInput): Promise<Run> {
     start,
     main,
     held: new Map(),
-    project: runProject(folder),
+    project,
+    events: new AgentEvents({
+      project,
+      catalog: input.catalog,
+      env,
+      now,
+      toolName: input.runner.toolName,
+      canResume: input.runner.canResume,
+      run: folder.id,
+    }),
     knowledge: knowledgeIndex(input.outer.root),
     halt: haltOn(signal),
     live: new Map(),
@@ -131,7 +152,18 @@ async function assertComplete(folder: string, manifest: Manifest, options: RunOp
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */
 function runProject(folder: RunFolder): Project {
   mkdirSync(`${folder.root}/.nexus/state/nutcracker`, { recursive: true, mode: 0o700 });
-  return openProject(folder.root, { env: { NEXUS_PROJECT_DIR: folder.root } });
+  const project = openProject(folder.root, { env: { NEXUS_PROJECT_DIR: folder.root }, durable: false });
+  const documents: readonly Document<unknown>[] = [planFile, tasksFile, agentTracker, editTracker];
+  for (const document of documents) {
+    try {
+      project.store.read(document);
+    } catch (error) {
+      // Everything in it is in the journal too, so a file a power cut left broken is written again from there.
+      if (!(error instanceof NutError) || error.code !== "STATE_DAMAGED") throw error;
+      rmSync(document.path(project.layout), { force: true });
+    }
+  }
+  return project;
 }
 
 function mainTree(tree: Tree): Run["main"] {

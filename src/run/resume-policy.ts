@@ -29,9 +29,9 @@ export function chooseSession({ tier, policy, earlier, files, canResume }: Resum
   const fresh = (reason: string): ResumeChoice => ({ session: null, reason, reread: false });
   if (policy === "fresh") return fresh("the task asks for a fresh session");
   if (policy === undefined && tier === "ephemeral") return fresh("this role always starts fresh");
+  if (!canResume) return fresh("this agent cannot continue a session");
   const latest = earlier.at(-1);
   if (latest === undefined) return fresh("first session of this role");
-  if (!canResume) return fresh("this agent cannot continue a session");
   if (policy === "resume" && tier !== "bounded") return resumed(latest, "the task asks to continue", false);
   if (tier === "persistent" && policy === undefined) return resumed(latest, "this role continues inside a run", false);
 

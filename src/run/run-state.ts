@@ -120,8 +120,9 @@ export interface RunState {
   readonly agents: Map<string, AgentState>;
   /** Every change that is in the main tree, in the order it came. */
   readonly versions: (readonly Change[])[];
-  /** Who made each version. */
-  readonly mergers: string[];
+  /** Which version last changed a path, and which was the last of an agent. */
+  readonly lastEdits: Map<string, number>;
+  readonly lastMerges: Map<string, number>;
   readonly issues: { readonly message: string; readonly task?: number; readonly at: string }[];
   readonly decisions: { readonly decision: string; readonly reason?: string }[];
   readonly checkpoints: { readonly at: string; readonly path: string; readonly description: string }[];
@@ -145,7 +146,8 @@ export function emptyState(): RunState {
     tasks: new Map(),
     agents: new Map(),
     versions: [],
-    mergers: [],
+    lastEdits: new Map(),
+    lastMerges: new Map(),
     issues: [],
     decisions: [],
     checkpoints: [],
@@ -269,7 +271,8 @@ function applyTaskEvent(state: RunState, event: TaskEvent): void {
     case "merged":
       if (task?.merging !== undefined) {
         state.versions.push(task.merging);
-        state.mergers.push(event.agent);
+        for (const { path } of task.merging) state.lastEdits.set(path, state.versions.length);
+        state.lastMerges.set(event.agent, state.versions.length);
         task.status = "merged";
       }
       break;

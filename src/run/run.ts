@@ -5,6 +5,7 @@ import { NutError } from "../errors.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { Project } from "../state/index.js";
 import type { AgentRunner } from "./agent.js";
+import type { AgentEvents } from "./agent-events.js";
 import type { Spent } from "./breakers.js";
 import type { Budget } from "./budget.js";
 import type { Constraints } from "./constraints.js";
@@ -75,6 +76,7 @@ export interface Run {
   readonly main: Tree & { readonly entries: Map<string, TreeEntry> };
   /** Slots of agents that ended and are still being judged. */
   readonly held: Map<string, Slot>;
+  readonly events: AgentEvents;
   /** The run's own state files, and the project it works for. */
   readonly project: Project;
   readonly outer: Project;
@@ -121,12 +123,23 @@ export interface Role {
   readonly mayRunShell: boolean;
 }
 
-export function roleOf(run: Pick<Run, "catalog">, id: string): Role {
-  const agent = findAgent(run.catalog, id);
+/** The scheduler asks about every task's role at every turn. */
+const known = new WeakMap<Catalog, Map<string, Role>>();
+
+export function roleOf({ catalog }: Pick<Run, "catalog">, id: string): Role {
+  const roles = known.get(catalog) ?? new Map<string, Role>();
+  known.set(catalog, roles);
+  const role = roles.get(id) ?? makeRole(catalog, id);
+  roles.set(id, role);
+  return role;
+}
+
+function makeRole(catalog: Catalog, id: string): Role {
+  const agent = findAgent(catalog, id);
   if (agent === null)
     throw new NutError("RUN_PLAN_INVALID", `there is no role "${id}"`, { hint: "nexus catalog list" });
   const capabilities = effectiveCapabilities(agent);
-  const blocked = blockedClasses(capabilities, run.catalog);
+  const blocked = blockedClasses(capabilities, catalog);
   return {
     agent,
     capabilities,

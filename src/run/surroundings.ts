@@ -1,5 +1,7 @@
 // Where an event happens: the folder, the environment, the clock and the host.
-import type { Env } from "../state/index.js";
+import type { Catalog } from "../catalog/index.js";
+import type { Effect } from "../events/index.js";
+import type { Env, Project } from "../state/index.js";
 import type { ProcessMark } from "./sessions.js";
 
 /** What the place we live in looks like to an agent. `nexus run` has one of its own. */
@@ -22,6 +24,11 @@ export interface Surroundings {
   readonly coreDir?: string;
   /** The process whose end is the end of the session, when the door knows it. */
   readonly process?: ProcessMark | null;
+  /** What the caller has open already. */
+  readonly project?: Project;
+  readonly catalog?: Catalog;
+  /** Effects the caller takes care of in its own way. */
+  readonly skips?: ReadonlySet<Effect["type"]>;
 }
 
 /** Who edited when nobody but Lead did; edit-tracker.json wants an id. */

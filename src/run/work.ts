@@ -153,9 +153,9 @@ function takeSlot(run: Run, { task }: TaskState): Taken {
   const choice = chooseSession({
     tier: agent.resume_tier as "persistent" | "bounded" | "ephemeral",
     ...(task.owner_reuse_policy === undefined ? {} : { policy: task.owner_reuse_policy }),
-    earlier: agents
-      .filter((entry) => entry.role === task.owner && !isCut(entry))
-      .flatMap((entry) => earlier(run, entry)),
+    earlier: run.runner.canResume
+      ? agents.filter((entry) => entry.role === task.owner && !isCut(entry)).flatMap((entry) => earlier(run, entry))
+      : [],
     files: filesOf(run, task.id, task.files),
     canResume: run.runner.canResume,
   });
@@ -172,12 +172,11 @@ function filesOf(run: Run, id: number, declared: readonly string[] | undefined):
   return [...(declared ?? []), ...touched.map(({ path }) => path)];
 }
 
-function earlier(run: Run, { agent, session, task, end }: AgentState): EarlierSession[] {
+function earlier({ state }: Run, { agent, session, task, end }: AgentState): EarlierSession[] {
   if (session === undefined || end === undefined) return [];
   const files = end.changes.map(({ path }) => path);
-  const own = run.state.mergers.lastIndexOf(agent);
-  const later = run.state.versions.slice(own + 1).flat();
-  return [{ agent, session, task, files, editedSince: later.some(({ path }) => files.includes(path)) }];
+  const own = state.lastMerges.get(agent) ?? 0;
+  return [{ agent, session, task, files, editedSince: files.some((path) => (state.lastEdits.get(path) ?? 0) > own) }];
 }
 
 /** The harness's own check: limits first, then whatever tests the task names, then the merge. */

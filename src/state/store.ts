@@ -24,6 +24,8 @@ import { exclusively, LOCK_WAIT_MS, type Lock, openLock } from "./lock.js";
 
 export interface StoreOptions {
   readonly lockWaitMs?: number;
+  /** False for state that is rebuilt from elsewhere (a run's journal): a power cut may then cost its latest changes. */
+  readonly durable?: boolean;
 }
 
 /** How a list changed, when only one item did: the rest of its text is then not written out again as JSON. */
@@ -40,11 +42,13 @@ interface Kept {
 export class Store {
   readonly layout: Layout;
   readonly #waitMs: number;
+  readonly #durable: boolean;
   readonly #kept = new Map<string, Kept>();
   #lock: Lock | null = null;
   #prepared = false;
 
-  constructor(layout: Layout, { lockWaitMs = LOCK_WAIT_MS }: StoreOptions = {}) {
+  constructor(layout: Layout, { lockWaitMs = LOCK_WAIT_MS, durable = true }: StoreOptions = {}) {
+    this.#durable = durable;
     this.layout = layout;
     this.#waitMs = lockWaitMs;
   }
@@ -86,7 +90,8 @@ export class Store {
     const path = document.path(this.layout);
     const text = document.list === undefined ? null : this.#text(document, path, value, change);
     mkdirSync(dirname(path), { recursive: true });
-    atomicWrite(path, text === null ? `${JSON.stringify(value, null, 2)}\n` : chunks(text));
+    const content = text === null ? `${JSON.stringify(value, null, 2)}\n` : chunks(text);
+    atomicWrite(path, content, { durable: this.#durable });
     const fd = openSync(path, "r");
     this.#keep(path, { fd, identity: identity(fd), value, text });
   }
