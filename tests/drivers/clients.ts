@@ -1,8 +1,8 @@
-// The real agents, from the cache that the tests share. A client that is not there is a named skip.
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { dirname } from "node:path";
+import { type Client, clientProgram } from "../hosts/clients.js";
 
-const folder = fileURLToPath(new URL("../../.cache/clients/node_modules/.bin", import.meta.url));
-
-export const clientsFolder: string = folder;
-export const hasClient = (name: string): boolean => existsSync(`${folder}/${name}`);
+/** PATH with the real client in front; null when it cannot be had here. */
+export function pathWith(client: Client): string | null {
+  const program = clientProgram(client);
+  return program === null ? null : `${dirname(program)}:${process.env.PATH}`;
+}

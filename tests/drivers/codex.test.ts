@@ -4,23 +4,24 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import type { McpServer } from "../../src/drivers/index.js";
 import { bwrapAvailable } from "../../src/process/index.js";
-import { clientsFolder, hasClient } from "./clients.js";
+import { type Reply, type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
+import { pathWith } from "./clients.js";
 import { type Desk, desk } from "./desk.js";
-import { type Reply, type ScriptedModel, scriptedModel } from "./scripted-model.js";
+import { type Step, sequence } from "./sequence.js";
 
 const held = await bwrapAvailable(process.env);
-const PATH = `${clientsFolder}:${process.env.PATH}`;
+const PATH = pathWith("codex");
 
 let at: Desk;
 let model: ScriptedModel;
-afterEach(() => {
+afterEach(async () => {
   at.remove();
-  model.close();
+  await model.close();
 });
 
-async function open(...replies: (Reply | null)[]): Promise<void> {
-  model = await scriptedModel((_, turn) => replies[Math.min(turn, replies.length - 1)] ?? null);
-  at = desk({ PATH });
+async function open(...replies: readonly Step[]): Promise<void> {
+  model = await scriptedModel(sequence(...replies));
+  at = desk({ PATH: PATH! });
   at.put({
     "person/.codex/config.toml": [
       'model = "scripted"',
@@ -28,7 +29,7 @@ async function open(...replies: (Reply | null)[]): Promise<void> {
       'notify = ["touch", "/tmp/obeyed"]',
       "[model_providers.s]",
       'name = "s"',
-      `base_url = "${model.url}"`,
+      `base_url = "${model.url}/v1"`,
       'wire_api = "responses"',
       "request_max_retries = 0",
       "stream_max_retries = 0",
@@ -44,22 +45,27 @@ const echo = (): McpServer => ({
   env: { ECHO_FILE: join(at.home, "echo.txt") },
 });
 
-const shell = (cmd: string): Reply => ({ call: "exec_command", with: { cmd } });
+const shell = (cmd: string): Reply => ({ unoffered: "exec_command", args: { cmd } });
+const offered = () => model.requests.at(-1)!.tools.map(({ name }) => name);
 
-describe.skipIf(!hasClient("codex"))("codex (needs the real program)", () => {
+describe.skipIf(PATH === null)("codex (needs the real program)", () => {
   it("plays a role: tools, files, usage, report", async () => {
     const patch = "apply_patch <<'E'\n*** Begin Patch\n*** Add File: made.txt\n+made\n*** End Patch\nE";
-    await open({ call: "mcp__echo.echo", with: { text: "hi" } }, shell(patch), { say: "all done" });
+    await open({ tool: /^mcp__echo\/echo$/, args: { text: "hi" } }, shell(patch), "all done");
     const end = await at.run("codex", {
       mcpServers: [echo()],
       deniedTools: ["echo.forbidden"],
       extraEnv: { NEXUS_TASK_ID: "3" },
     });
-    expect(end).toMatchObject({ outcome: "completed", text: "all done", usage: { inputTokens: 30, outputTokens: 15 } });
-    expect(JSON.stringify(model.requests[0])).toContain("You are the engineer.");
-    expect(JSON.stringify(model.requests[0])).toContain("Do the task.");
-    expect(model.tools()).toContain("mcp__echo.echo");
-    expect(model.tools().filter((name) => /forbidden|spawn_agent/.test(name))).toEqual([]);
+    expect(end).toMatchObject({
+      outcome: "completed",
+      text: "all done",
+      usage: { inputTokens: 300, outputTokens: 30 },
+    });
+    expect(model.requests[0]!.any).toContain("You are the engineer.");
+    expect(model.requests[0]!.any).toContain("Do the task.");
+    expect(offered()).toContain("mcp__echo/echo");
+    expect(offered().filter((name) => /forbidden|spawn_agent/.test(name))).toEqual([]);
     expect(readFileSync(join(at.home, "echo.txt"), "utf8")).toBe("echo hi\n");
     expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
     expect(at.of("session")).toEqual([{ type: "session", id: end.sessionId }]);
@@ -73,23 +79,23 @@ describe.skipIf(!hasClient("codex"))("codex (needs the real program)", () => {
   });
 
   it("has no shell and cannot edit in a role that may not", async () => {
-    await open(shell("echo x > made.txt"), { say: "could not" });
+    await open(shell("echo x > made.txt"), "could not");
     const end = await at.run("codex", { may: { edit: false, shell: false } });
     expect(end).toMatchObject({ outcome: "completed", text: "could not" });
-    expect(model.tools().filter((name) => /exec_command|shell|apply_patch/.test(name))).toEqual([]);
+    expect(offered().filter((name) => /exec_command|shell|apply_patch/.test(name))).toEqual([]);
     expect(readdirSync(at.cwd)).toEqual([]);
   });
 
   it.skipIf(!held)("may run commands and still change nothing (needs bwrap)", async () => {
-    await open(shell("echo x > made.txt; echo seen; sh -c 'echo y > $HOME/../work/z'"), { say: "looked" });
+    await open(shell("echo x > made.txt; echo seen; sh -c 'echo y > $HOME/../work/z'"), "looked");
     const end = await at.run("codex", { may: { edit: false, shell: true } });
     expect(end).toMatchObject({ outcome: "completed", text: "looked" });
-    expect(JSON.stringify(model.requests.at(-1)!.input)).toContain("seen");
+    expect(model.requests.at(-1)!.any).toContain("seen");
     expect(readdirSync(at.cwd)).toEqual([]);
   });
 
   it("continues a session after kill -9, with its limits sent again", async () => {
-    await open({ say: "first" }, null, { say: "second" });
+    await open("first", { fail: "hang" }, "second");
     const first = await at.run("codex", { may: { edit: false, shell: false } });
     const resume = first.sessionId!;
     const hanging = await at.start("codex", { resume, taskPrompt: "hang", may: { edit: false, shell: false } });
@@ -98,13 +104,13 @@ describe.skipIf(!hasClient("codex"))("codex (needs the real program)", () => {
     expect(await hanging.ended).toMatchObject({ outcome: "failed" });
     const again = await at.run("codex", { resume, taskPrompt: "go on", may: { edit: false, shell: false } });
     expect(again).toMatchObject({ outcome: "completed", text: "second", sessionId: resume });
-    const asked = JSON.stringify(model.requests.at(-1)!.input);
+    const asked = model.requests.at(-1)!.any;
     expect(["Do the task.", "first", "go on"].map((part) => asked.includes(part))).toEqual([true, true, true]);
-    expect(model.tools().filter((name) => /exec_command|shell/.test(name))).toEqual([]);
+    expect(offered().filter((name) => /exec_command|shell/.test(name))).toEqual([]);
   });
 
   it("stops when cancelled, and says when the model refuses", async () => {
-    await open(null, { refuse: "no such model" });
+    await open({ fail: "hang" }, { fail: "no such model" });
     const session = await at.start("codex");
     while (model.requests.length < 1) await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await session.cancel()).toMatchObject({ outcome: "cancelled", text: "" });
@@ -112,7 +118,7 @@ describe.skipIf(!hasClient("codex"))("codex (needs the real program)", () => {
   });
 
   it.skipIf(!held)("does not obey settings of the work tree (needs bwrap)", async () => {
-    await open({ say: "done" });
+    await open("done");
     at.put({ "work/.codex/config.toml": `notify = ["touch", "${at.cwd}/obeyed"]\n`, "work/AGENTS.md": "" });
     expect(await at.run("codex")).toMatchObject({ outcome: "completed" });
     expect(existsSync(join(at.cwd, "obeyed"))).toBe(false);

@@ -39,7 +39,7 @@ export function desk(env: Readonly<Record<string, string | undefined>> = {}): De
       mcpServers: [],
       may: { edit: true, shell: true },
       env: { PATH: `${bin}:${process.env.PATH}`, HOME: join(folder, "person"), ...env },
-      timeoutMs: 50_000,
+      timeoutMs: 150_000,
       onEvent: (event) => events.push(event),
       ...request,
     });

@@ -4,29 +4,31 @@ import { fileURLToPath } from "node:url";
 import { afterEach, describe, expect, it } from "vitest";
 import type { DriverName, McpServer, SessionRequest } from "../../src/drivers/index.js";
 import { bwrapAvailable } from "../../src/process/index.js";
-import { clientsFolder, hasClient } from "./clients.js";
+import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
+import { pathWith } from "./clients.js";
 import { type Desk, desk } from "./desk.js";
-import { type Reply, type ScriptedModel, scriptedModel } from "./scripted-model.js";
+import { type Step, sequence } from "./sequence.js";
 
 const held = await bwrapAvailable(process.env);
-const PATH = `${clientsFolder}:${process.env.PATH}`;
+const PATH = pathWith("opencode");
 
 let at: Desk;
 let model: ScriptedModel;
-afterEach(() => {
+afterEach(async () => {
   at.remove();
-  model.close();
+  await model.close();
 });
 
-/** `script` is asked when the desk is there, so replies may name its folders. */
-async function open(script: () => readonly (Reply | null)[]): Promise<void> {
-  model = await scriptedModel((_, turn) => script()[turn] ?? null);
-  at = desk({ PATH });
-  const options = { baseURL: model.url, apiKey: "none" };
+async function open(script: (cwd: string) => readonly Step[]): Promise<void> {
+  at = desk({ PATH: PATH! });
+  model = await scriptedModel(sequence(...script(at.cwd)));
+  const options = { baseURL: `${model.url}/v1`, apiKey: "none" };
   const provider = { npm: "@ai-sdk/openai-compatible", options, models: { m: { name: "m" } } };
   const settings = { model: "s/m", provider: { s: provider }, mcp: { theirs: { type: "local", command: ["false"] } } };
   at.put({ "person/.config/opencode/opencode.json": JSON.stringify(settings) });
 }
+
+const offered = () => model.requests.findLast(({ tools }) => tools.length > 0)!.tools.map(({ name }) => name);
 
 const echo = (): McpServer => ({
   name: "echo",
@@ -36,26 +38,27 @@ const echo = (): McpServer => ({
 });
 
 // The same promises through its own headless mode and through the Agent Client Protocol.
-describe.skipIf(!hasClient("opencode")).each<[DriverName, Partial<SessionRequest>]>([
+describe.skipIf(PATH === null).each<[DriverName, Partial<SessionRequest>]>([
   ["opencode", {}],
   ["acp", { command: "opencode acp" }],
 ])("%s with OpenCode (needs the real program)", (driver, extra) => {
   it("plays a role, then continues in one that may not edit, whatever the work tree says", async () => {
-    await open(() => [
-      { call: "echo_echo", with: { text: "hi" } },
-      { call: "write", with: { filePath: join(at.cwd, "made.txt"), content: "made\n" } },
-      { say: "all done" },
-      { call: "write", with: { filePath: join(at.cwd, "made.txt"), content: "changed\n" } },
-      { call: "bash", with: { command: "echo x > shell.txt", description: "write" } },
-      { say: "could not" },
+    await open((cwd) => [
+      { tool: /^echo_echo$/, args: { text: "hi" } },
+      { unoffered: "write", args: { filePath: join(cwd, "made.txt"), content: "made\n" } },
+      "all done",
+      { unoffered: "write", args: { filePath: join(cwd, "made.txt"), content: "changed\n" } },
+      { unoffered: "bash", args: { command: "echo x > shell.txt", description: "write" } },
+      "could not",
     ]);
     const end = await at.run(driver, { ...extra, mcpServers: [echo()], deniedTools: ["echo.forbidden"] });
     expect(end).toMatchObject({ outcome: "completed", text: "all done" });
     expect(end.usage?.inputTokens).toBeGreaterThan(0);
-    expect(JSON.stringify(model.requests)).toContain("You are the engineer.");
-    expect(JSON.stringify(model.requests)).toContain("Do the task.");
-    expect(model.tools()).toContain("echo_echo");
-    expect(model.tools().filter((name) => /forbidden|theirs|^task$/.test(name))).toEqual([]);
+    const talk = model.requests.map(({ any }) => any).join();
+    expect(talk).toContain("You are the engineer.");
+    expect(talk).toContain("Do the task.");
+    expect(offered()).toContain("echo_echo");
+    expect(offered().filter((name) => /forbidden|theirs|^task$/.test(name))).toEqual([]);
     expect(readFileSync(join(at.home, "echo.txt"), "utf8")).toBe("echo hi\n");
     expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
     expect(at.of("session")).toEqual([{ type: "session", id: end.sessionId }]);
@@ -77,11 +80,11 @@ describe.skipIf(!hasClient("opencode")).each<[DriverName, Partial<SessionRequest
       may: { edit: false, shell: false },
     });
     expect(again).toMatchObject({ outcome: "completed", text: "could not", sessionId: end.sessionId });
-    const asked = JSON.stringify(model.requests.at(-1));
+    const asked = model.requests.at(-1)!.any;
     expect(
       ["You are the reviewer.", "Do the task.", "all done", "Look again."].filter((part) => !asked.includes(part)),
     ).toEqual([]);
-    expect(model.tools().filter((name) => /^(write|edit|bash|apply_patch)$/.test(name))).toEqual([]);
+    expect(offered().filter((name) => /^(write|edit|bash|apply_patch)$/.test(name))).toEqual([]);
     expect(readdirSync(at.cwd)).toEqual(before);
     expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
     if (held) expect(existsSync(join(at.home, "obeyed"))).toBe(false);

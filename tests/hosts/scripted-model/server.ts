@@ -20,10 +20,15 @@ export interface Rule {
   readonly reply: readonly Reply[] | ((conversation: Conversation) => readonly Reply[]);
   /** Tokens the request is said to have cost: how a host is made to compact. */
   readonly inputTokens?: number;
+  /** hang never answers; any other text is an error the client must not try again. */
+  readonly fail?: "hang" | string;
 }
 
-/** Words, or a call of the first offered tool whose name fits. */
-export type Reply = string | { readonly tool: RegExp; readonly args: Record<string, unknown> | string };
+/** Words, a call of the first offered tool whose name fits, or of one that need not be offered at all. */
+export type Reply =
+  | string
+  | { readonly tool: RegExp; readonly args: Record<string, unknown> | string }
+  | { readonly unoffered: string; readonly args: Record<string, unknown> };
 
 export interface SeenRequest extends Conversation {
   readonly rule: string;
@@ -62,6 +67,8 @@ export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedMod
     const rule = all[index] ?? { name: "otherwise", reply: ["nothing was scripted for this"] };
     if (index >= 0) left[index]! -= 1;
     requests.push({ ...conversation, rule: rule.name });
+    if (rule.fail === "hang") return;
+    if (rule.fail !== undefined) return sendJson(response, 400, { error: { message: rule.fail, type: "invalid" } });
     const replies = typeof rule.reply === "function" ? rule.reply(conversation) : rule.reply;
     const answer = { answerMessages, answerChat, answerResponses }[conversation.dialect];
     answer(
@@ -94,6 +101,10 @@ function fits({ when = {} }: Rule, { system, last, any, tools }: Conversation): 
 
 function itemFor(reply: Reply, { tools }: Conversation): Item {
   if (typeof reply === "string") return { text: reply };
+  if ("unoffered" in reply) {
+    const own = reply.unoffered;
+    return { tool: { name: own, own, namespace: null, kind: "function" }, args: reply.args };
+  }
   const tool = tools.find(({ name }) => reply.tool.test(name));
   if (tool === undefined) return { text: `the model has no tool like ${reply.tool}` };
   return { tool, args: reply.args };

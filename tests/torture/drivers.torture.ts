@@ -1,0 +1,48 @@
+// What costs too many starts of slow programs for every test run.
+import { afterEach, describe, expect, it } from "vitest";
+import type { DriverName, SessionRequest } from "../../src/drivers/index.js";
+import { pathWith } from "../drivers/clients.js";
+import { type Desk, desk } from "../drivers/desk.js";
+import { sequence } from "../drivers/sequence.js";
+import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
+
+const PATH = pathWith("opencode");
+let at: Desk;
+let model: ScriptedModel;
+afterEach(async () => {
+  at.remove();
+  await model.close();
+});
+
+async function open(...steps: Parameters<typeof sequence>[number][]): Promise<void> {
+  model = await scriptedModel(sequence(...steps));
+  at = desk({ PATH: PATH! });
+  const options = { baseURL: `${model.url}/v1`, apiKey: "none" };
+  const provider = { npm: "@ai-sdk/openai-compatible", options, models: { m: { name: "m" } } };
+  at.put({ "person/.config/opencode/opencode.json": JSON.stringify({ model: "s/m", provider: { s: provider } }) });
+}
+
+describe.skipIf(PATH === null).each<[DriverName, Partial<SessionRequest>]>([
+  ["opencode", {}],
+  ["acp", { command: "opencode acp" }],
+])("%s with OpenCode (needs the real program)", (driver, extra) => {
+  it("stops when cancelled, and the session goes on after kill -9", async () => {
+    await open({ fail: "hang" }, { fail: "hang" }, "going on");
+    const first = await at.start(driver, extra);
+    while (!model.requests.some(({ tools }) => tools.length > 0))
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    const cancelled = await first.cancel();
+    expect(cancelled).toMatchObject({ outcome: "cancelled", text: "" });
+    const id = at.of("session")[0]?.id ?? cancelled.sessionId;
+    // OpenCode's own mode tells its session's id with the first event, which a hanging model never lets it send.
+    if (id === null || id === undefined) return;
+
+    const second = await at.start(driver, { ...extra, resume: id });
+    const before = model.requests.length;
+    while (model.requests.length === before) await new Promise((resolve) => setTimeout(resolve, 50));
+    process.kill(second.pid, "SIGKILL");
+    expect(await second.ended).toMatchObject({ outcome: "failed" });
+    const third = await at.run(driver, { ...extra, resume: id, taskPrompt: "Go on." });
+    expect(third).toMatchObject({ outcome: "completed", text: "going on", sessionId: id });
+  });
+});
