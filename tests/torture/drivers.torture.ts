@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import type { DriverName, SessionRequest } from "../../src/drivers/index.js";
 import { pathWith } from "../drivers/clients.js";
 import { type Desk, desk } from "../drivers/desk.js";
-import { sequence } from "../drivers/sequence.js";
+import { type Step, sequence } from "../drivers/sequence.js";
 import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
 
 const PATH = pathWith("opencode");
@@ -14,7 +14,7 @@ afterEach(async () => {
   await model.close();
 });
 
-async function open(...steps: Parameters<typeof sequence>[number][]): Promise<void> {
+async function open(...steps: readonly Step[]): Promise<void> {
   model = await scriptedModel(sequence(...steps));
   at = desk({ PATH: PATH! });
   const options = { baseURL: `${model.url}/v1`, apiKey: "none" };
