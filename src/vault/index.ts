@@ -54,6 +54,7 @@ export {
   type OpenedVault,
   openVault,
   openVaultBytes,
+  readVault,
   sealVault,
   VAULT_PATH,
   VAULT_VERSION,

@@ -18,7 +18,8 @@ export function scrubber(secrets: readonly Secret[]): Scrubber {
   }
   const set = new PatternSet([...shapes.keys()].map((shape) => Buffer.from(shape, "utf8")));
   const lengths = [...shapes.keys()].map((shape) => Buffer.byteLength(shape));
-  const marks = [...shapes.values()].map((name) => Buffer.from(`[redacted:${name}]`, "utf8"));
+  // A name comes from a vault that may be a stranger's, and goes to a terminal.
+  const marks = [...shapes.values()].map((name) => Buffer.from(`[redacted:${name.replace(/[^\w.-]/g, "?")}]`, "utf8"));
 
   const scrub = (bytes: Uint8Array): { clean: Buffer; from: number } => {
     const parts: Uint8Array[] = [];

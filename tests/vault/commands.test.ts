@@ -182,6 +182,22 @@ describe("add-credential", () => {
     expect(manifest().credentials.scopes[0].expires_at).toBe("2026-03-20T23:59:59Z");
   });
 
+  it("loses nothing when several are added at once: each is in the vault or refused", async () => {
+    await add("first", "value-first", "--expires", "7d");
+    const names = Array.from({ length: 8 }, (_, i) => `n${i}`);
+    const results = await Promise.all(names.map((name) => add(name, `value-${name}`, "--expires", "7d")));
+    const added = names.filter((_, i) => results[i]!.code === 0);
+    expect(added.length).toBeGreaterThan(0);
+    for (const { code, err } of results) if (code !== 0) expect(err).toContain("in the meantime");
+    const inside = (await openVault()).credentials.map(({ name }: { name: string }) => name).sort();
+    expect(inside).toEqual(["first", ...added].sort());
+    expect(
+      manifest()
+        .credentials.scopes.map(({ name }: { name: string }) => name)
+        .sort(),
+    ).toEqual(inside);
+  });
+
   it("does not follow a vault path out of the folder", async () => {
     desk.folder(desk.dir, { credentials: { vault: "../outside.json" } });
     expect(await add("a", "value")).toMatchObject({ code: 2, err: expect.stringContaining("leaves the bundle") });

@@ -19,7 +19,7 @@ export function acceptanceCredentials(
 ): AcceptanceCredentials {
   const secrets: Secret[] = [];
   let opened: Promise<OpenedVault> | undefined;
-  const folder = readVaultFolder(request);
+  const folder = readVaultFolder(request, context.env);
   return {
     scrub: (text) => (secrets.length === 0 ? text : scrubber(secrets).text(text)),
     read: async (name) => {

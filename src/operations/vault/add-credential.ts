@@ -58,7 +58,7 @@ export const addCredential = operation({
     public_key: z.string().optional().describe("the publisher's key, as the manifest records it"),
   }),
   async run(input, context) {
-    const folder = readVaultFolder(resolve(context.cwd, input.dir));
+    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
     const keys = collectKeys(input.identity, context);
     const expires = input.expires === undefined ? null : parseExpiry(input.expires, context.now());
     const credential = { restrictions: parseRestrictions(input.restrict, input.rateLimit) };

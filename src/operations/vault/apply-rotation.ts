@@ -14,8 +14,8 @@ export const applyRotation = operation({
   summary: "take over the publisher's renewed credentials into a bundle you hold",
   input: z.object({ file: z.string(), dir: z.string().default(".") }),
   output: z.object({ sequence: z.int(), issued_at: z.string(), credentials: z.array(z.string()), vault: z.string() }),
-  async run({ file, dir }, { cwd }) {
-    const folder = readVaultFolder(resolve(cwd, dir));
+  async run({ file, dir }, { cwd, env }) {
+    const folder = readVaultFolder(resolve(cwd, dir), env);
     const rotation = readRotation(readText(resolve(cwd, file)), {
       bundleId: folder.manifest.id,
       publicKey: folder.manifest.publisher?.public_key,
@@ -26,9 +26,11 @@ export const applyRotation = operation({
     if (detectBackend(bytes) !== rotation.encryption || (rotation.encryption === "none" && declared !== "none")) {
       throw new NutError("ROTATION_REFUSED", "the rotation is refused: its vault is not encrypted as it says");
     }
-    const credentials = { ...folder.manifest.credentials, vault: folder.path, encryption: rotation.encryption };
-    const manifest = { ...folder.manifest, credentials: { ...credentials, scopes: rotation.scopes } };
-    putVault(folder, bytes, withSequence(manifest, rotation.sequence, rotation.issued_at));
+    await putVault(folder, bytes, (manifest) => {
+      const credentials = { ...manifest.credentials, vault: folder.path, encryption: rotation.encryption };
+      const renewed = { ...manifest, credentials: { ...credentials, scopes: rotation.scopes } };
+      return withSequence(renewed, rotation.sequence, rotation.issued_at);
+    });
     return {
       sequence: rotation.sequence,
       issued_at: rotation.issued_at,

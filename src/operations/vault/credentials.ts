@@ -43,7 +43,7 @@ export const listCredentials = operation({
   input: z.object({ dir: z.string().default("."), ...keyInput }),
   output: CredentialList,
   async run({ dir, identity }, context) {
-    const folder = readVaultFolder(resolve(context.cwd, dir));
+    const folder = readVaultFolder(resolve(context.cwd, dir), context.env);
     const vault = await tryUnlock(folder, identity, context);
     return listOf(folder, vault, context.now());
   },

@@ -34,7 +34,7 @@ export async function execWith(
   context: Context,
   output: ExecOutput,
 ): Promise<number> {
-  const folder = readVaultFolder(resolve(context.cwd, input.dir));
+  const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
   const { vault } = await unlock(folder, collectKeys(input.identity, context));
   const [program, ...args] = input.command;
   const given = handOut({

@@ -31,7 +31,7 @@ export async function guardPack(
   context: Context,
 ): Promise<GuardedPack> {
   const { allow = [], plainVault = false, vaultIdentity = [] } = request;
-  const folder = readVaultFolder(dir);
+  const folder = readVaultFolder(dir, context.env);
   const backend = backendOf(folder);
   if (backend === "none" && !plainVault) {
     throw new NutError(

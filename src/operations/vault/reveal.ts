@@ -2,10 +2,17 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { fromSystemError, NutError } from "../../errors.js";
-import { assertUsable, findCredential, openVaultBytes, recordUses, wholeSeconds } from "../../vault/index.js";
+import {
+  assertUsable,
+  findCredential,
+  openVaultBytes,
+  readVault,
+  recordUses,
+  wholeSeconds,
+} from "../../vault/index.js";
 import { operation } from "../operation.js";
 import { collectKeys, keyInput } from "./keys.js";
-import { readVaultFolder, unlock } from "./vault-folder.js";
+import { noVault, readVaultFolder, unlock } from "./vault-folder.js";
 
 export const reveal = operation({
   name: "credential_reveal",
@@ -30,13 +37,19 @@ export const reveal = operation({
           value: await openVaultBytes(readBytes(resolve(context.cwd, input.file)), undefined, keys),
         };
       }
-      const { bytes, manifest } = readVaultFolder(resolve(context.cwd, input.dir));
-      if (bytes === null) throw new NutError("VAULT_MISSING", "there is no vault here");
-      return { name: null, value: await openVaultBytes(bytes, manifest.credentials?.encryption, keys) };
+      const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
+      if (folder.bytes === null) throw noVault(folder);
+      const value = await openVaultBytes(folder.bytes, folder.manifest.credentials?.encryption, keys);
+      const at = wholeSeconds(context.now());
+      recordUses(
+        folder.dir,
+        readVault(value).credentials.map(({ name }) => ({ name, at, purpose: input.purpose })),
+      );
+      return { name: null, value };
     }
     if (input.name === undefined)
       throw new NutError("USAGE", "reveal needs a <name>", { hint: "nutshell credentials" });
-    const folder = readVaultFolder(resolve(context.cwd, input.dir));
+    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
     const { vault } = await unlock(folder, keys);
     const credential = findCredential(vault, input.name);
     assertUsable(vault, credential, folder.manifest.credentials?.scopes ?? [], context.now());

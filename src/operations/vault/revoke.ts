@@ -18,7 +18,7 @@ export const revoke = operation({
   }),
   output: RotateResult,
   async run(input, context) {
-    const folder = readVaultFolder(resolve(context.cwd, input.dir));
+    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
     const signer = input.export === undefined ? null : requireSigner(folder.manifest, input.signer, context);
     const keys = collectKeys(input.identity, context);
     const opened = await unlock(folder, keys);

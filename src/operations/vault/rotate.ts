@@ -70,7 +70,7 @@ export const rotate = operation({
       const list = await listCredentials.run({ dir, identity: input.identity }, context);
       return { ...list, changed: null, saved: false, recipients: [], rotation: null };
     }
-    const folder = readVaultFolder(dir);
+    const folder = readVaultFolder(dir, context.env);
     if (folder.bytes === null) return scopeOnly(folder, input, context);
     const keys = collectKeys(input.identity, context);
     const signer = input.export === undefined ? null : requireSigner(folder.manifest, input.signer, context);
@@ -105,9 +105,9 @@ function isRewrap(input: RotateInput, { manifest }: VaultFolder): boolean {
 }
 
 async function rewrap(folder: VaultFolder, keys: Keys, context: Context): Promise<RotateResult> {
-  putVault(folder, await rewrapTransit(folder.bytes!, keys), folder.manifest);
+  await putVault(folder, await rewrapTransit(folder.bytes!, keys), (manifest) => manifest);
   return {
-    ...listOf(readVaultFolder(folder.dir), null, context.now()),
+    ...listOf(readVaultFolder(folder.dir, context.env), null, context.now()),
     changed: null,
     saved: true,
     recipients: [],
@@ -210,7 +210,7 @@ export async function finish(
     manifest: (manifest) =>
       input.signer === null ? manifest : withSequence(withPublicKey(manifest, hexOf(input.signer)), sequence, at),
   });
-  const saved = readVaultFolder(folder.dir);
+  const saved = readVaultFolder(folder.dir, context.env);
   const recipients = [...(sealing.target.recipients ?? [])];
   const base = result(saved, sealing.vault, input.name, context, recipients);
   if (input.export === undefined || input.signer === null) return base;

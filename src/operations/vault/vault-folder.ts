@@ -1,13 +1,15 @@
 // A bundle folder's vault and the manifest that mirrors it. The vault is written first: if the process dies in between,
 // the old mirror only makes credentials expire too early, never too late, and the next change puts it right.
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve, sep } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { readManifest, writeManifest } from "../../bundle/index.js";
 import { fromSystemError, NutError } from "../../errors.js";
 import { atomicWrite, TEMP_MARK } from "../../files/index.js";
 import type { CredentialScope, Manifest } from "../../schema/manifest.js";
 import type { Credential, Vault } from "../../schema/vault.js";
+import { type Lock, openLock } from "../../state/index.js";
 import {
   type BackendName,
   checkBackend,
@@ -19,6 +21,8 @@ import {
   type Target,
   VAULT_PATH,
 } from "../../vault/index.js";
+import type { Context } from "../operation.js";
+import { defaultPeerPath, hasHome } from "./keys.js";
 
 export interface VaultFolder {
   readonly dir: string;
@@ -27,13 +31,25 @@ export interface VaultFolder {
   readonly path: string;
   /** null when there is no vault yet. */
   readonly bytes: Buffer | null;
+  /** A file to lock while writing; outside the folder, so that it is never packed. null without a home. */
+  readonly lock: string | null;
 }
 
-export function readVaultFolder(dir: string): VaultFolder {
+/** A write takes milliseconds; whoever holds the lock this long is stuck. */
+const LOCK_WAIT_MS = 5_000;
+const LOCK_PAUSE_MS = 5;
+
+export function readVaultFolder(dir: string, env: Context["env"]): VaultFolder {
   const manifest = readManifest(dir);
   const path = manifest.credentials?.vault ?? VAULT_PATH;
   const file = insideFolder(dir, path);
-  return { dir, manifest, path, bytes: existsSync(file) ? readRegular(file) : null };
+  return { dir, manifest, path, bytes: existsSync(file) ? readRegular(file) : null, lock: lockPath(dir, env) };
+}
+
+function lockPath(dir: string, env: Context["env"]): string | null {
+  if (!hasHome(env)) return null;
+  const name = createHash("sha256").update(realpathSync(dir)).digest("hex").slice(0, 32);
+  return join(dirname(defaultPeerPath(env)), "locks", `${name}.lock`);
 }
 
 /** The manifest may come from a stranger: its vault must lie in the folder, and not behind a link. */
@@ -85,23 +101,49 @@ export interface Change {
 export async function saveVault(folder: VaultFolder, change: Change): Promise<void> {
   const { vault, backend, target, keys } = change;
   const bytes = await sealVault(vault, backend, target, keys);
-  const manifest = mirror(folder, vault.credentials, vault, backend);
-  putVault(folder, bytes, change.manifest?.(manifest) ?? manifest);
+  await putVault(folder, bytes, (manifest) => {
+    const mirrored = mirror(manifest, folder.path, vault, backend);
+    return change.manifest?.(mirrored) ?? mirrored;
+  });
 }
 
-/** Puts new vault bytes and the manifest in place; also for a rotation, whose vault we may not be able to open. */
-export function putVault(folder: VaultFolder, bytes: Uint8Array, manifest: Manifest): void {
+/**
+ * Puts new vault bytes and the manifest in place; also for a rotation, whose vault we may not be able to open. One writer
+ * at a time: whoever comes second finds the vault changed and is refused, and the manifest is the one that lies there now.
+ */
+export async function putVault(
+  folder: VaultFolder,
+  bytes: Uint8Array,
+  update: (manifest: Manifest) => Manifest,
+): Promise<void> {
   const file = insideFolder(folder.dir, folder.path);
   mkdirSync(dirname(file), { recursive: true });
-  sweep(file);
-  const now = existsSync(file) ? readRegular(file) : null;
-  if (digest(now) !== digest(folder.bytes)) {
-    throw new NutError("VAULT_CHANGED", `${file}: changed by somebody else in the meantime; nothing was written`, {
-      hint: "run the command again",
-    });
+  const lock = folder.lock === null ? null : openLock(folder.lock);
+  await acquire(lock, file);
+  try {
+    sweep(file);
+    const now = existsSync(file) ? readRegular(file) : null;
+    if (digest(now) !== digest(folder.bytes)) throw changed(file);
+    const manifest = update(readManifest(folder.dir));
+    atomicWrite(file, bytes, { mode: 0o600 });
+    writeManifest(folder.dir, manifest);
+  } finally {
+    lock?.release();
   }
-  atomicWrite(file, bytes, { mode: 0o600 });
-  writeManifest(folder.dir, manifest);
+}
+
+async function acquire(lock: Lock | null, file: string): Promise<void> {
+  if (lock === null) return;
+  for (let waited = 0; !lock.tryAcquire(); waited += LOCK_PAUSE_MS) {
+    if (waited >= LOCK_WAIT_MS) throw changed(file);
+    await sleep(LOCK_PAUSE_MS);
+  }
+}
+
+function changed(file: string): NutError {
+  return new NutError("VAULT_CHANGED", `${file}: changed by somebody else in the meantime; nothing was written`, {
+    hint: "run the command again",
+  });
 }
 
 /** What a killed process left beside the vault. Only our own names, and only those of processes that are gone. */
@@ -128,19 +170,16 @@ function digest(bytes: Uint8Array | null): string {
 }
 
 /** The manifest with `credentials` in step with the vault: names, types, access, limits and expiry; never values. */
-function mirror(folder: VaultFolder, credentials: readonly Credential[], vault: Vault, backend: BackendName): Manifest {
-  const old = folder.manifest.credentials?.scopes ?? [];
-  const scopes = credentials.map((credential) =>
+function mirror(manifest: Manifest, path: string, vault: Vault, backend: BackendName): Manifest {
+  const old = manifest.credentials?.scopes ?? [];
+  const scopes = vault.credentials.map((credential) =>
     scopeOf(
       credential,
       vault,
       old.find(({ name }) => name === credential.name),
     ),
   );
-  return {
-    ...folder.manifest,
-    credentials: { ...folder.manifest.credentials, vault: folder.path, encryption: backend, scopes },
-  };
+  return { ...manifest, credentials: { ...manifest.credentials, vault: path, encryption: backend, scopes } };
 }
 
 function scopeOf(credential: Credential, vault: Vault, old: CredentialScope | undefined): CredentialScope {
