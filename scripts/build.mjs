@@ -93,6 +93,8 @@ await build({
   target: ["chrome110", "firefox115", "safari16.4"],
   entryPoints: {
     viewer: "src/web/page/viewer.tsx",
+    board: "src/web/page/board.tsx",
+    layout: "src/web/page/board/layout.ts",
     style: "src/web/page/style.css",
   },
   outdir: "dist/web",

@@ -1,3 +1,10 @@
 import type { Entry } from "../command.js";
 
-export const boardEntries: readonly Entry[] = [];
+export const boardEntries: readonly Entry[] = [
+  {
+    name: "board",
+    summary: "watch plans, tasks, agents and runs in the browser",
+    group: "Looking",
+    load: () => import("./board.js"),
+  },
+];

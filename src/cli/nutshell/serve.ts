@@ -1,5 +1,5 @@
 import { NutError } from "../../errors.js";
-import { serveViewer } from "../../web/index.js";
+import { serveViewer } from "../../web/viewer.js";
 import { rawCommand, type Values } from "../command.js";
 import type { Io } from "../io.js";
 import { interrupted, readPort, tell } from "../serving.js";

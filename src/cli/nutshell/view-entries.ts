@@ -9,4 +9,10 @@ export const viewEntries: readonly Entry[] = [
     group,
     load: () => import("./serve.js"),
   },
+  {
+    name: "export",
+    summary: "write a bundle as one page to mail or attach",
+    group,
+    load: () => import("./export.js"),
+  },
 ];

@@ -9,6 +9,8 @@ interface VirtualProps {
   readonly label: string;
   readonly role?: "list" | "tree";
   readonly class?: string;
+  /** No taller than its rows. */
+  readonly fit?: boolean;
   /** Brought into sight when it changes. */
   readonly focus?: number;
   readonly onKeyDown?: (event: KeyboardEvent) => void;
@@ -23,6 +25,7 @@ export function Virtual({
   label,
   role = "list",
   class: extra = "",
+  fit = false,
   focus,
   onKeyDown,
 }: VirtualProps) {
@@ -56,6 +59,7 @@ export function Virtual({
       role={role}
       aria-label={label}
       tabIndex={0}
+      style={fit ? { height: `${count * rowHeight + 18}px` } : undefined}
       onScroll={() => setTop(box.current!.scrollTop)}
       onKeyDown={onKeyDown}
     >

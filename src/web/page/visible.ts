@@ -60,8 +60,12 @@ export function relative(at: string, now: number): string {
 export function span(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
-  return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`;
+  const [large, small, names] =
+    seconds < 3_600
+      ? [seconds / 60, seconds % 60, ["min", "s"]]
+      : [seconds / 3_600, (seconds % 3_600) / 60, ["h", "min"]];
+  const rest = Math.floor(small);
+  return `${Math.floor(large)} ${names[0]}${rest === 0 ? "" : ` ${rest} ${names[1]}`}`;
 }
 
 export function day(at: string): string {

@@ -1,0 +1,150 @@
+// What the board's page is given. Plain types, shared with the browser; long texts are cut, numbers are numbers.
+
+export interface IssueRow {
+  readonly id: number;
+  readonly title: string;
+  readonly status: "pending" | "decided";
+  readonly decision: string;
+  readonly how: readonly { readonly role: string; readonly said: string }[];
+  readonly reopened: number;
+}
+
+export interface PlanView {
+  readonly id: number;
+  readonly topic: string;
+  readonly research: string;
+  readonly createdAt: string;
+  readonly issues: readonly IssueRow[];
+}
+
+/** `waiting`: something it needs is not done; `never`: what it needs can never be done. */
+export type TaskStage = "done" | "running" | "ready" | "waiting" | "never";
+
+export interface TaskRow {
+  readonly id: number;
+  readonly title: string;
+  readonly stage: TaskStage;
+  readonly deps: readonly number[];
+  readonly owner: string;
+  readonly issue: number | null;
+  readonly context: string;
+  readonly approach: string;
+  readonly acceptance: string;
+  readonly risk: string;
+  readonly reopened: number;
+  readonly why: string;
+}
+
+export interface TasksView {
+  readonly goal: string;
+  readonly decisions: readonly string[];
+  readonly rows: readonly TaskRow[];
+}
+
+export interface AgentRow {
+  readonly harness: string;
+  readonly id: string;
+  readonly role: string;
+  readonly running: boolean;
+  readonly startedAt: string;
+  readonly stoppedAt: string;
+  readonly resumed: number;
+  readonly task: number | null;
+  readonly files: readonly string[];
+  readonly lastMessage: string;
+}
+
+export interface LogRow {
+  readonly at: string;
+  readonly agent: string;
+  readonly tool: string;
+  readonly path: string;
+  readonly ok: boolean;
+  readonly error: string;
+}
+
+export interface ArtifactRow {
+  readonly name: string;
+  readonly size: number;
+  readonly at: string;
+}
+
+export interface RunRow {
+  readonly id: string;
+  readonly title: string;
+  readonly driver: string;
+  readonly status: "running" | "paused" | "interrupted" | "delivered" | "damaged";
+  readonly detail: string;
+  readonly createdAt: string;
+  readonly tasks: { readonly total: number; readonly done: number; readonly running: number; readonly failed: number };
+  readonly spent: { readonly ms: number; readonly tokens: number; readonly costUsd: number };
+  readonly budget: { readonly timeMs?: number; readonly tokens?: number; readonly costUsd?: number };
+  readonly working: readonly {
+    readonly agent: string;
+    readonly role: string;
+    readonly task: number;
+    readonly since: string;
+  }[];
+  readonly questions: readonly { readonly task: number; readonly question: string }[];
+  readonly issues: readonly string[];
+  /** The verdict of the harness's own check; empty before it. */
+  readonly accepted: string;
+  readonly delivery: string;
+}
+
+export interface HistoryView {
+  readonly total: number;
+}
+
+export interface Problem {
+  readonly message: string;
+  readonly fix: string;
+}
+
+/** The parts of a project that change on their own; each is sent again only when its files changed. */
+export interface Sections {
+  readonly plan: PlanView | null;
+  readonly tasks: TasksView | null;
+  readonly agents: readonly AgentRow[];
+  readonly log: readonly LogRow[];
+  readonly artifacts: readonly ArtifactRow[];
+  readonly runs: readonly RunRow[];
+  readonly history: HistoryView;
+}
+
+export type SectionName = keyof Sections;
+
+export interface ProjectView extends Sections {
+  readonly id: number;
+  readonly name: string;
+  readonly root: string;
+  readonly branch: string;
+  readonly problems: Readonly<Partial<Record<SectionName, Problem>>>;
+}
+
+export interface Hello {
+  readonly projects: readonly ProjectView[];
+  /** What a page sends with a change; absent when the board only looks. */
+  readonly writeToken?: string;
+}
+
+export interface SectionChange {
+  readonly project: number;
+  readonly section: SectionName;
+  readonly value: unknown;
+  readonly problem: Problem | null;
+}
+
+export interface CycleRow {
+  readonly completed_at: string;
+  readonly branch: string;
+  readonly topic?: string;
+  readonly decisions?: readonly { readonly title: string; readonly decision: string }[];
+  readonly task_count?: number;
+}
+
+export interface HistoryAnswer {
+  readonly total: number;
+  readonly showing: number;
+  readonly cycles: readonly CycleRow[];
+}

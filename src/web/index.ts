@@ -1,1 +1,0 @@
-export { serveViewer, type ViewerOptions } from "./viewer.js";

@@ -1,0 +1,187 @@
+import { useMemo, useState } from "preact/hooks";
+import type { ProjectView, TaskRow, TaskStage } from "../../../operations/board/model.js";
+import { Badge, Card, Empty, Facts, Icon, Meter, type Tone } from "../parts.js";
+import { routeTo } from "../shell.js";
+import { Virtual } from "../virtual.js";
+import { visible } from "../visible.js";
+import { ChangeButton, type Writing } from "./change-form.js";
+import { Graph } from "./graph.js";
+
+export const STAGES: Readonly<Record<TaskStage, Tone>> = {
+  done: "good",
+  running: "accent",
+  ready: "info",
+  waiting: "plain",
+  never: "bad",
+};
+const ORDER: readonly TaskStage[] = ["running", "ready", "waiting", "never", "done"];
+const ROW = 44;
+
+interface TasksProps {
+  readonly project: ProjectView;
+  readonly rest: string;
+  readonly writing: Writing | null;
+}
+
+export function TasksView({ project, rest, writing }: TasksProps) {
+  const [asGraph, setAsGraph] = useState(rest === "graph" || rest.startsWith("graph/"));
+  const [words, setWords] = useState("");
+  const [stage, setStage] = useState<TaskStage | "all">("all");
+  const [chosen, setChosen] = useState<number | null>(() => Number.parseInt(rest.split("/").at(-1) ?? "", 10) || null);
+  const rows = project.tasks?.rows ?? [];
+  const counts = useMemo(() => countStages(rows), [rows]);
+  const shown = useMemo(() => filtered(rows, words, stage), [rows, words, stage]);
+  const row = rows.find(({ id }) => id === chosen);
+  if (project.tasks === null) return <Empty>No tasks yet: the first one appears here as soon as it is added.</Empty>;
+  return (
+    <>
+      <h1>Tasks</h1>
+      {project.tasks.goal === "" ? null : <p class="lead">{visible(project.tasks.goal)}</p>}
+      <TaskMeter counts={counts} total={rows.length} />
+      <div class="tools">
+        <div class="tabs" role="group" aria-label="how tasks are shown">
+          <button type="button" aria-pressed={!asGraph} onClick={() => setAsGraph(false)}>
+            List
+          </button>
+          <button type="button" aria-pressed={asGraph} onClick={() => setAsGraph(true)}>
+            Graph
+          </button>
+        </div>
+        {asGraph ? null : (
+          <>
+            <div class="tabs" role="group" aria-label="which tasks">
+              {(["all", ...ORDER] as const).map((name) =>
+                name !== "all" && counts[name] === 0 ? null : (
+                  <button type="button" key={name} aria-pressed={stage === name} onClick={() => setStage(name)}>
+                    {name} {name === "all" ? rows.length : counts[name]}
+                  </button>
+                ),
+              )}
+            </div>
+            <label class="search">
+              <Icon name="search" />
+              <input
+                type="search"
+                placeholder="Find a task"
+                aria-label="Find a task"
+                value={words}
+                onInput={(event) => setWords(event.currentTarget.value)}
+              />
+            </label>
+          </>
+        )}
+      </div>
+      <div class={`task-panes ${row === undefined ? "" : "with-detail"}`}>
+        {asGraph ? (
+          <Graph rows={rows} chosen={chosen} onChoose={setChosen} />
+        ) : shown.length === 0 ? (
+          <Empty>No task fits.</Empty>
+        ) : (
+          <Virtual
+            class="card task-list"
+            fit
+            label="tasks"
+            count={shown.length}
+            rowHeight={ROW}
+            row={(index) => (
+              <TaskLine key={shown[index]!.id} row={shown[index]!} chosen={chosen} onChoose={setChosen} />
+            )}
+          />
+        )}
+        {row === undefined ? null : <TaskDetail row={row} rows={rows} writing={writing} onChoose={setChosen} />}
+      </div>
+    </>
+  );
+}
+
+export function countStages(rows: readonly TaskRow[]): Record<TaskStage, number> {
+  const counts: Record<TaskStage, number> = { done: 0, running: 0, ready: 0, waiting: 0, never: 0 };
+  for (const { stage } of rows) counts[stage] += 1;
+  return counts;
+}
+
+export function TaskMeter({ counts, total }: { counts: Record<TaskStage, number>; total: number }) {
+  return (
+    <div class="task-meter">
+      <Meter
+        share={total === 0 ? 0 : counts.done / total}
+        label={`${counts.done} of ${total} tasks done`}
+        tone="good"
+      />
+      <p class="soft">
+        {counts.done} of {total} done, {counts.running} running, {counts.ready} ready
+        {counts.waiting > 0 ? `, ${counts.waiting} waiting` : ""}
+        {counts.never > 0 ? <span class="bad">, {counts.never} that can never be ready</span> : null}
+      </p>
+    </div>
+  );
+}
+
+function filtered(rows: readonly TaskRow[], words: string, stage: TaskStage | "all"): TaskRow[] {
+  const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
+  const fits = rows.filter((row) => {
+    if (stage !== "all" && row.stage !== stage) return false;
+    const text = `${row.id} ${row.title} ${row.owner}`.toLowerCase();
+    return wanted.every((word) => text.includes(word));
+  });
+  return fits.sort((a, b) => ORDER.indexOf(a.stage) - ORDER.indexOf(b.stage) || a.id - b.id);
+}
+
+function TaskLine({ row, chosen, onChoose }: { row: TaskRow; chosen: number | null; onChoose: (id: number) => void }) {
+  return (
+    <div role="listitem" style={{ height: `${ROW}px` }}>
+      <button type="button" class="task-line" aria-pressed={row.id === chosen} onClick={() => onChoose(row.id)}>
+        <span class="task-id">{row.id}</span>
+        <Badge tone={STAGES[row.stage]}>{row.stage}</Badge>
+        <span class="name">{visible(row.title)}</span>
+        {row.reopened > 0 ? <Badge tone="warn">reopened</Badge> : null}
+        <span class="soft owner">{visible(row.owner)}</span>
+      </button>
+    </div>
+  );
+}
+
+interface DetailProps {
+  readonly row: TaskRow;
+  readonly rows: readonly TaskRow[];
+  readonly writing: Writing | null;
+  readonly onChoose: (id: number) => void;
+}
+
+function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
+  const needed = row.deps.map((id) => [id, rows.find((other) => other.id === id)] as const);
+  const unlocks = rows.filter(({ deps }) => deps.includes(row.id));
+  const link = (id: number, other: TaskRow | undefined) => (
+    <button type="button" class="link" key={id} onClick={() => onChoose(id)}>
+      {id} {other === undefined ? "(unknown)" : visible(other.title)}
+      {other === undefined ? null : <Badge tone={STAGES[other.stage]}>{other.stage}</Badge>}
+    </button>
+  );
+  return (
+    <Card class="task-detail" title={`Task ${row.id}`} aside={<Badge tone={STAGES[row.stage]}>{row.stage}</Badge>}>
+      <p class="task-title">{visible(row.title)}</p>
+      {row.why === "" ? null : <p class="notice bad">It can never be ready: it {visible(row.why)}.</p>}
+      <Facts
+        rows={[
+          { name: "owner", value: row.owner },
+          { name: "context", value: row.context },
+          { name: "approach", value: row.approach },
+          { name: "acceptance", value: row.acceptance },
+          { name: "risk", value: row.risk },
+          { name: "issue", value: row.issue === null ? "" : <a href={routeTo("plan")}>{row.issue}</a> },
+          { name: "reopened", value: row.reopened === 0 ? "" : `${row.reopened} times` },
+          { name: "needs", value: needed.length === 0 ? "" : needed.map(([id, other]) => link(id, other)) },
+          {
+            name: "unlocks",
+            value: unlocks.length === 0 ? "" : unlocks.slice(0, 12).map((other) => link(other.id, other)),
+          },
+        ]}
+      />
+      {writing !== null && row.stage === "done" ? (
+        <p>
+          <ChangeButton writing={writing} button="Reopen this task" change={{ action: "reopen", task: row.id }} />
+        </p>
+      ) : null}
+    </Card>
+  );
+}
