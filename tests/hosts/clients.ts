@@ -2,7 +2,6 @@
 // Claude Code is proprietary: it is used when it is on the PATH and never installed.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findProgram } from "../../src/process/index.js";
 import versions from "./clients.json" with { type: "json" };
@@ -94,7 +93,7 @@ export function newPlace(files: Readonly<Record<string, string>> = {}): Place {
   };
 }
 
-const CLIENT_MS = 90_000;
+const CLIENT_MS = 150_000;
 
 function runClient(
   program: string,
@@ -124,5 +123,3 @@ function runClient(
     });
   });
 }
-
-export { tmpdir };

@@ -78,7 +78,7 @@ const PATCH = "*** Begin Patch\n*** Update File: a.txt\n@@\n-hello\n+bye\n*** En
 const agentId = (text: string): string => /agent_id\\?":\s*\\?"([^"\\]+)/.exec(text)?.[1] ?? "none";
 const said = (rule: string): string => model.requests.find((request) => request.rule === rule)?.last ?? "";
 
-describe("inside Codex", () => {
+describe("inside Codex", { timeout: 180_000 }, () => {
   it("tells the model where it is, injects the skill of [plan], refuses unplanned edits, and tidies up", async ({
     skip,
   }) => {

@@ -17,6 +17,8 @@ export interface Rule {
     readonly tool?: RegExp;
   };
   readonly times?: number;
+  /** Fits only requests that offer no tools; other rules fit only those that do. */
+  readonly bare?: boolean;
   readonly reply: readonly Reply[] | ((conversation: Conversation) => readonly Reply[]);
   /** Tokens the request is said to have cost: how a host is made to compact. */
   readonly inputTokens?: number;
@@ -42,17 +44,11 @@ export interface ScriptedModel {
   close(): Promise<void>;
 }
 
-const TITLE: Rule = {
-  name: "title",
-  when: {
-    any: /title generator|concise title|generate a (?:short )?title|sentence-case title/i,
-    not: /"(?:bash|exec_command|Bash)"/,
-  },
-  reply: ["A title"],
-};
+/** Programs also ask for titles and the like, and offer no tools then; that is no turn of the conversation. */
+const ASIDE: Rule = { name: "aside", bare: true, reply: ["A title"] };
 
 export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedModel> {
-  const all = [...rules, TITLE];
+  const all = [...rules, ASIDE];
   const left = all.map(({ times }) => times ?? Number.POSITIVE_INFINITY);
   const requests: SeenRequest[] = [];
   const server = createServer(async (request, response) => {
@@ -82,7 +78,7 @@ export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedMod
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     requests,
-    used: () => requests.map(({ rule }) => rule),
+    used: () => requests.map(({ rule }) => rule).filter((rule) => rule !== ASIDE.name),
     close: () =>
       new Promise((resolve) => {
         server.closeAllConnections();
@@ -91,7 +87,8 @@ export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedMod
   };
 }
 
-function fits({ when = {} }: Rule, { system, last, any, tools }: Conversation): boolean {
+function fits({ when = {}, bare = false }: Rule, { system, last, any, tools }: Conversation): boolean {
+  if (bare !== (tools.length === 0)) return false;
   if (when.system !== undefined && !when.system.test(system)) return false;
   if (when.last !== undefined && !when.last.test(last)) return false;
   if (when.any !== undefined && !when.any.test(any)) return false;
