@@ -1,8 +1,8 @@
-import { claude } from "./claude/host.js";
-import { installClaude } from "./claude/install.js";
+import { CLAUDE_PLUGIN, claude } from "./claude/host.js";
+import { CLAUDE_EVENTS, installClaude } from "./claude/install.js";
 import { codex } from "./codex/host.js";
-import { installCodex } from "./codex/install.js";
-import { HOST_NAMES, type Host, type HostName, TOOLS } from "./host.js";
+import { CODEX_EVENTS, installCodex } from "./codex/install.js";
+import { HOST_NAMES, type Host, type HostName, SERVER, TOOLS } from "./host.js";
 import type { InstallFile, InstallInput } from "./install.js";
 import { opencode } from "./opencode/host.js";
 import { installOpencode } from "./opencode/install.js";
@@ -10,7 +10,7 @@ import { installOpencode } from "./opencode/install.js";
 export { CLAUDE_PLUGIN, CLAUDE_TOOLS } from "./claude/host.js";
 export { claudeAgent, claudeServer, claudeSkill } from "./claude/install.js";
 export { CODEX_TOOLS } from "./codex/host.js";
-export { codexAgent } from "./codex/install.js";
+export { codexAgent, codexSkill } from "./codex/install.js";
 export { asksForGate, HOOK_EVENTS } from "./command-hooks.js";
 export type { TextEdit } from "./edit/edit.js";
 export { MARK_END, MARK_START } from "./edit/marked.js";
@@ -40,7 +40,14 @@ export { pluginFile } from "./opencode/install.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
 
+/** Claude Code with our plugin: the same host, but our tools carry the plugin's name. */
+const claudePlugin: Host = {
+  ...claude,
+  toolName: (abstract) => `mcp__plugin_${CLAUDE_PLUGIN}_${SERVER}__nx_${abstract}`,
+};
+
 export function findHost(name: string): Host | null {
+  if (name === "claude-plugin") return claudePlugin;
   return (HOST_NAMES as readonly string[]).includes(name) ? hosts[name as HostName] : null;
 }
 
@@ -55,3 +62,7 @@ export function installFiles(host: HostName, input: InstallInput): InstallFile[]
   const install = { claude: installClaude, codex: installCodex, opencode: installOpencode };
   return install[host](input);
 }
+
+/** The events a command host is asked to send us. */
+export const hookEvents = (host: "claude" | "codex"): readonly string[] =>
+  host === "claude" ? CLAUDE_EVENTS : CODEX_EVENTS;

@@ -79,7 +79,7 @@ export function codexAgent({ id, description, prompt, blocked, model }: AgentFil
   ].join("\n")}\n`;
 }
 
-function codexSkill({ id, description, prompt, manual }: SkillFile, folder: string): InstallFile[] {
+export function codexSkill({ id, description, prompt, manual }: SkillFile, folder: string): InstallFile[] {
   const content = `---\nname: ${id}\ndescription: ${JSON.stringify(description)}\n---\n\n${prompt}`;
   const files: InstallFile[] = [{ path: join(folder, id, "SKILL.md"), content }];
   if (manual)

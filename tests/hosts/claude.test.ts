@@ -1,0 +1,218 @@
+// Nexus inside the real Claude Code, when it is installed; driven by a scripted model on loopback, with no key and no network.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
+import { ROOT } from "./hook-process.js";
+import { type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
+
+let program: string | null;
+let place: Place;
+let model: ScriptedModel;
+
+beforeAll(() => {
+  program = clientProgram("claude");
+});
+
+afterEach(async () => {
+  await model?.close();
+  place?.remove();
+});
+
+const WITHOUT = "claude is not installed";
+
+async function start(
+  rules: (root: string) => readonly Rule[],
+  files: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  place = newPlace({ "a.txt": "hello\n", ...files });
+  model = await scriptedModel(rules(place.root));
+}
+
+const claude = (
+  prompt: string,
+  flags: readonly string[] = [],
+  env: Readonly<Record<string, string>> = {},
+): Promise<Ran> => {
+  const allowed = "Bash,Write,Edit,Agent,Task,mcp__nexus,mcp__plugin_nutcracker_nexus";
+  const args = [
+    "-p",
+    prompt,
+    "--output-format",
+    "json",
+    "--allowedTools",
+    allowed,
+    "--mcp-config",
+    ".mcp.json",
+    ...flags,
+  ];
+  return place.run(program!, args, {
+    ANTHROPIC_BASE_URL: model.url,
+    ANTHROPIC_API_KEY: "none",
+    ANTHROPIC_MODEL: "scripted",
+    ENABLE_TOOL_SEARCH: "false",
+    DISABLE_TELEMETRY: "1",
+    DISABLE_AUTOUPDATER: "1",
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    ...env,
+  });
+};
+
+const seen = (rule: string) => model.requests.find((request) => request.rule === rule);
+const said = (rule: string): string => seen(rule)?.last ?? "";
+const bash = (command: string) => ({ tool: /^Bash$/, args: { command, description: "x" } });
+const isTester = /# Tester/;
+
+describe("inside Claude Code", { timeout: 180_000 }, () => {
+  it("tells the model where it is, injects the skill of [plan], refuses unplanned edits, and tidies up", async ({
+    skip,
+  }) => {
+    if (program === null) skip(WITHOUT);
+    await start(
+      (root) => [
+        {
+          name: "plan",
+          when: { last: /make it faster/ },
+          times: 1,
+          reply: [{ tool: /nx_plan_start$/, args: { topic: "speed", issues: ["how"], research_summary: "none" } }],
+        },
+        {
+          name: "write",
+          when: { last: /plan_id/ },
+          times: 1,
+          reply: [{ tool: /^Write$/, args: { file_path: join(root, "b.txt"), content: "x" } }],
+        },
+        { name: "shell", when: { last: /Write would change/ }, times: 1, reply: [bash("echo x > b.txt")] },
+        {
+          name: "add",
+          when: { last: /redirection/ },
+          times: 1,
+          reply: [{ tool: /nx_task_add$/, args: { title: "edit a", context: "c" } }],
+        },
+        {
+          name: "again",
+          when: { last: /edit a/ },
+          times: 1,
+          reply: [{ tool: /^Write$/, args: { file_path: join(root, "c.txt"), content: "allowed" } }],
+        },
+        {
+          name: "log",
+          when: { last: /c\.txt/i },
+          times: 1,
+          reply: [bash("cat .nexus/state/tool-log.jsonl .nexus/state/edit-tracker.json")],
+        },
+        { name: "end", reply: ["all done"] },
+      ],
+      { ".nexus/rules/general.md": "- be kind\n" },
+    );
+    expect(place.nexus("setup", "claude").exit).toBe(0);
+    const ran = await claude("[plan] make it faster");
+    expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
+    expect(model.used()).toEqual(["plan", "write", "shell", "add", "again", "log", "end"]);
+    for (const text of ["This project works with Nexus", ".nexus/rules/general.md", "Skill nx-plan is now active"])
+      expect(said("plan")).toContain(text);
+    expect(said("shell")).toContain("no task list");
+    expect(place.has("b.txt")).toBe(false);
+    expect(place.read("c.txt")).toBe("allowed");
+    expect(said("end")).toContain('"path":"c.txt"');
+    const offered = seen("plan")!.tools.map(({ name }) => name);
+    expect(offered).toEqual(
+      expect.arrayContaining(["mcp__nexus__nx_task_add", "Write", "Edit", "NotebookEdit", "Bash", "Agent"]),
+    );
+    expect(place.has(".nexus/state/nutcracker-claude/agent-tracker.json")).toBe(false);
+    expect(place.has(".nexus/state/tool-log.jsonl")).toBe(false);
+  });
+
+  it("holds a role to its limits, tracks it, and catches what its shell wrote", async ({ skip }) => {
+    if (program === null) skip(WITHOUT);
+    await start(
+      () => [
+        {
+          name: "sub-shell",
+          when: { system: isTester, last: /TASK: check it/ },
+          times: 1,
+          reply: [bash("echo x > sub.txt")],
+        },
+        {
+          name: "sub-script",
+          when: { system: isTester, last: /this command would/ },
+          times: 1,
+          reply: [bash("python3 write.py; cat .nexus/state/nutcracker-claude/agent-tracker.json")],
+        },
+        { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
+        {
+          name: "spawn",
+          when: { last: /please check/ },
+          times: 1,
+          reply: [
+            {
+              tool: /^(?:Agent|Task)$/,
+              args: {
+                subagent_type: "tester",
+                prompt: "TASK: check it",
+                description: "check",
+                run_in_background: false,
+              },
+            },
+          ],
+        },
+        { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
+      ],
+      { "write.py": "open('sneaky.txt','w').write('x')\n" },
+    );
+    expect(place.nexus("setup", "claude").exit).toBe(0);
+    place.nexus(
+      "call",
+      "task_add",
+      JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
+    );
+    const ran = await claude("please check");
+    expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
+    expect(model.used()).toEqual(["spawn", "sub-shell", "sub-script", "sub-end", "end"]);
+    expect(seen("sub-shell")!.any).toContain("Report to Lead");
+    expect(said("sub-script")).toContain("redirection >");
+    expect(said("sub-end")).toContain("running");
+    for (const file of ["sub.txt", "sneaky.txt"]) expect(place.has(file), file).toBe(false);
+    const offered = seen("sub-shell")!.tools.map(({ name }) => name);
+    for (const name of ["Write", "Edit", "NotebookEdit", "Agent", "mcp__nexus__nx_task_add"])
+      expect(offered).not.toContain(name);
+    expect(offered).toContain("mcp__nexus__nx_task_list");
+    expect(said("end")).toContain("acceptance that nobody verified");
+    expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, status: "in_progress" }] });
+  });
+
+  it("lives in the plugin as well, which the host finds valid", async ({ skip }) => {
+    if (program === null) skip(WITHOUT);
+    const plugin = join(ROOT, "dist/hosts/nutcracker");
+    expect(spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs")]).status).toBe(0);
+    await start((root) => [
+      {
+        name: "write",
+        when: { last: /go on/ },
+        times: 1,
+        reply: [{ tool: /^Write$/, args: { file_path: join(root, "b.txt"), content: "x" } }],
+      },
+      {
+        name: "call",
+        when: { last: /Write would change/ },
+        times: 1,
+        reply: [{ tool: /plugin_nutcracker_nexus__nx_task_list$/, args: {} }],
+      },
+      { name: "end", reply: ["all done"] },
+    ]);
+    for (const folder of [plugin, join(plugin, "..")]) {
+      const valid = spawnSync(program!, ["plugin", "validate", folder], {
+        env: { PATH: process.env.PATH, HOME: place.home },
+        encoding: "utf8",
+      });
+      expect(valid.status, valid.stdout + valid.stderr).toBe(0);
+    }
+    place.write(".mcp.json", '{"mcpServers":{}}');
+    const ran = await claude("[run] go on", ["--plugin-dir", plugin]);
+    expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
+    expect(model.used()).toEqual(["write", "call", "end"]);
+    expect(said("write")).toContain("Skill nx-run is now active");
+    expect(said("end")).toContain("exists");
+    expect(place.has("b.txt")).toBe(false);
+  });
+});
