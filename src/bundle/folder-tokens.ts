@@ -7,7 +7,7 @@ import { estimateTokens, isText } from "./tokens.js";
 /** Of a long file the beginning speaks for the rest. */
 const SAMPLE_BYTES = 64 * 1024;
 /** Past this much text no model holds it; what was counted speaks for the remainder. */
-const COUNTED_BYTES = 8 * 1024 ** 2;
+const COUNTED_BYTES = 4 * 1024 ** 2;
 
 /** Estimated tokens of what an agent may read of a folder: its text, credentials and deliveries aside. Costs little. */
 export function folderTokens(folder: string, manifest: Manifest, { entries }: Listing): number {

@@ -72,19 +72,18 @@ function asciiName(path: string): string {
 const typeOf = (item: TarItem) => (item.kind === "folder" ? "5" : "0");
 const modeOf = (item: TarItem) => (item.kind === "folder" || item.executable ? "0000755" : "0000644");
 
+/** What never changes from header to header. */
+const TEMPLATE = Buffer.alloc(BLOCK);
+for (const at of [108, 116, 329, 337]) TEMPLATE.write("0000000", at, "latin1");
+TEMPLATE.write("00000000000", 136, "latin1");
+TEMPLATE.write("ustar\u000000", 257, "latin1");
+
 function header({ name, prefix }: SplitName, size: number, type: string, mode: string): Buffer {
-  const block = Buffer.alloc(BLOCK);
+  const block = Buffer.from(TEMPLATE);
   name.copy(block, 0);
   block.write(mode, 100, "latin1");
-  block.write("0000000", 108, "latin1");
-  block.write("0000000", 116, "latin1");
   block.write(size.toString(8).padStart(11, "0"), 124, "latin1");
-  block.write("00000000000", 136, "latin1");
-  block.write("        ", 148, "latin1");
-  block.write(type, 156, "latin1");
-  block.write("ustar\u000000", 257, "latin1");
-  block.write("0000000", 329, "latin1");
-  block.write("0000000", 337, "latin1");
+  block[156] = type.charCodeAt(0);
   prefix.copy(block, 345);
   block.write(`${checksum(block).toString(8).padStart(6, "0")}\u0000 `, 148, "latin1");
   return block;

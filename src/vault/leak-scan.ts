@@ -160,9 +160,22 @@ function mask({ text, shown = text }: Keyword): string {
   return `${shown}…`;
 }
 
+const NEW_LINES = 0x0a0a0a0a;
+const LOW_BITS = 0x7f7f7f7f;
+
+/** Counts line ends four bytes at a time: every byte of every file passes here. */
 function countLines(bytes: Uint8Array, from: number, to: number): number {
   let lines = 0;
-  for (let i = from; i < to; i += 1) if (bytes[i] === 10) lines += 1;
+  let at = from;
+  for (; at < to && (bytes.byteOffset + at) % 4 !== 0; at += 1) if (bytes[at] === 10) lines += 1;
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + at, (to - at) >> 2);
+  for (let index = 0; index < words.length; index += 1) {
+    // A byte that is zero after this leaves its top bit set, and only such a byte does.
+    const other = words[index]! ^ NEW_LINES;
+    const found = ~(((other & LOW_BITS) + LOW_BITS) | other | LOW_BITS);
+    if (found !== 0) lines += Math.imul(found >>> 7, 0x01010101) >>> 24;
+  }
+  for (at += words.length * 4; at < to; at += 1) if (bytes[at] === 10) lines += 1;
   return lines;
 }
 

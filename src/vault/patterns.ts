@@ -11,6 +11,8 @@ export class PatternSet {
   readonly #patterns: readonly Uint8Array[];
   readonly #shift = new Uint8Array(65_536);
   readonly #byEnd = new Map<number, number[]>();
+  /** Pairs of bytes a pattern begins with: common endings (`es`, `st`) are mostly met in words that begin otherwise. */
+  readonly #firstPairs = new Uint8Array(65_536);
   readonly #firstBytes = new Uint8Array(256);
   readonly #window: number;
   readonly longest: number;
@@ -29,6 +31,7 @@ export class PatternSet {
   #add(index: number): void {
     const pattern = this.#patterns[index]!;
     this.#firstBytes[pattern[0]!] = 1;
+    this.#firstPairs[(pattern[0]! << 8) | pattern[1]!] = 1;
     for (let end = 1; end < this.#window; end += 1) {
       const pair = (pattern[end - 1]! << 8) | pattern[end]!;
       this.#shift[pair] = Math.min(this.#shift[pair]!, this.#window - 1 - end);
@@ -44,6 +47,7 @@ export class PatternSet {
   find(bytes: Uint8Array, from = 0): Match | null {
     if (this.#patterns.length === 0) return null;
     const shift = this.#shift;
+    const firstPairs = this.#firstPairs;
     const last = this.#window - 1;
     for (let end = from + last; end < bytes.length; ) {
       const pair = (bytes[end - 1]! << 8) | bytes[end]!;
@@ -53,10 +57,11 @@ export class PatternSet {
         continue;
       }
       const at = end - last;
+      end += 1;
+      if (firstPairs[(bytes[at]! << 8) | bytes[at + 1]!] === 0) continue;
       for (const pattern of this.#byEnd.get(pair) ?? []) {
         if (this.#matches(bytes, at, pattern)) return { at, pattern };
       }
-      end += 1;
     }
     return null;
   }
