@@ -7,6 +7,8 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 /** Room for an artifact of the largest size and its escapes; a line beyond it ends the connection. */
 const MAX_LINE_BYTES = 48 * 1024 * 1024;
 
+const NEWLINE = 0x0a;
+
 const PARSE_ERROR = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not a JSON-RPC message"}}\n';
 
 export class PatientTransport implements Transport {
@@ -17,6 +19,10 @@ export class PatientTransport implements Transport {
   readonly #stdin: Readable;
   readonly #stdout: Writable;
   readonly #wire: StdioServerTransport;
+  /** Whole lines only: the SDK copies everything it has of a line with each piece that arrives. */
+  readonly #lines = new PassThrough();
+  #pieces: Buffer[] = [];
+  #pending = 0;
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   #over: () => void = () => {};
@@ -29,9 +35,7 @@ export class PatientTransport implements Transport {
     });
     this.#stdin = stdin;
     this.#stdout = stdout;
-    const input = new PassThrough();
-    stdin.pipe(input, { end: false });
-    this.#wire = new StdioServerTransport(input, stdout, { maxBufferSize: MAX_LINE_BYTES });
+    this.#wire = new StdioServerTransport(this.#lines, stdout, { maxBufferSize: 2 * MAX_LINE_BYTES });
   }
 
   async start(): Promise<void> {
@@ -54,6 +58,7 @@ export class PatientTransport implements Transport {
       // What was read last is still on its way through the pipe.
       setImmediate(() => this.#closeWhenAnswered());
     };
+    this.#stdin.on("data", (chunk: Buffer) => this.#gather(chunk));
     this.#stdin.on("end", ended);
     this.#stdin.on("close", ended);
     await this.#wire.start();
@@ -67,6 +72,20 @@ export class PatientTransport implements Transport {
 
   close(): Promise<void> {
     return this.#wire.close();
+  }
+
+  #gather(chunk: Buffer): void {
+    const end = chunk.lastIndexOf(NEWLINE) + 1;
+    if (end > 0) {
+      this.#lines.write(Buffer.concat([...this.#pieces, chunk.subarray(0, end)]));
+      this.#pieces = [];
+      this.#pending = 0;
+    }
+    if (end < chunk.length) this.#pieces.push(chunk.subarray(end));
+    this.#pending += chunk.length - end;
+    if (this.#pending <= MAX_LINE_BYTES) return;
+    this.onerror?.(new Error(`a message is larger than ${MAX_LINE_BYTES / 1024 / 1024} MB`));
+    void this.#wire.close();
   }
 
   #closeWhenAnswered(): void {
