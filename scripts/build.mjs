@@ -21,8 +21,19 @@ const oneLanguage = {
   },
 };
 
+/** The MCP server checks its own arguments; the SDK's JSON Schema compiler would only be parsed, never called. */
+const noSchemaCompiler = {
+  name: "no-schema-compiler",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({ path: "shims", namespace: "mcp" }));
+    onLoad({ filter: /.*/, namespace: "mcp" }, () => ({
+      contents: 'export { default as process } from "node:process"; export class DefaultJsonSchemaValidator {}',
+    }));
+  },
+};
+
 const shared = {
-  plugins: [oneLanguage],
+  plugins: [oneLanguage, noSchemaCompiler],
   absWorkingDir: root,
   bundle: true,
   platform: "node",

@@ -11,11 +11,20 @@ export interface ToolAnswer {
   [field: string]: unknown;
 }
 
-export async function answer(name: string, given: unknown, context: Context): Promise<ToolAnswer> {
+export interface ToolRequest {
+  readonly name: string;
+  readonly arguments?: Record<string, unknown> | undefined;
+  readonly _meta?: Record<string, unknown> | undefined;
+}
+
+export async function answer({ name, arguments: given, _meta }: ToolRequest, context: Context): Promise<ToolAnswer> {
   try {
     // Loaded with the first call: listing the tools needs none of it.
-    const { callTool } = await import("../operations/nexus/call.js");
-    const { result, refused, notes, root } = await callTool(name, given, context);
+    const [{ callTool }, { asCaller }] = await Promise.all([
+      import("../operations/nexus/call.js"),
+      import("../operations/nexus/caller-role.js"),
+    ]);
+    const { result, refused, notes, root } = await callTool(name, given, asCaller(context, _meta));
     const { value, note } = bounded(name, result as Record<string, unknown>, root);
     const remarks = [...notes.slice(0, MAX_NOTES), ...(note === null ? [] : [note]), `project: ${root}`];
     return {

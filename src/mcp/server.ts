@@ -2,7 +2,6 @@
 import type { Readable, Writable } from "node:stream";
 import { Server, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import { asCaller } from "../operations/nexus/caller-role.js";
 import type { Context } from "../operations/operation.js";
 import { VERSION } from "../version.js";
 import { answer } from "./answer.js";
@@ -32,9 +31,7 @@ function makeServer(context: Context): Server {
     { capabilities: { tools: {} }, instructions: instructions(context) },
   );
   server.setRequestHandler("tools/list", () => ({ tools: listed as unknown as Tool[] }));
-  server.setRequestHandler("tools/call", ({ params }) =>
-    answer(params.name, params.arguments, asCaller(context, params._meta)),
-  );
+  server.setRequestHandler("tools/call", ({ params }) => answer(params, context));
   return server;
 }
 
