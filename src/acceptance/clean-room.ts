@@ -1,12 +1,16 @@
 // A fresh folder for one acceptance run: the tree under test, a home and a temporary folder of its own, and nothing of the
 // workspace. With bubblewrap everything else is read-only and the network is off unless a check needs it.
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type ChildResult, type Environment, findBwrap, type Mount, runChild, type Sandbox } from "../process/index.js";
-
-/** Where people keep keys. A test needs none of them; the ones it may use come through its own environment. */
-const PRIVATE = [".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".openclaw", ".config/gcloud", ".config/age"];
-const PRIVATE_FILES = [".netrc", ".npmrc", ".pypirc", ".git-credentials", ".pgpass"];
+import {
+  type ChildResult,
+  type Environment,
+  findBwrap,
+  type Mount,
+  privateMounts,
+  runChild,
+  type Sandbox,
+} from "../process/index.js";
 
 /** What a runner may need of the caller's environment: where programs are, and how to speak. Never tokens. */
 const PASSED_ON = ["PATH", "LANG", "LC_ALL", "TZ", "JAVA_HOME", "GOROOT", "GOMODCACHE", "GOFLAGS", "PYTHONPATH"];
@@ -44,7 +48,7 @@ export async function openCleanRoom({ folder, env, sandbox }: RoomOptions): Prom
   for (const path of [tree, home, temporary]) mkdirSync(path, { recursive: true });
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
 
-  const mounts: Mount[] = [{ access: "writable", path: "/tmp", from: temporary }, ...hidden(env.HOME)];
+  const mounts: Mount[] = [{ access: "writable", path: "/tmp", from: temporary }, ...privateMounts(env.HOME)];
   mounts.push({ access: "writable", path: folder });
   const room: CleanRoom = {
     tree,
@@ -67,14 +71,4 @@ export async function openCleanRoom({ folder, env, sandbox }: RoomOptions): Prom
     remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }),
   };
   return room;
-}
-
-function hidden(home: string | undefined): Mount[] {
-  if (home === undefined) return [];
-  const existing = (names: readonly string[], access: Mount["access"]): Mount[] =>
-    names
-      .map((name) => join(home, name))
-      .filter((path) => existsSync(path))
-      .map((path) => ({ access, path }));
-  return [...existing(PRIVATE, "hidden"), ...existing(PRIVATE_FILES, "hidden-file")];
 }

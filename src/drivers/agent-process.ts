@@ -8,6 +8,7 @@ import {
   type Environment,
   findBwrap,
   type Mount,
+  privateMounts,
   readLines,
   type Sandbox,
   startChild,
@@ -76,6 +77,7 @@ async function sandboxFor(name: DriverName, request: SessionRequest): Promise<Sa
   const { cwd, home, may, writable = [] } = request;
   const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(join(cwd, path)));
   if (!(await isHeld(request))) {
+    request.onEvent?.({ type: "warning", message: "no sandbox holds this agent; only its own settings do" });
     for (const path of obeyed) {
       request.onEvent?.({
         type: "warning",
@@ -88,6 +90,7 @@ async function sandboxFor(name: DriverName, request: SessionRequest): Promise<Sa
   mkdirSync(temporary, { recursive: true });
   const mounts: Mount[] = [
     { access: "writable", path: "/tmp", from: temporary },
+    ...privateMounts(request.env.HOME),
     { access: may.edit ? "writable" : "read-only", path: cwd },
     ...obeyed.map(
       (path): Mount => ({ access: path.includes(".json") ? "hidden-file" : "hidden", path: join(cwd, path) }),

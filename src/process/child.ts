@@ -133,6 +133,8 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
   const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), options.timeoutMs);
   const onAbort = () => end("stopped");
   options.signal?.addEventListener("abort", onAbort, { once: true });
+  // It may have been aborted while the program was being started.
+  if (options.signal?.aborted === true) onAbort();
 
   const ended = new Promise<ChildEnd>((resolve) => {
     child.once("exit", async (code, signal) => {

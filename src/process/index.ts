@@ -2,6 +2,7 @@ export { type Child, type ChildEnd, type ChildOptions, startChild } from "./chil
 export { CHILD_MARK, descendants } from "./descendants.js";
 export { type Environment, findProgram } from "./find-program.js";
 export { readLines } from "./lines.js";
+export { privateMounts } from "./private-paths.js";
 export {
   Capture,
   type Captured,

@@ -2,7 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { loadDriver } from "../../src/drivers/index.js";
+import { scriptedModel } from "../hosts/scripted-model/server.js";
+import { pathWith } from "./clients.js";
 import { type Desk, desk } from "./desk.js";
+import { sequence } from "./sequence.js";
 
 // Claude Code is not free to install in a test, so a program with its manners stands in for it: what it is told is
 // checked to the letter, and what it prints is what version 2.1 prints.
@@ -36,6 +39,25 @@ const result = (more: object = {}) => ({
   total_cost_usd: 0.5,
   usage: { input_tokens: 3, cache_read_input_tokens: 4, cache_creation_input_tokens: 5, output_tokens: 6 },
   ...more,
+});
+
+const PATH = pathWith("claude");
+
+describe.skipIf(PATH === null)("claude (needs the real program)", () => {
+  it("plays a role that may not edit", async () => {
+    const model = await scriptedModel(
+      sequence({ unoffered: "Write", args: { file_path: "/var/tmp/nut-never", content: "x" } }, "could not"),
+    );
+    const env = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "none", ANTHROPIC_MODEL: "scripted" };
+    const end = await at.run("claude", {
+      env: { PATH: PATH!, HOME: at.home, ...env },
+      may: { edit: false, shell: false },
+    });
+    await model.close();
+    expect(end).toMatchObject({ outcome: "completed", text: "could not" });
+    expect(model.requests.some(({ system }) => system.includes("You are the engineer."))).toBe(true);
+    expect(readdirSync(at.cwd)).toEqual([]);
+  });
 });
 
 describe("the claude driver", () => {

@@ -117,6 +117,15 @@ describe.skipIf(!held)("a role that may not edit (needs bwrap)", () => {
     expect(readFileSync(join(at.cwd, "kept"), "utf8")).toBe("abc\n");
   });
 
+  it("sees none of the person's keys", async () => {
+    const secrets = [".ssh/id", ".config/nutshell/identity.txt", ".aws/credentials", ".netrc"];
+    at.put(Object.fromEntries(secrets.map((path) => [`person/${path}`, "s3cret"])));
+    at.put({ "person/.ssh-notes": "public\n" });
+    const person = join(at.folder, "person");
+    const command = `cd ${person}; cat ${secrets.join(" ")} .ssh-notes; true`;
+    expect(await at.run("command", { command })).toMatchObject({ outcome: "completed", text: "public" });
+  });
+
   it("may write where it is told, and an editing role nowhere else", async () => {
     at.put({ "state/x": "" });
     await at.run("command", {
