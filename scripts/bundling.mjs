@@ -1,0 +1,129 @@
+// How our sources become JavaScript, for every program and face we ship.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+
+export const root = fileURLToPath(new URL("..", import.meta.url));
+export const { version, dependencies = {}, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+
+/** Our texts are our own: zod's forty translations of its messages are a third of a megabyte that every start would parse. */
+const oneLanguage = {
+  name: "one-language",
+  setup({ onLoad }) {
+    onLoad({ filter: /zod\/v4\/locales\/index\.js$/ }, () => ({
+      contents: 'export { default as en } from "./en.js";',
+      resolveDir: `${root}node_modules/zod/v4/locales`,
+    }));
+  },
+};
+
+/** The MCP server checks its own arguments; the SDK's JSON Schema compiler would only be parsed, never called. */
+const noSchemaCompiler = {
+  name: "no-schema-compiler",
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^@modelcontextprotocol\/server\/_shims$/ }, () => ({ path: "shims", namespace: "mcp" }));
+    onLoad({ filter: /.*/, namespace: "mcp" }, () => ({
+      contents: 'export { default as process } from "node:process"; export class DefaultJsonSchemaValidator {}',
+    }));
+  },
+};
+
+export const shared = {
+  plugins: [oneLanguage, noSchemaCompiler],
+  absWorkingDir: root,
+  bundle: true,
+  platform: "node",
+  target: "node20.19",
+  // zod is a dependency for the types of the library faces; our own code carries what it uses of it, which starts faster.
+  external: Object.keys(dependencies).filter((name) => name !== "zod"),
+  define: { __VERSION__: JSON.stringify(version) },
+  loader: { ".md": "text" },
+  // Its "main" is a UMD file whose requires no bundler can follow.
+  alias: { "jsonc-parser": "jsonc-parser/lib/esm/main.js" },
+  minifySyntax: true,
+  minifyWhitespace: true,
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+};
+
+/** Bundled CommonJS packages call require() for Node's own modules. */
+export const requireForPackages = {
+  js: 'import { createRequire as __createRequire } from "node:module";const require=__createRequire(import.meta.url);',
+};
+
+/** The faces a library user may import: the export of package.json → its source. */
+export const faces = {
+  acceptance: "src/acceptance/index.ts",
+  bundle: "src/bundle/index.ts",
+  harness: "src/operations/harness.ts",
+  vault: "src/vault/index.ts",
+};
+
+/** Everything Node runs, split into chunks. */
+export const programs = {
+  ...shared,
+  entryPoints: {
+    nutshell: "src/cli/nutshell/main.ts",
+    nexus: "src/cli/nexus/main.ts",
+    "demo-agent": "src/run/demo/agent.ts",
+    ...Object.fromEntries(Object.entries(faces).map(([name, path]) => [`lib/${name}`, path])),
+  },
+  outdir: "dist",
+  format: "esm",
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  banner: requireForPackages,
+};
+
+/**
+ * What a host starts for every tool call, apart from the rest: the gate is one small file that reaches for the other only
+ * when it must. Were they split by the bundler, the gate would load whatever the two share, schemas included.
+ */
+export const hooks = {
+  ...shared,
+  entryPoints: { "hook/hook": "src/cli/hooks/entry.ts", "hook/opencode-plugin": "src/cli/hooks/opencode-plugin.ts" },
+  outdir: "dist",
+  format: "esm",
+  plugins: [
+    {
+      name: "full-later",
+      setup({ onResolve }) {
+        onResolve({ filter: /\/full\.js$/ }, () => ({ path: "./full.js", external: true }));
+      },
+    },
+  ],
+};
+
+export const hookRest = {
+  ...shared,
+  entryPoints: { full: "src/run/full.ts" },
+  outdir: "dist/hook",
+  format: "esm",
+  splitting: true,
+  chunkNames: "[name]-[hash]",
+  banner: requireForPackages,
+};
+
+/** The pages of the viewer and the board, for the browser. */
+export const pages = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: "browser",
+  target: ["chrome110", "firefox115", "safari16.4"],
+  entryPoints: {
+    viewer: "src/web/page/viewer.tsx",
+    board: "src/web/page/board.tsx",
+    layout: "src/web/page/board/layout.ts",
+    style: "src/web/page/style.css",
+  },
+  outdir: "dist/web",
+  format: "esm",
+  jsx: "automatic",
+  jsxImportSource: "preact",
+  minify: true,
+  legalComments: "none",
+  metafile: true,
+  logLevel: "warning",
+};
+
+export const builds = [programs, hooks, hookRest, pages];
