@@ -86,26 +86,40 @@ export interface NeverReady {
 /** Tasks that no amount of finished work will ever free: they wait for themselves, for each other, or for nothing. */
 export function neverReady(tasks: readonly Task[]): NeverReady[] {
   const byId = new Map(tasks.map((task) => [task.id, task]));
-  const stuck = new Map<number, string>();
-  for (const { id, status, deps = [] } of tasks) {
-    if (status === "completed") continue;
-    const missing = deps.filter((dep) => !byId.has(dep));
-    if (deps.includes(id)) stuck.set(id, "depends on itself");
-    else if (missing.length > 0) stuck.set(id, `depends on ${missing.join(", ")}, which does not exist`);
-  }
-  const open = new Set(tasks.filter(({ status }) => status !== "completed").map(({ id }) => id));
-  // Peel off whatever can run; what is left waits in a circle, or for something that does.
-  for (let peeled = true; peeled; ) {
-    peeled = false;
-    for (const id of open) {
-      const { deps = [] } = byId.get(id)!;
-      if (stuck.has(id) || deps.some((dep) => open.has(dep) || !byId.has(dep))) continue;
-      open.delete(id);
-      peeled = true;
+  const open = tasks.filter(({ status }) => status !== "completed");
+  const isOpen = new Set(open.map(({ id }) => id));
+  const waitingFor = new Map(
+    open.map(({ id, deps = [] }) => [id, deps.filter((dep) => isOpen.has(dep) || !byId.has(dep)).length]),
+  );
+  const dependents = new Map<number, number[]>();
+  for (const { id, deps = [] } of open) {
+    for (const dep of deps) {
+      const list = dependents.get(dep);
+      if (list === undefined) dependents.set(dep, [id]);
+      else list.push(id);
     }
   }
-  for (const id of open) if (!stuck.has(id)) stuck.set(id, "waits in a circle, or for a task that can never be ready");
-  return [...stuck].map(([id, why]) => ({ id, why })).sort((a, b) => a.id - b.id);
+  // Finish whatever can run, and whatever that frees; what is left over waits for ever.
+  const free = open.map(({ id }) => id).filter((id) => waitingFor.get(id) === 0);
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    waitingFor.delete(id);
+    for (const dependent of dependents.get(id) ?? []) {
+      const left = waitingFor.get(dependent)! - 1;
+      waitingFor.set(dependent, left);
+      if (left === 0) free.push(dependent);
+    }
+  }
+  return open
+    .filter(({ id }) => waitingFor.has(id))
+    .map((task) => ({ id: task.id, why: whyNever(task, byId) }))
+    .sort((a, b) => a.id - b.id);
+}
+
+function whyNever({ id, deps = [] }: Task, byId: ReadonlyMap<number, Task>): string {
+  if (deps.includes(id)) return "depends on itself";
+  const missing = deps.filter((dep) => !byId.has(dep));
+  if (missing.length > 0) return `depends on ${missing.join(", ")}, which does not exist`;
+  return "waits in a circle, or for a task that can never be ready";
 }
 
 export function updateTask(
