@@ -4,5 +4,11 @@ const group = "Hosts";
 
 export const hostEntries: readonly Entry[] = [
   { name: "setup", group, summary: "live inside Claude Code, Codex or OpenCode", load: () => import("./setup.js") },
+  {
+    name: "doctor",
+    group,
+    summary: "what is installed where, and whether it works",
+    load: () => import("./doctor.js"),
+  },
   { name: "hook", group, summary: "answer an event of a host (hosts call this)", load: () => import("./hook.js") },
 ];

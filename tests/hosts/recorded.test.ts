@@ -1,0 +1,166 @@
+// Payloads recorded from the real hosts, when they are at hand, and one of our own per event for when they are not.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readManifestFast } from "../../src/catalog/index.js";
+import { HookInput, HookOutput } from "../../src/hosts/command-schema.js";
+import { deniedTools, findHost, HOST_NAMES, type Host, NEXUS_CLASSES } from "../../src/hosts/index.js";
+import { PluginAnswerSchema, PluginNoteSchema } from "../../src/hosts/opencode/schema.js";
+import { SEMANTIC_CLASSES, type Verdict } from "../../src/schema/events.js";
+import { ROOT } from "./hook-process.js";
+
+const recorded = (host: string): [string, Record<string, unknown>][] => {
+  const folder = join(ROOT, "../shared/data/host-payloads", host);
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(join(folder, name), "utf8"))]);
+};
+
+const base = { session_id: "s", cwd: "/p", transcript_path: "/t" };
+const OWN: [string, Record<string, unknown>][] = [
+  ["start", { ...base, hook_event_name: "SessionStart", source: "startup" }],
+  ["compact", { ...base, hook_event_name: "SessionStart", source: "compact" }],
+  ["prompt", { ...base, hook_event_name: "UserPromptSubmit", prompt: "hi" }],
+  ["spawn", { ...base, hook_event_name: "SubagentStart", agent_id: "a", agent_type: "tester" }],
+  [
+    "stop",
+    { ...base, hook_event_name: "SubagentStop", agent_id: "a", agent_type: "tester", last_assistant_message: "done" },
+  ],
+  [
+    "pre",
+    { ...base, hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "ls" }, unknown_field: 1 },
+  ],
+  [
+    "post",
+    { ...base, hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "ls" }, tool_response: "x" },
+  ],
+  ["failed", { ...base, hook_event_name: "PostToolUseFailure", tool_name: "Bash", tool_input: {}, error: "no" }],
+  ["before", { ...base, hook_event_name: "PreCompact", trigger: "auto" }],
+  ["end", { ...base, hook_event_name: "SessionEnd", reason: "other" }],
+];
+const TYPES: Readonly<Record<string, string>> = {
+  SessionStart: "session_start",
+  UserPromptSubmit: "user_message",
+  SubagentStart: "subagent_spawn",
+  SubagentStop: "subagent_complete",
+  PreToolUse: "pre_tool_use",
+  PostToolUse: "post_tool_use",
+  PostToolUseFailure: "post_tool_use",
+  PreCompact: "context_compact",
+  SessionEnd: "session_end",
+};
+
+const verdicts: Verdict[] = [
+  { outcome: "allow", reason: null, rewrite: null, context: [], warnings: [] },
+  { outcome: "allow", reason: null, rewrite: null, context: ["for the model"], warnings: ["for the person"] },
+  { outcome: "allow", reason: null, rewrite: "bwrap ls", context: [], warnings: [] },
+  { outcome: "deny", reason: "because", rewrite: null, context: [], warnings: [] },
+];
+
+describe.each([
+  ["claude", "claude-code"],
+  ["codex", "codex"],
+] as const)("%s payloads", (name, folder) => {
+  const host = findHost(name)!;
+
+  it.each([...OWN, ...recorded(folder)])("%s: read as the event it is, or left alone", (_, payload) => {
+    const event = String(payload.hook_event_name);
+    const events = host.decode(payload);
+    const wanted = payload.source === "compact" ? "context_compact" : TYPES[event];
+    if (wanted === undefined) {
+      expect(events).toEqual([]);
+      return;
+    }
+    expect(HookInput.safeParse(payload).error).toBeUndefined();
+    const agentless = event === "SubagentStop" && !payload.agent_type;
+    expect(events.map(({ type }) => type)).toEqual(agentless ? [] : [wanted]);
+    expect(events.every(({ sessionId, cwd }) => sessionId === payload.session_id && cwd === payload.cwd)).toBe(true);
+  });
+
+  it.each([...OWN, ...recorded(folder)])(
+    "%s: answered in the host's own shape, with no key it does not know",
+    (_, payload) => {
+      const event = String(payload.hook_event_name) as keyof typeof HookOutput;
+      if (HookOutput[event] === undefined) return;
+      for (const verdict of verdicts) {
+        const shell = (payload.tool_input as { command?: unknown } | undefined)?.command !== undefined;
+        if (event === "PreToolUse" && (verdict.context.length > 0 || (verdict.rewrite !== null && !shell))) continue;
+        const { stdout, exit } = host.answer(payload, [verdict]);
+        expect(exit).toBe(0);
+        if (stdout !== "") expect(HookOutput[event].safeParse(JSON.parse(stdout)).error, stdout).toBeUndefined();
+      }
+    },
+  );
+});
+
+describe("opencode payloads", () => {
+  const host = findHost("opencode")!;
+  const TYPED: Readonly<Record<string, readonly string[]>> = {
+    "chat.message": ["user_message"],
+    "tool.execute.before": ["pre_tool_use"],
+    "tool.execute.after": ["post_tool_use"],
+    "tool.execute.after.task": ["subagent_complete", "post_tool_use"],
+    "experimental.session.compacting": ["context_compact"],
+  };
+  const own: [string, Record<string, unknown>][] = [
+    ["chat.message.json", { input: {}, output: { parts: [{ type: "text", text: "hi" }] } }],
+    ["tool.execute.before.json", { input: { tool: "bash" }, output: { args: { command: "ls" } } }],
+    [
+      "tool.execute.after.task.json",
+      {
+        input: { tool: "task", args: { subagent_type: "tester" } },
+        output: { output: "x", metadata: { sessionId: "c" } },
+      },
+    ],
+  ];
+  const named = [...own, ...recorded("opencode")].filter(([file]) =>
+    /^(?:chat\.message|tool\.execute|experimental\.session)/.test(file),
+  );
+
+  it.each(named)("%s", (file, given) => {
+    const hook = file.replace(/\.json$/, "").replace(/^(tool\.execute\.(?:before|after)).*/, "$1");
+    const note = { hook, directory: "/p", sessionID: "s", ...given };
+    expect(PluginNoteSchema.safeParse(note).error).toBeUndefined();
+    const wanted = TYPED[file.replace(/\.json$/, "")] ?? TYPED[hook];
+    expect(host.decode(note).map(({ type }) => type)).toEqual(wanted);
+    for (const verdict of verdicts)
+      expect(PluginAnswerSchema.safeParse(JSON.parse(host.answer(note, [verdict]).stdout)).error).toBeUndefined();
+  });
+
+  it("reads through the quotes `opencode run` puts around a prompt", () => {
+    const note = {
+      hook: "chat.message",
+      directory: "/p",
+      sessionID: "s",
+      input: {},
+      output: { parts: [{ type: "text", text: '"[plan] go"' }] },
+    };
+    expect(host.decode(note)).toMatchObject([{ type: "user_message", text: "[plan] go" }]);
+  });
+});
+
+describe("capabilities on hosts", () => {
+  const classes = new Set(
+    readManifestFast().vocabulary.capabilities.flatMap(({ blocks_semantic_classes }) => blocks_semantic_classes),
+  );
+
+  it("knows every class the vocabulary has, and no other", () => {
+    expect([...SEMANTIC_CLASSES].sort()).toEqual([...classes].sort());
+  });
+
+  it.each(HOST_NAMES)("maps every class of every capability to a tool of %s", (name) => {
+    const host = findHost(name)!;
+    const mapped = new Set([...Object.keys(host.toolsByClass), ...Object.values(NEXUS_CLASSES).flat()]);
+    expect([...classes].filter((one) => !mapped.has(one))).toEqual([]);
+  });
+
+  it.each(["claude", "claude-plugin", "codex", "opencode"])(
+    "derives deny lists of %s from names that are registered",
+    (name) => {
+      const host = findHost(name) as Host;
+      for (const tool of deniedTools(host, [...SEMANTIC_CLASSES])) {
+        const { access } = host.toolUse(tool, {});
+        expect(["edit", "shell", "nexus"], tool).toContain(access);
+      }
+    },
+  );
+});

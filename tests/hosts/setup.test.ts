@@ -1,0 +1,175 @@
+// nexus setup: what it writes, that it changes nothing else, and that it can be undone to the byte.
+import { createHash } from "node:crypto";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { newPlace, type Place } from "./clients.js";
+
+let place: Place;
+afterEach(() => place.remove());
+
+const SETTINGS =
+  '{\n\t// mine\n\t"model": "opus", // and why\n\t"hooks": {\n\t\t"Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }],\n\t\t"PreToolUse": [ { "matcher": "Bash", "hooks": [] } ]\n\t},\n}\n';
+const CONFIG = '# keep\nmodel = "x" # why\n\n[mcp_servers.other]\ncommand = "y"\n\n[profiles.a]\nb = 1 # c\n';
+const OPENCODE = '{\n  // theme\n  "theme": "dark",\n  "mcp": { "mine": { "type": "local", "command": ["x"] } }\n}\n';
+
+beforeEach(() => {
+  place = newPlace({
+    ".claude/settings.json": SETTINGS,
+    ".codex/config.toml": CONFIG,
+    "opencode.jsonc": OPENCODE,
+    "AGENTS.md": "# Mine, without an end of line",
+    "CLAUDE.md": "# Mine\r\n\r\nwith Windows lines\r\n",
+  });
+});
+
+/** Every path with a digest of its content. */
+function tree(folder: string): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+    if (name.startsWith(".git/") || name === ".git") continue;
+    const path = join(folder, name);
+    found[name] = lstatSync(path).isDirectory()
+      ? "folder"
+      : createHash("sha256").update(readFileSync(path)).digest("hex");
+  }
+  return found;
+}
+
+const HOSTS = ["claude", "codex", "opencode"] as const;
+
+describe("nexus setup", () => {
+  it("adds its part and keeps comments, order and everything else", () => {
+    for (const host of HOSTS) expect(place.nexus("setup", host).exit).toBe(0);
+    const settings = place.read(".claude/settings.json");
+    for (const text of ["// mine", "// and why", "say done", '"matcher": "Bash"']) expect(settings).toContain(text);
+    expect(settings.indexOf('"model"')).toBeLessThan(settings.indexOf('"hooks"'));
+    expect(settings.match(/hook\/hook\.js claude/g)).toHaveLength(9);
+    expect(place.read(".codex/config.toml").startsWith(CONFIG)).toBe(true);
+    expect(place.read(".codex/config.toml")).toContain("[mcp_servers.nexus]");
+    expect(place.read("opencode.jsonc")).toContain("// theme");
+    expect(place.read("AGENTS.md").startsWith("# Mine, without an end of line\n")).toBe(true);
+    expect(place.json(".mcp.json")).toMatchObject({
+      mcpServers: { nexus: { env: { NEXUS_HARNESS_ID: "nutcracker-claude" } } },
+    });
+    expect(readdirSync(join(place.root, ".claude/agents"))).toHaveLength(9);
+  });
+
+  it("changes nothing the second time, and nothing at all in a dry run", () => {
+    const before = tree(place.root);
+    for (const host of HOSTS)
+      expect(JSON.parse(place.nexus("setup", host, "--dry-run", "--json").stdout)).toMatchObject({ applied: false });
+    expect(tree(place.root)).toEqual(before);
+    for (const host of HOSTS) place.nexus("setup", host);
+    const after = tree(place.root);
+    for (const host of HOSTS) expect(JSON.parse(place.nexus("setup", host, "--json").stdout).changes).toEqual([]);
+    expect(tree(place.root)).toEqual(after);
+  });
+
+  it.each([
+    ["in the same order", HOSTS],
+    ["in the other order", [...HOSTS].reverse()],
+  ])("is undone to the byte, %s", (_, order) => {
+    const before = tree(place.root);
+    for (const host of HOSTS) place.nexus("setup", host);
+    for (const host of order) expect(place.nexus("setup", host, "--remove").exit).toBe(0);
+    expect(tree(place.root)).toEqual(before);
+  });
+
+  it("does the same for a person's own settings", () => {
+    mkdirSync(join(place.home, ".config/opencode"), { recursive: true });
+    writeFileSync(join(place.home, ".config/opencode/opencode.json"), OPENCODE);
+    const before = tree(place.home);
+    for (const host of HOSTS) expect(place.nexus("setup", host, "--scope", "user").exit).toBe(0);
+    expect(readFileSync(join(place.home, ".claude.json"), "utf8")).toContain("nexus");
+    expect(readFileSync(join(place.home, ".codex/hooks.json"), "utf8")).toContain("codex PreToolUse");
+    for (const host of HOSTS) place.nexus("setup", host, "--scope", "user", "--remove");
+    const left = tree(place.home);
+    for (const name of Object.keys(left)) if (name.startsWith(".local")) delete left[name];
+    expect(left).toEqual(before);
+  });
+
+  it("takes out only its own part of what a person changed since", () => {
+    place.nexus("setup", "claude");
+    place.nexus("setup", "codex");
+    place.write(".claude/settings.json", place.read(".claude/settings.json").replace('"opus"', '"sonnet"'));
+    place.write(".codex/config.toml", `${place.read(".codex/config.toml")}\n[mine]\nlater = true # added\n`);
+    place.write("CLAUDE.md", `${place.read("CLAUDE.md")}\nmore of mine\n`);
+    place.nexus("setup", "claude", "--remove");
+    place.nexus("setup", "codex", "--remove");
+    const settings = place.read(".claude/settings.json");
+    expect(settings).toContain('"sonnet"');
+    expect(settings).toContain("say done");
+    expect(settings).not.toContain("hook.js");
+    const config = place.read(".codex/config.toml");
+    expect(config).toContain("later = true # added");
+    expect(config).toContain('model = "x" # why');
+    expect(config).not.toContain("nexus");
+    expect(place.read("CLAUDE.md")).toContain("more of mine");
+    expect(place.read("CLAUDE.md")).not.toContain("nexus:start");
+  });
+
+  it("leaves a file of the person's alone that has a name it wanted", () => {
+    place.write(".claude/agents/tester.md", "my own tester\n");
+    expect(JSON.parse(place.nexus("setup", "claude", "--json").stdout).kept).toEqual([
+      join(place.root, ".claude/agents/tester.md"),
+    ]);
+    place.nexus("setup", "claude", "--remove");
+    expect(place.read(".claude/agents/tester.md")).toBe("my own tester\n");
+  });
+
+  it.each([
+    [".claude/settings.json", "claude", "{ broken"],
+    [".codex/config.toml", "codex", "= broken"],
+    ["opencode.jsonc", "opencode", "[]"],
+  ])("refuses settings it cannot understand, and writes nothing (%s)", (file, host, text) => {
+    place.write(file, text);
+    const before = tree(place.root);
+    const { exit, stderr } = place.nexus("setup", host);
+    expect(exit).toBe(2);
+    expect(stderr).toContain("nothing was changed");
+    expect(tree(place.root)).toEqual(before);
+  });
+
+  it("offers manual skills to no model", () => {
+    for (const host of HOSTS) place.nexus("setup", host);
+    for (const skill of ["nx-init", "nx-setup"]) {
+      expect(place.read(`.claude/skills/${skill}/SKILL.md`)).toContain("disable-model-invocation: true");
+      expect(place.read(`.agents/skills/${skill}/agents/openai.yaml`)).toContain("allow_implicit_invocation: false");
+      expect(place.has(`.opencode/skills/${skill}`)).toBe(false);
+      expect(place.has(`.opencode/commands/${skill}.md`)).toBe(true);
+      expect(place.read("opencode.jsonc")).toContain(`"${skill}": "deny"`);
+    }
+  });
+});
+
+describe("nexus doctor", () => {
+  it("finds nothing wrong after a set-up, and names what is, with its fix", () => {
+    for (const host of ["claude", "opencode"]) place.nexus("setup", host);
+    const well = place.nexus("doctor", "claude", "--json");
+    const checks = JSON.parse(well.stdout).checks as { what: string; state: string; message: string; fix?: string }[];
+    const of = (what: string) => checks.find((check) => check.what === what);
+    expect(of("mcp server")).toMatchObject({ state: "ok", message: expect.stringContaining("11 tools") });
+    expect(of("claude project")).toMatchObject({ state: "ok" });
+    expect(of("claude project hooks")).toMatchObject({
+      state: expect.stringMatching(/ok|warning/),
+      message: expect.stringMatching(/9 events|slow/),
+    });
+    expect(of("claude project deny lists")).toMatchObject({ state: "ok", message: expect.stringContaining("9 lists") });
+    expect(of("sandbox")).toBeDefined();
+
+    place.write(".opencode/agents/tester.md", '---\npermission: {"no_such_tool":"deny"}\n---\n');
+    const ill = place.nexus("doctor", "opencode", "--json");
+    expect(ill.exit).toBe(1);
+    expect(JSON.parse(ill.stdout).checks).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ what: "opencode project", state: "problem", fix: "nexus setup opencode" }),
+        expect.objectContaining({
+          what: "opencode project deny lists",
+          state: "problem",
+          message: "no such tools: no_such_tool",
+        }),
+      ]),
+    );
+  });
+});
