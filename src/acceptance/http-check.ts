@@ -1,5 +1,6 @@
 // api_test: a script that prints an HTTP response, or an endpoint the request declares, asked by us.
 // Only loopback and declared addresses are ever asked, redirects are not followed, and a body is read up to a limit.
+import { javascriptEngine } from "../process/index.js";
 import type { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { Check } from "./checks.js";
@@ -104,12 +105,13 @@ async function byService(
   options: HttpOptions,
 ): Promise<Outcome> {
   const { headers, body } = payload(check, options.credential);
+  const engine = javascriptEngine();
   const result = await room.run({
-    command: process.execPath,
+    command: engine.command,
     args: ["-e", SERVE_AND_ASK],
     stdin: { text: JSON.stringify({ start: check.start, method, path, headers, body, timeoutMs: check.timeoutMs }) },
     timeoutMs: check.timeoutMs + 5_000,
-    env: options.credential?.env ?? {},
+    env: { ...options.credential?.env, ...engine.env },
     signal: options.signal,
   });
   const log = logOf(result);

@@ -1,9 +1,12 @@
+import { AS_ENGINE } from "../process/index.js";
+
 // A small program of its own, run by Node inside the clean room: starts the service, waits until it listens, asks once,
 // prints the answer as JSON. Text, because the room's command must not depend on where our own files are.
 export const SERVE_AND_ASK = `
 const { spawn } = require("node:child_process");
 const net = require("node:net");
 const { readFileSync } = require("node:fs");
+delete process.env.${AS_ENGINE};
 const { start, method, path, headers, body, timeoutMs } = JSON.parse(readFileSync(0, "utf8"));
 const fail = (why) => { console.error(why); process.exit(1); };
 const probe = net.createServer().listen(0, "127.0.0.1", () => {

@@ -2,7 +2,7 @@
 // environment; SQLite through the sqlite3 program, or Node's own where that is missing.
 import { existsSync, realpathSync } from "node:fs";
 import { join, sep } from "node:path";
-import { type Environment, findProgram } from "../process/index.js";
+import { type Environment, findProgram, javascriptEngine } from "../process/index.js";
 import { type Check, inside } from "./checks.js";
 import type { CleanRoom } from "./clean-room.js";
 import type { AcceptanceCredential } from "./credential.js";
@@ -58,7 +58,7 @@ async function sqlite(room: CleanRoom, check: Check, database: string, signal?: 
     return failed(`database ${database} leads out of the result`);
   const command =
     findProgram("sqlite3", room.environment()) === null
-      ? { command: process.execPath, args: ["-e", NODE_SQLITE, path, check.query!] }
+      ? { ...javascriptEngine(), args: ["-e", NODE_SQLITE, path, check.query!] }
       : { command: "sqlite3", args: ["-batch", "-readonly", "-safe", "-csv", path, check.query!] };
   const result = await room.run({ ...command, timeoutMs: check.timeoutMs, signal });
   if (result.code === 69) return skipped("sqlite3 is not installed");

@@ -30,10 +30,12 @@ export interface InstallInput {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly agents: readonly AgentFile[];
   readonly skills: readonly SkillFile[];
-  /** Absolute: node, the hook's file, the plugin's file, and the words that start the MCP server. */
+  /** The words that start the hook, by absolute paths: node and its file, or a single-file nexus and "hook". */
   readonly node: string;
   readonly hook: string;
-  readonly plugin: string;
+  /** OpenCode's plugin: where its file is, or its code where there is no file to point at. */
+  readonly plugin: { readonly path: string } | { readonly code: string };
+  /** The words that start the MCP server. */
   readonly server: readonly string[];
   readonly version: string;
 }
@@ -72,7 +74,7 @@ export function isOurHook(element: unknown): boolean {
   return (
     typeof element === "object" &&
     element !== null &&
-    /hook\/hook\.js'? (?:claude|codex) /.test(JSON.stringify(element))
+    /(?:hook\/hook\.js|\/nexus[^/' ]*'? hook)'? (?:claude|codex) /.test(JSON.stringify(element))
   );
 }
 

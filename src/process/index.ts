@@ -12,3 +12,4 @@ export {
   runChild,
 } from "./run-child.js";
 export { type Bwrap, bwrapAvailable, findBwrap, type Mount, type Sandbox, sandboxArguments } from "./sandbox.js";
+export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";

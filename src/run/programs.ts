@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NutError } from "../errors.js";
+import { STANDALONE } from "../process/index.js";
 
 export function packageRoot(moduleUrl: string = import.meta.url): string {
   let folder = dirname(fileURLToPath(moduleUrl));
@@ -20,12 +21,17 @@ export function packageRoot(moduleUrl: string = import.meta.url): string {
 
 /** The MCP server an agent is given. */
 export function toolServer(): { readonly command: string; readonly args: readonly string[] } {
+  if (STANDALONE) return { command: process.execPath, args: ["mcp"] };
   return { command: process.execPath, args: [join(packageRoot(), "bin", "nexus.js"), "mcp"] };
 }
 
+/** The word by which the executable plays the demo agent. */
+const DEMO_AGENT = "demo-agent";
+
 /** The demo agent as a shell line for the command driver. */
 export function demoCommand(): string {
-  return [process.execPath, join(packageRoot(), "dist", "demo-agent.js")].map(quoted).join(" ");
+  const program = STANDALONE ? DEMO_AGENT : join(packageRoot(), "dist", "demo-agent.js");
+  return [process.execPath, program].map(quoted).join(" ");
 }
 
 const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,11 +1,11 @@
 // One writer at a time, across processes. The kernel holds the lock, so it ends with the process that held it, however that
 // ended; the file is never deleted, because a lock on a deleted file excludes nobody. Nobody ever steals a lock.
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
-import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NutError } from "../errors.js";
 import { fileLock } from "./file-lock.js";
+import { loadAddon } from "./kernel-addon.js";
 
 export interface Lock {
   /** Takes the lock or returns false at once. */
@@ -56,7 +56,7 @@ let kernel: Kernel | null | undefined;
 function loadKernel(): Kernel | null {
   if (kernel !== undefined) return kernel;
   try {
-    kernel = createRequire(import.meta.url)("fs-native-extensions") as Kernel;
+    kernel = loadAddon() as Kernel;
   } catch {
     kernel = null; // No prebuilt addon for this platform.
   }

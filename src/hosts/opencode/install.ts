@@ -38,8 +38,9 @@ export function installOpencode(input: InstallInput): InstallFile[] {
 }
 
 export function pluginFile({ node, hook, plugin }: Pick<InstallInput, "node" | "hook" | "plugin">): string {
+  const source = "path" in plugin ? `import { nexusPlugin } from ${JSON.stringify(plugin.path)};` : plugin.code.trim();
   return `// Written by nexus setup; nexus setup opencode --remove takes it out.
-import { nexusPlugin } from ${JSON.stringify(plugin)};
+${source}
 
 export const Nexus = nexusPlugin(${JSON.stringify({ node, hook })});
 `;

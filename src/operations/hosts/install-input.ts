@@ -22,6 +22,7 @@ import type { SemanticClass } from "../../schema/events.js";
 import { findRoot } from "../../state/index.js";
 import { VERSION } from "../../version.js";
 import type { Context } from "../operation.js";
+import { ownPrograms } from "./own-programs.js";
 
 export interface InstallChoice {
   readonly host: Host;
@@ -38,7 +39,6 @@ export async function installInput(
     throw new NutError("USAGE", "there is no home folder: HOME is not set", { hint: "export HOME=~" });
   const root = findRoot(cwd, env);
   const catalog = await loadCatalog({ configFile: join(root, ".nexus/config.yml") });
-  const packageRoot = dirname(catalog.coreDir);
   return {
     scope,
     root,
@@ -46,10 +46,7 @@ export async function installInput(
     env,
     agents: agentFiles(catalog, host),
     skills: skillFiles(catalog, host),
-    node,
-    hook: join(packageRoot, "dist/hook/hook.js"),
-    plugin: join(packageRoot, "dist/hook/opencode-plugin.js"),
-    server: [node, join(packageRoot, "bin/nexus.js"), "mcp"],
+    ...(await ownPrograms({ packageRoot: dirname(catalog.coreDir), node, env })),
     version: VERSION,
   };
 }

@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
+import { javascriptEngine } from "../../process/index.js";
 import { type DemoScript, type Edit, type Handed, readHandOver, readScript } from "./script.js";
 import { openTools, type Tools } from "./tools.js";
 
@@ -111,8 +112,9 @@ function test({ cwd }: Desk): string {
   const lines = criteria
     .filter(({ script, type = "shell" }) => script !== undefined && type === "shell")
     .map(({ id, script }) => {
-      const program = /\.[cm]?js$/.test(script!) ? process.execPath : "sh";
-      return { id, status: spawnSync(program, [script!], { cwd, encoding: "utf8", timeout: 60_000 }).status };
+      const { command, env } = /\.[cm]?js$/.test(script!) ? javascriptEngine() : { command: "sh", env: {} };
+      const options = { cwd, env: { ...process.env, ...env }, encoding: "utf8", timeout: 60_000 } as const;
+      return { id, status: spawnSync(command, [script!], options).status };
     });
   const failed = lines.filter(({ status }) => status !== 0);
   return [

@@ -1,0 +1,12 @@
+// One file is three programs: the command line, the hook that hosts start (which must never meet an argument parser that
+// could end in anything but 0 or 2), and the demo agent.
+const [word, ...rest] = process.argv.slice(2);
+if (word === "hook" && !rest.some((argument) => argument.startsWith("-"))) {
+  const { hookMain } = await import("../../src/cli/hooks/main.js");
+  await hookMain(rest);
+} else if (word === "demo-agent") {
+  await import("../../src/run/demo/agent.js");
+} else {
+  const { run } = await import("../../src/cli/nexus/main.js");
+  process.exitCode = await run();
+}

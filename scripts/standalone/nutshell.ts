@@ -1,0 +1,3 @@
+import { run } from "../../src/cli/nutshell/main.js";
+
+process.exitCode = await run();

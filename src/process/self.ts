@@ -1,0 +1,20 @@
+// Starting ourselves again. As a package we are files that node runs; as a single-file executable there is no node and
+// there are no files: process.execPath is the tool itself, which is also an engine for JavaScript when asked to be one.
+import type { Environment } from "./find-program.js";
+
+declare const __STANDALONE__: boolean | undefined;
+
+export const STANDALONE: boolean = typeof __STANDALONE__ === "boolean" && __STANDALONE__;
+
+/** In the environment of an executable: run what the arguments say, as node would, instead of the tool. */
+export const AS_ENGINE = "BUN_BE_BUN";
+
+export interface Engine {
+  readonly command: string;
+  readonly env: Environment;
+}
+
+/** What runs JavaScript given as a file or after `-e`. Its own children should not inherit `AS_ENGINE`. */
+export function javascriptEngine(): Engine {
+  return { command: process.execPath, env: STANDALONE ? { [AS_ENGINE]: "1" } : {} };
+}
