@@ -1,0 +1,107 @@
+#!/bin/sh
+# Installs nutshell and nexus as single files, after checking what was fetched.
+#
+#   sh install.sh --from https://example.org/releases/v0.1.0
+#   sh install.sh --from ./dist-standalone --prefix ~/.local
+#
+# --from, or NUTCRACKER_BASE_URL: the address or folder that holds the files and SHA256SUMS
+# --prefix, or PREFIX: where bin/ is (default: ~/.local)
+set -eu
+
+fail() {
+  printf 'install: error: %s\n' "$1" >&2
+  [ $# -lt 2 ] || printf 'install: hint: %s\n' "$2" >&2
+  exit 2
+}
+
+from=${NUTCRACKER_BASE_URL:-}
+prefix=${PREFIX:-}
+while [ $# -gt 0 ]; do
+  case $1 in
+    --from | --prefix)
+      [ $# -ge 2 ] || fail "$1 needs a value"
+      if [ "$1" = --from ]; then from=$2; else prefix=$2; fi
+      shift 2
+      ;;
+    -h | --help)
+      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *) fail "unknown argument $1" "sh install.sh --help" ;;
+  esac
+done
+if [ -z "$prefix" ]; then
+  [ -n "${HOME:-}" ] || fail "there is no home folder: HOME is not set" "sh install.sh --prefix /usr/local"
+  prefix=$HOME/.local
+fi
+[ -n "$from" ] || fail "where from?" "sh install.sh --from <address or folder>"
+
+case $(uname -s) in
+  Linux) os=linux suffix='' ;;
+  Darwin) os=darwin suffix='' ;;
+  MINGW* | MSYS* | CYGWIN*) os=windows suffix=.exe ;;
+  *) fail "no single file is made for $(uname -s)" "npm install -g nutcracker" ;;
+esac
+case $(uname -m) in
+  x86_64 | amd64) arch=amd64 ;;
+  aarch64 | arm64) arch=arm64 ;;
+  *) fail "no single file is made for $(uname -m)" "npm install -g nutcracker" ;;
+esac
+[ "$os-$arch" != windows-arm64 ] || arch=amd64
+
+work=$(mktemp -d)
+bin=$prefix/bin
+trap 'rm -rf "$work"; rm -f "$bin/.nutshell.$$" "$bin/.nexus.$$"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+fetch() {
+  case $from in
+    https://* | http://127.0.0.1* | http://localhost*)
+      if command -v curl >/dev/null 2>&1; then
+        curl -fsSL --retry 2 -o "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
+      elif command -v wget >/dev/null 2>&1; then
+        wget -q -O "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
+      else
+        fail "neither curl nor wget is there to fetch with" "apt-get install curl"
+      fi
+      ;;
+    *://*) fail "$from is neither https nor this machine: what it sends could be changed on the way" ;;
+    *) cp "$from/$1" "$work/$1" 2>/dev/null || fail "there is no $1 in $from" ;;
+  esac
+}
+
+digest() {
+  if command -v sha256sum >/dev/null 2>&1; then
+    sha256sum "$1"
+  elif command -v shasum >/dev/null 2>&1; then
+    shasum -a 256 "$1"
+  else
+    fail "neither sha256sum nor shasum is there to check with"
+  fi
+}
+
+# Everything is fetched and checked before anything is installed.
+fetch SHA256SUMS
+for tool in nutshell nexus; do
+  name=$tool-$os-$arch$suffix
+  wanted=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$work/SHA256SUMS")
+  [ -n "$wanted" ] || fail "SHA256SUMS does not name $name"
+  fetch "$name"
+  got=$(digest "$work/$name" | awk '{ print $1 }')
+  [ "$got" = "$wanted" ] || fail "$name is not what SHA256SUMS says: $got, expected $wanted" "fetch it again, or ask who published it"
+done
+
+mkdir -p "$bin" || fail "cannot make $bin" "sh install.sh --prefix ~/.local"
+for tool in nutshell nexus; do
+  cp "$work/$tool-$os-$arch$suffix" "$bin/.$tool.$$" || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
+  chmod 755 "$bin/.$tool.$$"
+done
+for tool in nutshell nexus; do
+  mv -f "$bin/.$tool.$$" "$bin/$tool$suffix"
+  printf '%s\n' "$bin/$tool$suffix"
+done
+case :$PATH: in
+  *:"$bin":*) ;;
+  *) printf 'install: hint: add %s to your PATH\n' "$bin" >&2 ;;
+esac

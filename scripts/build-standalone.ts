@@ -107,7 +107,11 @@ async function layOutAssets(folder: string): Promise<void> {
   for (const name of ["core", "dist/web"]) cpSync(join(root, name), join(folder, name), { recursive: true });
   await build({
     ...shared,
-    entryPoints: [join(root, "src/cli/hooks/opencode-plugin.ts")],
+    // Setup writes __PLACE__ in front of it.
+    stdin: {
+      contents: 'import { nexusPlugin } from "./opencode-plugin.js"; export const Nexus = nexusPlugin(__PLACE__);',
+      resolveDir: join(root, "src/cli/hooks"),
+    },
     outfile: join(folder, "opencode-plugin.js"),
     format: "esm",
     minify: true,

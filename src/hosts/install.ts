@@ -33,7 +33,7 @@ export interface InstallInput {
   /** The words that start the hook, by absolute paths: node and its file, or a single-file nexus and "hook". */
   readonly node: string;
   readonly hook: string;
-  /** OpenCode's plugin: where its file is, or its code where there is no file to point at. */
+  /** OpenCode's plugin: where its file is, or its code (which reads __PLACE__) where there is no file. */
   readonly plugin: { readonly path: string } | { readonly code: string };
   /** The words that start the MCP server. */
   readonly server: readonly string[];

@@ -38,12 +38,13 @@ export function installOpencode(input: InstallInput): InstallFile[] {
 }
 
 export function pluginFile({ node, hook, plugin }: Pick<InstallInput, "node" | "hook" | "plugin">): string {
-  const source = "path" in plugin ? `import { nexusPlugin } from ${JSON.stringify(plugin.path)};` : plugin.code.trim();
-  return `// Written by nexus setup; nexus setup opencode --remove takes it out.
-${source}
-
-export const Nexus = nexusPlugin(${JSON.stringify({ node, hook })});
-`;
+  const place = JSON.stringify({ node, hook });
+  // OpenCode takes every export for a plugin, so there is one and no other.
+  const body =
+    "path" in plugin
+      ? `import { nexusPlugin } from ${JSON.stringify(plugin.path)};\n\nexport const Nexus = nexusPlugin(${place});`
+      : `const __PLACE__ = ${place};\n${plugin.code.trim()}`;
+  return `// Written by nexus setup; nexus setup opencode --remove takes it out.\n${body}\n`;
 }
 
 /** `edit` is the one permission all of OpenCode's writing tools ask for. */
