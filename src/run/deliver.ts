@@ -6,9 +6,11 @@ import { openBundle, packFolder, writeManifest } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
+import type { Leak } from "../vault/index.js";
 import type { Accepted } from "./accept-run.js";
 import { deliveryResult } from "./delivery-result.js";
 import { readJournal } from "./journal.js";
+import { leaksIn, leakText } from "./leak-guard.js";
 import { type Run, record } from "./run.js";
 import type { JournalEvent } from "./run-state.js";
 
@@ -30,12 +32,13 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
     now: run.now(),
     isOwnTest: run.isOwnTest,
   });
-  const clean = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
+  const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
   rmSync(folder.delivery, { recursive: true, force: true });
   mkdirSync(join(folder.delivery, "delivery/logs"), { recursive: true });
   const changes = accepted.changes.filter(({ path }) => !run.isOwnTest(path));
   writeArtifacts(folder.main, folder.delivery, changes);
   writeLogs(run);
+  const clean = withLeaks(scrubbed, await leaksIn(folder.delivery));
   writeFileSync(join(folder.delivery, "delivery/result.json"), `${JSON.stringify(clean, null, 2)}\n`);
   writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.now()));
   mkdirSync(dirname(run.options.output), { recursive: true });
@@ -48,6 +51,14 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
   const ms = run.now().getTime() - run.since;
   record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
   return { path: packed.path, hash: packed.hash, result: clean };
+}
+
+/** What looks like a secret is told and not held back: the work stays here, and `pack` and `deliver` ask before it leaves. */
+function withLeaks(result: Delivery, leaks: readonly Leak[]): Delivery {
+  if (leaks.length === 0) return result;
+  const told = leaks.map((leak) => `${leakText(leak)} looks like a secret`);
+  const known = result.execution_log?.issues_encountered ?? [];
+  return { ...result, execution_log: { ...result.execution_log, issues_encountered: [...known, ...told] } };
 }
 
 function deliveryManifest(request: Manifest, result: Delivery, now: Date): Manifest {

@@ -1,7 +1,7 @@
 // Packing and the leak scan together: what is about to leave is looked at on its way, and held back when it must not go.
-import { realpathSync } from "node:fs";
-import { relative, sep } from "node:path";
-import type { Observer } from "../bundle/index.js";
+import { createReadStream, realpathSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { listFolder, type Observer } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Manifest } from "../schema/manifest.js";
 import { type Leak, leakScanner, type Secret } from "../vault/index.js";
@@ -53,10 +53,26 @@ export async function leakGuard(folder: string, options: LeakGuardOptions = {}):
   };
 }
 
+/** Everything in a folder that looks like a secret; for those who report what they found instead of refusing it. */
+export async function leaksIn(folder: string, options: LeakGuardOptions = {}): Promise<readonly Leak[]> {
+  const guard = await leakGuard(folder, options);
+  for (const { path, kind } of listFolder(folder, { ignoreRules: false }).entries) {
+    const watcher = kind === "file" ? guard.observe(path) : null;
+    if (watcher === null) continue;
+    for await (const chunk of createReadStream(join(folder, path), { highWaterMark: 1 << 20 }))
+      watcher.chunk(chunk as Buffer);
+    watcher.end();
+  }
+  return guard.leaks();
+}
+
+/** `files/app.ts:2 github (ghp_…)` */
+export function leakText({ path, line, rule, masked }: Leak): string {
+  return `${path}${line === null ? "" : `:${line}`} ${rule} (${masked})`;
+}
+
 function refusal(leaks: readonly Leak[]): NutError {
-  const shown = leaks.slice(0, SHOWN).map(({ path, line, rule, masked }) => {
-    return `${path}${line === null ? "" : `:${line}`} ${rule} (${masked})`;
-  });
+  const shown = leaks.slice(0, SHOWN).map(leakText);
   const more = leaks.length > SHOWN ? `, and ${leaks.length - SHOWN} more` : "";
   return new NutError("LEAK_FOUND", `what looks like a secret would be packed: ${shown.join("; ")}${more}`, {
     hint: `leave it out with .nutignore, or take the risk: --allow ${leaks[0]!.path}`,

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readIdentityFile, signRotation } from "../../src/vault/index.js";
 import { answers, Desk, NOW } from "./run.js";
 
 let desk: Desk;
@@ -477,6 +478,8 @@ describe("rotate", () => {
       { ...good, public_key: stranger.public_key },
       { ...good, signature: good.signature.replace(/^../, "00") },
       { ...good, extra: 1 },
+      // A stranger's own signature, which fits: only the key in the holder's manifest tells.
+      signRotation({ ...JSON.parse(good.payload), sequence: 9 }, readIdentityFile(desk.path("evil.key"))),
       [],
     ];
     for (const [i, file] of forged.entries()) {

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { leaksIn, leakText } from "../../src/run/leak-guard.js";
 import { peerIdOf } from "../../src/vault/index.js";
 import { Desk } from "./run.js";
 
@@ -154,6 +155,16 @@ describe("leak guard", () => {
       env: { NUTSHELL_IDENTITY: join(desk.dir, "notes.bin") },
     });
     expect(named).toMatchObject({ code: 1, err: expect.stringContaining("notes.bin identity") });
+  });
+
+  it("serves those who report what they find, too", async () => {
+    put("files/app.ts", `const t = "${token}";\n`);
+    put("files/id_rsa", "x");
+    expect((await leaksIn(desk.dir)).map(leakText)).toEqual([
+      "files/app.ts:1 github (ghp_…)",
+      "files/id_rsa secret-file (id_rsa)",
+    ]);
+    expect(await leaksIn(desk.dir, { allow: ["files"] })).toEqual([]);
   });
 
   it("refuses a vault in clear unless the risk is named", async () => {
