@@ -143,7 +143,14 @@ async function jest(room: CleanRoom, check: Check): Promise<Prepared> {
   return skipped("jest is not installed");
 }
 
-async function answers(room: CleanRoom, command: string, args: readonly string[]): Promise<boolean> {
-  if (findProgram(command, room.environment()) === null) return false;
-  return (await room.run({ command, args, timeoutMs: 30_000 })).code === 0;
+/** Asked once per program: starting some runners takes longer than the tests they run. */
+const answered = new Map<string, Promise<boolean>>();
+
+function answers(room: CleanRoom, command: string, args: readonly string[]): Promise<boolean> {
+  const program = findProgram(command, room.environment());
+  if (program === null) return Promise.resolve(false);
+  const key = [program, ...args].join("\0");
+  const known = answered.get(key) ?? room.run({ command, args, timeoutMs: 30_000 }).then(({ code }) => code === 0);
+  answered.set(key, known);
+  return known;
 }

@@ -1,8 +1,9 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { bwrapAvailable, findProgram, runChild } from "../../src/process/index.js";
-import { type Bench, bench } from "./room.js";
+import { type Bench, bench, put } from "./room.js";
 
 const has = (program: string) => findProgram(program, process.env) !== null;
 const held = await bwrapAvailable(process.env);
@@ -186,6 +187,51 @@ describe("acceptance", () => {
     setTimeout(() => controller.abort(), 200);
     await expect(accept({ signal: controller.signal })).rejects.toThrow();
     expect(readdirSync(join(folder, "work"))).toEqual([]);
+  });
+});
+
+describe("a hostile result", () => {
+  const criterion = { id: "AC-1", type: "shell", script: "tests/greets.sh" };
+
+  it("gains nothing by links in place of folders", async () => {
+    const { accept, folder, result } = make([criterion], GREETS, {});
+    put(folder, { "outside/greets.sh": "exit 0\n", "outside/greeting.txt": "hello\n" });
+    for (const name of ["tests", "files"]) {
+      rmSync(join(result, name), { recursive: true });
+      symlinkSync(join(folder, "outside"), join(result, name));
+    }
+    const report = await accept();
+    expect(report).toMatchObject({ verdict: "failed", results: [{ id: "AC-1", status: "failed" }] });
+    expect(report.warnings.join()).toContain("links cannot be delivered and were left out: files, tests");
+    expect(readFileSync(join(folder, "outside/greeting.txt"), "utf8")).toBe("hello\n");
+  });
+
+  it("does not hang on a pipe, and leaves no process running", async () => {
+    const { accept, result } = make([{ ...criterion, timeout_seconds: 5 }], GREETS, {
+      "files/greeting.txt": "hello\n",
+    });
+    execFileSync("mkfifo", [join(result, "files/pipe")]);
+    expect(await accept()).toMatchObject({ verdict: "passed" });
+  });
+
+  it("is ended at its time limit with every process it forked", async () => {
+    const mark = `3${process.pid}.25`;
+    const { outcomes } = make(
+      [{ ...criterion, script: "tests/forks.sh", timeout_seconds: 1 }],
+      {
+        "tests/forks.sh": `for i in 1 2 3 4 5; do setsid sleep ${mark} & done; sh files/more.sh; wait\n`,
+        "files/more.sh": "",
+      },
+      { "files/more.sh": `(setsid sleep ${mark} </dev/null >/dev/null 2>&1 &)\n` },
+    );
+    expect(await outcomes()).toEqual({ "AC-1": "failed: took longer than 1 s" });
+    const alive = execFileSync("sh", ["-c", `ps ax -o args | grep -c "^sleep ${mark}" || true`], { encoding: "utf8" });
+    expect(alive.trim()).toBe("0");
+  });
+
+  it("is told apart when it changes how tests are run", async () => {
+    const { accept } = make([criterion], GREETS, { "files/greeting.txt": "hello\n", "conftest.py": "import os\n" });
+    expect((await accept()).warnings).toContain("the result changes how tests are run: conftest.py");
   });
 });
 
