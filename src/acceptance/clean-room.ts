@@ -8,6 +8,7 @@ import {
   findBwrap,
   type Mount,
   privateMounts,
+  privateTmp,
   runChild,
   type Sandbox,
 } from "../process/index.js";
@@ -48,7 +49,7 @@ export async function openCleanRoom({ folder, env, sandbox }: RoomOptions): Prom
   for (const path of [tree, home, temporary]) mkdirSync(path, { recursive: true });
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
 
-  const mounts: Mount[] = [{ access: "writable", path: "/tmp", from: temporary }, ...privateMounts(env.HOME)];
+  const mounts: Mount[] = [...privateTmp(temporary, [env.PATH]), ...privateMounts(env.HOME)];
   mounts.push({ access: "writable", path: folder });
   const room: CleanRoom = {
     tree,

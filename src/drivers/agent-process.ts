@@ -9,6 +9,7 @@ import {
   findBwrap,
   type Mount,
   privateMounts,
+  privateTmp,
   readLines,
   type Sandbox,
   startChild,
@@ -50,7 +51,8 @@ export async function startAgent(
   { command, args, env = {} }: AgentCommand,
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
-  const sandbox = await sandboxFor(name, request);
+  const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
+  const sandbox = await sandboxFor(name, request, [command, ...args, request.command, ...servers, request.env.PATH]);
   const child = await startChild({
     command,
     args,
@@ -73,7 +75,11 @@ export async function isHeld({ sandbox = "auto", env }: SessionRequest): Promise
   return sandbox === "auto" && (await findBwrap(env)) !== null;
 }
 
-async function sandboxFor(name: DriverName, request: SessionRequest): Promise<Sandbox | null> {
+async function sandboxFor(
+  name: DriverName,
+  request: SessionRequest,
+  words: readonly (string | undefined)[],
+): Promise<Sandbox | null> {
   const { cwd, home, may, writable = [] } = request;
   const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(join(cwd, path)));
   if (!(await isHeld(request))) {
@@ -89,7 +95,7 @@ async function sandboxFor(name: DriverName, request: SessionRequest): Promise<Sa
   const temporary = join(home, "tmp");
   mkdirSync(temporary, { recursive: true });
   const mounts: Mount[] = [
-    { access: "writable", path: "/tmp", from: temporary },
+    ...privateTmp(temporary, words),
     ...privateMounts(request.env.HOME),
     { access: may.edit ? "writable" : "read-only", path: cwd },
     ...obeyed.map(
@@ -164,8 +170,12 @@ export function sessionEnd(heard: Heard, exit: ChildEnd, complaint: string): Ses
   return text.trim() === "" ? failed("it ended without a word") : { ...base, outcome: "completed" };
 }
 
+/** The line that says what went wrong: not the stack below it, nor the version Node adds at the end. */
 function lastLine(text: string): string {
-  return text.trim().split("\n").at(-1)?.trim().slice(0, 500) ?? "";
+  const lines = text.split("\n").map((line) => line.trim());
+  const telling = lines.filter((line) => line !== "" && !/^(at |Node\.js v|[{}\]]|\w+: .*,$)/.test(line));
+  const error = telling.findLast((line) => /^(\w*Error|Uncaught|fatal|error)\b.*:/i.test(line));
+  return (error ?? telling.at(-1) ?? "").slice(0, 500);
 }
 
 /** Reads a nested value without believing its shape. */

@@ -11,5 +11,13 @@ export {
   type RunOptions,
   runChild,
 } from "./run-child.js";
-export { type Bwrap, bwrapAvailable, findBwrap, type Mount, type Sandbox, sandboxArguments } from "./sandbox.js";
+export {
+  type Bwrap,
+  bwrapAvailable,
+  findBwrap,
+  type Mount,
+  privateTmp,
+  type Sandbox,
+  sandboxArguments,
+} from "./sandbox.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";

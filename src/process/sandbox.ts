@@ -1,6 +1,7 @@
 // What a child may touch, enforced by the kernel through bubblewrap. Denying a tool does not deny an edit: a shell does
 // the same; a read-only mount and a network namespace hold whatever the program tries.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { type Environment, findProgram } from "./find-program.js";
 
 export interface Mount {
@@ -24,6 +25,21 @@ export interface Bwrap {
   readonly program: string;
   /** Whether a network namespace of its own can be made here. */
   readonly network: boolean;
+}
+
+/**
+ * A /tmp of one's own, with what the command needs from the real one still readable: a project may well live there, and
+ * its programs, servers and search path with it. `words` is anything that may hold paths: arguments, commands, PATH.
+ */
+export function privateTmp(folder: string, words: readonly (string | undefined)[]): Mount[] {
+  const named = words.flatMap((word) =>
+    [...(word ?? "").matchAll(/(?:^|[\s"'=:;])(\/tmp\/[^/\s"':;]+)/g)].map(([, path]) => path!),
+  );
+  const needed = [...new Set(named)].filter((path) => existsSync(path));
+  return [
+    { access: "writable", path: "/tmp", from: folder },
+    ...needed.map((path): Mount => ({ access: "read-only", path })),
+  ];
 }
 
 /** bubblewrap's arguments, without the program itself. The command keeps the environment it is started with. */
