@@ -84,7 +84,7 @@ export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
     .filter(({ status }) => status === "failed")
     .map(({ id, reason }) => `${id} fails: ${reason ?? "no reason"}`);
   const task: RunTask = {
-    id: 1 + Math.max(0, ...run.state.tasks.keys()),
+    id: nextId(run),
     title: `Repair what the acceptance found: ${run.manifest.task?.title ?? "the request"}`,
     context: `All tasks are done, but the request's own tests do not hold:\n${problems.join("\n")}`,
     deps: [],
@@ -98,3 +98,23 @@ export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
   await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
   return true;
 }
+
+/** A checklist is judged by a reviewer. A plan without one gets one; false when there is nothing to judge. */
+export async function addReview(run: Run): Promise<boolean> {
+  const checklist = run.manifest.acceptance?.checklist ?? [];
+  const reviewed = [...run.state.tasks.values()].some(({ task }) => task.kind === "review");
+  if (checklist.length === 0 || reviewed) return false;
+  const task: RunTask = {
+    id: nextId(run),
+    title: `Review: ${run.manifest.task?.title ?? "the request"}`,
+    context: "Read the change against the request, and judge every checklist item with evidence from the files.",
+    deps: [],
+    owner: "reviewer",
+    kind: "review",
+  };
+  record(run, { type: "task_added", task });
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  return true;
+}
+
+const nextId = (run: Run) => 1 + Math.max(0, ...run.state.tasks.keys());

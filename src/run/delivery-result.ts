@@ -87,12 +87,12 @@ function checklistResults({ acceptance }: Manifest, state: RunState): Checklist 
   });
 }
 
-/** completed is only what was proven: every task done, every criterion passed when the harness ran it. */
+/** completed is only what is backed: every task done, every criterion passed when the harness ran it, every item judged. */
 function statusOf(state: RunState, accepted: Accepted, checklist: Checklist): Delivery["status"] {
   const tasks = [...state.tasks.values()];
   const done = tasks.every(({ status }) => status === "completed");
-  const judgedNo = checklist.some(({ status }) => status === "failed");
-  if (done && accepted.verdict === "passed" && !judgedNo && !saysNo(state)) return "completed";
+  const judged = checklist.every(({ status }) => status === "passed");
+  if (done && accepted.verdict === "passed" && judged && !saysNo(state)) return "completed";
   if (accepted.counts.proven > 0) return "partial";
   const blocked = tasks.some(({ problems }) => problems.some((problem) => problem.startsWith("blocked: ")));
   const worked = tasks.some(({ status, task }) => status === "completed" && task.kind === "work");

@@ -5,7 +5,7 @@ import { planChecks } from "../acceptance/index.js";
 import { NutError } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Delivery } from "../schema/delivery.js";
-import { type Accepted, acceptedReport, acceptRun, addRepair } from "./accept-run.js";
+import { type Accepted, acceptedReport, acceptRun, addRepair, addReview } from "./accept-run.js";
 import type { Trip } from "./breakers.js";
 import { deliver } from "./deliver.js";
 import { planWithLead } from "./lead.js";
@@ -76,7 +76,9 @@ async function workAndAccept(run: Run): Promise<Accepted> {
     const known = acceptedReport(run);
     const report =
       known !== null && run.state.accepted!.versions === run.state.versions.length ? known : await accept(run);
-    if (report.verdict !== "failed" || hasSkipped(run) || !(await addRepair(run, report))) return report;
+    const more =
+      report.verdict === "failed" ? !hasSkipped(run) && (await addRepair(run, report)) : await addReview(run);
+    if (!more) return report;
   }
 }
 

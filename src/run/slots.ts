@@ -3,6 +3,7 @@
 // means not merging it. Only one look per agent walks the whole slot.
 import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
 import { type Change, compareTrees, lookAt, seeEntry, type Tree, type TreeEntry, withChanges } from "./tree.js";
 
@@ -16,6 +17,8 @@ export interface Slot {
   /** The latest look at it, when an agent was in it since `base`. */
   after: Tree | null;
   leftovers: readonly string[];
+  /** The repository's own facts when the slot was made. */
+  readonly git: GitFacts | null;
 }
 
 export interface SlotsInput {
@@ -53,7 +56,7 @@ export class Slots {
     if (!/^slot-\d+$/.test(name) || this.#names.has(name) || !existsSync(path)) return null;
     this.#names.add(name);
     const base = versions.reduce((tree, changes) => withChanges(tree, changes), start);
-    return { name, path, base, version: versions.length, after: null, leftovers: [] };
+    return { name, path, base, version: versions.length, after: null, leftovers: [], git: gitFacts(path) };
   }
 
   /** Removes what earlier processes left and nobody took up. */
@@ -83,6 +86,12 @@ export class Slots {
 
   /** Takes back whatever the agent left and offers the slot to the next one. */
   release(slot: Slot): void {
+    const git = gitFacts(slot.path);
+    if (git?.refs !== slot.git?.refs || git?.trusted !== slot.git?.trusted) {
+      // A hook or a moved branch would meet the next agent; a new copy meets nobody.
+      rmSync(slot.path, { recursive: true, force: true });
+      return;
+    }
     if (slot.after === null) this.changes(slot);
     for (const path of slot.leftovers) {
       if (!path.split("/").includes(".git")) rmSync(join(slot.path, path), { recursive: true, force: true });
@@ -115,7 +124,7 @@ export class Slots {
     const path = join(this.#input.folder, name);
     copyFolder(this.#input.base, path);
     const skip = (inside: string) => !this.#input.counts(inside);
-    return { name, path, base: lookAt(path, { skip }), version: 0, after: null, leftovers: [] };
+    return { name, path, base: lookAt(path, { skip }), version: 0, after: null, leftovers: [], git: gitFacts(path) };
   }
 }
 
