@@ -7,72 +7,26 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { requireForPackages, root, shared, version } from "./bundling.mjs";
-import { fetchPackage } from "./fetch-package.js";
+import { bunOf, cache, hostTarget, TARGETS } from "./standalone/targets.js";
 
-const BUN = "1.4.4";
 const TOOLS = ["nutshell", "nexus"] as const;
 type Tool = (typeof TOOLS)[number];
 
-interface Target {
-  readonly bun: string;
-  readonly integrity: string;
-  /** As the kernel lock's addon names it. */
-  readonly addon: string;
-  readonly suffix?: string;
-}
-
-/** "baseline" runs on every 64-bit processor of its kind, not only on those of the last ten years. */
-export const TARGETS: Readonly<Record<string, Target>> = {
-  "linux-amd64": {
-    bun: "bun-linux-x64-baseline",
-    integrity: "sha512-FBU6T21NT+i+rESbi0Z8A8G5xN51c+WZ0v6pIjI6szSzOlqVNv64nf7FPnwNIyxKD1M7Wg5cEobLC/QbzCeLtA==",
-    addon: "linux-x64",
-  },
-  "linux-arm64": {
-    bun: "bun-linux-aarch64",
-    integrity: "sha512-ZTVtpf9zmHSBVPX1sBwe5agGb/rN34yPGg/Hby8e2Ax2uCUA2URZKlZH7qLntK7qaFJCMXh9v0GWNYN2zINz1w==",
-    addon: "linux-arm64",
-  },
-  "darwin-amd64": {
-    bun: "bun-darwin-x64-baseline",
-    integrity: "sha512-uzSXckTnNNS7Un1ihiM31R7P5iKndZ65t6Zj3iI72SrfoV2uI97MKM8z1qer2oRHyqXHLUIJTIhj+qT5UeEjrw==",
-    addon: "darwin-x64",
-  },
-  "darwin-arm64": {
-    bun: "bun-darwin-aarch64",
-    integrity: "sha512-zW/hxwc8sJAILGwB5eTC4i48ouGXf0V4lrxmEOk3JIE6JkYVW1TZh1E2pIempqsezgW1sckTIIDudFON8bJ2Mw==",
-    addon: "darwin-arm64",
-  },
-  "windows-amd64": {
-    bun: "bun-windows-x64-baseline",
-    integrity: "sha512-c+169V+ole29sk5GpFuh6Q4uNwRDqu9tXZAVUYIsdfGZeiJeduQ030BkxHi3PmNpj7w/ec2+oO2okRFVFC9i1g==",
-    addon: "win32-x64",
-    suffix: ".exe",
-  },
-};
-
-const cache = join(root, ".cache/standalone");
 const out = join(root, "dist-standalone");
 
-/** The name of this machine's target. */
-export function hostTarget(): string | null {
-  const os = { linux: "linux", darwin: "darwin", win32: "windows" }[process.platform as string];
-  const arch = { x64: "amd64", arm64: "arm64" }[process.arch as string];
-  const name = `${os}-${arch}`;
-  return name in TARGETS ? name : null;
-}
-
-function bunOf(name: string): string {
-  const { bun, integrity, suffix = "" } = TARGETS[name]!;
-  return join(fetchPackage({ name: `@oven/${bun}`, version: BUN, integrity }, cache), "bin", `bun${suffix}`);
-}
-
-/** The addon is named where it is: Bun carries along whatever `.node` file it sees required. */
-function carryAddon(addon: string): Plugin {
+/**
+ * The lock: on Windows the addon, named where it is, because Bun carries along whatever `.node` file it sees required;
+ * elsewhere our own, because there the addon ends a Bun process.
+ */
+function carryLock(addon: string): Plugin {
   const file = join(root, "node_modules/fs-native-extensions/prebuilds", addon, "fs-native-extensions.node");
   return {
-    name: "carry-addon",
+    name: "carry-lock",
     setup({ onLoad, onResolve }) {
+      if (!addon.startsWith("win32")) {
+        onResolve({ filter: /\/kernel-addon\.js$/ }, () => ({ path: join(root, "scripts/standalone/posix-lock.ts") }));
+        return;
+      }
       onLoad({ filter: /src\/state\/kernel-addon\.ts$/ }, () => ({
         contents: 'import addon from "fs-native-extensions"; export const loadAddon = () => addon;',
         resolveDir: join(root, "src/state"),
@@ -125,10 +79,10 @@ async function bundle(tool: Tool, target: string, folder: string): Promise<void>
     entryPoints: [join(root, `scripts/standalone/${tool}.ts`)],
     outfile: join(folder, `${tool}.js`),
     format: "esm",
-    external: [],
+    external: ["bun:ffi"],
     define: { ...shared.define, __STANDALONE__: "true" },
     banner: requireForPackages,
-    plugins: [...(shared.plugins ?? []), carryAddon(TARGETS[target]!.addon)],
+    plugins: [...(shared.plugins ?? []), carryLock(TARGETS[target]!.addon)],
   });
 }
 

@@ -1,0 +1,131 @@
+// What the GitHub Action runs: check, validate and verify, told as a job summary, annotations and outputs. Everything
+// comes from the environment, so nothing a pull request names is ever part of a command line.
+import { spawnSync } from "node:child_process";
+import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const NUTSHELL = fileURLToPath(new URL("../bin/nutshell.js", import.meta.url));
+const { env } = process;
+const cwd = env.GITHUB_WORKSPACE ?? process.cwd();
+const paths = (env.NUTCRACKER_PATH ?? "").split("\n").flatMap((line) => line.trim() || []);
+const request = env.NUTCRACKER_REQUEST?.trim() || null;
+const rerun = env.NUTCRACKER_RERUN === "true";
+
+/** One command's answer: 0 yes, 1 no, anything else could not. */
+function ask(command, path, flags = []) {
+  const args = [NUTSHELL, command, "--json", ...flags, "--", path];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8", maxBuffer: 2 ** 28 });
+  const parsed = status === 0 || status === 1 ? parse(stdout) : null;
+  return {
+    command,
+    status,
+    result: parsed,
+    error: parsed === null ? (parse(stderr)?.error ?? { message: stderr }) : null,
+  };
+}
+
+function parse(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+function isDelivery(path) {
+  try {
+    const full = resolve(cwd, path);
+    const manifest = statSync(full).isDirectory()
+      ? JSON.parse(readFileSync(join(full, "nutshell.json"), "utf8"))
+      : ask("inspect", path, ["--manifest"]).result?.manifest;
+    return manifest?.bundle_type === "delivery";
+  } catch {
+    return false; // The commands themselves will say what is wrong with it.
+  }
+}
+
+function judge(path) {
+  const answers = [ask("validate", path), ask("check", path)];
+  if (isDelivery(path)) {
+    const flags = [...(request === null ? [] : ["--request", request]), ...(rerun ? ["--rerun"] : [])];
+    answers.push(ask("verify", path, flags));
+  }
+  return { path, answers, ok: answers.every(({ status }) => status === 0) };
+}
+
+/** Text from a bundle is data: in a table cell it must stay text. */
+function cell(text) {
+  return String(text)
+    .replace(/[\p{Cc}\p{Cf}]+/gu, " ")
+    .replace(/[\\`*_{}[\]<>()#+!|~&@:]/g, (character) => `&#${character.codePointAt(0)};`)
+    .slice(0, 400);
+}
+
+const findingsOf = ({ result, error }) =>
+  error === null ? (result.findings ?? []) : [{ severity: "error", path: "", message: error.message, fix: error.hint }];
+
+const verdictOf = ({ command, status, result }) => {
+  if (status !== 0 && status !== 1) return "could not look";
+  if (command === "check") return result.status;
+  if (command === "validate") return result.valid ? "valid" : "invalid";
+  return result.verified ? `verified: ${result.status}` : "not verified";
+};
+
+function summary(judged) {
+  const lines = ["## Nutshell", "", "| bundle | question | answer |", "|---|---|---|"];
+  for (const { path, answers } of judged) {
+    for (const answer of answers) {
+      const mark = answer.status === 0 ? "✅" : "❌";
+      lines.push(`| ${cell(path)} | ${answer.command} | ${mark} ${cell(verdictOf(answer))} |`);
+    }
+  }
+  const rows = judged.flatMap(({ path, answers }) =>
+    answers.flatMap((answer) =>
+      findingsOf(answer).map(
+        ({ severity, path: where, message, fix }) =>
+          `| ${severity} | ${cell(path)} | ${cell(where)} | ${cell(message)} | ${cell(fix ?? "")} |`,
+      ),
+    ),
+  );
+  if (rows.length > 0) {
+    lines.push("", "| | bundle | where | what | what helps |", "|---|---|---|---|---|", ...new Set(rows.slice(0, 200)));
+    if (rows.length > 200) lines.push("", `and ${rows.length - 200} more`);
+  }
+  const claims = judged.flatMap(({ answers }) => answers.flatMap(({ result }) => result?.claims ?? []));
+  if (claims.length > 0) {
+    lines.push("", "| claim | status | evidence |", "|---|---|---|");
+    for (const { id, status, evidence } of claims) lines.push(`| ${cell(id)} | ${status} | ${evidence} |`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+/** A workflow command's own escapes; a bundle must not be able to write one. */
+const escaped = (text) => String(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const property = (text) => escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+
+function annotate(judged) {
+  for (const { path, answers } of judged) {
+    for (const finding of answers.flatMap(findingsOf)) {
+      if (finding.severity !== "error" && finding.severity !== "warning") continue;
+      console.log(`::${finding.severity} file=${property(path)}::${escaped(finding.message)}`);
+    }
+  }
+}
+
+if (paths.length === 0) {
+  console.log("::error::the input path is empty: name a bundle or a task's folder");
+  process.exit(2);
+}
+const judged = paths.map(judge);
+const ok = judged.every((one) => one.ok);
+annotate(judged);
+for (const { path, answers } of judged)
+  for (const answer of answers) console.log(escaped(`${path}: ${answer.command}: ${verdictOf(answer)}`));
+if (env.GITHUB_STEP_SUMMARY) appendFileSync(env.GITHUB_STEP_SUMMARY, summary(judged));
+if (env.GITHUB_OUTPUT) appendFileSync(env.GITHUB_OUTPUT, `ok=${ok}\n`);
+process.exitCode = ok
+  ? 0
+  : judged.some(({ answers }) => answers.some(({ status }) => status !== 0 && status !== 1))
+    ? 2
+    : 1;

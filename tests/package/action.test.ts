@@ -1,0 +1,125 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { root } from "./installed.js";
+
+interface Action {
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly runs: {
+    readonly using: string;
+    readonly steps: readonly {
+      readonly shell: string;
+      readonly run: string;
+      readonly env?: Readonly<Record<string, string>>;
+    }[];
+  };
+}
+
+const action = parse(readFileSync(join(root, "action.yml"), "utf8")) as Action;
+let work: string;
+
+beforeAll(() => {
+  work = mkdtempSync(join(tmpdir(), "nutcracker-action-"));
+  cpSync(join(root, "examples/1-bug-fix"), join(work, "task"), { recursive: true });
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** Runs the action's own steps, as a runner would, with a made-up environment. */
+function runAction(inputs: Readonly<Record<string, string>>) {
+  const files = { output: join(work, "output"), summary: join(work, "summary") };
+  for (const file of Object.values(files)) writeFileSync(file, "");
+  let stdout = "";
+  let status: number | null = 0;
+  for (const step of action.runs.steps) {
+    const given = Object.entries(step.env ?? {}).map(([name, value]) => [
+      name,
+      value.replace(/\$\{\{ inputs\.(\w+) \}\}/g, (_, input: string) => inputs[input] ?? ""),
+    ]);
+    const done = spawnSync("bash", ["-e", "-o", "pipefail", "-c", step.run], {
+      cwd: work,
+      encoding: "utf8",
+      env: {
+        PATH: process.env.PATH,
+        HOME: work,
+        CI: "true",
+        GITHUB_ACTIONS: "true",
+        GITHUB_ACTION_PATH: root.replace(/\/$/, ""),
+        GITHUB_WORKSPACE: work,
+        GITHUB_OUTPUT: files.output,
+        GITHUB_STEP_SUMMARY: files.summary,
+        ...Object.fromEntries(given),
+      },
+    });
+    stdout += done.stdout;
+    status = done.status;
+    if (status !== 0) break;
+  }
+  return { status, stdout, output: readFileSync(files.output, "utf8"), summary: readFileSync(files.summary, "utf8") };
+}
+
+const nutshell = (...args: string[]) => {
+  const { status, stderr } = spawnSync(process.execPath, [join(root, "bin/nutshell.js"), ...args], { cwd: work });
+  expect(status, String(stderr)).toBe(0);
+};
+
+describe("the GitHub Action", () => {
+  it("is composite, runs Node only and never puts an input into a command", () => {
+    expect(action.runs.using).toBe("composite");
+    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun"]);
+    expect(action.runs.steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
+    expect(action.runs.steps.filter((step) => "uses" in step)).toEqual([]);
+  });
+
+  it("says yes to a complete task, as a folder and as a bundle", () => {
+    nutshell("pack", "--dir", "task", "-o", "task.nut");
+    const { status, output, summary } = runAction({ path: "task\n  task.nut  \n" });
+    expect({ status, output }).toEqual({ status: 0, output: "ok=true\n" });
+    expect(summary).toContain("| task | check | ✅ ready |");
+    expect(summary).toContain("| task.nut | validate | ✅ valid |");
+  });
+
+  it("says no, with an annotation for every error, when something is missing", () => {
+    nutshell("init", "--dir", "draft");
+    const { status, stdout, output, summary } = runAction({ path: "draft" });
+    expect({ status, output }).toEqual({ status: 1, output: "ok=false\n" });
+    expect(stdout).toMatch(/^::error file=draft::\S/m);
+    expect(summary).toMatch(/\| draft \| check \| ❌ (draft|incomplete) \|/);
+  });
+
+  it("could not look at what is not there", () => {
+    const { status, output } = runAction({ path: "nowhere.nut" });
+    expect({ status, output }).toEqual({ status: 2, output: "ok=false\n" });
+    expect(runAction({ path: " " }).status).toBe(2);
+  });
+
+  it("lets no bundle write workflow commands or markup", () => {
+    cpSync(join(work, "task"), join(work, "hostile"), { recursive: true });
+    const path = join(work, "hostile/nutshell.json");
+    const manifest = JSON.parse(readFileSync(path, "utf8"));
+    manifest.task.description = "";
+    manifest.context = { ...manifest.context, "<img src=x>|\n::set-output name=ok::true": "gone\n::error::x.md" };
+    manifest.id = "a\n::stop-commands::x";
+    writeFileSync(path, JSON.stringify(manifest));
+    const { status, stdout, summary } = runAction({ path: "hostile" });
+    expect(status).not.toBe(0);
+    expect(stdout.split("\n").filter((line) => /^::(?!error file|warning file)/.test(line))).toEqual([]);
+    expect(summary).not.toContain("<img");
+  });
+
+  it("verifies a delivery against its request, and runs its acceptance again when asked", () => {
+    nutshell("pack", "--dir", "task", "-o", "request.nut");
+    const run = spawnSync(
+      process.execPath,
+      [join(root, "bin/nexus.js"), "run", "request.nut", "--driver", "demo", "-o", "delivery.nut", "--yes"],
+      { cwd: work, encoding: "utf8", env: { ...process.env, HOME: work } },
+    );
+    expect(run.status, run.stderr).toBe(0);
+    const { status, output, summary } = runAction({ path: "delivery.nut", request: "request.nut", rerun: "true" });
+    expect({ status, output }, summary).toEqual({ status: 0, output: "ok=true\n" });
+    expect(summary).toContain("| delivery.nut | verify | ✅ verified&#58; completed |");
+    expect(summary).toMatch(/\| AC-\d+ \| passed \| proven \|/);
+  });
+});
