@@ -13,23 +13,22 @@ export interface Lock {
   release(): void;
 }
 
-/** A change takes milliseconds; whoever waits this long is waiting for a process that is stuck or stopped. */
-export const LOCK_WAIT_MS = 10_000;
+/** A change takes milliseconds, even in a crowd; whoever waits this long waits for a process that is stuck or stopped. */
+export const LOCK_WAIT_MS = 30_000;
 
-/** Changes are shorter than a millisecond or two: asking again soon keeps the lock busy when many want it. */
-const FIRST_PAUSE_MS = 0.5;
-const LONGEST_PAUSE_MS = 3;
-/** A holder that takes this long is doing something else; asking often would only slow it down. */
-const PATIENCE_MS = 500;
-const PATIENT_PAUSE_MS = 25;
+/** Changes are short: asking again soon keeps the lock busy when many want it. */
+const FIRST_PAUSE_MS = 2;
+const SHORTEST_PAUSE_MS = 0.5;
+/** Whoever has waited longer asks more often: a newcomer must not always win. */
+const EAGER_AFTER_MS = 250;
 
 /** Runs `change` alone. Throws STATE_LOCKED, naming the holder, when the lock does not come free in time. */
 export async function exclusively<T>(lock: Lock, path: string, change: () => T, waitMs = LOCK_WAIT_MS): Promise<T> {
   const start = performance.now();
-  for (let pause = FIRST_PAUSE_MS; !lock.tryAcquire(); ) {
+  while (!lock.tryAcquire()) {
     const waited = performance.now() - start;
     if (waited >= waitMs) throw locked(path, waitMs);
-    pause = Math.min(pause * 1.6, waited > PATIENCE_MS ? PATIENT_PAUSE_MS : LONGEST_PAUSE_MS);
+    const pause = Math.max(SHORTEST_PAUSE_MS, FIRST_PAUSE_MS * (1 - waited / EAGER_AFTER_MS));
     // Uneven pauses keep a crowd of writers from asking in step.
     await sleep(pause * (0.5 + Math.random()));
   }
