@@ -69,7 +69,8 @@ describe.each(COMPRESSIONS)("a %s bundle", (compression) => {
     for (let at = 0; at < whole.length; at += 1) {
       const cut = await attempt(whole.subarray(0, at));
       if (cut !== null) expect(cut, `cut at ${at}`).toEqual(expected);
-      for (let bit = 0; bit < 8; bit += 1) {
+      // Without compression most bits are content, and one of each byte tells as much as eight.
+      for (let bit = compression === "none" ? 7 : 0; bit < 8; bit += 1) {
         const flipped = Buffer.from(whole);
         flipped[at]! ^= 1 << bit;
         const result = await attempt(flipped);
