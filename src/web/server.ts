@@ -36,7 +36,13 @@ const IDLE_MS = 30_000;
 
 export async function serve(options: ServeOptions): Promise<Serving> {
   let gate: Gate | null = null;
-  const server = createServer({ headersTimeout: HEADERS_MS, requestTimeout: 10_000, maxHeaderSize: 16_384 });
+  const server = createServer({
+    headersTimeout: HEADERS_MS,
+    requestTimeout: 10_000,
+    maxHeaderSize: 16_384,
+    // How often the two times above are looked at; by default only every half minute.
+    connectionsCheckingInterval: 1_000,
+  });
   server.maxConnections = MAX_CONNECTIONS;
   server.keepAliveTimeout = 5_000;
   server.setTimeout(IDLE_MS, (socket) => socket.destroy());

@@ -43,10 +43,21 @@ export function useBoard(): BoardState {
         if (gone) again = setTimeout(open, 2_000);
       };
     };
-    open();
-    return () => {
+    const close = () => {
       source?.close();
+      source = null;
       clearTimeout(again);
+    };
+    // A browser has six connections to one server: a board that nobody looks at gives its own back.
+    const look = () => {
+      if (document.hidden) close();
+      else if (source === null) open();
+    };
+    look();
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      document.removeEventListener("visibilitychange", look);
+      close();
       cancelAnimationFrame(frame);
     };
   }, []);

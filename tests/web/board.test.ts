@@ -1,0 +1,264 @@
+import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type Browser, expectAccessible, hasChromium, openBrowser, shot, type Watched } from "./browser.js";
+import { project, taskList } from "./projects.js";
+import { run, type Served, start, temporary, write } from "./serving.js";
+
+describe.skipIf(!hasChromium)("the board in a browser", () => {
+  const folder = temporary();
+  const root = join(folder.path, "shop");
+  const state = (name: string) => join(root, ".nexus/state", name);
+  const env = { HOME: folder.path };
+  let browser: Browser;
+  let served: Served;
+
+  beforeAll(async () => {
+    write(root, project({ tasks: 12, agents: 5 }));
+    write(join(folder.path, "other"), { ".nexus/state/tasks.json": { ...taskList(3), goal: "The other project" } });
+    browser = await openBrowser();
+    served = await start(
+      "nexus",
+      ["board", "--project", root, "--project", join(folder.path, "other"), "--port", "0"],
+      { env },
+    );
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await served?.stop();
+    folder.remove();
+  });
+
+  async function look(route: string, serving = served): Promise<Watched> {
+    const watched = await browser.page();
+    const { page } = watched;
+    const known = (await browser.context.cookies()).some(({ name }) => name === `nutcracker_${serving.port}`);
+    await page.goto(known ? serving.origin : serving.link);
+    await page.goto(`${serving.origin}/#/${route}`);
+    await page.waitForSelector("main h1");
+    return watched;
+  }
+
+  afterEach(async () => {
+    for (const page of browser.context.pages().slice(1)) await page.close();
+  });
+
+  const main = ({ page }: Watched) => page.locator("main").innerText();
+  /** How long until the page says it; fails after a second and a half. */
+  async function shows({ page }: Watched, text: string): Promise<number> {
+    const since = Date.now();
+    await page.locator("main", { hasText: text }).waitFor({ timeout: 5_000 });
+    return Date.now() - since;
+  }
+
+  it("shows plan, tasks, agents of every harness, denials, runs, history and artifacts", async () => {
+    const view = await look("now");
+    const now = await main(view);
+    for (const fact of [
+      "Signed cookies",
+      "3 of 12 done",
+      "What about old sessions",
+      "denied: no_file_edit",
+      "Wish list",
+      "50k of 200k",
+    ])
+      expect(now).toContain(fact);
+    await expectAccessible(view.page);
+    await shot(view.page, "board-now");
+    const at = async (route: string) => {
+      await view.page.goto(`${served.origin}/#/${route}`);
+      await view.page.waitForSelector(`nav a[aria-current="page"][href="#/${route.split("/")[0]}"]`);
+      return main(view);
+    };
+    expect(await at("plan")).toMatch(
+      /Which scheme[\s\S]*decided[\s\S]*HMAC, with rotation[\s\S]*What about old sessions[\s\S]*open/,
+    );
+    await expectAccessible(view.page);
+    expect(await at("tasks")).toMatch(/running[\s\S]*Task number 4/);
+    await expectAccessible(view.page);
+    const agents = await at("agents");
+    expect(agents).toMatch(/nutcracker agent-0[\s\S]*1 file: src\/cookie\.ts/);
+    expect(agents).toContain("nutcracker-claude a1");
+    expect(agents).toContain("task 4");
+    expect(agents).toContain("All tests pass.");
+    await expectAccessible(view.page);
+    expect(await at("activity")).toMatch(
+      /tester\s+file_creation\s+no denied: no_file_edit[\s\S]*partial_file_edit\s+src\/cookie\.ts/,
+    );
+    await expectAccessible(view.page);
+    expect(await at("runs")).toMatch(/Wish list[\s\S]*paused[\s\S]*1 of 2 done[\s\S]*one test fails/);
+    await expectAccessible(view.page);
+    await at("history");
+    await shows(view, "In the gateway");
+    await view.page.getByLabel("Search the history").fill("tidy");
+    await view.page.locator("main", { hasNotText: "In the gateway", hasText: "1 task" }).waitFor();
+    expect(await main(view)).toContain("1 task");
+    await expectAccessible(view.page);
+    await at("artifacts/notes/research.md");
+    await shows(view, "Three services.");
+    await expectAccessible(view.page);
+    expect(view.complaints).toEqual([]);
+    expect(view.requests.filter((url) => !url.startsWith(served.origin) && !url.startsWith("data:"))).toEqual([]);
+  });
+
+  it("draws tasks as a graph and tells about the one that is chosen", async () => {
+    const view = await look("tasks/graph");
+    await view.page.waitForSelector(".node");
+    expect(await view.page.locator(".graph path").count()).toBeGreaterThan(10);
+    await view.page.locator(".node.running").first().click();
+    expect(await view.page.locator(".task-detail").innerText()).toMatch(
+      /Task 4[\s\S]*running[\s\S]*What there is to know/,
+    );
+    await expectAccessible(view.page);
+    await shot(view.page, "board-graph");
+    expect(view.complaints).toEqual([]);
+  });
+
+  it("shows the other project at a click", async () => {
+    const view = await look("tasks");
+    await view.page.getByRole("button", { name: "other" }).click();
+    await shows(view, "The other project");
+  });
+
+  it("shows a change within a second, whatever is written and however", async () => {
+    const view = await look("now");
+    const tasks = taskList(12) as { goal: string; tasks: { title: string; status: string }[] };
+    tasks.tasks[3]!.title = "Renamed while you look";
+    writeFileSync(state("tasks.json.new"), JSON.stringify(tasks));
+    renameSync(state("tasks.json.new"), state("tasks.json"));
+    expect(await shows(view, "Renamed while you look")).toBeLessThan(1_000);
+
+    const line = {
+      at: new Date().toISOString(),
+      agent_name: "reviewer",
+      tool: "shell_command_exec",
+      ok: false,
+      error: "denied just now",
+    };
+    appendFileSync(state("tool-log.jsonl"), `${JSON.stringify(line)}\n`);
+    expect(await shows(view, "denied just now")).toBeLessThan(1_000);
+
+    write(root, {
+      ".nexus/state/nutcracker-codex/agent-tracker.json": [
+        {
+          harness_id: "nutcracker-codex",
+          agent_name: "newcomer",
+          agent_id: "n1",
+          started_at: new Date().toISOString(),
+          status: "running",
+        },
+      ],
+    });
+    expect(await shows(view, "newcomer")).toBeLessThan(1_000);
+
+    const added = await run("nexus", ["task", "add", "Added by the program", "now"], root);
+    expect(added.stderr).not.toContain("error");
+    expect(await shows(view, "of 13 done")).toBeLessThan(1_000);
+  });
+
+  it("names a damaged file and goes on with the rest", async () => {
+    const view = await look("now");
+    const before = readFileSync(state("plan.json"));
+    writeFileSync(state("plan.json"), "{ half");
+    await shows(view, "plan.json is not JSON");
+    expect(await main(view)).toContain("denied: no_file_edit");
+    writeFileSync(state("plan.json"), before);
+    await shows(view, "Signed cookies");
+    rmSync(state("plan.json"));
+    await view.page.locator("main h1", { hasNotText: "Signed" }).waitFor();
+    writeFileSync(state("plan.json"), before);
+    await shows(view, "Signed cookies");
+  });
+
+  it("writes nothing unless it was started to", async () => {
+    const view = await look("plan");
+    expect(await view.page.locator("form, .plain").count()).toBe(0);
+    const status = await view.page.evaluate(async () => {
+      const response = await fetch("/api/change", {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: '{"project":0,"action":"reopen","task":1}',
+      });
+      return response.status;
+    });
+    expect(status).toBe(405);
+  });
+
+  it("comes back by itself when the board is started again", async () => {
+    const first = await start("nexus", ["board", "--project", root, "--port", "0"], { env });
+    const view = await look("plan", first);
+    await view.page.waitForSelector(".live.live");
+    await first.stop();
+    await view.page.waitForSelector(".live.lost");
+    const second = await start("nexus", ["board", "--project", root, "--port", String(first.port)], { env });
+    await view.page.waitForSelector(".live.live", { timeout: 10_000 });
+    await second.stop();
+  });
+
+  it("decides, reopens and answers when it may write, and only with the page's token", async () => {
+    const writable = await start("nexus", ["board", "--project", root, "--port", "0", "--write"], { env });
+    try {
+      const view = await look("plan", writable);
+      await view.page.getByLabel("The decision, with its reason").fill("Carry them over once");
+      await view.page.getByRole("button", { name: "Decide" }).click();
+      await shows(view, "2 of 2 issues decided");
+      const plan = JSON.parse(readFileSync(state("plan.json"), "utf8"));
+      expect(plan.issues[1]).toMatchObject({ status: "decided", decision: "Carry them over once" });
+
+      await view.page.goto(`${writable.origin}/#/tasks/1`);
+      await view.page.getByRole("button", { name: "Reopen this task" }).click();
+      await view.page.locator(".task-detail", { hasText: "ready" }).waitFor();
+      expect(JSON.parse(readFileSync(state("tasks.json"), "utf8")).tasks[0].status).toBe("pending");
+
+      await view.page.goto(`${writable.origin}/#/runs`);
+      await view.page.getByLabel("What the next try should do differently").fill("use the other port");
+      await expectAccessible(view.page);
+      await view.page.getByRole("button", { name: "Answer" }).click();
+      await view.page.locator("main .question").waitFor({ state: "detached" });
+      const journal = readFileSync(state("nutcracker/runs/20260101-000000-aaaa/journal.jsonl"), "utf8")
+        .trim()
+        .split("\n");
+      expect(JSON.parse(journal.at(-1)!)).toMatchObject({
+        type: "answered",
+        task: 2,
+        answer: "retry",
+        text: "use the other port",
+      });
+
+      const statuses = await view.page.evaluate(async () => {
+        const send = async (headers: Record<string, string>) =>
+          (await fetch("/api/change", { method: "POST", headers, body: '{"project":0,"action":"reopen","task":2}' }))
+            .status;
+        return [
+          await send({ "content-type": "application/json" }),
+          await send({ "content-type": "application/json", "x-nutcracker-token": "guess" }),
+        ];
+      });
+      expect(statuses).toEqual([403, 403]);
+      expect(JSON.parse(readFileSync(state("tasks.json"), "utf8")).tasks[1].status).toBe("completed");
+    } finally {
+      await writable.stop();
+    }
+  });
+
+  it("stays smooth with a thousand tasks and a hundred agents", async () => {
+    const large = join(folder.path, "large");
+    write(large, project({ tasks: 1_000, agents: 100 }));
+    const serving = await start("nexus", ["board", "--project", large, "--port", "0"], { env });
+    try {
+      const view = await look("tasks/graph", serving);
+      await view.page.waitForSelector(".node", { timeout: 30_000 });
+      await shot(view.page, "board-large");
+      expect(await view.page.locator(".node").count()).toBeLessThan(120);
+      await view.page.getByRole("button", { name: "List" }).click();
+      await view.page.waitForSelector(".task-line");
+      expect(await view.page.locator(".task-line").count()).toBeLessThan(80);
+      await view.page.getByLabel("Find a task").fill("number 999");
+      await shows(view, "Task number 999");
+      await expectAccessible(view.page);
+    } finally {
+      await serving.stop();
+    }
+  });
+});

@@ -1,0 +1,89 @@
+// A real browser with a profile of its own, and what the pages are tested with. Everything ends with the test.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { expect } from "vitest";
+
+export const CHROMIUM = "/usr/bin/chromium";
+export const hasChromium = existsSync(CHROMIUM);
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const shots = join(root, "test-results", "web");
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+export interface Browser {
+  readonly context: BrowserContext;
+  page(): Promise<Watched>;
+  close(): Promise<void>;
+}
+
+/** A page, and everything it complained about or asked for. */
+export interface Watched {
+  readonly page: Page;
+  readonly complaints: string[];
+  readonly requests: string[];
+}
+
+export async function openBrowser(options: { colorScheme?: "light" | "dark" } = {}): Promise<Browser> {
+  const profile = mkdtempSync(join(tmpdir(), "nut-browser-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: CHROMIUM,
+    headless: true,
+    viewport: { width: 1280, height: 860 },
+    colorScheme: options.colorScheme ?? "light",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  return {
+    context,
+    page: async () => watched(await context.newPage()),
+    close: async () => {
+      await context.close();
+      rmSync(profile, { recursive: true, force: true });
+    },
+  };
+}
+
+function watched(page: Page): Watched {
+  const complaints: string[] = [];
+  const requests: string[] = [];
+  page.on("pageerror", (error) => complaints.push(`error: ${error.message}`));
+  page.on("console", (message) => {
+    if (message.type() === "error") complaints.push(`console: ${message.text()}`);
+  });
+  page.on("dialog", (dialog) => {
+    complaints.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("request", (request) => requests.push(request.url()));
+  return { page, complaints, requests };
+}
+
+/** Kept beside the run for people to look at; never committed. */
+export async function shot(page: Page, name: string): Promise<void> {
+  mkdirSync(shots, { recursive: true });
+  await page.screenshot({ path: join(shots, `${name}.png`) });
+}
+
+export async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(axeSource);
+  const violations = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
+    return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
+  });
+  expect(violations).toEqual([]);
+}
+
+interface AxeViolation {
+  readonly id: string;
+  readonly nodes: readonly { readonly html: string }[];
+}

@@ -1,0 +1,152 @@
+// A project in full swing, written as the harnesses write it.
+import type { Content } from "./serving.js";
+
+const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
+
+export interface Size {
+  readonly tasks: number;
+  readonly agents: number;
+}
+
+export function taskList(count: number): object {
+  const tasks = Array.from({ length: count }, (_, at) => {
+    const id = at + 1;
+    const deps = id <= 2 ? [] : [...new Set([Math.max(1, id - 1 - (id % 5)), Math.max(1, id - 2 - (id % 7))])];
+    const status = id <= count * 0.3 ? "completed" : id <= count * 0.4 ? "in_progress" : "pending";
+    return {
+      id,
+      title: `Task number ${id}`,
+      context: "What there is to know.",
+      status,
+      deps,
+      owner: id % 2 === 0 ? "engineer" : "tester",
+    };
+  });
+  return { goal: "Everything works", decisions: ["Keep it small"], tasks };
+}
+
+export function project({ tasks, agents }: Size): Content {
+  return {
+    ".nexus/.gitignore": "state/\n",
+    ".nexus/state/plan.json": {
+      id: 2,
+      topic: "Signed cookies",
+      created_at: ago(4_000),
+      research_summary: "Sessions live in memory.",
+      issues: [
+        {
+          id: 1,
+          title: "Which scheme",
+          status: "decided",
+          decision: "HMAC, with rotation",
+          how_summary: { architect: "HMAC is enough" },
+        },
+        { id: 2, title: "What about old sessions", status: "pending" },
+      ],
+    },
+    ".nexus/state/tasks.json": taskList(tasks),
+    ".nexus/state/nutcracker/agent-tracker.json": Array.from({ length: agents }, (_, at) => ({
+      harness_id: "nutcracker",
+      agent_name: "engineer",
+      agent_id: `agent-${at}`,
+      started_at: ago(60 + at),
+      status: at % 2 === 0 ? "running" : "completed",
+      resume_count: 0,
+      ...(at % 2 === 0
+        ? {}
+        : { stopped_at: ago(5), last_message: "All tests pass.", files_touched: [`src/file-${at}.ts`] }),
+    })),
+    ".nexus/state/nutcracker/agent-tracker.extension.json": { extends: "agent-tracker", tasks: { "agent-0": 4 } },
+    ".nexus/state/nutcracker-claude/agent-tracker.json": [
+      {
+        harness_id: "nutcracker-claude",
+        agent_name: "architect",
+        agent_id: "a1",
+        started_at: ago(30),
+        status: "running",
+      },
+    ],
+    ".nexus/state/edit-tracker.json": { files: { "src/cookie.ts": [{ agent_id: "agent-0", at: ago(9) }] } },
+    ".nexus/state/tool-log.jsonl": [
+      { at: ago(20), agent_name: "engineer", tool: "partial_file_edit", path: "src/cookie.ts", ok: true },
+      {
+        at: ago(10),
+        agent_name: "tester",
+        tool: "file_creation",
+        path: "src/new.ts",
+        ok: false,
+        error: "denied: no_file_edit",
+      },
+    ]
+      .map((line) => `${JSON.stringify(line)}\n`)
+      .join(""),
+    ".nexus/state/artifacts/notes/research.md": "# Notes\n\nThree services.\n",
+    ".nexus/history.json": {
+      cycles: [
+        {
+          schema_version: "0.7",
+          completed_at: ago(90_000),
+          branch: "main",
+          plan: {
+            id: 1,
+            topic: "Rate limits",
+            created_at: ago(99_000),
+            issues: [{ id: 1, title: "Where", status: "decided", decision: "In the gateway" }],
+          },
+          tasks: [],
+        },
+        {
+          schema_version: "0.7",
+          completed_at: ago(80_000),
+          branch: "main",
+          plan: null,
+          tasks: [{ id: 1, title: "Tidy up", context: "x", status: "completed", deps: [] }],
+        },
+      ],
+    },
+    ".nexus/state/nutcracker/runs/20260101-000000-aaaa/run.json": {
+      id: "20260101-000000-aaaa",
+      created_at: ago(300),
+      title: "Wish list",
+      driver: "demo",
+      budget: { timeMs: 600_000, tokens: 200_000, agentMs: 1, stallMs: 1, loop: 1 },
+    },
+    ".nexus/state/nutcracker/runs/20260101-000000-aaaa/journal.jsonl": journal(),
+  };
+}
+
+function journal(): string {
+  const plan = {
+    source: "default",
+    tasks: [
+      { id: 1, title: "Store" },
+      { id: 2, title: "Test" },
+    ],
+    decisions: [],
+    issues: [],
+  };
+  const usage = { tokens: 50_000, costUsd: 0.5 };
+  const ended = { agent: "e1", task: 1, outcome: "done", text: "", ms: 1, usage, changes: [], problems: [], tools: [] };
+  return [
+    { type: "created", run: "20260101-000000-aaaa" },
+    { type: "planned", plan },
+    {
+      type: "agent_started",
+      agent: "e1",
+      task: 1,
+      role: "engineer",
+      purpose: "work",
+      mode: "fresh",
+      reason: "",
+      base: 0,
+      slot: "slot-1",
+    },
+    { type: "agent_ended", ...ended, reported: true, decisions: [], issues: [], verdicts: [] },
+    { type: "task_completed", task: 1, evidence: "checked" },
+    { type: "task_failed", task: 2, problems: ["one test fails"] },
+    { type: "asked", task: 2, question: "task 2 failed again: one test fails" },
+    { type: "paused", reason: "question", message: "a task needs an answer", hint: "nexus resume", ms: 60_000 },
+  ]
+    .map((event) => `${JSON.stringify({ at: ago(100), ...event })}\n`)
+    .join("");
+}

@@ -1,0 +1,268 @@
+// The server as a stranger meets it: raw requests, whatever a browser would never send included.
+import { once } from "node:events";
+import { symlinkSync } from "node:fs";
+import { request as ask } from "node:http";
+import { connect, createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { request, SECRET } from "./bundles.js";
+import { run, type Served, start, temporary, write } from "./serving.js";
+
+interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+interface Asking {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+describe("the server", () => {
+  const folder = temporary();
+  const nut = join(folder.path, "task.nut");
+  let served: Served;
+  let cookie = "";
+
+  const get = (path: string, { method = "GET", headers = {} }: Asking = {}, port = served.port): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const asked = ask({ host: "127.0.0.1", port, path, method, headers: { cookie, ...headers } }, (response) => {
+        const parts: Buffer[] = [];
+        response.on("data", (bytes: Buffer) => parts.push(bytes));
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            body: Buffer.concat(parts).toString("utf8"),
+          }),
+        );
+        response.on("error", reject);
+      });
+      asked.on("error", reject);
+      asked.end();
+    });
+
+  /** What comes back for exactly these bytes; an empty text when the connection is cut. */
+  const raw = (bytes: string): Promise<string> =>
+    new Promise((resolve) => {
+      const socket = connect(served.port, "127.0.0.1");
+      let text = "";
+      socket.on("data", (data) => {
+        text += data;
+      });
+      socket.on("error", () => resolve(text));
+      socket.on("close", () => resolve(text));
+      socket.write(bytes);
+    });
+
+  beforeAll(async () => {
+    write(join(folder.path, "task"), request);
+    const packed = await run("nutshell", ["pack", "--dir", join(folder.path, "task"), "-o", nut, "--force"]);
+    if (packed.code !== 0) throw new Error(packed.stderr);
+    served = await start("nutshell", ["serve", nut, "--port", "0"]);
+    const welcome = await get(`/?token=${new URL(served.link).searchParams.get("token")}`);
+    expect(welcome.status).toBe(303);
+    cookie = String(welcome.headers["set-cookie"]).split(";")[0]!;
+    expect(String(welcome.headers["set-cookie"])).toMatch(/; HttpOnly; SameSite=Strict; Path=\//);
+  });
+
+  afterAll(async () => {
+    await served?.stop();
+    folder.remove();
+  });
+
+  it("lets in whoever has the cookie, with every protection in the answer", async () => {
+    const { status, headers } = await get("/");
+    expect(status).toBe(200);
+    expect(headers["content-security-policy"]).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/);
+    expect(headers["content-security-policy"]).not.toMatch(/unsafe/);
+    expect(headers).toMatchObject({
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+      "referrer-policy": "no-referrer",
+      "cache-control": "no-store",
+    });
+    expect((await get("/", { method: "HEAD" })).body).toBe("");
+  });
+
+  it("turns the link into a cookie once", async () => {
+    const used = new URL(served.link).searchParams.get("token");
+    expect((await get(`/?token=${used}`, { headers: { cookie: "" } })).status).toBe(403);
+    expect((await get("/?token=guess", { headers: { cookie: "" } })).status).toBe(403);
+    expect((await get("/", { headers: { cookie: "" } })).status).toBe(403);
+    expect((await get("/viewer.js", { headers: { cookie: `${cookie}x` } })).status).toBe(403);
+    const next = /http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/.exec(served.stderr())?.[0];
+    expect(next).toBeDefined();
+    expect((await get(new URL(next!).pathname + new URL(next!).search, { headers: { cookie: "" } })).status).toBe(303);
+  });
+
+  it.each([
+    ["a foreign name", "evil.example"],
+    ["a foreign name with our port", "evil.example:PORT"],
+    ["localhost", "localhost:PORT"],
+    ["no port", "127.0.0.1"],
+    ["another port", "127.0.0.1:1"],
+    ["another spelling of the address", "127.1:PORT"],
+    ["the address as one number", "2130706433:PORT"],
+    ["a trailing dot", "127.0.0.1.:PORT"],
+    ["a name that looks alike", "127.0.0.1.nip.io:PORT"],
+    ["a user before the host", "127.0.0.1:PORT@evil.example"],
+  ])("refuses a Host that is %s", async (_, host) => {
+    expect((await get("/", { headers: { host: host.replace("PORT", String(served.port)) } })).status).toBe(403);
+  });
+
+  it("refuses a missing or doubled Host", async () => {
+    expect(await raw(`GET / HTTP/1.1\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 40[03]|^$/,
+    );
+    expect(await raw(`GET / HTTP/1.0\r\nCookie: ${cookie}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 403/);
+    const own = `127.0.0.1:${served.port}`;
+    const doubled = await raw(
+      `GET / HTTP/1.1\r\nHost: ${own}\r\nHost: ${own}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(doubled).toMatch(/^HTTP\/1\.1 40[03]|^$/);
+  });
+
+  it.each(["https://evil.example", "null", "http://localhost:PORT", "https://127.0.0.1:PORT", "http://127.0.0.1"])(
+    "refuses the Origin %s",
+    async (origin) => {
+      const own = origin.replace("PORT", String(served.port));
+      expect((await get("/api/view", { headers: { origin: own } })).status).toBe(403);
+    },
+  );
+
+  it("refuses what another site's page sends", async () => {
+    const headers = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors" };
+    expect((await get("/api/view", { headers })).status).toBe(403);
+    expect((await get("/api/view", { headers: { origin: served.origin } })).status).toBe(200);
+  });
+
+  it.each(["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])("answers %s with 405", async (method) => {
+    const { status, headers } = await get("/", { method });
+    expect([status, headers.allow]).toEqual([405, "GET, HEAD"]);
+  });
+
+  it("speaks no other protocol and is no proxy", async () => {
+    const own = `127.0.0.1:${served.port}`;
+    const head = `Host: ${own}\r\nCookie: ${cookie}\r\n`;
+    expect(await raw(`GET / HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)).toBe("");
+    expect(await raw(`CONNECT evil.example:443 HTTP/1.1\r\n${head}\r\n`)).toBe("");
+    expect(await raw(`GET http://evil.example/ HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 400/,
+    );
+    expect(await raw(`GET //evil.example/ HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)).toMatch(/^HTTP\/1\.1 400/);
+    expect(await raw("\x16\x03\x01\x02nonsense\r\n\r\n")).toBe("");
+  });
+
+  it.each([
+    ["..", "../../../etc/passwd"],
+    ["encoded dots", "%2e%2e/%2e%2e/%2e%2e/etc/passwd"],
+    ["encoded slashes", "..%2f..%2f..%2fetc%2fpasswd"],
+    ["double encoding", "%252e%252e%252fetc%252fpasswd"],
+    ["backslashes", "..%5c..%5cetc%5cpasswd"],
+    ["overlong UTF-8", "%c0%ae%c0%ae/etc/passwd"],
+    ["an absolute path", "%2fetc%2fpasswd"],
+    ["a NUL", "files%2fsrc%2fwish.ts%00.png"],
+    ["broken encoding", "%zz"],
+    ["half a character", "%e0%a4"],
+    ["a file nobody listed", "package.json"],
+    ["the manifest's neighbour", "./files/../nutshell.json"],
+    ["another case", "FILES/SRC/WISH.TS"],
+  ])("finds nothing behind %s", async (_, path) => {
+    for (const kind of ["file", "preview"]) {
+      const { status, body } = await get(`/${kind}/0/${path}`);
+      expect([400, 404]).toContain(status);
+      expect(body).not.toMatch(/root:|wish/);
+    }
+  });
+
+  it("shows listed files, as text or as a download", async () => {
+    const text = await get("/preview/0/files/src/wish.ts");
+    expect([text.status, text.headers["content-type"]]).toEqual([200, "text/plain; charset=utf-8"]);
+    expect(text.body).toContain("export const wish");
+    const file = await get("/file/0/files/src/wish.ts");
+    expect(file.headers).toMatchObject({
+      "content-type": "application/octet-stream",
+      "content-disposition": "attachment",
+    });
+    const picture = await get("/file/0/files/assets/sketch.png");
+    expect(picture.headers).toMatchObject({
+      "content-type": "image/png",
+      "content-security-policy": "default-src 'none'; sandbox",
+    });
+  });
+
+  it("never gives the vault away, under any address", async () => {
+    for (const path of [
+      "credentials/vault.enc.json",
+      "credentials%2Fvault.enc.json",
+      "./credentials/vault.enc.json",
+      "CREDENTIALS/vault.enc.json",
+    ]) {
+      for (const kind of ["file", "preview"]) expect((await get(`/${kind}/0/${path}`)).status).toBe(404);
+    }
+    expect((await get("/api/diff?before=credentials/vault.enc.json&after=")).body).not.toContain(SECRET);
+    for (const path of ["/api/view", "/details/0", "/files/0", "/files/0?now"])
+      expect((await get(path)).body).not.toContain(SECRET);
+  });
+
+  it("does not follow a link that takes a file's place", async () => {
+    const live = join(folder.path, "live");
+    write(live, { ...request, "files/src/wish.ts": "mine\n" });
+    write(join(folder.path, "outside"), { "wish.ts": SECRET });
+    const other = await start("nutshell", ["serve", live, "--port", "0"]);
+    try {
+      const welcome = await get(`/?token=${new URL(other.link).searchParams.get("token")}`, {}, other.port);
+      const headers = { cookie: String(welcome.headers["set-cookie"]).split(";")[0]! };
+      expect((await get("/preview/0/files/src/wish.ts", { headers }, other.port)).body).toBe("mine\n");
+      const { renameSync } = await import("node:fs");
+      renameSync(join(live, "files/src"), join(live, "files/was"));
+      symlinkSync(join(folder.path, "outside"), join(live, "files/src"));
+      const after = await get("/preview/0/files/src/wish.ts", { headers }, other.port);
+      expect(after.status).not.toBe(200);
+      expect(after.body).not.toContain(SECRET);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  it("cuts off a client that sends its headers too slowly", async () => {
+    const socket = connect(served.port, "127.0.0.1");
+    socket.on("error", () => {});
+    socket.write("GET / HTTP/1.1\r\n");
+    const since = Date.now();
+    const drip = setInterval(() => socket.write("X-Slow: 1\r\n"), 500);
+    await once(socket, "close");
+    clearInterval(drip);
+    expect(Date.now() - since).toBeLessThan(20_000);
+    expect((await get("/")).status).toBe(200);
+  });
+
+  it("says which port is taken, and what to type instead", async () => {
+    const blocker = createServer().listen(0, "127.0.0.1");
+    await once(blocker, "listening");
+    const { port } = blocker.address() as { port: number };
+    const { code, stdout, stderr } = await run("nutshell", ["serve", nut, "--port", String(port)]);
+    blocker.close();
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(`port ${port} is taken by another program`);
+    expect(stderr).toMatch(/hint: nutshell serve .*task\.nut --port \d+/);
+  });
+
+  it.each([
+    [["serve"], "needs <bundle>"],
+    [["serve", "no-such.nut"], "no such file"],
+    [["serve", "a", "b", "c"], "needs one bundle"],
+    [["serve", ".", "--port", "many"], "is not a port"],
+  ])("refuses %j", async (args, message) => {
+    const { code, stdout, stderr } = await run("nutshell", args, folder.path);
+    expect([code, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(message);
+  });
+
+  it("ends as interrupted programs do", async () => {
+    const other = await start("nutshell", ["serve", nut, "--port", "0"]);
+    expect(await other.stop()).toBe(143);
+  });
+});

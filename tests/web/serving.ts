@@ -1,0 +1,102 @@
+// The real programs, started as a person starts them, and ended by their process id.
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const bin = (program: string) => fileURLToPath(new URL(`../../bin/${program}.js`, import.meta.url));
+
+export interface Served {
+  /** The one-time link. */
+  readonly link: string;
+  readonly origin: string;
+  readonly port: number;
+  readonly child: ChildProcess;
+  stderr(): string;
+  /** Ends it and gives its exit status. */
+  stop(): Promise<number | null>;
+}
+
+export interface ServeOptions {
+  readonly cwd?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Starts a program that prints a link; fails with what it said when it prints none. */
+export async function start(
+  program: "nutshell" | "nexus",
+  args: readonly string[],
+  options: ServeOptions = {},
+): Promise<Served> {
+  const child = spawn(process.execPath, [bin(program), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { PATH: process.env.PATH, HOME: "/nonexistent", ...options.env },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stderr.on("data", (bytes: Buffer) => {
+    stderr += bytes;
+  });
+  const ended = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const link = await new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (bytes: Buffer) => {
+      stdout += bytes;
+      if (stdout.includes("\n")) resolve(stdout.split("\n")[0]!);
+    });
+    void ended.then((code) => reject(new Error(`exit ${code}: ${stderr}`)));
+  });
+  const { origin, port } = new URL(link);
+  return {
+    link,
+    origin,
+    port: Number(port),
+    child,
+    stderr: () => stderr,
+    stop: () => {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}
+
+export async function run(
+  program: "nutshell" | "nexus",
+  args: readonly string[],
+  cwd?: string,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const child = spawn(process.execPath, [bin(program), ...args], {
+    stdio: ["ignore", "pipe", "pipe"],
+    ...(cwd === undefined ? {} : { cwd }),
+    env: { PATH: process.env.PATH, HOME: "/nonexistent" },
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (bytes: Buffer) => {
+    stdout += bytes;
+  });
+  child.stderr.on("data", (bytes: Buffer) => {
+    stderr += bytes;
+  });
+  const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
+  return { code, stdout, stderr };
+}
+
+export type Content = Readonly<Record<string, string | Buffer | object>>;
+
+export function write(folder: string, files: Content): void {
+  for (const [name, content] of Object.entries(files)) {
+    const path = join(folder, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(
+      path,
+      typeof content === "string" || Buffer.isBuffer(content) ? content : `${JSON.stringify(content, null, 2)}\n`,
+    );
+  }
+}
+
+export function temporary(): { path: string; remove: () => void } {
+  const path = mkdtempSync(join(tmpdir(), "nut-web-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}

@@ -1,0 +1,237 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Browser, expectAccessible, hasChromium, openBrowser, shot, type Watched } from "./browser.js";
+import { delivery, forged, hostile, request, SECRET } from "./bundles.js";
+import { run, type Served, start, temporary, write } from "./serving.js";
+
+describe.skipIf(!hasChromium)("the viewer in a browser", () => {
+  const folder = temporary();
+  const at = (name: string) => join(folder.path, name);
+  let browser: Browser;
+  const served: Served[] = [];
+
+  beforeAll(async () => {
+    write(at("request"), request);
+    write(at("delivery"), delivery);
+    writeFileSync(at("hostile.nut"), forged(hostile));
+    for (const name of ["request", "delivery"]) {
+      const packed = await run("nutshell", ["pack", "--dir", at(name), "-o", at(`${name}.nut`), "--force"]);
+      if (packed.code !== 0) throw new Error(packed.stderr);
+    }
+    browser = await openBrowser();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    for (const each of served) await each.stop();
+    folder.remove();
+  });
+
+  async function look(...args: string[]): Promise<Watched & { origin: string; go: (route: string) => Promise<void> }> {
+    const serving = await start("nutshell", ["serve", ...args, "--port", "0"]);
+    served.push(serving);
+    const watched = await browser.page();
+    await watched.page.goto(serving.link);
+    await watched.page.waitForSelector("h1");
+    const go = async (route: string) => {
+      await watched.page.goto(`${serving.origin}/#/${route}`);
+      await watched.page.waitForSelector("main h1, main h2");
+    };
+    return { ...watched, origin: serving.origin, go };
+  }
+
+  const text = (watched: Watched) => watched.page.locator("main").innerText();
+
+  it("shows the facts of a request", async () => {
+    const view = await look(at("request.nut"));
+    await view.page.waitForSelector(".findings");
+    expect(await view.page.locator("h1").innerText()).toBe("Give the shop a wish list");
+    const overview = await text(view);
+    for (const fact of [
+      "high priority",
+      "PT6H",
+      "People keep what they want",
+      "Mira Holm",
+      "typescript",
+      "region: north",
+    ])
+      expect(overview).toContain(fact);
+    for (const fact of [
+      "Do not modify files outside files/src/",
+      "The ticket",
+      "incomplete",
+      "10 files with a checked hash",
+    ])
+      expect(overview).toContain(fact);
+    expect(overview).toMatch(/credentials\.scopes\.old-token.*\n?.*expired/i);
+    await expectAccessible(view.page);
+    await shot(view.page, "request-overview");
+
+    await view.go("documents");
+    await view.page.waitForSelector(".markdown td");
+    expect(await text(view)).toContain("A wish has one owner.");
+    await view.go("documents/context/architecture.md");
+    const picture = view.page.locator(".markdown img");
+    await picture.waitFor();
+    expect(await picture.evaluate("image => image.decode().then(() => image.naturalWidth)")).toBe(1);
+
+    await view.go("files/files/src/wish.ts");
+    await view.page.waitForSelector(".hljs-keyword");
+    expect(await text(view)).toContain("export const wish");
+    expect(await text(view)).toMatch(/hash checked/);
+    await expectAccessible(view.page);
+    await shot(view.page, "request-files");
+
+    await view.go("apis");
+    expect(await text(view)).toMatch(/POST\s*\/wishes[\s\S]*Keep a wish[\s\S]*schemas\/wish\.json/);
+    await view.go("acceptance");
+    expect(await text(view)).toMatch(/open[\s\S]*AC-1 A wish is kept[\s\S]*exit_code[\s\S]*A wish survives a restart/);
+    await view.go("access");
+    expect(await text(view)).toMatch(/shop-db\s+postgresql\s+read-write[\s\S]*valid[\s\S]*old-token[\s\S]*expired/);
+    await expectAccessible(view.page);
+    await view.go("more");
+    expect(await text(view)).toMatch(/Extension: board[\s\S]*"card": 7/);
+    expect(view.complaints).toEqual([]);
+    expect(view.requests.filter((url) => !url.startsWith(view.origin) && !url.startsWith("data:"))).toEqual([]);
+  });
+
+  it("shows what a delivery claims, with the evidence for it", async () => {
+    const view = await look(at("delivery.nut"));
+    await view.page.waitForSelector(".scores");
+    const overview = await text(view);
+    for (const fact of [
+      "partial",
+      "Wishes are kept; sharing is left.",
+      "3 passed",
+      "1 failed",
+      "some agent",
+      "45,000",
+      "80 %",
+    ])
+      expect(overview).toContain(fact);
+    expect(overview).toContain("nut-11111111-2222-4333-8444-555555555555");
+    await view.go("acceptance");
+    expect(await text(view)).toMatch(/failed[\s\S]*AC-1[\s\S]*proven[\s\S]*the second wish was lost/);
+    expect(await text(view)).toMatch(/passed[\s\S]*A wish survives a restart[\s\S]*only the agent claims it/);
+    await expectAccessible(view.page);
+    await view.go("timeline");
+    expect(await text(view)).toMatch(/The table is there[\s\S]*One table for all wishes[\s\S]*There are few of them/);
+    for (const fact of ["staging was down", "used shop-db"]) expect(await text(view)).toContain(fact);
+    await expectAccessible(view.page);
+    await shot(view.page, "delivery-timeline");
+    expect(view.complaints).toEqual([]);
+  });
+
+  it("lays a delivery over its request, line beside line", async () => {
+    const view = await look(at("request.nut"), at("delivery.nut"));
+    await view.go("changes");
+    await view.page.waitForSelector(".change-list");
+    expect(await view.page.locator(".change-list li").allInnerTexts()).toEqual([
+      "added\nfiles/src/store.ts",
+      "changed\nfiles/src/wish.ts",
+    ]);
+    await view.go("changes/files/src/wish.ts");
+    await view.page.waitForSelector("tr.changed");
+    expect(await view.page.locator("tr.changed .left").innerText()).toContain("(title: string) =>");
+    expect(await view.page.locator("tr.changed .right").innerText()).toContain("owner: string");
+    await expectAccessible(view.page);
+    await shot(view.page, "changes");
+    await view.page.getByRole("button", { name: "request.nut" }).click();
+    await view.go("overview");
+    await view.page.locator("main", { hasText: "Mira Holm" }).waitFor();
+    expect(view.complaints).toEqual([]);
+  });
+
+  it("runs nothing of a hostile bundle and lets nothing out", async () => {
+    const view = await look(at("hostile.nut"));
+    const routes = [
+      "overview",
+      "documents",
+      "files/files/evil.svg",
+      "files/files/evil.html",
+      "files/files/not-a.png",
+      "access",
+      "more",
+    ];
+    for (const route of [
+      ...routes,
+      `files/${encodeURIComponent("files/</script><script>window.hacked=16</script>.txt")}`,
+    ]) {
+      await view.go(route);
+      await view.page.waitForTimeout(150);
+      expect(await view.page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
+      expect(await view.page.locator("main iframe, main script, main object, main embed, main form").count()).toBe(0);
+      const links = await view.page
+        .locator("a")
+        .evaluateAll((all) => all.map((link) => link.getAttribute("href") ?? ""));
+      expect(links.filter((href) => !/^(#|https?:|mailto:|\/file\/)/.test(href))).toEqual([]);
+      expect(await view.page.content()).not.toContain(SECRET);
+    }
+    await view.go("overview");
+    expect(await view.page.locator("h1").innerText()).toContain("\\u{202e}txt.exe");
+    expect(await view.page.title()).toContain("</script>");
+    await view.go("documents");
+    await view.page.waitForSelector(".markdown");
+    expect(await text(view)).toContain("<script>window.hacked=1</script>");
+    await view.go("files/files/evil.svg");
+    await view.page.waitForSelector(".code");
+    expect(await text(view)).toContain('onload="window.hacked=13"');
+    await shot(view.page, "hostile");
+    expect(view.requests.filter((url) => !url.startsWith(view.origin) && !url.startsWith("data:"))).toEqual([]);
+    expect(view.complaints.filter((text) => !/not-a\.png|Failed to load resource/.test(text))).toEqual([]);
+  });
+
+  it("is one self-contained page when exported, script and all", async () => {
+    for (const name of ["request", "hostile"]) {
+      const made = await run("nutshell", ["export", at(`${name}.nut`), "-o", at(`${name}.html`), "--json"]);
+      expect(made.code).toBe(0);
+      const view = await browser.page();
+      await view.page.goto(pathToFileURL(at(`${name}.html`)).href);
+      await view.page.waitForSelector("h1");
+      expect(await view.page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
+      expect(view.requests.filter((url) => !url.startsWith("file:") && !url.startsWith("data:"))).toEqual([]);
+      expect(await view.page.content()).not.toContain(SECRET);
+      if (name === "request") {
+        expect(await view.page.locator("h1").innerText()).toBe("Give the shop a wish list");
+        await view.page.getByRole("link", { name: /Files/ }).click();
+        await view.page.getByRole("treeitem", { name: "wish.ts" }).click();
+        await view.page.waitForSelector(".hljs-keyword");
+        await expectAccessible(view.page);
+        await shot(view.page, "exported");
+        expect(view.complaints).toEqual([]);
+      }
+    }
+    const again = await run("nutshell", ["export", at("request.nut"), "-o", at("request.html"), "--json"]);
+    expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([2, "FILE_EXISTS"]);
+  });
+
+  it("can be used with the keyboard alone, narrow and dark", async () => {
+    const dark = await openBrowser({ colorScheme: "dark" });
+    try {
+      const serving = await start("nutshell", ["serve", at("request.nut"), "--port", "0"]);
+      served.push(serving);
+      const { page } = await dark.page();
+      await page.setViewportSize({ width: 390, height: 780 });
+      await page.goto(serving.link);
+      await page.waitForSelector(".findings");
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+      await expectAccessible(page);
+      await shot(page, "narrow-dark");
+      await page.goto(`${serving.origin}/#/files`);
+      await page.locator('[role="tree"]').focus();
+      for (let at = 0; at < 40; at += 1) {
+        const active = page.locator(".row.active .name");
+        if ((await active.innerText()) === "wish.ts") break;
+        await page.keyboard.press("ArrowDown");
+      }
+      await page.keyboard.press("Enter");
+      await page.waitForSelector(".hljs-keyword");
+      expect(page.url()).toContain("#/files/files/src/wish.ts");
+      await expectAccessible(page);
+    } finally {
+      await dark.close();
+    }
+  });
+});
