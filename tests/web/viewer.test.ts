@@ -75,7 +75,13 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     await view.go("documents/context/architecture.md");
     const picture = view.page.locator(".markdown img");
     await picture.waitFor();
-    expect(await picture.evaluate("image => image.decode().then(() => image.naturalWidth)")).toBe(1);
+    expect(
+      await picture.evaluate(async (element) => {
+        const image = element as unknown as { decode(): Promise<void>; naturalWidth: number };
+        await image.decode();
+        return image.naturalWidth;
+      }),
+    ).toBe(1);
 
     await view.go("files/files/src/wish.ts");
     await view.page.waitForSelector(".hljs-keyword");

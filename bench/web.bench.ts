@@ -1,0 +1,289 @@
+// The pages, measured in a real browser and on a real server. npx tsx bench/web.bench.ts [--quick] [--rounds 7]
+// First view: the browser is on a blank page, is sent to the viewer, and the task's title and facts are on the screen.
+import { type ChildProcess, spawn } from "node:child_process";
+import { createHash, randomBytes } from "node:crypto";
+import { once } from "node:events";
+import {
+  appendFileSync,
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { type BrowserContext, chromium, type Page } from "playwright-core";
+import { packFolder } from "../src/bundle/index.js";
+import { project, taskList } from "../tests/web/projects.js";
+import { write } from "../tests/web/serving.js";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const quick = process.argv.includes("--quick");
+const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || (quick ? 3 : 7);
+const work = mkdtempSync(join(tmpdir(), "nut-web-bench-"));
+const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
+
+interface Row {
+  readonly work: string;
+  readonly ours: string;
+  readonly peer: string;
+  readonly ratio: string;
+  readonly target: string;
+  readonly ok: boolean;
+}
+
+const rows: Row[] = [];
+const children: ChildProcess[] = [];
+
+async function serve(
+  program: string,
+  args: readonly string[],
+): Promise<{ link: string; origin: string; pid: number; stop: () => Promise<unknown> }> {
+  const child = spawn(process.execPath, [join(root, `bin/${program}.js`), ...args, "--port", "0"], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { PATH: process.env.PATH },
+  });
+  children.push(child);
+  const [bytes] = (await once(child.stdout, "data")) as [Buffer];
+  const link = bytes.toString().trim();
+  const ended = once(child, "exit");
+  return {
+    link,
+    origin: new URL(link).origin,
+    pid: child.pid!,
+    stop: () => {
+      child.kill("SIGTERM");
+      return ended;
+    },
+  };
+}
+
+async function bundleOf(files: number): Promise<string> {
+  const folder = join(work, `files-${files}`);
+  for (let at = 0; at < files; at += 1) {
+    const inner = join(folder, "files", `part-${Math.floor(at / 200)}`);
+    if (at % 200 === 0) mkdirSync(inner, { recursive: true });
+    writeFileSync(join(inner, `module-${at}.ts`), `export const value${at} = ${at};\n`.repeat(4));
+  }
+  const manifest = {
+    nutshell_version: "0.2.0",
+    bundle_type: "request",
+    id: "nut-00000000-0000-4000-8000-000000000001",
+    task: { title: `A bundle of ${files} files`, summary: "To be looked at." },
+    harness: { constraints: ["Change nothing"] },
+  };
+  writeFileSync(join(folder, "nutshell.json"), JSON.stringify(manifest));
+  const output = join(work, `files-${files}.nut`);
+  await packFolder(folder, { output });
+  return output;
+}
+
+/** In the page's own clock: from the start of the navigation to the frame in which the facts stand. */
+async function firstView(context: BrowserContext, origin: string): Promise<number> {
+  const page = await context.newPage();
+  await page.goto(origin, { waitUntil: "commit" });
+  await page.waitForSelector(".task-head h1");
+  const ms = (await page.evaluate(
+    "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now()))))",
+  )) as number;
+  await page.close();
+  return ms;
+}
+
+async function firstViews(context: BrowserContext): Promise<void> {
+  const few = await serve("nutshell", ["serve", await bundleOf(20)]);
+  const many = await serve("nutshell", ["serve", await bundleOf(20_000)]);
+  for (const { link } of [few, many]) await (await context.newPage()).goto(link);
+  const small: number[] = [];
+  const large: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    small.push(await firstView(context, few.origin));
+    large.push(await firstView(context, many.origin));
+  }
+  const ratio = median(large) / median(small);
+  rows.push({
+    work: "first view, 20,000 files against 20",
+    ours: `${median(large).toFixed(0)} ms`,
+    peer: `${median(small).toFixed(0)} ms`,
+    ratio: ratio.toFixed(2),
+    target: "≤ 1.5",
+    ok: ratio <= 1.5,
+  });
+  await few.stop();
+  await many.stop();
+}
+
+function pageWeight(): void {
+  const folder = join(root, "dist/web");
+  const bytes = readdirSync(folder).reduce(
+    (sum, name) => sum + gzipSync(readFileSync(join(folder, name)), { level: 9 }).length,
+    0,
+  );
+  rows.push({
+    work: "both pages, everything included, compressed",
+    ours: `${(bytes / 1000).toFixed(0)} kB`,
+    peer: "",
+    ratio: "",
+    target: "≤ 250 kB",
+    ok: bytes <= 250_000,
+  });
+}
+
+/** A gigabyte that does not compress away: the archive is read, not only its zeros. */
+async function largeMemory(context: BrowserContext): Promise<void> {
+  const bytes = (quick ? 128 : 1024) * 1024 ** 2;
+  const folder = join(work, "large");
+  mkdirSync(join(folder, "files"), { recursive: true });
+  const seed = randomBytes(1024 ** 2);
+  for (let part = 0; part < 8; part += 1) {
+    const out = createWriteStream(join(folder, "files", `data-${part}.bin`));
+    for (let at = 0; at < bytes / 8 / seed.length; at += 1) {
+      seed.set(createHash("sha256").update(`${part} ${at}`).digest(), (at * 4096) % (seed.length - 32));
+      if (!out.write(Buffer.from(seed))) await once(out, "drain");
+    }
+    out.end();
+    await once(out, "finish");
+  }
+  const manifest = {
+    nutshell_version: "0.2.0",
+    bundle_type: "request",
+    id: "nut-00000000-0000-4000-8000-000000000002",
+    task: { title: "Large", summary: "x" },
+  };
+  writeFileSync(join(folder, "nutshell.json"), JSON.stringify(manifest));
+  const output = join(work, "large.nut");
+  await packFolder(folder, { output, level: "fast" });
+  rmSync(folder, { recursive: true });
+  const served = await serve("nutshell", ["serve", output]);
+  const page = await context.newPage();
+  await page.goto(served.link);
+  await page.waitForSelector(".checks", { timeout: 300_000 });
+  // The last file is the worst: the whole archive is read for it, at the pace of the reader.
+  const got = await page.evaluate(`fetch("/file/0/files/data-7.bin").then(async (response) => {
+    let length = 0;
+    for (const reader = response.body.getReader(); ; ) {
+      const { done, value } = await reader.read();
+      if (done) return length;
+      length += value.length;
+    }
+  })`);
+  if (got !== bytes / 8) throw new Error(`the file came with ${got} bytes`);
+  const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${served.pid}/status`, "utf8"))?.[1]) / 1024;
+  rows.push({
+    work: `server memory, ${quick ? "128 MB" : "1 GB"} bundle checked and read`,
+    ours: `${peak.toFixed(0)} MB`,
+    peer: "",
+    ratio: "",
+    target: "≤ 120 MB",
+    ok: peak <= 120,
+  });
+  await page.close();
+  await served.stop();
+}
+
+/** Everything that happens on a busy day: loading, changing views, searching, and a change every 100 ms. */
+async function smooth(context: BrowserContext): Promise<void> {
+  const folder = join(work, "project");
+  write(folder, project({ tasks: 1_000, agents: 100 }));
+  const served = await serve("nexus", ["board", "--project", folder]);
+  const page = await context.newPage();
+  await page.addInitScript(`
+    globalThis.longest = 0;
+    new PerformanceObserver((list) => {
+      for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
+    }).observe({ type: "longtask", buffered: true });
+  `);
+  await page.goto(served.link);
+  await page.waitForSelector("main h1");
+  await latency(folder, page);
+  let step = 0;
+  const busy = setInterval(() => {
+    const file = taskList(1_000) as { tasks: { status: string }[] };
+    step += 1;
+    for (let at = 300; at < 300 + step * 5; at += 1) file.tasks[at]!.status = "completed";
+    write(folder, { ".nexus/state/tasks.json": file });
+  }, 100);
+  for (const view of ["tasks", "tasks/graph", "agents", "activity", "plan", "now", "tasks"]) {
+    await page.goto(`${served.origin}/#/${view}`);
+    await page.waitForTimeout(700);
+  }
+  await page.getByRole("button", { name: "Graph" }).click();
+  await page.waitForSelector(".node", { timeout: 60_000 });
+  for (let at = 0; at < 10; at += 1) {
+    await page.evaluate("document.querySelector('.graph').scrollBy(300, 200)");
+    await page.waitForTimeout(60);
+  }
+  clearInterval(busy);
+  const longest = (await page.evaluate("longest")) as number;
+  rows.push({
+    work: "longest task in the page, 1,000 tasks and 100 agents",
+    ours: `${longest.toFixed(0)} ms`,
+    peer: "",
+    ratio: "",
+    target: "≤ 100 ms",
+    ok: longest <= 100,
+  });
+  await page.close();
+  await served.stop();
+}
+
+/** From the write to the frame that shows it. */
+async function latency(folder: string, page: Page): Promise<void> {
+  const taken: number[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const text = `denied in round ${round}`;
+    const line = { at: new Date().toISOString(), agent_name: "tester", tool: "file_creation", ok: false, error: text };
+    const since = performance.now();
+    appendFileSync(join(folder, ".nexus/state/tool-log.jsonl"), `${JSON.stringify(line)}\n`);
+    await page.locator("main", { hasText: text }).waitFor();
+    taken.push(performance.now() - since);
+    await page.waitForTimeout(137);
+  }
+  const worst = Math.max(...taken);
+  rows.push({
+    work: "a file changes, the page shows it (worst)",
+    ours: `${worst.toFixed(0)} ms`,
+    peer: "",
+    ratio: "",
+    target: "≤ 1 s",
+    ok: worst <= 1_000,
+  });
+}
+
+async function main(): Promise<void> {
+  if (!existsSync("/usr/bin/chromium")) throw new Error("needs /usr/bin/chromium");
+  const context = await chromium.launchPersistentContext(join(work, "profile"), {
+    executablePath: "/usr/bin/chromium",
+    headless: true,
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+  try {
+    pageWeight();
+    await firstViews(context);
+    await smooth(context);
+    await largeMemory(context);
+  } finally {
+    await context.close();
+    for (const child of children) if (child.exitCode === null) child.kill("SIGTERM");
+    rmSync(work, { recursive: true, force: true });
+  }
+  console.log("work | ours | peer | ratio | target | ok");
+  for (const row of rows)
+    console.log([row.work, row.ours, row.peer, row.ratio, row.target, row.ok ? "yes" : "NO"].join(" | "));
+  process.exitCode = rows.every(({ ok }) => ok) ? 0 : 1;
+}
+
+await main();
