@@ -103,7 +103,7 @@ function artifactRows(artifacts: Loose): DeliveryFacts["artifacts"] {
   ];
 }
 
-/** What happened, in order; what has no time of its own comes after what has. */
+/** What happened, in order; what has no time of its own comes before the end. */
 export function timelineRows(manifest: Loose, result: Loose): TimelineRow[] {
   const log = object(result.execution_log ?? manifest.execution_log);
   const rows: TimelineRow[] = [
@@ -128,8 +128,11 @@ export function timelineRows(manifest: Loose, result: Loose): TimelineRow[] {
       detail: "",
     },
   ];
-  const told = rows.filter((row) => row.text !== "" && (row.at !== "" || !["created", "completed"].includes(row.kind)));
-  return told.sort((a, b) => timeOf(a) - timeOf(b));
+  // A delivery is packed when the work is over: that it was created tells nothing.
+  const isEmpty = ({ at, kind, text: said }: TimelineRow) =>
+    said === "" || (kind === "created" && (at === "" || manifest.bundle_type === "delivery")) || (kind === "completed" && at === "");
+  const end = Date.parse(rows.at(-1)!.at);
+  return rows.filter((row) => !isEmpty(row)).sort((a, b) => timeOf(a, end) - timeOf(b, end));
 }
 
 function issueRow(row: unknown): TimelineRow {
@@ -139,10 +142,11 @@ function issueRow(row: unknown): TimelineRow {
   return { at: text(at, 40), kind: "issue", text: said ?? line(rest), detail: text(resolution, 2_000) };
 }
 
-function timeOf({ at, kind }: TimelineRow): number {
+function timeOf({ at, kind }: TimelineRow, end: number): number {
   const time = Date.parse(at);
   if (!Number.isNaN(time)) return time;
-  return kind === "created" ? Number.MIN_SAFE_INTEGER : Number.MAX_SAFE_INTEGER;
+  if (kind === "created") return Number.MIN_SAFE_INTEGER;
+  return Number.isNaN(end) ? Number.MAX_SAFE_INTEGER : end - 1;
 }
 
 export function jsonOf(bytes: Uint8Array | undefined): Loose {

@@ -94,6 +94,12 @@ function SideBySide({
   return (
     <div class="diff-scroll" tabIndex={0} role="group" aria-label="changes side by side">
       <table class="diff">
+        <colgroup>
+          <col class="number" />
+          <col />
+          <col class="number" />
+          <col />
+        </colgroup>
         <thead class="hidden">
           <tr>
             <th>line before</th>

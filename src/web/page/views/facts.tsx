@@ -143,9 +143,10 @@ function Told({ evidence, note }: { evidence: string; note: string }) {
             {visible(evidence)}
           </Badge>{" "}
           {EVIDENCE[evidence] ?? ""}
+          {note === "" ? "" : ": "}
         </>
       )}
-      {note === "" ? null : <span class="note">{visible(note)}</span>}
+      {note === "" ? null : <span>{visible(note)}</span>}
     </p>
   );
 }
