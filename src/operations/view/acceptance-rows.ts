@@ -130,7 +130,9 @@ export function timelineRows(manifest: Loose, result: Loose): TimelineRow[] {
   ];
   // A delivery is packed when the work is over: that it was created tells nothing.
   const isEmpty = ({ at, kind, text: said }: TimelineRow) =>
-    said === "" || (kind === "created" && (at === "" || manifest.bundle_type === "delivery")) || (kind === "completed" && at === "");
+    said === "" ||
+    (kind === "created" && (at === "" || manifest.bundle_type === "delivery")) ||
+    (kind === "completed" && at === "");
   const end = Date.parse(rows.at(-1)!.at);
   return rows.filter((row) => !isEmpty(row)).sort((a, b) => timeOf(a, end) - timeOf(b, end));
 }

@@ -16,11 +16,13 @@ const MOST_AT_ONCE = 150;
 
 export function Graph({ rows, chosen, onChoose }: GraphProps) {
   const [everything, setEverything] = useState(false);
-  const linked = useMemo(() => withLinks(rows), [rows]);
+  // Which tasks are drawn depends on the links alone: a task that changes its state must not move the others.
+  const shape = useMemo(() => rows.map(({ id, deps }) => `${id}:${deps.join()}`).join(" "), [rows]);
+  const linked = useMemo(() => withLinks(rows), [shape]);
   const isLarge = linked.length > MOST_AT_ONCE;
   const shown = useMemo(
     () => (isLarge && !everything ? nearby(linked, chosen) : linked),
-    [linked, isLarge, everything, chosen === null],
+    [linked, isLarge, everything],
   );
   const answer = useLayout(shown);
   const byId = useMemo(() => new Map(rows.map((row) => [row.id, row])), [rows]);
