@@ -137,7 +137,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
           name: "sub-script",
           when: { system: isTester, last: /this command would/ },
           times: 1,
-          reply: [bash("python3 write.py; cat .nexus/state/nutcracker-claude/agent-tracker.json")],
+          reply: [bash("node write.cjs; cat .nexus/state/nutcracker-claude/agent-tracker.json")],
         },
         { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
         {
@@ -158,7 +158,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
         },
         { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
       ],
-      { "write.py": "open('sneaky.txt','w').write('x')\n" },
+      { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
     expect(place.nexus("setup", "claude").exit).toBe(0);
     place.nexus(

@@ -181,7 +181,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
           reply: [
             {
               tool: /^exec_command$/,
-              args: { cmd: "python3 write.py; ls; cat .nexus/state/nutcracker-codex/agent-tracker.json" },
+              args: { cmd: "node write.cjs; ls; cat .nexus/state/nutcracker-codex/agent-tracker.json" },
             },
           ],
         },
@@ -200,7 +200,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
         },
         { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
       ],
-      { "write.py": "open('sneaky.txt','w').write('x')\n" },
+      { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
     place.nexus(
       "call",
@@ -266,7 +266,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
           name: "sub-script",
           when: { any: isTester, last: /TASK: check it/ },
           times: 1,
-          reply: [{ tool: /^exec_command$/, args: { cmd: "python3 write.py; cat sneaky.txt" } }],
+          reply: [{ tool: /^exec_command$/, args: { cmd: "node write.cjs; cat sneaky.txt" } }],
         },
         { name: "sub-end", when: { any: isTester }, reply: ["VERDICT: pass"] },
         {
@@ -283,7 +283,10 @@ describe("inside Codex", { timeout: 180_000 }, () => {
         },
         { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
       ],
-      { "write.py": "open('sneaky.txt','w').write('CAUGHT')\nopen('a.txt','w').write('changed')\n" },
+      {
+        "write.cjs":
+          "for (const [name, text] of [['sneaky.txt', 'CAUGHT'], ['a.txt', 'changed']]) require('fs').writeFileSync(name, text)\n",
+      },
     );
     // Without the host's own sandbox and without ours: only the comparison of the tree is left.
     place.write(

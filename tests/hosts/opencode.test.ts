@@ -148,14 +148,14 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
           when: { system: isTester, last: /this command would/ },
           times: 1,
           reply: [
-            bash("python3 write.py; echo ROLE=$NEXUS_ROLE; cat .nexus/state/nutcracker-opencode/agent-tracker.json"),
+            bash("node write.cjs; echo ROLE=$NEXUS_ROLE; cat .nexus/state/nutcracker-opencode/agent-tracker.json"),
           ],
         },
         { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
         { name: "spawn", when: { last: /please check/ }, times: 1, reply: [spawn] },
         { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
       ],
-      { "write.py": "open('sneaky.txt','w').write('x')\n" },
+      { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
     place.nexus(
       "call",
@@ -194,7 +194,7 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
           name: "sub-script",
           when: { system: isTester, last: /TASK: check it/ },
           times: 1,
-          reply: [bash("python3 write.py; cat sneaky.txt")],
+          reply: [bash("node write.cjs; cat sneaky.txt")],
         },
         { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
         { name: "spawn", when: { last: /please check/ }, times: 1, reply: [spawn] },
@@ -208,7 +208,10 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
         { name: "after", when: { any: /SUMMARY-OF-SESSION/ }, reply: ["went on"] },
         { name: "end", reply: ["all done"] },
       ],
-      { "write.py": "open('sneaky.txt','w').write('CAUGHT')\nopen('a.txt','w').write('changed')\n" },
+      {
+        "write.cjs":
+          "for (const [name, text] of [['sneaky.txt', 'CAUGHT'], ['a.txt', 'changed']]) require('fs').writeFileSync(name, text)\n",
+      },
     );
     place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
     const ran = await opencode("[run] please check", { NEXUS_SANDBOX: "off" });
