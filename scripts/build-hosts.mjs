@@ -7,7 +7,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const out = join(root, "dist/hosts");
+const given = process.argv.indexOf("--out");
+const out = given < 0 ? join(root, "dist/hosts") : process.argv[given + 1];
 const plugin = join(out, "nutcracker");
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
@@ -58,7 +59,7 @@ writeFileSync(
 );
 
 // The content is worked out by the product itself; only its bundle can be run here.
-const maker = join(root, "dist/hosts-maker.mjs");
+const maker = join(root, `dist/hosts-maker-${process.pid}.mjs`);
 await build({
   ...shared,
   entryPoints: ["src/operations/hosts/plugins.ts"],

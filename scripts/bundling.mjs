@@ -82,6 +82,7 @@ export const programs = {
 export const hooks = {
   ...shared,
   entryPoints: { "hook/hook": "src/cli/hooks/entry.ts", "hook/opencode-plugin": "src/cli/hooks/opencode-plugin.ts" },
+  minifyIdentifiers: true,
   outdir: "dist",
   format: "esm",
   plugins: [

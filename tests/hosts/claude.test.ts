@@ -181,10 +181,35 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, status: "in_progress" }] });
   });
 
+  it("restores the session's snapshot after a compaction", async ({ skip }) => {
+    if (program === null) skip(WITHOUT);
+    await start(() => [
+      {
+        name: "compaction",
+        when: { last: /detailed summary|create a summary|summary of the conversation/i },
+        reply: ["<summary>SUMMARY-OF-SESSION</summary>"],
+      },
+      {
+        name: "compaction",
+        bare: true,
+        when: { last: /detailed summary|summary of the conversation/i },
+        reply: ["<summary>SUMMARY-OF-SESSION</summary>"],
+      },
+      { name: "after", when: { last: /carry on/ }, reply: ["went on"] },
+      { name: "first", reply: ["noted"] },
+    ]);
+    expect(place.nexus("setup", "claude").exit).toBe(0);
+    place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
+    const session = JSON.parse((await claude("[run] begin")).stdout).session_id as string;
+    const compacted = await claude("/compact", ["--resume", session]);
+    expect(compacted.exit, compacted.stdout + compacted.stderr).toBe(0);
+    await claude("carry on", ["--resume", session]);
+    expect(seen("after")!.any).toContain("restored from its files");
+    expect(seen("after")!.any).toContain("a task to remember");
+  });
+
   it("lives in the plugin as well, which the host finds valid", async ({ skip }) => {
     if (program === null) skip(WITHOUT);
-    const plugin = join(ROOT, "dist/hosts/nutcracker");
-    expect(spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs")]).status).toBe(0);
     await start((root) => [
       {
         name: "write",
@@ -200,7 +225,11 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       },
       { name: "end", reply: ["all done"] },
     ]);
-    for (const folder of [plugin, join(plugin, "..")]) {
+    const market = join(place.home, "market");
+    const plugin = join(market, "nutcracker");
+    const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]);
+    expect(built.status, String(built.stderr)).toBe(0);
+    for (const folder of [plugin, market]) {
       const valid = spawnSync(program!, ["plugin", "validate", folder], {
         env: { PATH: process.env.PATH, HOME: place.home },
         encoding: "utf8",

@@ -1,9 +1,11 @@
 // Nexus inside the real Codex, driven by a scripted model on loopback. What counts is what reached the model, what is on
 // disk, and what did not happen.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
+import { ROOT } from "./hook-process.js";
 import { type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
 
 let program: string | null;
@@ -306,12 +308,42 @@ describe("inside Codex", { timeout: 180_000 }, () => {
     expect(said("end")).toContain("put back");
   });
 
+  it("lives in the plugin as well, installed from its marketplace", async ({ skip }) => {
+    if (program === null) skip("codex could not be installed");
+    await start([
+      { name: "patch", when: { last: /go on/ }, times: 1, reply: [{ tool: /^apply_patch$/, args: PATCH }] },
+      {
+        name: "call",
+        when: { last: /apply_patch would change/ },
+        times: 1,
+        reply: [{ tool: /nx_task_list/, args: {} }],
+      },
+      { name: "end", reply: ["all done"] },
+    ]);
+    expect(place.nexus("setup", "codex", "--remove").exit).toBe(0);
+    const settings = join(place.home, ".codex/config.toml");
+    writeFileSync(settings, readFileSync(settings, "utf8").replace("plugins = false", "plugins = true"));
+    const market = join(place.home, "market");
+    const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]);
+    expect(built.status, String(built.stderr)).toBe(0);
+    const added = await place.run(program!, ["plugin", "marketplace", "add", market]);
+    expect(added.exit, added.stderr).toBe(0);
+    expect((await place.run(program!, ["plugin", "add", "nutcracker@nutcracker"])).exit).toBe(0);
+    const ran = await codex("[run] go on");
+    expect(ran.exit, ran.stderr).toBe(0);
+    expect(model.used()).toEqual(["patch", "call", "end"]);
+    expect(said("patch")).toContain("Skill nx-run is now active");
+    expect(said("end")).toContain("exists");
+    expect(place.read("a.txt")).toBe("hello\n");
+  });
+
   it("restores the session's snapshot after a compaction", async ({ skip }) => {
     if (program === null) skip("codex could not be installed");
     await start(
       [
         {
           name: "compaction",
+          bare: true,
           when: { last: /CONTEXT CHECKPOINT|summar/i, any: /CONTEXT CHECKPOINT/ },
           times: 2,
           reply: ["SUMMARY-OF-SESSION"],
