@@ -52,8 +52,9 @@ async function runOperation(
     stdin: io.stdin,
     stdout: () => io.stdout,
     progress: (event) => {
-      if (json && command.stream) io.stdout.write(`${JSON.stringify(event)}\n`);
-      else line.show(event);
+      if (!(json && command.stream)) line.show(event);
+      // A heartbeat moves a line on a terminal; in a log it says nothing new.
+      else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
     },
   };
   const input = command.operation.input.safeParse(command.input?.(values) ?? values);

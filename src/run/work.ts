@@ -9,7 +9,7 @@ import { completeMerged, finishMerge, integrate, mergeInto } from "./integrate.j
 import { hasMarkers } from "./merge.js";
 import { diagnosisPrompt, taskPrompt } from "./prompts.js";
 import { chooseSession, diagnosisRole, type EarlierSession } from "./resume-policy.js";
-import { type Run, record, roleOf } from "./run.js";
+import { type Run, record, roleOf, spentSoFar } from "./run.js";
 import type { AgentState, TaskState } from "./run-state.js";
 import { nextTasks } from "./schedule.js";
 import type { Slot } from "./slots.js";
@@ -20,6 +20,7 @@ export async function workThrough(run: Run): Promise<void> {
   const running = new Map<number, Promise<void>>();
   const turn = new Turns();
   const failures: unknown[] = [];
+  const heartbeat = setInterval(() => showStatus(run, running.size), HEARTBEAT_MS);
   for (;;) {
     if (!run.halt.signal.aborted) {
       for (const t of startable(run, running)) {
@@ -33,9 +34,33 @@ export async function workThrough(run: Run): Promise<void> {
       }
     }
     if (running.size === 0) break;
+    showStatus(run, running.size);
     await Promise.race(running.values());
   }
+  clearInterval(heartbeat);
   if (failures.length > 0) throw failures[0];
+}
+
+const HEARTBEAT_MS = 1_000;
+
+/** One moving line: how far the run is, who works on what, and what it has cost. */
+function showStatus(run: Run, running: number): void {
+  if (running === 0) return;
+  const tasks = [...run.state.tasks.values()];
+  const now = run.now().getTime();
+  const agents = [...run.state.agents.values()]
+    .filter(({ end, startedAt }) => end === undefined && Date.parse(startedAt) >= run.since)
+    .slice(-4)
+    .map(({ role, task, startedAt }) => `${role} on ${task} (${Math.round((now - Date.parse(startedAt)) / 1_000)} s)`);
+  const { tokens, costUsd } = spentSoFar(run);
+  const spent = `${tokens === 0 ? "" : `, ${tokens} tokens`}${costUsd === 0 ? "" : `, $${costUsd.toFixed(2)}`}`;
+  run.progress({
+    type: "status",
+    live: true,
+    message: `${agents.join(", ") || "checking"}${spent}; tasks done`,
+    done: tasks.filter(({ status }) => status === "completed").length,
+    total: tasks.length,
+  });
 }
 
 /** Tasks that can be started or taken up where a killed process left them. */

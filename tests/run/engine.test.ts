@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBundle } from "../../src/bundle/index.js";
 import type { AgentRequest } from "../../src/run/index.js";
-import { historyFile, listTasks, openProject } from "../../src/state/index.js";
+import { agentTracker, editTracker, historyFile, listTasks, openProject } from "../../src/state/index.js";
 import { dieEverywhere } from "./dying.js";
 import { type Agent, helloRequest, MANIFEST, put, scratch, sweep, world } from "./scripted.js";
 
@@ -368,6 +368,94 @@ describe("breakers and pauses", () => {
     expect(bundle.manifest).toMatchObject({ bundle_type: "checkpoint", parent_id: MANIFEST.id });
     expect(await bundle.readText("files/hello.txt")).toBe("hello world\n");
     await bundle.close();
+  });
+});
+
+describe("sessions and merges", () => {
+  const lines = (middle: string) => `top\n${middle}\nbottom\n`;
+  const tasks = [
+    { title: "first", files: ["files/shared.txt"] },
+    { title: "second", files: ["files/shared.txt"] },
+  ];
+
+  it("continues an interrupted session where it was, and makes a task of the conflict that brings", async () => {
+    helloRequest(root, {}, { "files/shared.txt": lines("middle"), "files/hello.txt": "hello world\n" });
+    writeFileSync(join(root, "plan.json"), JSON.stringify({ tasks }));
+    const controller = new AbortController();
+    let resumed: AgentRequest | null = null;
+    let conflict = "";
+    const agent: Agent = (request, emit) => {
+      const shared = join(request.cwd, "files/shared.txt");
+      if (request.role === "architect") return "try again";
+      if (request.role !== "engineer") return honest(request, emit);
+      emit({ type: "session", id: `session-of-${request.agent}` });
+      if (request.taskPrompt.startsWith("TASK: Merge:")) {
+        conflict = readFileSync(shared, "utf8");
+        writeFileSync(shared, lines("one and two"));
+        return "RESULT: done";
+      }
+      if (request.task === 1) {
+        if (!request.taskPrompt.includes("ANSWER FROM")) return { outcome: "failed", text: "", error: "no idea" };
+        writeFileSync(shared, lines("one"));
+        return "RESULT: done";
+      }
+      if (request.resume === undefined) {
+        writeFileSync(shared, lines("two"));
+        controller.abort("SIGINT");
+        return new Promise(() => {});
+      }
+      resumed = request;
+      return "RESULT: done";
+    };
+    const w = await world({
+      root,
+      agent,
+      runner: { canResume: true },
+      options: { plan: join(root, "plan.json"), jobs: 1 },
+      signal: controller.signal,
+    });
+    await expect(w.go()).rejects.toMatchObject({ code: "INTERRUPTED" });
+    const done = await w.go({ answer: "retry", text: "just do it" }, { signal: new AbortController().signal });
+    expect(done.status).toBe("delivered");
+    // The second task went on in its own session and its own tree, which the first one's change never touched.
+    expect(resumed).toMatchObject({ task: 2, resume: expect.stringMatching(/^session-of-engineer-/) });
+    expect(w.state().agents.get(resumed!.agent)).toMatchObject({ mode: "resume", reason: "it was interrupted" });
+    expect(conflict).toMatch(/<<<<<<< finished tasks\none\n[\s\S]*=======\ntwo\n>>>>>>> task 2/);
+    expect(readFileSync(join(w.folder.main, "files/shared.txt"), "utf8")).toBe(lines("one and two"));
+    const { tasks: after } = w.state();
+    expect([...after.values()].map(({ task, status }) => `${task.kind} ${status}`)).toEqual([
+      "work completed",
+      "work completed",
+      "merge completed",
+      "review completed",
+    ]);
+    expect(done.delivery?.result.execution_log?.issues_encountered?.join()).toContain("conflict in files/shared.txt");
+  });
+
+  it("refuses a merge that leaves conflict markers", async () => {
+    const { hasMarkers } = await import("../../src/run/merge.js");
+    expect(hasMarkers("a\n<<<<<<< finished tasks\nb\n")).toBe(true);
+    expect(hasMarkers("a << b\n=======\n")).toBe(false);
+  });
+
+  it("records in the tracker and the edit tracker who did what", async () => {
+    helloRequest(root);
+    let tracked: unknown;
+    let edits: unknown;
+    const w = await world({
+      root,
+      agent: (request, emit) => {
+        if (request.role === "reviewer") {
+          const { store } = openProject(request.cwd, { env: request.env });
+          tracked = store.read(agentTracker)?.map(({ agent_id, status }) => `${agent_id} ${status}`);
+          edits = Object.keys(store.read(editTracker)?.files ?? {});
+        }
+        return honest(request, emit);
+      },
+    });
+    await w.go();
+    expect(tracked).toEqual(["engineer-1 completed", "tester-2 completed", "reviewer-3 running"]);
+    expect(edits).toEqual(["files/hello.txt"]);
   });
 });
 
