@@ -57,7 +57,8 @@ trap 'exit 143' TERM
 
 fetch() {
   case $from in
-    https://* | http://127.0.0.1* | http://localhost*)
+    http://*@*) fail "$from names somebody: only https may" ;;
+    https://* | http://127.0.0.1[:/]* | http://localhost[:/]*)
       if command -v curl >/dev/null 2>&1; then
         curl -fsSL --retry 2 -o "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
       elif command -v wget >/dev/null 2>&1; then

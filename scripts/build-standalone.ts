@@ -7,7 +7,7 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync,
 import { join } from "node:path";
 import { build, type Plugin } from "esbuild";
 import { requireForPackages, root, shared, version } from "./bundling.mjs";
-import { bunOf, cache, hostTarget, TARGETS } from "./standalone/targets.js";
+import { BUN, bunOf, cache, hostTarget, TARGETS } from "./standalone/targets.js";
 
 const TOOLS = ["nutshell", "nexus"] as const;
 type Tool = (typeof TOOLS)[number];
@@ -96,13 +96,24 @@ function compile(tool: Tool, target: string, folder: string): string {
       ...["--compile", "--minify", "--bytecode", "--format=esm"],
       // What an executable does must not depend on files that happen to lie where it is started.
       ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
-      ...["--compile-executable-path", bunOf(target)],
+      ...["--target", TARGETS[target]!.bun.replace("aarch64", "arm64"), "--compile-executable-path", bunOf(target)],
       ...readdirSync(join(folder, "assets")).flatMap((asset) => ["--asset", asset]),
       ...["--outfile", join(out, name), join(folder, `${tool}.js`)],
     ],
     { cwd: join(folder, "assets"), stdio: ["ignore", "ignore", "inherit"] },
   );
   return name;
+}
+
+/** The engine is in every file as well. */
+function writeNotices(): void {
+  const own = readFileSync(join(root, "THIRD_PARTY_NOTICES.md"), "utf8");
+  const engine = `## Bun ${BUN} (MIT)
+
+The executables contain the Bun runtime and what it links, among it JavaScriptCore, which is under the LGPL-2. Bun lists
+them with their licences, and says how to link it anew, in its documentation under "License".
+`;
+  writeFileSync(join(out, "THIRD_PARTY_NOTICES.md"), `${own}\n${engine}`);
 }
 
 function writeChecksums(): void {
@@ -136,8 +147,8 @@ async function main(names: readonly string[]): Promise<number> {
     }
     rmSync(folder, { recursive: true, force: true });
   }
-  for (const name of ["LICENSE", "THIRD_PARTY_NOTICES.md", "install.sh"])
-    copyFileSync(join(root, name), join(out, name));
+  for (const name of ["LICENSE", "install.sh"]) copyFileSync(join(root, name), join(out, name));
+  writeNotices();
   writeChecksums();
   return 0;
 }

@@ -5,7 +5,7 @@ import { fetchPackage } from "../fetch-package.js";
 
 export const cache = join(root, ".cache/standalone");
 
-const BUN = "1.4.4";
+export const BUN = "1.4.4";
 interface Target {
   readonly bun: string;
   readonly integrity: string;
