@@ -36,6 +36,7 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
     const known = (await browser.context.cookies()).some(({ name }) => name === `nutcracker_${serving.port}`);
     await page.goto(known ? serving.origin : serving.link);
     await page.goto(`${serving.origin}/#/${route}`);
+    await page.waitForSelector(`nav a[aria-current="page"][href="#/${route.split("/")[0]}"]`);
     await page.waitForSelector("main h1");
     return watched;
   }
@@ -171,7 +172,7 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
 
   it("writes nothing unless it was started to", async () => {
     const view = await look("plan");
-    expect(await view.page.locator("form, .plain").count()).toBe(0);
+    expect(await view.page.locator("main form, main button.plain, main button.primary").count()).toBe(0);
     const status = await view.page.evaluate(async () => {
       const response = await fetch("/api/change", {
         method: "POST",
