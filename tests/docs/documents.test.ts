@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Program } from "../../src/cli/command.js";
+import { GLOBAL_FLAGS, type Program } from "../../src/cli/command.js";
 import { program as nexus } from "../../src/cli/nexus/program.js";
 import { program as nutshell } from "../../src/cli/nutshell/program.js";
 import { matches, rewrite, root, runDocument, steps } from "./console.js";
@@ -69,7 +69,7 @@ async function known(line: string): Promise<string> {
   if (entry === undefined) return `no command: ${words.slice(0, 3).join(" ")}`;
   const { default: command } = await entry.load();
   const flags = words.slice(1).filter((word) => /^--?[a-z]/.test(word));
-  const all = { ...command.flags, json: {}, quiet: { short: "q" }, "no-color": {}, help: { short: "h" } };
+  const all = { ...command.flags, ...GLOBAL_FLAGS };
   const rest = words.indexOf("--");
   const names = new Set(Object.entries(all).flatMap(([name, flag]) => [`--${name}`, `-${flag.short ?? name}`]));
   const unknown = flags.filter(
