@@ -124,7 +124,7 @@ export function taskFor(
 function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
   const { agentId, agentName, lastMessage, verifiedByHarness = false } = event;
   const agent = facts.agents.find(({ agent_id }) => agent_id === agentId);
-  // A stop of something that never started (a host's own helper) is not ours to record.
+  // A stop of something that never started (something of the host's own) is not ours to record.
   if (agent === undefined) return allow();
   const since = Date.parse(agent.started_at);
   const edited = facts.edits
