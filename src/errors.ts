@@ -72,7 +72,6 @@ export type ErrorCode =
   | "CATALOG_UNKNOWN"
   | "CONFIG_INVALID"
   // hosts
-  | "HOST_UNKNOWN"
   | "HOST_SETTINGS_INVALID"
   // drivers
   | "DRIVER_MISSING"

@@ -13,10 +13,10 @@ export {
   loadCatalog,
   offeredSkills,
 } from "./catalog.js";
-export { CONFIG_FILE, judgeConfig, modelFor, readConfig } from "./config.js";
+export { CONFIG_FILE, modelFor, readConfig } from "./config.js";
 export { findCoreFolder } from "./core-folder.js";
 export { readManifestFast } from "./manifest.js";
-export { type FrontmatterValue, mentionedTools, type RenderOptions, renderPrompt } from "./render.js";
+export { type FrontmatterValue, type RenderOptions, renderPrompt } from "./render.js";
 export type { Verified } from "./verify.js";
 
 export const authoring = async () => ({

@@ -16,7 +16,6 @@ export {
   type Support,
   type Usage,
 } from "./driver.js";
-export { probeDriver } from "./probe.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   codex: async () => (await import("./codex.js")).codex,

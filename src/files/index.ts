@@ -1,6 +1,5 @@
 export { type AtomicWriteOptions, atomicWrite, syncFolder, TEMP_MARK, temporaryName } from "./atomic-write.js";
 export {
-  decodeUtf8,
   type FormatOptions,
   formatJson,
   JsonError,

@@ -2,7 +2,7 @@
 // Context counts only inside hookSpecificOutput; Codex refuses any key it does not know, so none is invented.
 import type { Caller, LifecycleEvent, ToolUse, Verdict } from "../schema/events.js";
 import { type Fields, fieldsOf, optionalText, own, text } from "./fields.js";
-import { type Answer, NOTHING, PayloadError } from "./host.js";
+import { type Answer, NOTHING } from "./host.js";
 
 /** Hook event → what it is to us. Names that are absent are none of our business. */
 export const HOOK_EVENTS = [
@@ -170,5 +170,3 @@ export function asksForGate(payload: unknown): boolean {
   const name = (payload as Fields).hook_event_name;
   return typeof name !== "string" || name === "PreToolUse";
 }
-
-export { PayloadError };

@@ -7,13 +7,13 @@ import type { InstallFile, InstallInput } from "./install.js";
 import { opencode } from "./opencode/host.js";
 import { installOpencode } from "./opencode/install.js";
 
-export { CLAUDE_PLUGIN, CLAUDE_TOOLS } from "./claude/host.js";
-export { claudeAgent, claudeServer, claudeSkill } from "./claude/install.js";
-export { CODEX_TOOLS } from "./codex/host.js";
-export { codexAgent, codexSkill } from "./codex/install.js";
-export { asksForGate, HOOK_EVENTS } from "./command-hooks.js";
+export { CLAUDE_PLUGIN } from "./claude/host.js";
+export { claudeAgent, claudeSkill } from "./claude/install.js";
+
+export { codexSkill } from "./codex/install.js";
+export { asksForGate } from "./command-hooks.js";
 export type { TextEdit } from "./edit/edit.js";
-export { MARK_END, MARK_START } from "./edit/marked.js";
+
 export {
   type Answer,
   HOST_NAMES,
@@ -28,15 +28,12 @@ export {
 export {
   type AgentFile,
   deniedTools,
-  hookLists,
   type InstallFile,
   type InstallInput,
   type Scope,
   type SkillFile,
-  shellQuoted,
 } from "./install.js";
-export { OPENCODE_TOOLS, type PluginAnswer, type PluginNote } from "./opencode/host.js";
-export { pluginFile } from "./opencode/install.js";
+export type { PluginAnswer, PluginNote } from "./opencode/host.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
 

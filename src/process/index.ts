@@ -1,13 +1,11 @@
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
-export { CHILD_MARK, descendants } from "./descendants.js";
+
 export { type Environment, findProgram } from "./find-program.js";
 export { readLines } from "./lines.js";
 export { privateMounts } from "./private-paths.js";
 export {
-  Capture,
   type Captured,
   type ChildResult,
-  OUTPUT_LIMIT_BYTES,
   type RunOptions,
   runChild,
 } from "./run-child.js";

@@ -1,5 +1,5 @@
 export type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
-export { DEFAULT_BUDGET, parseBudget } from "./budget.js";
+export { parseBudget } from "./budget.js";
 export { driverRunner } from "./driver-runner.js";
 export { executeRun, type Reply, type RunOutcome } from "./engine.js";
 export {
@@ -17,4 +17,4 @@ export {
 export { isRunBusy, type RunInput } from "./open-run.js";
 export type { RunOptions } from "./options.js";
 export { type Peek, peekRequest, previewRun } from "./preview.js";
-export { demoCommand, packageRoot, toolServer } from "./programs.js";
+export { demoCommand, toolServer } from "./programs.js";

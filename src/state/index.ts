@@ -11,7 +11,7 @@ export {
   sessionsFile,
   tasksFile,
 } from "./documents.js";
-export { currentBranch } from "./git-branch.js";
+
 export { cycleIdentity, DEFAULT_LAST_N, searchHistory } from "./history.js";
 export { DEFAULT_HARNESS_ID, type Env, findRoot, type Layout, layoutOf } from "./layout.js";
 export { type Lock, openLock } from "./lock.js";
@@ -19,7 +19,7 @@ export { decidePlan, planStatus, startPlan, updatePlan } from "./plan.js";
 export { forgetProjects, type OpenOptions, openProject, type Project } from "./project.js";
 export { isRefusal, type Refusal } from "./refusal.js";
 export { sessionContext } from "./session-context.js";
-export { Store, type StoreOptions, Transaction } from "./store.js";
+export type { StoreOptions } from "./store.js";
 export {
   addTask,
   closeCycle,
@@ -34,7 +34,6 @@ export {
   editsByFile,
   logTool,
   recordEdits,
-  taskOfAgent,
   trackComplete,
   trackedAgents,
   trackResume,

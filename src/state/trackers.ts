@@ -81,12 +81,6 @@ function keepTask(change: Transaction, agentId: string, taskId: number): void {
   change.write(trackerExtension, { extends: "agent-tracker", ...before, tasks });
 }
 
-/** The task an agent was started for; null when none was recorded. */
-export function taskOfAgent(project: Project, agentId: string): number | null {
-  const tasks = project.store.read(trackerExtension)?.tasks as Record<string, number> | undefined;
-  return tasks !== undefined && Object.hasOwn(tasks, agentId) ? (tasks[agentId] ?? null) : null;
-}
-
 export function trackedAgents(project: Project): AgentTracker {
   return project.store.read(agentTracker) ?? [];
 }

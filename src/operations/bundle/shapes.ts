@@ -42,10 +42,3 @@ export function bundleSource(bundle: string, context: Context): string | Readabl
 export function messagesOf(findings: readonly Finding[], severity: Finding["severity"]): string[] {
   return findings.filter((finding) => finding.severity === severity).map(({ message }) => message);
 }
-
-/** Says findings that are not errors on the way, where no result carries them. */
-export function warn(findings: readonly Finding[], context: Context): void {
-  for (const { severity, message } of findings) {
-    if (severity === "warning") context.progress({ type: "warning", message });
-  }
-}

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
-import { NutError } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../hosts/index.js";
 import { type Context, operation } from "../operation.js";
@@ -160,10 +159,4 @@ function nextSteps(host: string, scope: string): string[] {
         : "start codex once and trust the hooks (/hooks)",
     );
   return steps;
-}
-
-export function unknownHost(name: string): NutError {
-  return new NutError("HOST_UNKNOWN", `there is no host "${name}": ${HOST_NAMES.join(", ")}`, {
-    hint: "nexus setup claude",
-  });
 }

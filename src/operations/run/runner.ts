@@ -1,9 +1,7 @@
 // Which program runs the agents, from what the person asked for.
-import { DRIVER_NAMES, type DriverName, loadDriver } from "../../drivers/index.js";
+import { type DriverName, loadDriver } from "../../drivers/index.js";
 import { NutError } from "../../errors.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../run/index.js";
-
-export const RUN_DRIVERS = ["demo", ...DRIVER_NAMES] as const;
 
 export interface RunnerInput {
   readonly driver: string;
