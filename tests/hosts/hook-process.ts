@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,9 +7,15 @@ import { fileURLToPath } from "node:url";
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const HOOK = join(ROOT, "dist/hook/hook.js");
 
-/** A fresh project with a private home beside it. */
+const made: string[] = [];
+process.on("exit", () => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A fresh project with a private home beside it, gone when the tests are. */
 export function newProject(files: Readonly<Record<string, string>> = {}): { root: string; home: string } {
   const base = realpathSync(mkdtempSync(join(tmpdir(), "nut-hosts-")));
+  made.push(base);
   const root = join(base, "project");
   const home = join(base, "home");
   for (const folder of [join(root, ".git"), home]) mkdirSync(folder, { recursive: true });
