@@ -324,7 +324,7 @@ export async function fileLockKills(folder: string, processes: number, times: nu
       resolveDir: resolve("."),
       loader: "ts",
       contents: `
-        import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+        import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
         import { fileLock } from "./src/state/file-lock.js";
         const [folder] = process.argv.slice(2);
         const lock = fileLock(folder + "/lock");
@@ -334,7 +334,9 @@ export async function fileLockKills(folder: string, processes: number, times: nu
           const next = (existsSync(counter) ? Number(readFileSync(counter, "utf8")) : 0) + 1;
           const until = performance.now() + Math.random();
           while (performance.now() < until);
-          writeFileSync(counter, String(next).padStart(9));
+          // Replaced whole: a kill between emptying and filling it would count from 1 again, whatever the lock does.
+          writeFileSync(counter + ".new", String(next));
+          renameSync(counter + ".new", counter);
           appendFileSync(folder + "/log", next + "\\n");
           lock.release();
           process.stdout.write(".");
