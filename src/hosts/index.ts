@@ -30,6 +30,7 @@ export {
   deniedTools,
   type InstallFile,
   type InstallInput,
+  isOurHook,
   type Scope,
   type SkillFile,
 } from "./install.js";

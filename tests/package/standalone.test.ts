@@ -231,6 +231,9 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
       args: ["mcp"],
     });
     expect(run("nexus", ["setup", "claude", "--yes"], { cwd: folder }).stdout).toContain("nothing to change");
+    const doctor = run("nexus", ["doctor"], { cwd: folder });
+    expect(doctor.status, doctor.stdout).toBe(0);
+    expect(doctor.stdout).toMatch(/^ok +claude project hooks/m);
     expect(run("nexus", ["setup", "claude", "--remove", "--yes"], { cwd: folder }).status).toBe(0);
     expect(existsSync(join(folder, ".claude/settings.json"))).toBe(false);
   });

@@ -1,7 +1,7 @@
 // The checks of doctor that try something out: a server is started, hooks are run, deny lists are read.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { z } from "zod";
 import {
   deniedTools,
@@ -9,6 +9,7 @@ import {
   hookEvents,
   type InstallInput,
   installFiles,
+  isOurHook,
   type Scope,
   TOOLS,
 } from "../../hosts/index.js";
@@ -102,7 +103,8 @@ function parsed(line: string): { id?: number; result?: unknown; error?: { messag
 export async function hooksCheck(host: Host, scope: Scope, input: InstallInput, context: Context): Promise<Check> {
   const what = `${host.name} ${scope} hooks`;
   const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
-  if (!existsSync(input.hook))
+  // A single file answers hooks itself: then this is a word, not a file.
+  if (isAbsolute(input.hook) && !existsSync(input.hook))
     return { what, state: "problem", message: `${input.hook} is not there`, fix: "npm run build" };
   const folder = mkdtempSync(join(tmpdir(), "nexus-doctor-"));
   mkdirSync(join(folder, ".git"));
@@ -185,7 +187,7 @@ export async function trustCheck(scope: Scope, { root }: InstallInput, context: 
       (
         result as { data?: { hooks?: { command?: string; trustStatus?: string; enabled?: boolean }[] }[] }
       ).data?.flatMap(({ hooks: list }) => list ?? []) ?? [];
-    const ours = hooks.filter(({ command }) => /hook\/hook\.js/.test(command ?? ""));
+    const ours = hooks.filter(isOurHook);
     if (ours.length === 0)
       return {
         what,
