@@ -58,7 +58,8 @@ async function layOutAssets(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "dist"), { recursive: true });
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ name: "nutcracker", version })}\n`);
-  for (const name of ["core", "dist/web"]) cpSync(join(root, name), join(folder, name), { recursive: true });
+  for (const name of ["core", "dist/web", "SKILL.md", "templates"])
+    cpSync(join(root, name), join(folder, name), { recursive: true });
   await build({
     ...shared,
     // Setup writes __PLACE__ in front of it.

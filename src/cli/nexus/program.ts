@@ -8,8 +8,15 @@ import { stateEntries } from "./state-entries.js";
 const completion: Entry = {
   name: "completion",
   summary: "teach bash, zsh or fish the commands",
-  group: "Shell",
+  group: "More",
   load: async () => ({ default: (await import("../completion.js")).completionCommand(async () => program) }),
+};
+
+const skill: Entry = {
+  name: "skill",
+  summary: "what an agent must know to use both tools",
+  group: "More",
+  load: () => import("../skill.js"),
 };
 
 export const program: Program = {
@@ -20,5 +27,5 @@ export const program: Program = {
     ["nexus setup claude", "live inside Claude Code, Codex or OpenCode"],
     ["nexus status", "the plan, the tasks and what is ready"],
   ],
-  entries: [...runEntries, ...stateEntries, ...hostEntries, ...catalogEntries, ...boardEntries, completion],
+  entries: [...runEntries, ...stateEntries, ...hostEntries, ...catalogEntries, ...boardEntries, skill, completion],
 };

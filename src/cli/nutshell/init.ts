@@ -8,14 +8,17 @@ export default command(init, {
   flags: {
     ...DIR,
     yes: { short: "y", about: "ask nothing" },
-    from: { value: "<template>", about: "start from a template: a .nut file or a folder" },
+    from: { value: "<template>", about: "start from bug-fix, feature, data-analysis, review, a .nut file or a folder" },
+    "from-issue": { value: "<file>", about: "start from an issue: Markdown, or a tracker's JSON" },
   },
   about: [
     "Writes nutshell.json and context/requirements.md with places to fill in; nothing that exists is touched. On a terminal it asks for title, summary, skills and what done means.",
   ],
   examples: [
     ["nutshell init --dir my-task", "a new task in my-task/"],
-    ["nutshell init my-task --from api-template.nut", "the same, from a template"],
+    ["nutshell init my-task --from bug-fix", "with the questions a bug fix has to answer"],
+    ["nutshell init my-task --from api-template.nut", "from a template of your own"],
+    ["nutshell init my-task --from-issue issue.md", "title, summary and checklist from an issue"],
   ],
   input: folderInput,
   text({ path, created, label }) {

@@ -8,8 +8,15 @@ import { viewEntries } from "./view-entries.js";
 const completion: Entry = {
   name: "completion",
   summary: "teach bash, zsh or fish the commands",
-  group: "Shell",
+  group: "More",
   load: async () => ({ default: (await import("../completion.js")).completionCommand(async () => program) }),
+};
+
+const skill: Entry = {
+  name: "skill",
+  summary: "what an agent must know to use both tools",
+  group: "More",
+  load: () => import("../skill.js"),
 };
 
 export const program: Program = {
@@ -26,6 +33,7 @@ export const program: Program = {
     ...credentialsEntries,
     ...viewEntries,
     ...marketEntries,
+    skill,
     completion,
   ],
 };

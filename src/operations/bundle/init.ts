@@ -1,18 +1,33 @@
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import {
+  type Issue,
   listFolder,
   MANIFEST_NAME,
+  MAX_ISSUE_BYTES,
   newBundleId,
   newManifest,
   openContent,
   outline,
+  parseIssue,
   readManifest,
   unpackBundle,
   writeManifest,
 } from "../../bundle/index.js";
+import { findCoreFolder } from "../../catalog/index.js";
 import { fromSystemError, NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { VERSION } from "../../version.js";
@@ -22,26 +37,38 @@ import { Folder, folderTarget } from "./target.js";
 export const init = operation({
   name: "bundle_init",
   summary: "start a task: a folder with a manifest to fill in",
-  input: z.object({ folder: Folder, yes: z.boolean().default(false), from: z.string().optional() }),
+  input: z.object({
+    folder: Folder,
+    yes: z.boolean().default(false),
+    from: z.string().optional(),
+    fromIssue: z.string().optional(),
+  }),
   output: z.object({ path: z.string(), id: z.string(), created: z.array(z.string()), label: z.string().optional() }),
-  async run({ folder, yes, from }, context) {
+  async run({ folder, yes, from, fromIssue }, context) {
+    if (from !== undefined && fromIssue !== undefined) {
+      throw new NutError("USAGE", "--from and --from-issue cannot be combined", { hint: "nutshell init --help" });
+    }
     const { path, label } = folderTarget(folder, context);
     assertFree(join(path, MANIFEST_NAME));
     const facts = { id: newBundleId(), createdAt: wholeSeconds(context.now()), tool: `nutshell ${VERSION}` };
     const publisher = await gitUser(context);
-    const ask = yes ? null : context.ask;
+    const issue = fromIssue === undefined ? null : readIssue(resolve(context.cwd, fromIssue));
+    const ask = yes || issue !== null ? null : context.ask;
     if (from !== undefined) {
-      const created = await startFrom(resolve(context.cwd, from), path, { ...facts, publisher }, context);
+      const created = await startFrom(findTemplate(from, context.cwd), path, { ...facts, publisher }, context);
       return { path, id: facts.id, created, label };
     }
     const answers = ask === null ? { publisher } : await interview(ask, publisher);
-    const manifest = newManifest({ ...facts, ...answers });
+    const manifest =
+      issue === null ? newManifest({ ...facts, ...answers }) : fromIssueText(issue, { ...facts, publisher });
     const requirements = join(path, "context/requirements.md");
     const created = [MANIFEST_NAME];
     try {
       mkdirSync(dirname(requirements), { recursive: true });
       if (!existsSync(requirements)) {
-        writeFileSync(requirements, outline(requirements), { flag: "wx" });
+        const text =
+          issue === null || issue.body === "" ? outline(requirements) : `# ${issue.title}\n\n${issue.body}\n`;
+        writeFileSync(requirements, text, { flag: "wx" });
         created.push("context/requirements.md");
       }
       // Last, because a folder with a manifest is a task: one cut off before it can simply be started again.
@@ -52,6 +79,41 @@ export const init = operation({
     return { path, id: facts.id, created, label };
   },
 });
+
+function readIssue(path: string): Issue {
+  try {
+    const size = statSync(path).size;
+    if (size > MAX_ISSUE_BYTES) {
+      throw new NutError("ISSUE_INVALID", `${path} is too large for an issue (${size} bytes)`, {
+        data: { path, size },
+      });
+    }
+    return parseIssue(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+function fromIssueText({ title, summary, checklist, labels, url }: Issue, facts: Facts): Manifest {
+  const manifest = newManifest({ ...facts, title, summary, checklist });
+  return {
+    ...manifest,
+    tags: { ...manifest.tags, domains: [...labels] },
+    extensions: url === undefined ? {} : { issue: { url } },
+  };
+}
+
+/** A path that exists is meant as a path; any other word names one of the templates that come with the package. */
+function findTemplate(from: string, cwd: string): string {
+  const path = resolve(cwd, from);
+  const templates = join(dirname(findCoreFolder()), "templates");
+  if (existsSync(path) || !/^[a-z-]+$/.test(from) || !existsSync(templates)) return path;
+  if (existsSync(join(templates, from, MANIFEST_NAME))) return join(templates, from);
+  throw new NutError("FILE_NOT_FOUND", `there is no template or file called ${from}`, {
+    hint: `nutshell init --from ${readdirSync(templates).sort()[0]} (or ${readdirSync(templates).sort().slice(1).join(", ")})`,
+    data: { path },
+  });
+}
 
 function assertFree(path: string): void {
   if (!existsSync(path)) return;
@@ -95,6 +157,9 @@ function gitUser({ cwd, env }: Context): Promise<string | undefined> {
     });
   });
 }
+
+/** What the templates of the package have for an id: a task begun from them has no parent. */
+const TEMPLATE_ID = "nut-template";
 
 interface Facts {
   readonly id: string;
@@ -143,7 +208,7 @@ function begun(template: Manifest, { id, createdAt, tool, publisher }: Facts): M
     ...rest,
     bundle_type: "request",
     id,
-    parent_id: template.id,
+    ...(template.id === TEMPLATE_ID ? {} : { parent_id: template.id }),
     created_at: createdAt,
     publisher: { ...(publisher === undefined ? {} : { name: publisher }), tool },
     ...(roles !== undefined && roles.length > 0 ? { files: { tree: roles } } : {}),

@@ -22,6 +22,7 @@ import type { SemanticClass } from "../../schema/events.js";
 import { findRoot } from "../../state/index.js";
 import { VERSION } from "../../version.js";
 import type { Context } from "../operation.js";
+import { productSkill } from "../skill.js";
 import { ownPrograms } from "./own-programs.js";
 
 export interface InstallChoice {
@@ -65,8 +66,11 @@ export function agentFiles(catalog: Catalog, host: Host, names = toolNames(host)
   }));
 }
 
+/** The catalog's workflows, and how to use the two tools. */
 export function skillFiles(catalog: Catalog, host: Host, names = toolNames(host)): SkillFile[] {
-  return catalog.skills.map((skill) => ({
+  const { name, description, body } = productSkill(dirname(catalog.coreDir));
+  const own = { id: name, description, manual: false, prompt: body };
+  const workflows = catalog.skills.map((skill) => ({
     id: skill.id,
     description: skill.description,
     manual: skill.manual_only === true,
@@ -78,4 +82,5 @@ export function skillFiles(catalog: Catalog, host: Host, names = toolNames(host)
       ),
     }),
   }));
+  return [...workflows, own];
 }
