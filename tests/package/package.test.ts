@@ -133,8 +133,14 @@ describe("its programs", () => {
     const example = join(root, "examples/1-bug-fix");
     expect(run("nutshell", ["pack", "--dir", example, "-o", request])).toMatchObject({ status: 0 });
     expect(run("nutshell", ["validate", request])).toMatchObject({ status: 0 });
-    const packed = `zstd-${line}.nut`;
-    expect(run("nutshell", ["compress", request, "--algorithm", "zstd", "-o", packed]).status).not.toBe(70);
+    // Node 20 has no zstd of its own, later ones do: each must read what the other wrote.
+    const zstd = join(installed.project, `zstd-${line}.nut`);
+    expect(run("nutshell", ["pack", "--dir", example, "-o", zstd, "--compression", "zstd"])).toMatchObject({
+      status: 0,
+    });
+    expect(run("nutshell", ["validate", zstd])).toMatchObject({ status: 0 });
+    const first = join(installed.project, `zstd-${process.versions.node.split(".")[0]}.nut`);
+    expect(run("nutshell", ["validate", first])).toMatchObject({ status: 0 });
     expect(run("nutshell", ["unpack", request, "-o", `out-${line}`])).toMatchObject({ status: 0 });
     expect(existsSync(join(installed.project, `out-${line}/nutshell.json`))).toBe(true);
     expect(run("nexus", ["catalog", "list"])).toMatchObject({ status: 0 });

@@ -120,6 +120,8 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
     expect(digest("single.nut")).toMatch(/^sha256:/);
     expect(digest("single.nut")).toBe(digest("node.nut"));
     expect(run("nutshell", ["validate", "node.nut"]).status).toBe(0);
+    expect(run("nutshell", ["pack", "--dir", example, "-o", "zstd.nut", "--compression", "zstd"]).status).toBe(0);
+    expect(digest("zstd.nut")).toBe(digest("node.nut"));
     expect(run("nutshell", ["unpack", "node.nut", "-o", "unpacked"]).status).toBe(0);
     expect(run("nutshell", ["export", "node.nut", "-o", "page.html"]).status).toBe(0);
     expect(readFileSync(join(work, "page.html"), "utf8")).toContain('<div id="app">');
