@@ -134,9 +134,13 @@ export function hadLoop(store: Store): boolean {
 }
 
 /** Appends one line in one write; starts on a fresh line when a killed writer left half of one. */
-export function logTool(project: Project, line: ToolLogLine, hostLine?: Readonly<Record<string, unknown>>): void {
-  appendLine(join(project.layout.state, "tool-log.jsonl"), line);
-  if (hostLine !== undefined) appendLine(join(project.layout.own, "tool-log.extension.jsonl"), hostLine);
+export function logTool(
+  { layout }: Pick<Project, "layout">,
+  line: ToolLogLine,
+  hostLine?: Readonly<Record<string, unknown>>,
+): void {
+  appendLine(join(layout.state, "tool-log.jsonl"), line);
+  if (hostLine !== undefined) appendLine(join(layout.own, "tool-log.extension.jsonl"), hostLine);
 }
 
 function appendLine(path: string, record: unknown): void {

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { claudePayload, type HookOptions, newProject, runHook } from "./hook-process.js";
@@ -18,6 +18,27 @@ const denial = (stdout: string): string | null => {
   const { permissionDecision, permissionDecisionReason } = JSON.parse(stdout).hookSpecificOutput ?? {};
   return permissionDecision === "deny" ? permissionDecisionReason : null;
 };
+
+describe("gate: what was denied", () => {
+  it("is a line of the tool log, where there is a session, and nothing anywhere else", async () => {
+    const { root } = newProject();
+    await runHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
+    expect(existsSync(join(root, ".nexus"))).toBe(false);
+    const session = planned();
+    const fields = { agent_id: "a1", agent_type: "tester" };
+    await runHook(use(session.root, "Write", { file_path: "a.txt", content: "x" }, fields));
+    const log = readFileSync(join(session.root, ".nexus/state/tool-log.jsonl"), "utf8").trim().split("\n");
+    expect(log.map((line) => JSON.parse(line))).toMatchObject([
+      {
+        agent_id: "a1",
+        agent_name: "tester",
+        path: expect.stringContaining("a.txt"),
+        ok: false,
+        error: expect.stringMatching(/^denied: /),
+      },
+    ]);
+  });
+});
 
 describe("gate: unplanned edits", () => {
   it("denies an edit while there is no task list, and allows it once there is", async () => {

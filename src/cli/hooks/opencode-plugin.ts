@@ -137,7 +137,7 @@ export function nexusPlugin(place: PluginPlace) {
         const { caller = {} } = callerOf(id);
         const event: PreToolUse = { type: "pre_tool_use", sessionId: id, cwd: directory, caller, tool };
         // Whatever goes wrong in here is thrown, and a throw blocks the tool.
-        const { outcome, reason, rewrite } = await judge(event, host, process.env);
+        const { outcome, reason, rewrite } = await judge(event, host, { env: process.env, now: () => new Date() });
         if (outcome === "deny") throw new Error(`nexus: ${reason ?? "denied"}`);
         if (rewrite !== null) output.args.command = rewrite;
         if (tool.name === "task")

@@ -9,6 +9,7 @@ import {
   PayloadError,
   toolNames,
 } from "../../hosts/index.js";
+import { recordDenial } from "../../run/denials.js";
 import { gateFacts } from "../../run/gate-facts.js";
 import type { ProcessMark } from "../../run/sessions.js";
 import type { LifecycleEvent, PreToolUse, Verdict } from "../../schema/events.js";
@@ -36,12 +37,19 @@ export async function answerHook(host: Host, raw: Uint8Array | null, around: Hoo
 }
 
 /** For a host that runs us in its own process. Throws when it cannot decide; the caller denies. */
-export async function judge(event: PreToolUse, host: Host, env: HookSurroundings["env"]): Promise<Verdict> {
-  return gate(event, await gateFacts({ cwd: event.cwd, env, harnessId: host.harnessId, settings: ALL_SETTINGS }));
+export async function judge(
+  event: PreToolUse,
+  host: Host,
+  { env, now }: Pick<HookSurroundings, "env" | "now">,
+): Promise<Verdict> {
+  const around = { cwd: event.cwd, env, harnessId: host.harnessId };
+  const verdict = gate(event, await gateFacts({ ...around, settings: ALL_SETTINGS }));
+  if (verdict.reason !== null) recordDenial(event, verdict.reason, { ...around, now: now() });
+  return verdict;
 }
 
 async function verdictOf(event: LifecycleEvent, host: Host, around: HookSurroundings): Promise<Verdict> {
-  if (event.type === "pre_tool_use") return judge(event, host, around.env);
+  if (event.type === "pre_tool_use") return judge(event, host, around);
   const { fire } = await import("../../run/full.js");
   return fire(event, {
     cwd: event.cwd,
