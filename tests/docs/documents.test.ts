@@ -92,3 +92,18 @@ function leads(from: string, target: string): boolean {
     .split("\n")
     .some((line) => /^#+ /.test(line) && slug(line.replace(/^#+ /, "")) === heading);
 }
+
+describe("docs/spec/bundle.md", () => {
+  const spec = readFileSync(join(root, "docs/spec/bundle.md"), "utf8");
+  const stated = [...spec.matchAll(/^- \*\*(B\d\.\d)\*\*/gm)].map(([, id]) => id!);
+  const cited = [...spec.matchAll(/^\| (B\d\.\d) \| `([^`]+)`: (.+) \|$/gm)];
+
+  it("has a test for every requirement, and no other", () => {
+    expect(stated.length).toBeGreaterThan(15);
+    expect(cited.map(([, id]) => id)).toEqual(stated);
+  });
+
+  it.each(cited.map(([, id, file, name]) => [id!, file!, name!]))("%s is tested in %s: %s", (_id, file, name) => {
+    expect(readFileSync(join(root, file), "utf8")).toContain(`"${name}`);
+  });
+});

@@ -11,7 +11,7 @@ export default command(verb(planStart), {
   },
   input: (values) => ({ issues: [], ...values }),
   about: ["An open plan is filed in the history first. Its tasks stay."],
-  examples: [['nexus plan start "faster start" --issue "which loader?" --research "profiled it"', "opens a plan"]],
+  examples: [['nexus plan start "faster start" --issue "which loader?" --research "a profile"', "opens a plan"]],
   text: ({ plan_id, topic, issueCount, previousArchived }) => [
     `plan ${plan_id}: ${topic}, ${count(issueCount, "issue")}${previousArchived ? "; the open one was filed" : ""}`,
   ],

@@ -18,7 +18,7 @@ export default command(runStart, {
     },
     "review-plan": { about: "stop and let a person read the plan before anything is done" },
     output: { short: "o", value: "<file>", about: "where the delivery goes" },
-    identity: { value: "<file>", about: "age identity that opens the request's credentials" },
+    identity: { short: "i", value: "<file>", about: "age identity that opens the request's credentials" },
     yes: { short: "y", about: "ask nothing: deliver what is there when a task fails for good" },
     force: { about: "work on a request that nutshell check calls incomplete" },
     "dry-run": { about: "show plan, roles, limits and commands; start nothing" },

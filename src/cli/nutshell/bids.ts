@@ -6,6 +6,7 @@ import { CLAWNET } from "./clawnet-flags.js";
 export default command(bids, {
   positionals: [{ name: "id", about: "task id, or enough of its beginning" }],
   flags: CLAWNET,
+  examples: [["nutshell bids 3f2a", "who offers, for how much"]],
   text: ({ task_id, bids: offers }) =>
     offers.length === 0
       ? [dim("no bids yet")]

@@ -17,7 +17,7 @@ export default rawCommand({
     "The values are in the program's environment and nowhere else, and are taken out of what it prints. A credential staging-db with fields becomes $STAGING_DB_HOST, $STAGING_DB_PASSWORD… and $STAGING_DB with all of it as JSON; a plain text becomes $STAGING_DB.",
     "Its exit status is the program's. Every use is recorded by name, time and purpose in delivery/logs/credentials.jsonl.",
   ],
-  examples: [["nutshell exec --with staging-db -- sh -c 'PGPASSWORD=$STAGING_DB_PASSWORD psql -l'", "for one command"]],
+  examples: [["nutshell exec --with staging-db -- ./migrate.sh", "for one command"]],
   async run({ json, quiet, ...values }, io) {
     const input = ExecInput.safeParse(values);
     if (!input.success) {

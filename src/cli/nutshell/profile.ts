@@ -12,6 +12,10 @@ export default command(profile, {
     push: { about: "send it to the daemon" },
     ...CLAWNET,
   },
+  examples: [
+    ["nutshell profile --dir my-task", "what a bundle would say about you"],
+    ["nutshell profile --dir my-task --push", "and tell the daemon"],
+  ],
   text: ({ skills, data_sources, description, pushed }) => [
     ...table([
       ["skills", skills.join(", ") || dim("none")],

@@ -21,10 +21,10 @@ const skill: Entry = {
 
 export const program: Program = {
   name: "nutshell",
-  summary: "pack a task for an AI agent, know what is missing, check what comes back",
+  summary: "pack a task for an agent, see what it lacks, check what comes back",
   start: [
-    ["nutshell init --dir my-task", "a folder with a manifest to fill in"],
-    ["nutshell check --dir my-task", "what is missing, and the command that adds it"],
+    ["nutshell init --dir my-task", "a manifest to fill in"],
+    ["nutshell check --dir my-task", "what is missing, and how to add it"],
     ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
   ],
   entries: [

@@ -35,10 +35,7 @@ export default command(rotate, {
   ],
   examples: [
     ["nutshell rotate --dir my-task", "audit"],
-    [
-      "nutshell rotate staging-db --value-stdin --expires 7d --export new.rotation.json",
-      "a new value for every holder",
-    ],
+    ["nutshell rotate staging-db --value-stdin --export new.rotation.json", "a new value for every holder"],
   ],
   text: rotateLines,
   exit: ({ saved, findings }) => (!saved && findings.some(({ severity }) => severity === "error") ? 1 : 0),

@@ -7,6 +7,7 @@ import { CLAWNET } from "./clawnet-flags.js";
 
 export default command(taskBoard, {
   flags: CLAWNET,
+  examples: [["nutshell tasks board", "what you published, what you do, what you could do"]],
   text: ({ my_published, my_assigned, open_tasks }) => [
     ...section("Published by you", my_published),
     "",

@@ -6,6 +6,7 @@ import { CLAWNET } from "./clawnet-flags.js";
 export default command(taskShow, {
   positionals: [{ name: "id", about: "task id, or enough of its beginning" }],
   flags: CLAWNET,
+  examples: [["nutshell tasks show 3f2a", "one task, its bids and work"]],
   text: ({ task, bids, submissions }) => [
     bold(task.title),
     ...table(

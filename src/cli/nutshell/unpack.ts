@@ -7,7 +7,7 @@ export default command(unpack, {
   positionals: [{ name: "bundle", about: "a .nut file, or - for standard input" }],
   flags: {
     output: { short: "o", value: "<folder>", about: "folder to make (default: named after the file)" },
-    identity: { value: "<file>", about: "Ed25519 identity that opens a sealed bundle (default: your own)" },
+    identity: { short: "i", value: "<file>", about: "Ed25519 identity that opens a sealed bundle (default: your own)" },
     trust: {
       value: "<path>",
       many: true,
