@@ -63,12 +63,10 @@ function steady(text, work) {
 }
 
 function folded(line) {
-  const characters = [...line];
-  const parts = [];
-  for (let start = 0; start === 0 || start < characters.length; start += COLUMNS) {
-    parts.push(characters.slice(start, start + COLUMNS).join(""));
-  }
-  return parts;
+  if ([...line].length <= COLUMNS) return [line];
+  const space = line.lastIndexOf(" ", COLUMNS);
+  const cut = space > COLUMNS / 2 ? space : COLUMNS;
+  return [line.slice(0, cut), ...folded(`    ${line.slice(cut).trimStart()}`)];
 }
 
 function kindOf(text) {
@@ -105,7 +103,7 @@ text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",mon
 </style>
 <rect width="${width}" height="${height}" rx="8" fill="#0d1117"/>
 <circle cx="20" cy="18" r="5" fill="#484f58"/><circle cx="38" cy="18" r="5" fill="#484f58"/><circle cx="56" cy="18" r="5" fill="#484f58"/>
-<svg x="16" y="36" width="${width - 32}" height="${ROWS * LINE + 8}" viewBox="0 0 ${width - 32} ${ROWS * LINE + 8}"><g id="screen">
+<svg x="16" y="36" width="${width - 32}" height="${ROWS * LINE + 8}" viewBox="0 4 ${width - 32} ${ROWS * LINE + 8}"><g id="screen">
 ${rows.filter((row) => row !== "").join("\n")}
 </g></svg>
 </svg>
