@@ -1,4 +1,6 @@
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
@@ -30,5 +32,26 @@ describe("SKILL.md", () => {
     expect(name).toBe("nutshell");
     expect(description).toMatch(/^Package a task/);
     expect(body).toMatch(/^# nutshell and nexus\n/);
+  });
+
+  it.each([
+    ["claude", ".claude/skills/nutshell/SKILL.md"],
+    ["codex", ".agents/skills/nutshell/SKILL.md"],
+    ["opencode", ".opencode/skills/nutshell/SKILL.md"],
+  ])("is installed by nexus setup %s, and taken out again", (host, path) => {
+    const place = mkdtempSync(join(tmpdir(), "nut-skill-"));
+    try {
+      const setup = (...flags: string[]) =>
+        execFileSync(process.execPath, [join(root, "bin/nexus.js"), "setup", host, "--yes", "--quiet", ...flags], {
+          cwd: place,
+          env: { PATH: process.env.PATH, HOME: place },
+        });
+      setup();
+      expect(readFileSync(join(place, path), "utf8")).toContain(productSkill().body);
+      setup("--remove");
+      expect(existsSync(join(place, path))).toBe(false);
+    } finally {
+      rmSync(place, { recursive: true, force: true });
+    }
   });
 });
