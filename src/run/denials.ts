@@ -14,14 +14,16 @@ export function recordDenial(
     const layout = layoutOf(realPath(findRoot(cwd, env)), harnessId);
     // A gate makes no folders: without a session there is nobody to tell.
     if (!existsSync(layout.state)) return;
+    const abstract = tool.nexusTool ?? tool.classes[0] ?? tool.access;
     const line = {
       at: now.toISOString(),
       ...(caller.agentId === undefined ? {} : { agent_id: caller.agentId }),
       ...(caller.agentName === undefined ? {} : { agent_name: caller.agentName }),
-      tool: tool.nexusTool ?? tool.classes[0] ?? tool.access,
+      tool: abstract,
       ...(tool.paths[0] === undefined ? {} : { path: tool.paths[0] }),
       ok: false,
-      error: `denied: ${reason}`.slice(0, 500),
+      // The reason was written for the host's model; a common file names no host's tool.
+      error: `denied: ${tool.name === "" ? reason : reason.replaceAll(tool.name, abstract)}`.slice(0, 500),
     };
     logTool({ layout }, line);
   } catch {

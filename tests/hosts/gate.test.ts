@@ -27,7 +27,9 @@ describe("gate: what was denied", () => {
     const session = planned();
     const fields = { agent_id: "a1", agent_type: "tester" };
     await runHook(use(session.root, "Write", { file_path: "a.txt", content: "x" }, fields));
-    const log = readFileSync(join(session.root, ".nexus/state/tool-log.jsonl"), "utf8").trim().split("\n");
+    const text = readFileSync(join(session.root, ".nexus/state/tool-log.jsonl"), "utf8");
+    expect(text).not.toContain("Write");
+    const log = text.trim().split("\n");
     expect(log.map((line) => JSON.parse(line))).toMatchObject([
       {
         agent_id: "a1",
