@@ -79,6 +79,8 @@ export function useRoute(): readonly [view: string, rest: string] {
   useEffect(() => {
     const follow = () => setHash(location.hash);
     addEventListener("hashchange", follow);
+    // The address may have changed between the first drawing and this line.
+    follow();
     return () => removeEventListener("hashchange", follow);
   }, []);
   const [, view = "", rest = ""] = /^#\/([a-z]*)\/?(.*)$/s.exec(hash) ?? [];
