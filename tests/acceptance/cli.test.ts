@@ -136,6 +136,23 @@ async function writeDelivery(forgery: Forgery = {}): Promise<void> {
   await packFolder(delivery, { output: join(folder, "delivery.nut") });
 }
 
+describe("credentials of an acceptance", () => {
+  it("are recorded by name where the delivery will be packed, and never shown", async () => {
+    await nutshell("keygen");
+    writeFileSync(join(folder, "value"), "canary-5d1f");
+    const made = ["--name", "api", "--type", "bearer_token", "--expires", "2030-01-31", "--value-file", "value"];
+    expect((await nutshell("add-credential", ...made, "--dir", "request")).code).toBe(0);
+    const criteria = [{ id: "AC-1", type: "shell", command: "env | grep -q canary-5d1f; env", credential_ref: "api" }];
+    writeFileSync(join(folder, "request/tests/criteria.json"), JSON.stringify({ criteria }));
+    const { out, err } = await nutshell("accept", "request", "--logs", "logs");
+    expect(err).toContain('credential "api" is used by the acceptance');
+    const log = readFileSync(join(folder, "request/delivery/logs/credentials.jsonl"), "utf8");
+    expect(JSON.parse(log.split("\n")[0]!)).toMatchObject({ name: "api", purpose: "acceptance" });
+    const written = readdirSync(join(folder, "logs")).map((name) => readFileSync(join(folder, "logs", name), "utf8"));
+    for (const text of [out, err, log, ...written]) expect(text).not.toContain("canary-5d1f");
+  });
+});
+
 describe("nutshell accept", () => {
   it("tells what passed and what a person must judge, with JUnit XML for CI", async () => {
     copyTree(join(folder, "request"), join(folder, "work"));

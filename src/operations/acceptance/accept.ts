@@ -30,7 +30,12 @@ export const accept = operation({
           : await openFolder(input.request, context, join(work, "request"));
       const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
       const result = resultFolder(target, base, join(work, "rebuilt"));
-      const credentials = acceptanceCredentials(request.dir, input.identity, context);
+      const credentials = acceptanceCredentials(
+        request.dir,
+        input.identity,
+        context,
+        target.dir.startsWith(work) ? null : target.dir,
+      );
       const logs = input.logs === undefined ? undefined : resolve(context.cwd, input.logs);
       const report = await runAcceptance({
         request: request.dir,

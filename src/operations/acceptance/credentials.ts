@@ -1,6 +1,6 @@
 import type { CredentialReader } from "../../acceptance/index.js";
 import { NutError } from "../../errors.js";
-import { handOut, type OpenedVault, type Secret, scrubber } from "../../vault/index.js";
+import { handOut, type OpenedVault, recordUses, type Secret, scrubber } from "../../vault/index.js";
 import type { Context } from "../operation.js";
 import { collectKeys } from "../vault/keys.js";
 import { readVaultFolder, unlock } from "../vault/vault-folder.js";
@@ -16,6 +16,8 @@ export function acceptanceCredentials(
   request: string,
   identity: readonly string[],
   context: Context,
+  /** The person's own folder, where uses are kept until a delivery is packed of it; null when only a copy was opened. */
+  kept: string | null = null,
 ): AcceptanceCredentials {
   const secrets: Secret[] = [];
   let opened: Promise<OpenedVault> | undefined;
@@ -34,6 +36,8 @@ export function acceptanceCredentials(
           now: context.now(),
         });
         secrets.push(...given.secrets);
+        context.progress({ type: "credential_used", name, message: `credential "${name}" is used by the acceptance` });
+        if (kept !== null) recordUses(kept, given.uses);
         const credential = vault.credentials.find((row) => row.name === name)!;
         return { type: credential.type, value: credential.value, env: given.env };
       } catch (error) {
