@@ -52,7 +52,6 @@ export type ErrorCode =
   | "VAULT_CHANGED"
   | "VAULT_COSTLY"
   | "VAULT_DAMAGED"
-  | "VAULT_EXISTS"
   | "VAULT_IN_CLEAR"
   | "VAULT_MISSING"
   | "VAULT_NO_MATCHING_KEY"
@@ -77,7 +76,6 @@ export type ErrorCode =
   // drivers
   | "DRIVER_MISSING"
   | "DRIVER_TOO_OLD"
-  | "DRIVER_FAILED"
   // run
   | "RUN_BUSY"
   | "RUN_DAMAGED"
@@ -105,25 +103,52 @@ export type ErrorCode =
   // web
   | "WEB_PORT_TAKEN";
 
-export interface NutErrorOptions {
-  /** What to do next, preferably a command that can be pasted. */
-  readonly hint?: string;
+/**
+ * Codes with one remedy wherever they are raised. Every other refusal must bring a hint of its own: the compiler asks
+ * for it, since a person who is stopped needs to know what to do next.
+ */
+const STANDING_HINTS = {
+  BUNDLE_CORRUPT: "fetch the bundle again, or ask the sender to pack it again",
+  BUNDLE_LIMIT: "ask the sender to pack it again without what is too large",
+  BUNDLE_MISMATCH: "fetch the bundle again, or ask the sender to pack it again",
+  BUNDLE_UNSAFE_ENTRY: "ask the sender to pack it again",
+  BUNDLE_UNSAFE_PATH: "ask the sender to pack it again",
+  DISK_FULL: "df -h shows the space there is; make some, then run the command again",
+  FILE_NOT_FOUND: "check the spelling, and the folder you are in: pwd",
+  MARKET_BAD_ANSWER: "check what listens there, or name the daemon: --clawnet host:port",
+  MARKET_REFUSED: "nutshell tasks shows what the daemon knows",
+  ROTATION_REFUSED: "ask the publisher for a new rotation file",
+  RUN_DAMAGED: "start afresh: nexus run <request>",
+  SOURCE_CHANGED: "pack again when nothing writes to the folder",
+  VAULT_DAMAGED: "ask the publisher for the bundle again, or take the vault from a copy",
+} as const satisfies Partial<Record<ErrorCode, string>>;
+
+type StandingCode = keyof typeof STANDING_HINTS;
+
+interface NutErrorFacts {
   /** Machine-readable facts: the path, the offset, the limit. */
   readonly data?: Readonly<Record<string, unknown>>;
   readonly cause?: unknown;
 }
 
+export interface NutErrorOptions extends NutErrorFacts {
+  /** What to do next: a command that can be pasted where one helps, otherwise a short imperative. */
+  readonly hint: string;
+}
+
 /** Something was asked that cannot or must not be done. `message` is lower case, without a full stop. */
 export class NutError extends Error {
   readonly code: ErrorCode;
-  readonly hint: string | undefined;
+  readonly hint: string;
   readonly data: Readonly<Record<string, unknown>>;
 
-  constructor(code: ErrorCode, message: string, options: NutErrorOptions = {}) {
+  constructor(code: StandingCode, message: string, options?: NutErrorFacts & Partial<NutErrorOptions>);
+  constructor(code: ErrorCode, message: string, options: NutErrorOptions);
+  constructor(code: ErrorCode, message: string, options: NutErrorFacts & Partial<NutErrorOptions> = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "NutError";
     this.code = code;
-    this.hint = options.hint;
+    this.hint = options.hint ?? STANDING_HINTS[code as StandingCode];
     this.data = options.data ?? {};
   }
 }
@@ -144,44 +169,45 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
   return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error;
 }
 
-const SYSTEM_CODES: Readonly<Record<string, ErrorCode>> = {
-  ENOENT: "FILE_NOT_FOUND",
-  ENOTDIR: "FILE_NOT_FOUND",
-  EEXIST: "FILE_EXISTS",
-  EACCES: "FILE_UNREADABLE",
-  EPERM: "FILE_UNREADABLE",
-  EISDIR: "FILE_UNREADABLE",
-  ELOOP: "FILE_UNREADABLE",
-  EMFILE: "FILE_UNREADABLE",
-  EIO: "FILE_UNREADABLE",
-  EROFS: "FILE_UNWRITABLE",
-  ENOSPC: "DISK_FULL",
-  EDQUOT: "DISK_FULL",
-};
+/** A word that a shell reads as itself. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
 
-const SYSTEM_WORDS: Readonly<Record<string, string>> = {
-  ENOENT: "no such file or folder",
-  ENOTDIR: "not a folder",
-  EEXIST: "already exists",
-  EACCES: "permission denied",
-  EPERM: "not permitted",
-  EISDIR: "is a folder",
-  ELOOP: "too many links",
-  EMFILE: "too many open files",
-  EIO: "the disk reported an error",
-  EROFS: "read-only file system",
-  ENOSPC: "the disk is full",
-  EDQUOT: "the disk quota is used up",
+interface SystemRefusal {
+  readonly code: ErrorCode;
+  readonly words: string;
+  /** What to do next, given the path as a word for a shell. */
+  readonly hint: (path: string) => string;
+}
+
+const look = (path: string) => `ls -ld ${path}`;
+const space = () => STANDING_HINTS.DISK_FULL;
+const spelling = () => STANDING_HINTS.FILE_NOT_FOUND;
+
+const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
+  ENOENT: { code: "FILE_NOT_FOUND", words: "no such file or folder", hint: spelling },
+  ENOTDIR: { code: "FILE_NOT_FOUND", words: "not a folder", hint: look },
+  EEXIST: { code: "FILE_EXISTS", words: "already exists", hint: (path) => `mv ${path} ${path}.old` },
+  EACCES: { code: "FILE_UNREADABLE", words: "permission denied", hint: look },
+  EPERM: { code: "FILE_UNREADABLE", words: "not permitted", hint: look },
+  EISDIR: { code: "FILE_UNREADABLE", words: "is a folder", hint: (path) => `name a file in it: ls ${path}` },
+  ELOOP: { code: "FILE_UNREADABLE", words: "too many links", hint: look },
+  EMFILE: { code: "FILE_UNREADABLE", words: "too many open files", hint: () => "ulimit -n 4096" },
+  EIO: { code: "FILE_UNREADABLE", words: "the disk reported an error", hint: () => "dmesg | tail" },
+  EROFS: { code: "FILE_UNWRITABLE", words: "read-only file system", hint: () => "choose a folder that can be written" },
+  ENOSPC: { code: "DISK_FULL", words: "the disk is full", hint: space },
+  EDQUOT: { code: "DISK_FULL", words: "the disk quota is used up", hint: space },
 };
 
 /** Turns a failed system call into a refusal that names the path; returns null for anything that is not one we know. */
 export function fromSystemError(error: unknown, path?: string): NutError | null {
   if (!isSystemError(error)) return null;
-  const code = SYSTEM_CODES[error.code];
-  if (code === undefined) return null;
+  const known = SYSTEM_REFUSALS[error.code];
+  if (known === undefined) return null;
   const where = path ?? error.path;
-  const words = SYSTEM_WORDS[error.code] ?? error.code;
-  return new NutError(code, where === undefined ? words : `${where}: ${words}`, {
+  return new NutError(known.code, where === undefined ? known.words : `${where}: ${known.words}`, {
+    hint: known.hint(shellWord(where ?? ".")),
     data: { path: where, errno: error.code },
     cause: error,
   });

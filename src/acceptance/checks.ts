@@ -75,7 +75,10 @@ function kindOfScript(script: string, framework: CheckKind): CheckKind {
 function assertDistinct(checks: readonly Check[], file: string): void {
   const seen = new Set<string>();
   for (const { id } of checks) {
-    if (seen.has(id)) throw new NutError("CRITERIA_INVALID", `${file}: two criteria are called "${id}"`);
+    if (seen.has(id))
+      throw new NutError("CRITERIA_INVALID", `${file}: two criteria are called "${id}"`, {
+        hint: "give each criterion an id of its own, then: nutshell check",
+      });
     seen.add(id);
   }
 }
@@ -102,12 +105,17 @@ function readJson<T>(root: string, file: string, schema: Schema<T>, required: bo
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new NutError("CRITERIA_INVALID", `${file}: not JSON`, { data: { path: file }, cause: error });
+    throw new NutError("CRITERIA_INVALID", `${file}: not JSON`, {
+      hint: "mend the file, then: nutshell check",
+      data: { path: file },
+      cause: error,
+    });
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new NutError("CRITERIA_INVALID", `${file}: ${issue?.path.join(".")}: ${issue?.message}`, {
+    hint: "nutshell schema criteria says what it may hold",
     data: { path: file },
   });
 }

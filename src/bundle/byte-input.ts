@@ -1,7 +1,7 @@
 // Compressed bytes, pulled in pieces, with what was read too far put back.
 import { closeSync, constants, fstatSync, openSync, read } from "node:fs";
 import type { Readable } from "node:stream";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 
 const PIECE = 256 * 1024;
 
@@ -82,6 +82,7 @@ function openRegular(path: string): number {
   if (found.isFile()) return file;
   closeSync(file);
   throw new NutError("FILE_UNREADABLE", `${path}: ${found.isDirectory() ? "is a folder" : "not a regular file"}`, {
+    hint: found.isDirectory() ? `nutshell pack --dir ${shellWord(path)}` : `ls -ld ${shellWord(path)}`,
     data: { path },
   });
 }

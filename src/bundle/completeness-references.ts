@@ -1,9 +1,10 @@
 // What a request names must be there: documents, interfaces, credentials, tests, pictures.
 import { posix } from "node:path";
 import type { z } from "zod";
+import { shellWord } from "../errors.js";
 import { Criteria } from "../schema/criteria.js";
 import { Endpoints } from "../schema/endpoints.js";
-import { type Judging, SOON_MS, shellWord } from "./judging.js";
+import { type Judging, SOON_MS } from "./judging.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
 export const DEFAULT_ENDPOINTS = "apis/endpoints.json";

@@ -156,7 +156,6 @@ async function skipText(input: ByteInput): Promise<void> {
 
 export function damaged(message: string, cause?: unknown): NutError {
   return new NutError("BUNDLE_CORRUPT", message, {
-    hint: "fetch the bundle again, or ask the sender to pack it again",
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -1,7 +1,7 @@
 // .nutignore, with gitignore's meaning in full: negation, anchors, `**`, folders, nested files.
 import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
 import ignore, { type Ignore } from "ignore";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 
 export const IGNORE_NAME = ".nutignore";
 const MAX_IGNORE_BYTES = 16 * 1024 ** 2;
@@ -42,7 +42,10 @@ function readRegular(path: string): Buffer {
   try {
     const found = fstatSync(file);
     if (!found.isFile() || found.size > MAX_IGNORE_BYTES) {
-      throw new NutError("SOURCE_UNSAFE", `${path}: not a regular file of reasonable size`, { data: { path } });
+      throw new NutError("SOURCE_UNSAFE", `${path}: not a regular file of reasonable size`, {
+        hint: `ls -ld ${shellWord(path)}`,
+        data: { path },
+      });
     }
     return readFileSync(file);
   } finally {

@@ -10,7 +10,7 @@ export type { Compression } from "./decompress.js";
 export { type Difference, type DiffOptions, diffContents, diffManifests } from "./diff.js";
 export { folderTokens } from "./folder-tokens.js";
 export { type Issue, MAX_ISSUE_BYTES, parseIssue } from "./issue.js";
-export { type CompletenessOptions, type Content, SOON_MS, shellWord } from "./judging.js";
+export { type CompletenessOptions, type Content, SOON_MS } from "./judging.js";
 export {
   DEFAULT_LIMITS,
   type Limits,

@@ -76,7 +76,7 @@ function points(body: string): string[] {
 
 function invalid(message: string, cause?: unknown): NutError {
   return new NutError("ISSUE_INVALID", message, {
-    hint: "a Markdown file whose first line is the title, or JSON with title and body",
+    hint: "give a Markdown file whose first line is the title, or JSON with title and body",
     ...(cause === undefined ? {} : { cause }),
   });
 }

@@ -45,8 +45,3 @@ export interface Found {
   readonly message: string;
   readonly fix?: string;
 }
-
-/** A word that a shell reads as itself. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,6 +1,6 @@
 // Putting parts back together. Where a part records what it was given, a change wins over an untouched copy; two
 // different changes are a conflict, both are kept, and nothing is ever overwritten.
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import type { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import { parseResult, RESULT_FILE } from "./completeness-delivery.js";
@@ -88,13 +88,16 @@ function assertBelongTogether(sides: readonly Side[], { partial = false }: Merge
   const stranger = sides.find(({ record }) => record?.parent_id !== parent);
   if (stranger !== undefined) {
     throw new NutError("MERGE_STRANGER", `${stranger.content.path} is not a part of ${parent}`, {
-      hint: `nutshell diff ${sides[0]!.content.path} ${stranger.content.path}`,
+      hint: `nutshell diff ${shellWord(sides[0]!.content.path)} ${shellWord(stranger.content.path)}`,
     });
   }
   const numbers = records.map(({ part_index }) => part_index);
   const double = numbers.find((number, index) => numbers.indexOf(number) !== index);
   if (double !== undefined)
-    throw new NutError("MERGE_STRANGER", `part ${double} is given twice`, { data: { part: double } });
+    throw new NutError("MERGE_STRANGER", `part ${double} is given twice`, {
+      hint: "name every part once",
+      data: { part: double },
+    });
   const gone = Array.from({ length: total }, (_, i) => i + 1).filter((number) => !numbers.includes(number));
   if (gone.length > 0 && !partial) {
     throw new NutError(
@@ -167,7 +170,10 @@ async function readResults(sides: readonly Side[]): Promise<Delivery[]> {
       ? parseResult(await content.read(RESULT_FILE))
       : (content.manifest as unknown as Delivery);
     if (typeof result !== "string") results.push(result);
-    else throw new NutError("MANIFEST_INVALID", `${content.path}: ${RESULT_FILE}: ${result}`, {});
+    else
+      throw new NutError("MANIFEST_INVALID", `${content.path}: ${RESULT_FILE}: ${result}`, {
+        hint: `nutshell validate ${shellWord(content.path)}`,
+      });
   }
   return results;
 }

@@ -63,7 +63,6 @@ function size(value: Buffer, offset: number): number {
 
 function bad(message: string, offset: number): NutError {
   return new NutError("BUNDLE_UNSAFE_ENTRY", `${message} (at byte ${offset} of the archive)`, {
-    hint: "ask the sender to pack it again",
     data: { offset },
   });
 }

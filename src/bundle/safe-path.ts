@@ -16,7 +16,6 @@ export function assertSafePath(path: string): void {
   if (problem === null) return;
   const [code, message] = problem;
   throw new NutError(code, `entry ${quoted(path)} ${message}`, {
-    hint: "ask the sender to pack it again",
     data: { path },
   });
 }

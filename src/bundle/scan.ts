@@ -116,7 +116,9 @@ class Pass {
 
   private manifestSink(entry: ArchiveEntry): EntrySink {
     if (entry.kind !== "file") {
-      throw new NutError("MANIFEST_MISSING", `${MANIFEST_NAME} is a folder in this bundle`, {});
+      throw new NutError("MANIFEST_MISSING", `${MANIFEST_NAME} is a folder in this bundle`, {
+        hint: "ask the sender to pack it again",
+      });
     }
     if (entry.size > MAX_MANIFEST_BYTES) {
       throw new NutError("BUNDLE_LIMIT", `${MANIFEST_NAME} is larger than ${MAX_MANIFEST_BYTES} bytes`, {

@@ -72,7 +72,10 @@ export function splitByPlan(entries: readonly ContentEntry[], plan: SplitPlan): 
     path === pattern || path.startsWith(pattern.endsWith("/") ? pattern : `${pattern}/`);
   for (const pattern of plan.parts.flatMap(({ files }) => files)) {
     if (!entries.some(({ path }) => covers(pattern, path))) {
-      throw new NutError("USAGE", `the plan names ${pattern}, which is not in the task`, { data: { path: pattern } });
+      throw new NutError("USAGE", `the plan names ${pattern}, which is not in the task`, {
+        hint: "nutshell pack --list shows every file of the task",
+        data: { path: pattern },
+      });
     }
   }
   const parts = plan.parts.map(({ files, ...part }) => ({

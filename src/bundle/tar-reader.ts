@@ -319,14 +319,12 @@ function isZero(block: Buffer): boolean {
 
 export function corrupt(message: string, offset: number): NutError {
   return new NutError("BUNDLE_CORRUPT", `${message} (at byte ${offset} of the archive)`, {
-    hint: "fetch the bundle again, or ask the sender to pack it again",
     data: { offset },
   });
 }
 
 function unsafeEntry(name: string, message: string, offset: number): NutError {
   return new NutError("BUNDLE_UNSAFE_ENTRY", `entry ${quoted(name)} ${message}`, {
-    hint: "ask the sender to pack it again",
     data: { path: name, offset },
   });
 }

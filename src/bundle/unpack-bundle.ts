@@ -143,7 +143,11 @@ function move(staging: string, dir: string): void {
   } catch (error) {
     const busy = isSystemError(error) && ["ENOTEMPTY", "ENOTDIR", "EEXIST"].includes(error.code);
     if (busy)
-      throw new NutError("FILE_EXISTS", `${dir} appeared while unpacking`, { data: { path: dir }, cause: error });
+      throw new NutError("FILE_EXISTS", `${dir} appeared while unpacking`, {
+        hint: "give another folder: -o <folder>",
+        data: { path: dir },
+        cause: error,
+      });
     throw fromSystemError(error, dir) ?? error;
   }
 }

@@ -78,7 +78,11 @@ export function blockedClasses(capabilities: readonly string[], catalog: Pick<Ca
   const classes = new Set<string>();
   for (const id of capabilities) {
     const row = catalog.capabilities.find((capability) => capability.id === id);
-    if (row === undefined) throw new NutError("CATALOG_UNKNOWN", `there is no capability "${id}"`, { data: { id } });
+    if (row === undefined)
+      throw new NutError("CATALOG_UNKNOWN", `there is no capability "${id}"`, {
+        hint: "nexus catalog verify",
+        data: { id },
+      });
     for (const name of row.blocks_semantic_classes) classes.add(name);
   }
   return classes;

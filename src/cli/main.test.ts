@@ -89,6 +89,20 @@ describe("main", () => {
     const bug = await run("greet", "crash");
     expect(bug.code).toBe(70);
     expect(bug.err).toContain("nutshell: bug: RangeError: unexpected");
+    expect(bug.err).toMatch(
+      /hint: this is our mistake; please report it with the lines above and: nutshell \S+, Node v/,
+    );
+  });
+
+  it("gives a bug a code, a message and a hint with --json too", async () => {
+    const { code, err } = await run("greet", "crash", "--json");
+    expect(code).toBe(70);
+    expect(JSON.parse(err).error).toMatchObject({
+      code: "BUG",
+      message: "RangeError: unexpected",
+      hint: expect.stringContaining("please report it with this line"),
+      data: { stack: expect.stringContaining("main.test") },
+    });
   });
 
   it("puts a refusal as JSON on stderr with --json", async () => {

@@ -148,15 +148,18 @@ function report(program: Program, error: unknown, io: Io, json: boolean): number
     if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
     else {
       say(`${program.name}: ${red("error:")} ${message}`);
-      if (hint !== undefined) say(`${program.name}: hint: ${hint}`);
+      say(`${program.name}: hint: ${hint}`);
     }
     return exitCodeFor(refusal);
   }
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  if (json) io.stderr.write(`${JSON.stringify({ error: { code: "BUG", message: String(error), data: {} } })}\n`);
+  const { platform, arch, version: node } = process;
+  const hint = `this is our mistake; please report it with ${json ? "this line" : "the lines above"} and: ${program.name} ${VERSION}, Node ${node}, ${platform} ${arch}`;
+  if (json)
+    io.stderr.write(`${JSON.stringify({ error: { code: "BUG", message: String(error), hint, data: { stack } } })}\n`);
   else {
     for (const text of `${program.name}: ${red("bug:")} ${stack}`.split("\n")) say(text);
-    say(`${program.name}: hint: this is our mistake; please report it with the lines above`);
+    say(`${program.name}: hint: ${hint}`);
   }
   return 70;
 }

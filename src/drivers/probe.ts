@@ -42,7 +42,7 @@ export async function requireProgram(name: DriverName, env: Environment): Promis
   const { usable, path, reason, hint, version } = await probeDriver(name, env);
   if (usable && path !== null) return path;
   throw new NutError(path === null ? "DRIVER_MISSING" : "DRIVER_TOO_OLD", reason ?? `${name} cannot be used`, {
-    ...(hint === undefined ? {} : { hint }),
+    hint: hint ?? "nexus drivers",
     data: { driver: name, version },
   });
 }

@@ -266,6 +266,7 @@ export function sameHash(published: string, bytes: Uint8Array): boolean {
 function expectSameHash(reported: string, bytes: Uint8Array): void {
   if (reported === "" || sameHash(reported, bytes)) return;
   throw new NutError("MARKET_HASH_MISMATCH", "the daemon stored other bytes than were sent", {
+    hint: "run the command again: what is there already is not sent twice",
     data: { sent: hashOf(bytes), stored: reported },
   });
 }

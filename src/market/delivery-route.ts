@@ -6,7 +6,9 @@ export type DeliveryRoute =
   | { readonly kind: "deliver" }
   | { readonly kind: "work" }
   | { readonly kind: "done" }
-  | { readonly kind: "refuse"; readonly message: string; readonly hint?: string };
+  | { readonly kind: "refuse"; readonly message: string; readonly hint: string };
+
+const BOARD = "nutshell tasks board shows what is open to you";
 
 interface RouteFacts {
   readonly task: MarketTask;
@@ -18,34 +20,32 @@ interface RouteFacts {
 
 /** Decides by the task's state, never by trying. */
 export function deliveryRoute({ task, me, bids, hash }: RouteFacts): DeliveryRoute {
-  if (task.author_id === me) return refuse("this is your own task; somebody else has to deliver it");
-  if (task.target_peer !== "" && task.target_peer !== me) return refuse("the task is meant for another peer");
+  const look = `nutshell tasks show ${task.id}`;
+  if (task.author_id === me) return refuse("this is your own task; somebody else has to deliver it", look);
+  if (task.target_peer !== "" && task.target_peer !== me) return refuse("the task is meant for another peer", BOARD);
   switch (task.status) {
     case "open":
       if (task.mode !== "auction") return { kind: "claim" };
       if (bids.some((bid) => bid.bidder_id === me)) return { kind: "work" };
       return refuse("an auction task takes work only from those who bid", `nutshell bid ${task.id}`);
     case "assigned":
-      return task.assigned_to === me ? { kind: "deliver" } : refuse("the task is assigned to somebody else");
+      return task.assigned_to === me ? { kind: "deliver" } : refuse("the task is assigned to somebody else", BOARD);
     case "submitted":
     case "approved":
       if (task.assigned_to === me && task.result.includes(hash)) return { kind: "done" };
       return refuse(
         task.assigned_to === me ? "you have already delivered something else" : "somebody else has already delivered",
+        look,
       );
     case "rejected":
-      return refuse("the author rejected the task; ClawNet offers no second try");
+      return refuse("the author rejected the task; ClawNet offers no second try", look);
     case "cancelled":
-      return refuse("the author cancelled the task");
+      return refuse("the author cancelled the task", BOARD);
     case "settled":
-      return refuse("the task is settled");
+      return refuse("the task is settled", look);
     default:
-      return refuse(`the task is in a state this client does not know: "${task.status}"`);
+      return refuse(`the task is in a state this client does not know: "${task.status}"`, look);
   }
 }
 
-const refuse = (message: string, hint?: string): DeliveryRoute => ({
-  kind: "refuse",
-  message,
-  ...(hint === undefined ? {} : { hint }),
-});
+const refuse = (message: string, hint: string): DeliveryRoute => ({ kind: "refuse", message, hint });

@@ -65,7 +65,7 @@ function refusalAnswer(error: unknown): ToolAnswer {
   const refusal = error instanceof NutError ? error : fromSystemError(error);
   if (refusal === null) throw error;
   const { code, message, hint, data } = refusal;
-  const body = { error: message, code, ...(hint === undefined ? {} : { hint }) };
+  const body = { error: message, code, hint };
   return { content: [text(JSON.stringify(body))], structuredContent: { ...body, data }, isError: true };
 }
 

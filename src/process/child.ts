@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
-import { isSystemError, NutError } from "../errors.js";
+import { isSystemError, NutError, shellWord } from "../errors.js";
 import { CHILD_MARK, descendants } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
 import { findBwrap, type Sandbox, sandboxArguments } from "./sandbox.js";
@@ -59,6 +59,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const program = findProgram(options.command, env, cwd);
   if (program === null) {
     throw new NutError("PROGRAM_MISSING", `${options.command}: no such program on PATH`, {
+      hint: `install it, or put its folder on PATH: command -v ${shellWord(options.command)}`,
       data: { program: options.command },
     });
   }
@@ -97,6 +98,7 @@ function spawned(child: ChildProcess, program: string): Promise<void> {
       const why = isSystemError(error) ? error.code : error.message;
       reject(
         new NutError("PROGRAM_MISSING", `${program}: could not be started (${why})`, {
+          hint: `ls -l ${shellWord(program)}`,
           data: { program },
           cause: error,
         }),

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type AcceptanceReport, runAcceptance } from "../acceptance/index.js";
 import { contentDigest } from "../bundle/index.js";
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import type { Delivery } from "../schema/delivery.js";
 import { mirrorTasks } from "./mirror.js";
 import type { RunTask } from "./plan.js";
@@ -61,7 +61,7 @@ function assertUntouched(run: Run): void {
   const { folder, state } = run;
   if (baseDigest(folder.base) !== state.baseDigest || contentDigest(folder.request) !== state.requestDigest) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
-      hint: `nexus run ${run.options.request}`,
+      hint: `nexus run ${shellWord(run.options.request)}`,
       data: { path: folder.request },
     });
   }

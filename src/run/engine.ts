@@ -142,7 +142,11 @@ function readJson(path: string): unknown {
     return JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     if (error instanceof SyntaxError) {
-      throw new NutError("RUN_PLAN_INVALID", `${path}: not JSON`, { data: { path }, cause: error });
+      throw new NutError("RUN_PLAN_INVALID", `${path}: not JSON`, {
+        hint: "nexus run --help says what a plan file holds",
+        data: { path },
+        cause: error,
+      });
     }
     throw error;
   }

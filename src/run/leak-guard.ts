@@ -2,7 +2,7 @@
 import { createReadStream, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { listFolder, type Observer } from "../bundle/index.js";
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import type { Manifest } from "../schema/manifest.js";
 import { type Leak, leakScanner, type Secret } from "../vault/index.js";
 
@@ -75,7 +75,7 @@ function refusal(leaks: readonly Leak[]): NutError {
   const shown = leaks.slice(0, SHOWN).map(leakText);
   const more = leaks.length > SHOWN ? `, and ${leaks.length - SHOWN} more` : "";
   return new NutError("LEAK_FOUND", `what looks like a secret would be packed: ${shown.join("; ")}${more}`, {
-    hint: `leave it out with .nutignore, or take the risk: --allow ${leaks[0]!.path}`,
+    hint: `leave it out with .nutignore, or take the risk: --allow ${shellWord(leaks[0]!.path)}`,
     data: { leaks },
   });
 }

@@ -58,7 +58,10 @@ export class Objects {
     const kept = seeEntry(temporary);
     if (kept?.hash !== entry.hash) {
       rmSync(temporary, { force: true });
-      throw new NutError("RUN_TREE_MOVED", `${path} changed while it was being read`, { data: { path } });
+      throw new NutError("RUN_TREE_MOVED", `${path} changed while it was being read`, {
+        hint: "stop what writes to the folder, then: nexus resume",
+        data: { path },
+      });
     }
     renameSync(temporary, this.#path(entry.hash));
   }
@@ -100,7 +103,10 @@ export class Objects {
     }
     mkdirSync(dirname(path), { recursive: true });
     if (!parentsAreFolders(folder, inside)) {
-      throw new NutError("RUN_TREE_MOVED", `"${inside}" lies behind a link`, { data: { path: inside } });
+      throw new NutError("RUN_TREE_MOVED", `"${inside}" lies behind a link`, {
+        hint: "put the folder back where it was, then: nexus resume",
+        data: { path: inside },
+      });
     }
     if (entry.type === "link") {
       rmSync(path, { force: true });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { planChecks } from "../acceptance/index.js";
 import { assess, estimateTokens, listFolder } from "../bundle/index.js";
 import type { Catalog } from "../catalog/index.js";
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import type { Manifest } from "../schema/manifest.js";
 import {
   agentTracker,
@@ -86,7 +86,7 @@ export async function openRun(input: RunInput): Promise<Run> {
   if (first) record(core, { type: "opened", digest: request.digest, base: digest });
   else if (state.baseDigest !== digest) {
     throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
-      hint: `nexus run ${options.request}`,
+      hint: `nexus run ${shellWord(options.request)}`,
     });
   }
   const objects = new Objects(folder.objects, folder.base);
@@ -144,7 +144,7 @@ async function assertComplete(folder: string, manifest: Manifest, options: RunOp
   const { status, missing } = await assess({ manifest, files, left: [], read }, { now, dir: options.request });
   if (status !== "incomplete") return;
   throw new NutError("BUNDLE_INCOMPLETE", `the request is incomplete: ${missing[0] ?? "something is missing"}`, {
-    hint: `nutshell check ${options.request}`,
+    hint: `nutshell check ${shellWord(options.request)}`,
     data: { missing },
   });
 }

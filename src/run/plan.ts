@@ -76,6 +76,7 @@ export function readPlan(source: PlanSource, value: unknown, facts: PlanFacts): 
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     throw new NutError("RUN_PLAN_INVALID", `the plan is not valid: ${issue.path.join(".")}: ${issue.message}`, {
+      hint: "nexus run --help says what a plan file holds",
       data: { issues: parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message })) },
     });
   }
@@ -169,7 +170,10 @@ function workRole({ harness, tags }: Manifest): string {
 function checked(plan: RunPlan, { roles }: PlanFacts): RunPlan {
   const wrong = planProblems(plan.tasks, new Set(roles.keys()));
   if (wrong.length > 0) {
-    throw new NutError("RUN_PLAN_INVALID", `the plan cannot be run: ${wrong[0]}`, { data: { problems: wrong } });
+    throw new NutError("RUN_PLAN_INVALID", `the plan cannot be run: ${wrong[0]}`, {
+      hint: "nexus run --help says what a plan file holds",
+      data: { problems: wrong },
+    });
   }
   return plan;
 }

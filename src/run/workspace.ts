@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } fr
 import { join } from "node:path";
 import { isResult, listTree } from "../acceptance/index.js";
 import { contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../bundle/index.js";
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import { type Environment, runChild } from "../process/index.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { RunFolder } from "./folder.js";
@@ -76,7 +76,7 @@ export async function openRepository(
     });
     if (code !== 0) {
       throw new NutError("RUN_NO_REPOSITORY", `${repo}: ${stderr.text.trim().split("\n").at(-1) ?? "git failed"}`, {
-        hint: `git -C ${repo} status`,
+        hint: `git -C ${shellWord(repo)} status`,
         data: { path: repo },
       });
     }

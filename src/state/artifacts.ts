@@ -13,6 +13,7 @@ export async function writeArtifact(project: Project, filename: string, content:
   const parts = safeName(filename);
   if (Buffer.byteLength(content) > MAX_CONTENT_BYTES) {
     throw new NutError("ARTIFACT_UNSAFE", `an artifact may hold ${MAX_CONTENT_BYTES / 1024 / 1024} MB at most`, {
+      hint: "keep what others need and leave the rest in the project",
       data: { filename, limit: MAX_CONTENT_BYTES },
     });
   }

@@ -198,7 +198,7 @@ export class Transaction {
       atomicWrite(copy, bytes);
     }
     return new NutError(error.code, `${error.message}; nothing was changed`, {
-      ...(error.hint === undefined ? {} : { hint: error.hint }),
+      hint: error.hint,
       data: { ...error.data, copy },
       cause: error,
     });

@@ -42,11 +42,13 @@ export async function readAgeHeader(file: Uint8Array): Promise<AgeHeader> {
   const costs = stanzas.map((line) => /^-> scrypt \S+ (\d+)$/.exec(line)?.[1]).filter((cost) => cost !== undefined);
   if (costs.some((cost) => Number(cost) > SCRYPT_MAX_LOG_N)) {
     throw new NutError("VAULT_COSTLY", `the passphrase work factor is above 2^${SCRYPT_MAX_LOG_N}; refused`, {
+      hint: "ask the publisher to encrypt it again with a lower work factor",
       data: { limit: SCRYPT_MAX_LOG_N },
     });
   }
   if (stanzas.length > MAX_STANZAS) {
     throw new NutError("VAULT_COSTLY", `encrypted for ${stanzas.length} recipients; at most ${MAX_STANZAS} are read`, {
+      hint: "ask the publisher to encrypt it for fewer recipients",
       data: { stanzas: stanzas.length, limit: MAX_STANZAS },
     });
   }
@@ -83,7 +85,10 @@ export async function ageEncrypt(plain: Uint8Array, target: AgeTarget): Promise<
     encrypter.setPassphrase(target.passphrase);
     encrypter.setScryptWorkFactor(target.logN ?? SCRYPT_MAX_LOG_N);
   } else {
-    if (target.recipients.length === 0) throw new NutError("IDENTITY_MISSING", "nobody to encrypt for");
+    if (target.recipients.length === 0)
+      throw new NutError("IDENTITY_MISSING", "nobody to encrypt for", {
+        hint: "add who shall open it: --recipient <age1…>",
+      });
     for (const recipient of new Set(target.recipients)) encrypter.addRecipient(await checkRecipient(recipient));
   }
   const file = await encrypter.encrypt(plain);
@@ -157,7 +162,9 @@ function addIdentity(decrypter: Decrypter, identity: string): void {
 
 /** The library's own words would repeat the key. */
 function badIdentity(): NutError {
-  return new NutError("IDENTITY_INVALID", "an age identity is misspelt: its checksum does not fit");
+  return new NutError("IDENTITY_INVALID", "an age identity is misspelt: its checksum does not fit", {
+    hint: "copy the whole line of the key file again, or make a new one: nutshell keygen",
+  });
 }
 
 async function dearmor(file: Uint8Array): Promise<Uint8Array> {

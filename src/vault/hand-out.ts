@@ -1,5 +1,5 @@
 // Giving credentials to a child process: only those asked for by name, only while they are valid, only in its environment.
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import type { CredentialScope } from "../schema/manifest.js";
 import type { Credential, Vault } from "../schema/vault.js";
 import { earliestExpiry, expiryState } from "./expiry.js";
@@ -48,7 +48,9 @@ export function handOut({ vault, scopes = [], names, purpose, now }: HandOutRequ
     const variables = variablesOf(credential);
     for (const [variable, value] of Object.entries(variables)) {
       if (Object.hasOwn(env, variable)) {
-        throw new NutError("CREDENTIAL_UNSAFE_NAME", `two credentials would both be ${variable}; hand them out apart`);
+        throw new NutError("CREDENTIAL_UNSAFE_NAME", `two credentials would both be ${variable}; hand them out apart`, {
+          hint: "run two commands, each with one of them: nutshell exec --with <name>",
+        });
       }
       env[variable] = value;
     }
@@ -86,14 +88,17 @@ export function assertUsable(
   const { name, revoked_at: revoked } = credential;
   const scope = scopes.find((one) => one.name === name);
   if (revoked !== undefined || scope?.revoked_at !== undefined) {
-    throw new NutError("CREDENTIAL_REVOKED", `credential "${name}" was revoked`, { data: { name } });
+    throw new NutError("CREDENTIAL_REVOKED", `credential "${name}" was revoked`, {
+      hint: "ask the publisher for a new one",
+      data: { name },
+    });
   }
   const expires = earliestExpiry([vault.expires_at, credential.expires_at, scope?.expires_at]);
   const state = expiryState(expires, now);
   if (state === "expired" || state === "unreadable") {
     const why = state === "expired" ? `expired at ${expires}` : "has an expiry that cannot be read";
     throw new NutError("CREDENTIAL_EXPIRED", `credential "${name}" ${why}`, {
-      hint: `nutshell rotate ${name} --expires 7d`,
+      hint: `nutshell rotate ${shellWord(name)} --expires 7d`,
       data: { name, expires_at: expires },
     });
   }
@@ -110,12 +115,18 @@ export function variablesOf({ name, value }: Pick<Credential, "name" | "value">)
   const put = (variable: string, text: string) => {
     if (RESERVED.test(variable) || !/^[A-Z_][A-Z0-9_]*$/.test(variable)) {
       throw new NutError("CREDENTIAL_UNSAFE_NAME", `credential "${name}" would set ${variable}, which programs obey`, {
+        hint: "the publisher has to give it another name: nutshell add-credential --name <name>",
         data: { name, variable },
       });
     }
-    if (text.includes("\0")) throw new NutError("CREDENTIAL_UNSAFE_NAME", `credential "${name}" holds a NUL character`);
+    if (text.includes("\0"))
+      throw new NutError("CREDENTIAL_UNSAFE_NAME", `credential "${name}" holds a NUL character`, {
+        hint: "the publisher has to replace it: nutshell rotate <name> --value-stdin",
+      });
     if (Object.hasOwn(variables, variable)) {
-      throw new NutError("CREDENTIAL_UNSAFE_NAME", `two fields of "${name}" would both be ${variable}`);
+      throw new NutError("CREDENTIAL_UNSAFE_NAME", `two fields of "${name}" would both be ${variable}`, {
+        hint: "the publisher has to rename one of the fields: nutshell rotate <name> --value-stdin",
+      });
     }
     variables[variable] = text;
   };

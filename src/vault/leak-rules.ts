@@ -133,7 +133,10 @@ function adapt(creator: RuleCreator): LeakRule {
         contentType: "text",
         hasBOM: false,
       });
-      if (later instanceof Promise) throw new NutError("VAULT_BACKEND", `leak rule ${id} does not answer at once`);
+      if (later instanceof Promise)
+        throw new NutError("VAULT_BACKEND", `leak rule ${id} does not answer at once`, {
+          hint: "npm install -g nutcracker",
+        });
       return found;
     },
   };

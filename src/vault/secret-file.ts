@@ -11,7 +11,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { syncFolder } from "../files/index.js";
 
 /** Far above any key file; a device or a huge file in its place is refused instead of read. */
@@ -27,13 +27,20 @@ export function readSecretFile(path: string): Buffer {
   }
   try {
     const stat = fstatSync(file);
-    if (!stat.isFile()) throw new NutError("FILE_UNREADABLE", `${path}: not a regular file`, { data: { path } });
+    if (!stat.isFile())
+      throw new NutError("FILE_UNREADABLE", `${path}: not a regular file`, {
+        hint: `ls -ld ${shellWord(path)}`,
+        data: { path },
+      });
     if (stat.size > MAX_KEY_FILE_BYTES) {
-      throw new NutError("FILE_UNREADABLE", `${path}: too large for a key file`, { data: { path, bytes: stat.size } });
+      throw new NutError("FILE_UNREADABLE", `${path}: too large for a key file`, {
+        hint: `ls -l ${shellWord(path)}`,
+        data: { path, bytes: stat.size },
+      });
     }
     if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
       throw new NutError("IDENTITY_EXPOSED", `${path}: other users may read this key (mode ${modeText(stat.mode)})`, {
-        hint: `chmod 600 ${path}`,
+        hint: `chmod 600 ${shellWord(path)}`,
         data: { path, mode: modeText(stat.mode) },
       });
     }

@@ -55,7 +55,9 @@ export const sopsBackend: Backend = {
       });
     }
     if (result.status !== 0 || !isMetadata(jsonShape(result.stdout)?.sops)) {
-      throw new NutError("VAULT_BACKEND", `sops could not encrypt the vault (exit ${result.status})`);
+      throw new NutError("VAULT_BACKEND", `sops could not encrypt the vault (exit ${result.status})`, {
+        hint: "sops --version, and the recipients: nutshell rotate --recipient <age1…>",
+      });
     }
     return result.stdout;
   },
@@ -70,7 +72,10 @@ function isMetadata(value: unknown): value is Metadata {
 }
 
 async function openDataKey({ age = [] }: Metadata, keys: Keys): Promise<Uint8Array> {
-  if (age.length === 0) throw new NutError("VAULT_BACKEND", "this sops vault has no age key; only age keys are read");
+  if (age.length === 0)
+    throw new NutError("VAULT_BACKEND", "this sops vault has no age key; only age keys are read", {
+      hint: "ask the publisher to add an age key: sops --add-age <age1…>",
+    });
   if (keys.identities.length === 0) throw noKey("no identity is at hand");
   for (const { enc } of age) {
     try {

@@ -40,7 +40,10 @@ export const transitBackend: Backend = {
 /** Encrypts again with the newest version of the server's key; the content never leaves the server in clear. */
 export async function rewrapTransit(bytes: Uint8Array, keys: Keys): Promise<Uint8Array> {
   const file = readFile(bytes);
-  if (file === null) throw new NutError("VAULT_BACKEND", "only a vault of HashiCorp's transit engine can be rewrapped");
+  if (file === null)
+    throw new NutError("VAULT_BACKEND", "only a vault of HashiCorp's transit engine can be rewrapped", {
+      hint: "nutshell rotate --help",
+    });
   const answer = await call(keys, pathOf("rewrap", file.transit), { ciphertext: file.ciphertext });
   return toFile(file.transit, answer.ciphertext);
 }
@@ -66,7 +69,9 @@ function pathOf(action: "encrypt" | "decrypt" | "rewrap", { key, mount }: Transi
     !/^[A-Za-z0-9_-]{1,64}(\/[A-Za-z0-9_-]{1,64}){0,4}$/.test(mount) ||
     /^\.+$/.test(key)
   ) {
-    throw new NutError("VAULT_BACKEND", "the transit key or mount has characters that do not belong in a name");
+    throw new NutError("VAULT_BACKEND", "the transit key or mount has characters that do not belong in a name", {
+      hint: "use letters, digits, - and _: --transit-key <name>",
+    });
   }
   return `/v1/${mount}/${action}/${key}`;
 }
@@ -99,7 +104,7 @@ async function call(keys: Keys, path: string, body: Record<string, string>): Pro
     }
     return readAnswer(status, text, url);
   }
-  throw new NutError("VAULT_UNREACHABLE", `${url.origin} redirects in a circle`);
+  throw new NutError("VAULT_UNREACHABLE", `${url.origin} redirects in a circle`, { hint: "vault status" });
 }
 
 function checkAddress(address: string): URL {

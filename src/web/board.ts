@@ -180,7 +180,8 @@ async function body(request: IncomingMessage): Promise<Record<string, unknown>> 
   let length = 0;
   for await (const part of request) {
     length += (part as Buffer).length;
-    if (length > MAX_BODY) throw new NutError("USAGE", "that is too long for the board");
+    if (length > MAX_BODY)
+      throw new NutError("USAGE", "that is too long for the board", { hint: "write it into a file and name the file" });
     parts.push(part as Buffer);
   }
   try {
@@ -189,5 +190,5 @@ async function body(request: IncomingMessage): Promise<Record<string, unknown>> 
   } catch {
     // Told below.
   }
-  throw new NutError("USAGE", "a change is sent as a JSON object");
+  throw new NutError("USAGE", "a change is sent as a JSON object", { hint: "load the page again" });
 }

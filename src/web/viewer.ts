@@ -96,9 +96,12 @@ class Viewed {
     const claimed = claimedFiles(this.#source.manifest).rows.some((row) => row[0] === path);
     const rows = claimed ? null : (await this.survey()).files.rows;
     const listed = claimed || rows?.some((row) => row[0] === path && row[2] !== "missing");
-    if (!listed) throw new NutError("ENTRY_NOT_FOUND", "there is no such file in the bundle");
+    if (!listed)
+      throw new NutError("ENTRY_NOT_FOUND", "there is no such file in the bundle", {
+        hint: "load the page again: it may have been taken away",
+      });
     if (withheldRule(this.#source.manifest)(path)) {
-      throw new NutError("ENTRY_NOT_FOUND", "credentials are not shown");
+      throw new NutError("ENTRY_NOT_FOUND", "credentials are not shown", { hint: "nutshell credentials" });
     }
     return this.#source.stream(path);
   }

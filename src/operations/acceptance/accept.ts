@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { junitXml, rebuildTree, runAcceptance } from "../../acceptance/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { type Context, operation } from "../operation.js";
 import { acceptanceCredentials } from "./credentials.js";
 import { deliveredPaths, readDelivery } from "./delivered.js";
@@ -61,7 +61,7 @@ export const accept = operation({
 function ownRequest(target: OpenedFolder): OpenedFolder {
   if (target.manifest.bundle_type !== "delivery") return target;
   throw new NutError("USAGE", "a delivery is checked against its request", {
-    hint: `nutshell accept ${basename(target.dir)} --request request.nut`,
+    hint: `nutshell accept ${shellWord(basename(target.dir))} --request request.nut`,
   });
 }
 

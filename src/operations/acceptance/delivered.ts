@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Delivered } from "../../acceptance/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 
@@ -16,18 +16,24 @@ export function readDelivery(dir: string, manifest: Manifest): Delivery {
     throw new NutError(
       "MANIFEST_INVALID",
       `${RESULT_FILE} is missing, and the manifest does not say how the work ended`,
+      { hint: `nutshell check ${shellWord(dir)}` },
     );
   }
   let value: unknown;
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (cause) {
-    throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: not JSON`, { cause });
+    throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: not JSON`, {
+      hint: `nutshell check ${shellWord(dir)}`,
+      cause,
+    });
   }
   const parsed = Delivery.safeParse(value);
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
-  throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: ${issue?.path.join(".")}: ${issue?.message}`);
+  throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: ${issue?.path.join(".")}: ${issue?.message}`, {
+    hint: "nutshell schema delivery says what it may hold",
+  });
 }
 
 export function deliveredPaths({ artifacts = {} }: Delivery): Delivered {

@@ -11,7 +11,7 @@ import {
   runAcceptance,
 } from "../../acceptance/index.js";
 import { openBundle } from "../../bundle/index.js";
-import { type ErrorCode, type Finding, NutError } from "../../errors.js";
+import { type ErrorCode, type Finding, NutError, shellWord } from "../../errors.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../schema/delivery.js";
 import { FindingShape } from "../bundle/shapes.js";
 import { type Context, operation } from "../operation.js";
@@ -66,7 +66,7 @@ async function verifyIn(
 ): Promise<z.output<typeof VerifyOutput>> {
   if (input.rerun && input.request === undefined) {
     throw new NutError("USAGE", "--rerun needs the request the delivery answers", {
-      hint: `nutshell verify ${input.delivery} --request request.nut --rerun`,
+      hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
     });
   }
   const archive = await archiveFindings(resolve(context.cwd, input.delivery), context);
@@ -74,7 +74,7 @@ async function verifyIn(
   const target = await openFolder(input.delivery, context, join(work, "delivery"));
   if (target.manifest.bundle_type !== "delivery") {
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
-      hint: `nutshell validate ${input.delivery}`,
+      hint: `nutshell validate ${shellWord(input.delivery)}`,
     });
   }
   const delivery = readDelivery(target.dir, target.manifest);

@@ -38,7 +38,7 @@ export const boardChange = operation({
 });
 
 function refuse(result: unknown, done: string): string {
-  if (isRefusal(result)) throw new NutError("TOOL_REFUSED", result.error);
+  if (isRefusal(result)) throw new NutError("TOOL_REFUSED", result.error, { hint: "nexus status" });
   return done;
 }
 
@@ -53,7 +53,8 @@ function answerRun(
   const lock = lockRun(folder);
   try {
     const asked = replay(readJournal(folder.journal)).tasks.get(task);
-    if (asked?.question === undefined) throw new NutError("TOOL_REFUSED", `task ${task} of run ${id} asks nothing`);
+    if (asked?.question === undefined)
+      throw new NutError("TOOL_REFUSED", `task ${task} of run ${id} asks nothing`, { hint: "nexus runs" });
     const journal = new Journal(folder.journal);
     try {
       journal.append({ type: "answered", at: now().toISOString(), task, answer: "retry", text });

@@ -32,5 +32,7 @@ export function readArtifact(root: string, name: string): { text: string; cut: b
 }
 
 function missing(): NutError {
-  return new NutError("ENTRY_NOT_FOUND", "there is no such artifact");
+  return new NutError("ENTRY_NOT_FOUND", "there is no such artifact", {
+    hint: "load the page again: it may have been taken away",
+  });
 }

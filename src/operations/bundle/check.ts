@@ -1,8 +1,8 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
-import { assess, mechanicalFixes, type OpenedContent, shellWord, writeManifest } from "../../bundle/index.js";
-import { NutError } from "../../errors.js";
+import { assess, mechanicalFixes, type OpenedContent, writeManifest } from "../../bundle/index.js";
+import { NutError, shellWord } from "../../errors.js";
 import { COMPLETENESS } from "../../schema/manifest.js";
 import { operation } from "../operation.js";
 import { FindingOutput } from "./finding.js";

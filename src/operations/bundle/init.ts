@@ -85,6 +85,7 @@ function readIssue(path: string): Issue {
     const size = statSync(path).size;
     if (size > MAX_ISSUE_BYTES) {
       throw new NutError("ISSUE_INVALID", `${path} is too large for an issue (${size} bytes)`, {
+        hint: "keep what is asked in the issue, and add the rest under context/ afterwards",
         data: { path, size },
       });
     }

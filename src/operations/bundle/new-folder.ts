@@ -46,7 +46,10 @@ function assertFree(target: string): void {
     }
   })();
   if (isEmpty) return;
-  throw new NutError("FILE_EXISTS", `${target} is already there and is never overwritten`, { data: { path: target } });
+  throw new NutError("FILE_EXISTS", `${target} is already there and is never overwritten`, {
+    hint: "name another folder, or move this one away: mv <folder> <folder>.old",
+    data: { path: target },
+  });
 }
 
 async function fill(folder: string, { manifest, files }: NewFolder, signal: AbortSignal): Promise<void> {

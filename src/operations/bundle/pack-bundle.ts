@@ -14,9 +14,8 @@ import {
   type Packed,
   packFolder,
   readManifest,
-  shellWord,
 } from "../../bundle/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { parsePeer } from "../../vault/index.js";
 import type { Context } from "../operation.js";
 import { type GuardRequest, guardPack } from "../vault/pack-guard.js";

@@ -90,18 +90,20 @@ function chooseParts(
   return byFolder ? splitByFolder(entries) : splitByPlan(entries, readPlan(resolve(context.cwd, plan!)));
 }
 
+const PLAN_HINT = 'a plan is {"parts":[{"title":"…","files":["files/a/"]}]}';
+
 function readPlan(path: string): SplitPlan {
   let value: unknown;
   try {
     value = parseJson(readFileSync(path));
   } catch (error) {
     const why = error instanceof Error ? error.message : "";
-    throw fromSystemError(error, path) ?? new NutError("USAGE", `${path}: ${why}`, { data: { path } });
+    throw fromSystemError(error, path) ?? new NutError("USAGE", `${path}: ${why}`, { hint: PLAN_HINT, data: { path } });
   }
   const parsed = SplitPlan.safeParse(value);
   if (parsed.success) return parsed.data;
   const issue = parsed.error.issues[0]!;
   throw new NutError("USAGE", `${path}: ${issue.path.join(".")}: ${issue.message.toLowerCase()}`, {
-    hint: 'a plan is {"parts":[{"title":"…","files":["files/a/"]}]}',
+    hint: PLAN_HINT,
   });
 }

@@ -1,6 +1,6 @@
 // What setting up or removing would change, worked out before anything is touched.
 import { existsSync, lstatSync, readFileSync } from "node:fs";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import type { InstallFile, TextEdit } from "../../hosts/index.js";
 import { digest, type Receipt } from "./receipt.js";
 
@@ -92,7 +92,7 @@ function readText(path: string): string | null {
   if (!existsSync(path)) {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
     throw new NutError("FILE_UNREADABLE", `${path} is a link that leads nowhere`, {
-      hint: `rm ${path}`,
+      hint: `rm ${shellWord(path)}`,
       data: { path },
     });
   }

@@ -37,7 +37,10 @@ export const bid = operation({
         hint: `nutshell claim ${task.id}`,
       });
     }
-    if (task.status !== "open") throw new NutError("MARKET_STATE", `the task is ${task.status}; it takes no more bids`);
+    if (task.status !== "open")
+      throw new NutError("MARKET_STATE", `the task is ${task.status}; it takes no more bids`, {
+        hint: `nutshell tasks show ${task.id}`,
+      });
     // The daemon counts a second bid as another bidder; one is enough.
     const own = (await market.bids(task.id)).find(({ bidder_id }) => bidder_id === market.peerId);
     if (own !== undefined) return { bid: own, repeated: true };
@@ -54,7 +57,10 @@ export const assign = operation({
     const market = await connect(address, context);
     const task = await resolveTask(market, id);
     // The daemon lets anybody assign anything to anyone; a person means a bidder on their own task.
-    if (task.author_id !== market.peerId) throw new NutError("MARKET_STATE", "only the author assigns a task");
+    if (task.author_id !== market.peerId)
+      throw new NutError("MARKET_STATE", "only the author assigns a task", {
+        hint: "nutshell tasks board shows the tasks that are yours",
+      });
     const bidders = (await market.bids(task.id)).filter(({ bidder_id }) => bidder_id.startsWith(peer));
     const chosen = new Set(bidders.map(({ bidder_id }) => bidder_id));
     if (chosen.size !== 1) {

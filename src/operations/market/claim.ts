@@ -40,6 +40,7 @@ export const claim = operation({
     const task = await resolveTask(market, id);
     if (task.target_peer !== "" && task.target_peer !== market.peerId) {
       throw new NutError("MARKET_STATE", "the task is meant for another peer", {
+        hint: "nutshell tasks board shows what is open to you",
         data: { target_peer: task.target_peer },
       });
     }

@@ -106,7 +106,7 @@ function refuse(route: DeliveryRoute): void {
 }
 
 const refusal = ({ message, hint }: Extract<DeliveryRoute, { kind: "refuse" }>) =>
-  new NutError("MARKET_STATE", message, hint === undefined ? {} : { hint });
+  new NutError("MARKET_STATE", message, { hint });
 
 interface Sent {
   readonly bytes: Buffer;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { readManifest, writeManifest } from "../../bundle/index.js";
-import { type Finding, NutError } from "../../errors.js";
+import { type Finding, NutError, shellWord } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import {
   type Cost,
@@ -51,7 +51,9 @@ export const publish = operation({
     const folder = resolve(context.cwd, dir);
     const manifest = readManifest(folder);
     if (manifest.bundle_type !== "request") {
-      throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`);
+      throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`, {
+        hint: "nutshell set bundle_type request, or publish another folder: --dir <folder>",
+      });
     }
     const cost = costOf(resolveReward(rewardFlag, manifest.extensions?.clawnet));
     const target = peer === undefined ? "" : peerIdOf(parsePeer(peer));
@@ -125,7 +127,7 @@ async function refuseOrWarn(
   const error = findings.find(({ severity }) => severity === "error");
   if (error !== undefined) {
     throw new NutError("MARKET_NOT_READY", `${error.message}; nothing was sent`, {
-      ...(error.fix === undefined ? {} : { hint: error.fix }),
+      hint: error.fix ?? "nutshell publish --help",
       data: { findings },
     });
   }
@@ -209,7 +211,7 @@ async function upload(market: Market, task: MarketTask, { bytes, dir }: Draft): 
       "MARKET_UPLOAD_FAILED",
       `task ${task.id} is published, but its bundle did not arrive: ${error instanceof Error ? error.message : String(error)}`,
       {
-        hint: `try again: nutshell publish --dir ${dir} --yes   or take it back: nutshell cancel ${task.id}`,
+        hint: `try again: nutshell publish --dir ${shellWord(dir)} --yes   or take it back: nutshell cancel ${task.id}`,
         data: { task_id: task.id },
         cause: error,
       },

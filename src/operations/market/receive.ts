@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { hashOf, type Market, sameHash } from "../../market/index.js";
 import type { MarketTask } from "../../schema/market.js";
 import { operation } from "../operation.js";
@@ -33,7 +33,8 @@ export const receive = operation({
     paid: z.number(),
   }),
   async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes }, context) {
-    if (approve && reject) throw new NutError("USAGE", "--approve and --reject exclude each other");
+    if (approve && reject)
+      throw new NutError("USAGE", "--approve and --reject exclude each other", { hint: "nutshell receive --help" });
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
     const bytes = readFileSync(resolve(context.cwd, file));
@@ -43,7 +44,7 @@ export const receive = operation({
 
     if (approve && !verified) {
       throw new NutError("MARKET_UNPROVEN", "the delivery does not prove what it claims; it was not approved", {
-        hint: `look at it: nutshell verify ${file}   approve all the same: nutshell approve ${task.id}`,
+        hint: `look at it: nutshell verify ${shellWord(file)}   approve all the same: nutshell approve ${task.id}`,
         data: { verification },
       });
     }

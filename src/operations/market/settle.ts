@@ -36,7 +36,10 @@ export async function settleTask(market: Market, task: MarketTask, verb: Verb, c
     paid: verb === "approve" ? task.reward : 0,
     returned: verb === "approve" ? 0 : costOf(task.reward).frozen,
   };
-  if (task.author_id !== market.peerId) throw new NutError("MARKET_STATE", `only the author can ${verb} a task`);
+  if (task.author_id !== market.peerId)
+    throw new NutError("MARKET_STATE", `only the author can ${verb} a task`, {
+      hint: "nutshell tasks board shows the tasks that are yours",
+    });
   if (task.status === end.status) return done;
   const from = verb === "cancel" ? ["open", "assigned"] : ["submitted"];
   if (!from.includes(task.status)) {

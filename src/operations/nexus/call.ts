@@ -29,7 +29,7 @@ function findTool(name: string): Tool {
   const found = tools.find((tool) => tool.name === abstract);
   if (found !== undefined) return found;
   throw new NutError("USAGE", `there is no tool "${name}"`, {
-    hint: `one of ${tools.map((tool) => tool.name).join(", ")}`,
+    hint: `name one of ${tools.map((tool) => tool.name).join(", ")}`,
     data: { tool: name },
   });
 }

@@ -52,7 +52,7 @@ export const status = operation({
         problems.push({
           code: error.code,
           message: error.message,
-          ...(error.hint === undefined ? {} : { fix: error.hint }),
+          fix: error.hint,
         });
         return null;
       }

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../catalog/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import {
   createRun,
   executeRun,
@@ -95,7 +95,7 @@ function outputPath(given: string | undefined, slug: string, { cwd }: Context): 
   if (given !== undefined) {
     const path = resolve(cwd, given);
     if (!existsSync(path)) return path;
-    throw new NutError("FILE_EXISTS", `${given}: already exists`, { hint: `rm ${given}`, data: { path } });
+    throw new NutError("FILE_EXISTS", `${given}: already exists`, { hint: `rm ${shellWord(given)}`, data: { path } });
   }
   for (let number = 1; ; number += 1) {
     const path = join(cwd, `${slug}-delivery${number === 1 ? "" : `-${number}`}.nut`);

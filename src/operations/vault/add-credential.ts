@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Credential, Vault } from "../../schema/vault.js";
 import {
@@ -66,7 +66,7 @@ export const addCredential = operation({
     const exists = opened.vault.credentials.some(({ name }) => name === input.name);
     if (exists && !input.replace) {
       throw new NutError("CREDENTIAL_EXISTS", `the vault has a credential "${input.name}" already`, {
-        hint: `nutshell rotate ${input.name} --value-stdin`,
+        hint: `nutshell rotate ${shellWord(input.name)} --value-stdin`,
       });
     }
     const value = await readValue(input, context, addCommand(input));
@@ -173,7 +173,7 @@ async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opene
   if (passphrase === "")
     throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for", { hint: "nutshell keygen" });
   if ((await context.ask.secret("The same again")) !== passphrase) {
-    throw new NutError("USAGE", "the two passphrases differ; nothing was changed");
+    throw new NutError("USAGE", "the two passphrases differ; nothing was changed", { hint: "run the command again" });
   }
   return { target: { passphrase } };
 }
@@ -189,7 +189,9 @@ export function parseRestrictions(pairs: readonly string[], rateLimit?: string):
     const at = pair.indexOf("=");
     const key = pair.slice(0, at);
     if (at < 1 || key === "__proto__")
-      throw new NutError("USAGE", `--restrict takes key=value, not "${pair.slice(0, 60)}"`);
+      throw new NutError("USAGE", `--restrict takes key=value, not "${pair.slice(0, 60)}"`, {
+        hint: "--restrict allowed_paths=/v1/items",
+      });
     restrictions[key] = restrictionValue(pair.slice(at + 1));
   }
   return restrictions;

@@ -30,7 +30,10 @@ export const reveal = operation({
   async run(input, context) {
     const keys = collectKeys(input.identity, context);
     if (input.all) {
-      if (input.name !== undefined) throw new NutError("USAGE", "--all takes no name");
+      if (input.name !== undefined)
+        throw new NutError("USAGE", "--all takes no name", {
+          hint: "nutshell reveal --all, or nutshell reveal <name>",
+        });
       if (input.file !== undefined) {
         return {
           name: null,
@@ -63,7 +66,9 @@ function pick(value: string | Record<string, unknown>, field: string | undefined
   if (field === undefined) return typeof value === "string" ? value : JSON.stringify(value, null, 2);
   if (typeof value === "string" || !Object.hasOwn(value, field)) {
     const fields = typeof value === "string" ? "its value is plain text" : `it has ${Object.keys(value).join(", ")}`;
-    throw new NutError("CREDENTIAL_NOT_FOUND", `the credential has no field "${field}"; ${fields}`);
+    throw new NutError("CREDENTIAL_NOT_FOUND", `the credential has no field "${field}"; ${fields}`, {
+      hint: "nutshell reveal <name> without --field prints all of it",
+    });
   }
   const item = value[field];
   return typeof item === "string" ? item : JSON.stringify(item);

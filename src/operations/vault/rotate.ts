@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { writeManifest } from "../../bundle/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Credential, Vault } from "../../schema/vault.js";
@@ -137,7 +137,7 @@ async function changedVault(vault: Vault, input: RotateInput, context: Context):
   const expires = input.expires ?? (newValue && old.expires_at === undefined ? undefined : DEFAULT_EXPIRY);
   if (old.revoked_at !== undefined && !newValue) {
     throw new NutError("CREDENTIAL_REVOKED", `credential "${input.name}" was revoked and has no value any more`, {
-      hint: `nutshell rotate ${input.name} --value-stdin`,
+      hint: `nutshell rotate ${shellWord(input.name)} --value-stdin`,
     });
   }
   const { revoked_at: _revoked, ...kept } = old;
@@ -172,7 +172,9 @@ async function retarget(
   const moved = backend !== opened.backend && (backend === "age" || backend === "sops");
   const recipients = named.length === 0 && moved ? await ownRecipients(keys) : named;
   if (removed.size > 0 && recipients.length === 0)
-    throw new NutError("IDENTITY_MISSING", "this would leave nobody to open the vault");
+    throw new NutError("IDENTITY_MISSING", "this would leave nobody to open the vault", {
+      hint: "add who shall open it: --recipient <age1…>",
+    });
   return {
     backend,
     target: {

@@ -31,9 +31,14 @@ export function hasValue({ valueFile, valueEnv, valueStdin }: ValueSource): bool
 export async function readValue(source: ValueSource, context: Context, command: string): Promise<Credential["value"]> {
   const named = [source.valueFile, source.valueEnv, source.valueStdin || undefined].filter((one) => one !== undefined);
   if (named.length > 1)
-    throw new NutError("USAGE", "the value comes from one place: --value-file, --value-env or --value-stdin");
+    throw new NutError("USAGE", "the value comes from one place: --value-file, --value-env or --value-stdin", {
+      hint: `${command} --value-stdin < <file>`,
+    });
   const raw = await readRaw(source, context, command);
-  if (raw === "") throw new NutError("USAGE", "the value is empty; nothing was changed");
+  if (raw === "")
+    throw new NutError("USAGE", "the value is empty; nothing was changed", {
+      hint: `${command} --value-stdin < <file>`,
+    });
   return source.text ? raw : asObject(raw);
 }
 
@@ -41,7 +46,10 @@ async function readRaw(source: ValueSource, context: Context, command: string): 
   if (source.valueFile !== undefined) return withoutNewline(fileText(resolve(context.cwd, source.valueFile)));
   if (source.valueEnv !== undefined) {
     const value = context.env[source.valueEnv];
-    if (value === undefined) throw new NutError("USAGE", `the environment has no variable ${source.valueEnv}`);
+    if (value === undefined)
+      throw new NutError("USAGE", `the environment has no variable ${source.valueEnv}`, {
+        hint: `export ${source.valueEnv}=…`,
+      });
     return value;
   }
   if (source.valueStdin) return withoutNewline(await streamText(context));
@@ -67,16 +75,24 @@ async function streamText({ stdin }: Context): Promise<string> {
     if (bytes > MAX_VALUE_BYTES) break;
     parts.push(Buffer.from(part as Buffer));
   }
-  if (bytes > MAX_VALUE_BYTES) throw new NutError("USAGE", "the value is larger than 1 MB");
+  if (bytes > MAX_VALUE_BYTES) throw tooLarge();
   return decode(Buffer.concat(parts));
 }
 
+function tooLarge(): NutError {
+  return new NutError("USAGE", "the value is larger than 1 MB", {
+    hint: "put the file itself under files/, or keep it where it is and give access to it",
+  });
+}
+
 function decode(bytes: Buffer): string {
-  if (bytes.length > MAX_VALUE_BYTES) throw new NutError("USAGE", "the value is larger than 1 MB");
+  if (bytes.length > MAX_VALUE_BYTES) throw tooLarge();
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new NutError("USAGE", "the value is not UTF-8 text");
+    throw new NutError("USAGE", "the value is not UTF-8 text", {
+      hint: "a credential is text: encode it first, for example with base64",
+    });
   }
 }
 
@@ -95,6 +111,9 @@ function asObject(text: string): Credential["value"] {
       hint: "add --text to take it as it is",
     });
   }
-  if (text.includes('"__proto__"')) throw new NutError("USAGE", 'the value has a field named "__proto__"');
+  if (text.includes('"__proto__"'))
+    throw new NutError("USAGE", 'the value has a field named "__proto__"', {
+      hint: "rename that field, or add --text to take the value as it is",
+    });
   return value as Record<string, unknown>;
 }

@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSy
 import { basename, dirname, join, resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readManifest, writeManifest } from "../../bundle/index.js";
-import { fromSystemError, NutError } from "../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../errors.js";
 import { atomicWrite, TEMP_MARK } from "../../files/index.js";
 import type { CredentialScope, Manifest } from "../../schema/manifest.js";
 import type { Credential, Vault } from "../../schema/vault.js";
@@ -69,7 +69,8 @@ function insideFolder(dir: string, path: string): string {
 
 function readRegular(file: string): Buffer {
   try {
-    if (!lstatSync(file).isFile()) throw new NutError("FILE_UNREADABLE", `${file}: not a regular file`);
+    if (!lstatSync(file).isFile())
+      throw new NutError("FILE_UNREADABLE", `${file}: not a regular file`, { hint: `ls -ld ${shellWord(file)}` });
     return readFileSync(file);
   } catch (error) {
     throw fromSystemError(error, file) ?? error;

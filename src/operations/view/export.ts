@@ -4,7 +4,7 @@ import { lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { isText } from "../../bundle/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import { operation } from "../operation.js";
 import { headOf } from "./head.js";
@@ -36,7 +36,7 @@ export const exportPage = operation({
     const path = resolve(context.cwd, output ?? `${basename(resolve(context.cwd, bundle)).replace(/\.nut$/, "")}.html`);
     if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
       throw new NutError("FILE_EXISTS", `${path} is there already`, {
-        hint: `nutshell export ${bundle} -o ${path} --force`,
+        hint: `nutshell export ${shellWord(bundle)} -o ${shellWord(path)} --force`,
       });
     }
     const source = await openSource(bundle, context.cwd, { signal: context.signal });

@@ -115,7 +115,10 @@ function openInside(folder: string, path: string): Readable {
 }
 
 function left(path: string): NutError {
-  return new NutError("SOURCE_UNSAFE", `${path} leads out of the folder`, { data: { path } });
+  return new NutError("SOURCE_UNSAFE", `${path} leads out of the folder`, {
+    hint: "take the link away, or show another folder",
+    data: { path },
+  });
 }
 
 async function manifestOf(folder: string): Promise<Buffer> {

@@ -55,5 +55,9 @@ function readFixtures(file: string): Fixture[] {
 }
 
 export function broken(file: string, what: string, cause?: unknown): NutError {
-  return new NutError("FIXTURE_INVALID", `${file}: ${what}`, { data: { path: file }, cause });
+  return new NutError("FIXTURE_INVALID", `${file}: ${what}`, {
+    hint: "nexus conformance --help",
+    data: { path: file },
+    cause,
+  });
 }

@@ -1,0 +1,77 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { fromSystemError, NutError, shellWord } from "./errors.js";
+
+const source = fileURLToPath(new URL(".", import.meta.url));
+
+interface Literal {
+  readonly where: string;
+  readonly text: string;
+}
+
+/** Every text that is written beside a `NutError(` or a `hint:`. That each error has a hint is held by the compiler. */
+function literals(pattern: RegExp): Literal[] {
+  return readdirSync(source, { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".test.ts"))
+    .flatMap((name) =>
+      [...readFileSync(join(source, name), "utf8").matchAll(pattern)].map((match) => ({
+        where: name,
+        text: match[1]!.slice(1, -1),
+      })),
+    );
+}
+
+const STRING = String.raw`("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|\x60(?:[^\x60\\]|\\.)*\x60)`;
+const messages = literals(new RegExp(String.raw`NutError\(\s*[^,()]+,\s*${STRING}`, "g"));
+const hints = literals(new RegExp(String.raw`\bhint: ${STRING}`, "g"));
+
+describe("the voice of refusals", () => {
+  it("finds them", () => {
+    expect(messages.length).toBeGreaterThan(200);
+    expect(hints.length).toBeGreaterThan(150);
+  });
+
+  it.each([
+    ["message", messages],
+    ["hint", hints],
+  ] as const)("every %s is lower case, one sentence, without a full stop", (_name, all) => {
+    const names = /^(?:ClawNet|JSON|Markdown|UTF-8|HashiCorp|[A-Z]+_[A-Z_]+)\b/;
+    const wrong = all.filter(
+      ({ text }) => text === "" || (/^[A-Z]/.test(text) && !names.test(text)) || /[^.]\.$|[!]$|\n/.test(text),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it("a code that exists is raised somewhere", () => {
+    const declared = [...readFileSync(join(source, "errors.ts"), "utf8").matchAll(/^ {2}\| "([A-Z_]+)"/gm)].map(
+      ([, code]) => code!,
+    );
+    const text = readdirSync(source, { recursive: true, encoding: "utf8" })
+      .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".test.ts"))
+      .map((name) => readFileSync(join(source, name), "utf8"))
+      .join("\n");
+    expect(declared.filter((code) => text.split(`"${code}"`).length < 3 && !text.includes(`  ${code}: `))).toEqual([]);
+  });
+});
+
+describe("NutError", () => {
+  it("has a hint of its own, or the one its code always has", () => {
+    expect(new NutError("USAGE", "no", { hint: "nutshell help" }).hint).toBe("nutshell help");
+    expect(new NutError("BUNDLE_CORRUPT", "no").hint).toMatch(/^fetch the bundle again/);
+    expect(new NutError("BUNDLE_CORRUPT", "no", { hint: "other" }).hint).toBe("other");
+    // @ts-expect-error a code without a standing remedy needs a hint
+    new NutError("USAGE", "no");
+  });
+
+  it("tells what to do about a failed system call, as a command that can be pasted", () => {
+    const failed = (code: string) =>
+      fromSystemError(Object.assign(new Error(code), { code, syscall: "open" }), "my folder/it's");
+    expect(failed("EACCES")).toMatchObject({ code: "FILE_UNREADABLE", hint: String.raw`ls -ld 'my folder/it'\''s'` });
+    expect(failed("ENOENT")).toMatchObject({ code: "FILE_NOT_FOUND", hint: expect.stringContaining("pwd") });
+    expect(failed("ENOSPC")).toMatchObject({ code: "DISK_FULL", hint: expect.stringContaining("df -h") });
+    expect(failed("EPIPE")).toBeNull();
+    expect(shellWord("a/b-c.nut")).toBe("a/b-c.nut");
+  });
+});
