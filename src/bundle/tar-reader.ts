@@ -226,7 +226,7 @@ export class TarReader {
     if (this.entries <= this.limits.maxEntries) return;
     throw new NutError("BUNDLE_LIMIT", `the bundle has more than ${this.limits.maxEntries} entries`, {
       hint: "if you expected that, raise it: --max-entries <n>",
-      data: { maxEntries: this.limits.maxEntries },
+      data: { max_entries: this.limits.maxEntries },
     });
   }
 }
@@ -234,7 +234,7 @@ export class TarReader {
 export function tooLarge(limits: Limits): NutError {
   return new NutError("BUNDLE_LIMIT", `the bundle unpacks to more than ${limits.maxTotalBytes} bytes`, {
     hint: "if you expected that, raise it: --max-size <bytes>",
-    data: { maxTotalBytes: limits.maxTotalBytes },
+    data: { max_bytes: limits.maxTotalBytes },
   });
 }
 

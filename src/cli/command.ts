@@ -53,6 +53,8 @@ export interface OperationCommand extends CommandSpec<never> {
 
 /** For the few doors that are not one question and one answer: the MCP server, a host's hook, shell completion. */
 export interface RawCommand extends Omit<CommandSpec<never>, "text" | "input" | "exit"> {
+  /** What it prints with `--json`, when that is a document. */
+  readonly output?: z.ZodType;
   run(values: Values, io: Io): Promise<number>;
 }
 
@@ -85,6 +87,12 @@ export interface Program {
   /** The first commands to try, shown by bare help. */
   readonly start: readonly (readonly [string, string])[];
   readonly entries: readonly Entry[];
+}
+
+/** What every command takes. A command whose output is not a document still answers a refusal in JSON. */
+export function globalFlags(command: Command): Readonly<Record<string, Flag>> {
+  if ("operation" in command || command.output !== undefined) return GLOBAL_FLAGS;
+  return { ...GLOBAL_FLAGS, json: { about: "print a refusal as JSON" } };
 }
 
 export const GLOBAL_FLAGS: Readonly<Record<string, Flag>> = {

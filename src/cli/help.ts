@@ -1,4 +1,4 @@
-import { type Command, type Entry, type Flag, GLOBAL_FLAGS, type Program } from "./command.js";
+import { type Command, type Entry, type Flag, globalFlags, type Program } from "./command.js";
 import { bold, cyan, dim, table, wrap } from "./text.js";
 
 const COLUMNS = 80;
@@ -11,7 +11,11 @@ export function programHelp(program: Program): string[] {
     lines.push("", bold(group));
     lines.push(...table(entries.map((entry) => [`  ${entry.name}`, entry.summary])));
   }
-  lines.push("", `${program.name} <command> --help shows flags and examples; every command takes --json`);
+  lines.push(
+    "",
+    `${program.name} <command> --help shows flags and examples; every command takes --json`,
+    `${program.name} <command> --help --json shows the schema of what it prints then`,
+  );
   return lines;
 }
 
@@ -31,7 +35,7 @@ export function commandHelp(program: Program, entry: Entry, command: Command): s
   if (positionals.length > 0) {
     lines.push("", bold("Arguments"), ...rows(positionals.map(({ name, about }) => [`  <${name}>`, about] as const)));
   }
-  const flags = Object.entries({ ...command.flags, ...GLOBAL_FLAGS });
+  const flags = Object.entries({ ...command.flags, ...globalFlags(command) });
   lines.push(
     "",
     bold("Flags"),
@@ -40,7 +44,7 @@ export function commandHelp(program: Program, entry: Entry, command: Command): s
   return lines;
 }
 
-function usage(program: Program, entry: Entry, { positionals = [], flags, rest }: Command): string {
+export function usage(program: Program, entry: Entry, { positionals = [], flags, rest }: Command): string {
   const words = positionals.map(({ name, optional, many }) => {
     const word = `<${name}>${many ? "…" : ""}`;
     return optional ? `[${word}]` : word;

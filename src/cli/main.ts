@@ -2,7 +2,7 @@
 // stdout carries the result and nothing else; progress, prompts, warnings and errors go to stderr.
 import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
 import type { Context } from "../operations/operation.js";
-import { VERSION } from "../version.js";
+import { JSON_VERSION, VERSION } from "../version.js";
 import { fieldName, type Parsed, parse } from "./args.js";
 import type { Entry, OperationCommand, Program } from "./command.js";
 import type { Io } from "./io.js";
@@ -29,7 +29,7 @@ async function dispatch(program: Program, argv: readonly string[], io: Io): Prom
   const { entry, rest } = findEntry(program, argv);
   const { default: command } = await entry.load();
   const parsed = parse(program.name, entry.name, rest, command);
-  if (parsed.help) return help(program, entry.name.split(" "), io);
+  if (parsed.help) return help(program, [...entry.name.split(" "), ...(parsed.json ? ["--json"] : [])], io);
   if (!("operation" in command)) return command.run({ ...parsed.values, json: parsed.json, quiet: parsed.quiet }, io);
   return runOperation(program, entry, command, parsed, io);
 }
@@ -95,8 +95,9 @@ function findEntry(program: Program, argv: readonly string[]): { entry: Entry; r
 }
 
 async function help(program: Program, words: readonly string[], io: Io): Promise<number> {
-  const { commandHelp, programHelp } = await import("./help.js");
   const names = words.filter((word) => !word.startsWith("-"));
+  if (words.includes("--json")) return describe(program, names, io);
+  const { commandHelp, programHelp } = await import("./help.js");
   let lines: string[];
   if (names.length === 0) lines = programHelp(program);
   else {
@@ -107,9 +108,19 @@ async function help(program: Program, words: readonly string[], io: Io): Promise
   return 0;
 }
 
+/** The same page for programs: flags, and the schema of what `--json` prints. */
+async function describe(program: Program, names: readonly string[], io: Io): Promise<number> {
+  const { describeCommand, describeProgram } = await import("./describe.js");
+  const { entry } = names.length === 0 ? { entry: null } : findEntry(program, names);
+  const page =
+    entry === null ? describeProgram(program) : describeCommand(program, entry, (await entry.load()).default);
+  io.stdout.write(`${JSON.stringify(page, null, 2)}\n`);
+  return 0;
+}
+
 function version(program: Program, argv: readonly string[], io: Io): number {
   const text = argv.includes("--json")
-    ? JSON.stringify({ name: program.name, version: VERSION })
+    ? JSON.stringify({ name: program.name, version: VERSION, json_version: JSON_VERSION })
     : `${program.name} v${VERSION}`;
   io.stdout.write(`${text}\n`);
   return 0;

@@ -1,4 +1,5 @@
 // What `nutshell serve` and `nexus board` have in common on the command line.
+import { z } from "zod";
 import { NutError } from "../errors.js";
 import type { Values } from "./command.js";
 import type { Io } from "./io.js";
@@ -15,6 +16,9 @@ export function readPort(given: unknown, usual: number, command: string): number
 export function interrupted({ signal }: Io): number {
   return signal.reason === "SIGTERM" ? 143 : 130;
 }
+
+/** What `--json` prints, as soon as there is somewhere to look. */
+export const ServingAnswer = z.object({ url: z.string(), port: z.int() });
 
 export interface Tell {
   /** The result: where to look. */

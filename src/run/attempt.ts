@@ -95,7 +95,7 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
     task: task.id,
     outcome: end.outcome,
     files,
-    usage: end.usage,
+    usage: { tokens: end.usage.tokens, cost_usd: end.usage.costUsd },
     ms: end.ms,
     ...(end.problems.length === 0 ? {} : { problems: end.problems, message: `${agent}: ${end.problems[0]}` }),
   });
@@ -221,7 +221,9 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
         ok,
       });
     }
-    if (event.type !== "message") run.progress({ ...event, agent, type: `agent_${event.type}` });
+    if (event.type === "usage")
+      run.progress({ type: "agent_usage", agent, tokens: event.tokens, cost_usd: event.costUsd });
+    else if (event.type !== "message") run.progress({ ...event, agent, type: `agent_${event.type}` });
     check();
   };
   check();

@@ -7,6 +7,7 @@ import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { AgentRunner } from "./agent.js";
+import type { Budget } from "./budget.js";
 import { readConstraints } from "./constraints.js";
 import { givenPlan, planFacts, plansWithLead } from "./engine.js";
 import { runFolder } from "./folder.js";
@@ -52,13 +53,25 @@ export async function previewRun({ options, runner, catalog, signal }: PreviewIn
         driver: runner.name,
         jobs: jobsOf({ options, manifest }),
         constraints: constraints.all.map((text) => ({ text, enforced: !constraints.spoken.includes(text) })),
-        budget: { ...options.budget } as Record<string, number>,
+        budget: limitsOf(options.budget),
         tasks,
       },
     };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
+}
+
+/** The budget as it is shown: every limit with its unit in its name. */
+function limitsOf({ timeMs, tokens, costUsd, agentMs, stallMs, loop }: Budget) {
+  return {
+    ...(timeMs === undefined ? {} : { time_ms: timeMs }),
+    ...(tokens === undefined ? {} : { tokens }),
+    ...(costUsd === undefined ? {} : { cost_usd: costUsd }),
+    agent_ms: agentMs,
+    stall_ms: stallMs,
+    loop,
+  };
 }
 
 export interface Peek {

@@ -43,7 +43,7 @@ describe("nutshell pack", () => {
       packed: true,
       files: 2,
       hash: HASH,
-      contentDigest: HASH,
+      content_digest: HASH,
     });
     expect((await runNutshell(["pack", "task", "other"], { cwd })).code).toBe(2);
   });

@@ -79,6 +79,7 @@ export function settled(text: string): string[] {
     .replaceAll(/\b\d{8}-\d{6}-[0-9a-f]{4}\b/g, "…")
     .replaceAll(/\bnut-[0-9a-f]{8}-[0-9a-f-]{27}\b/g, (id) => (id.startsWith("nut-00000000-") ? id : "nut-…"))
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => (time.startsWith("2026-03-14") ? time : "…"))
+    .replaceAll(/'\S*node' '\S+'/g, "…")
     .replaceAll(/12D3KooW\w+/g, "12D3KooW…")
     .replaceAll(/\bage1[0-9a-z]{58}\b/g, "age1…")
     .split("\n")

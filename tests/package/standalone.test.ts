@@ -116,7 +116,7 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
       },
     );
     expect(node.status).toBe(0);
-    const digest = (file: string) => JSON.parse(run("nutshell", ["inspect", file, "--json"]).stdout).contentDigest;
+    const digest = (file: string) => JSON.parse(run("nutshell", ["inspect", file, "--json"]).stdout).content_digest;
     expect(digest("single.nut")).toMatch(/^sha256:/);
     expect(digest("single.nut")).toBe(digest("node.nut"));
     expect(run("nutshell", ["validate", "node.nut"]).status).toBe(0);

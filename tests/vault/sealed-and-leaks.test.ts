@@ -34,7 +34,7 @@ describe("pack --peer", () => {
       const out = desk.path(`${peer.length}.nut`);
       const packed = await desk.run(["pack", "--peer", peer, "-o", out, "--json"]);
       expect(packed).toMatchObject({ code: 0 });
-      expect(JSON.parse(packed.out)).toMatchObject({ sealedFor: peerId, bytes: readFileSync(out).length });
+      expect(JSON.parse(packed.out)).toMatchObject({ sealed_for: peerId, bytes: readFileSync(out).length });
       expect(readFileSync(out).subarray(0, 4).toString("latin1")).toBe("NUT\x02");
 
       const target = desk.path(`unpacked-${peer.length}`);

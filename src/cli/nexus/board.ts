@@ -5,7 +5,7 @@ import { serveBoard } from "../../web/board.js";
 import { keptKey } from "../../web/key.js";
 import { rawCommand, type Values } from "../command.js";
 import type { Io } from "../io.js";
-import { interrupted, readPort, tell } from "../serving.js";
+import { interrupted, readPort, ServingAnswer, tell } from "../serving.js";
 
 const DEFAULT_PORT = 8090;
 
@@ -24,6 +24,7 @@ export default rawCommand({
     ["nexus board --project ../api --project ../web", "watch two projects"],
     ["nexus board --write", "also decide and answer from the page"],
   ],
+  output: ServingAnswer,
   async run(values: Values, io: Io) {
     const named = (values.project as string[] | undefined) ?? [];
     const projects = named.length === 0 ? [io.cwd] : named.map((folder) => resolve(io.cwd, folder));

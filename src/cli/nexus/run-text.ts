@@ -52,13 +52,34 @@ function planText(plan: NonNullable<RunResult["plan"]>): string[] {
     deps.length === 0 ? "" : `after ${deps.join(", ")}`,
     dim(limits.join(", ")),
   ]);
-  const limits = Object.entries(plan.budget).map(([key, value]) => `${key} ${value}`);
   return [
     `${bold("plan")}: ${plan.source}, driver ${plan.driver}, up to ${count(plan.jobs, "agent")} at a time`,
     ...table(rows),
     ...plan.constraints.map(({ text, enforced }) => `  ${enforced ? "enforced" : "told to agents"}: ${text}`),
-    `  limits: ${limits.join(", ")}`,
+    `  limits: ${budgetWords(plan.budget).join(",")}`,
     ...[...new Set(plan.tasks.map(({ command }) => command))].map((line) => `  starts: ${line}`),
     dim("nothing was started"),
+  ];
+}
+
+/** As `--budget` takes them. */
+function budgetWords(budget: NonNullable<RunResult["plan"]>["budget"]): string[] {
+  const units = [
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1_000],
+  ] as const;
+  const time = (ms: number) => {
+    const [unit, length] = units.find(([, own]) => ms % own === 0) ?? ["ms", 1];
+    return `${ms / length}${unit}`;
+  };
+  const { time_ms, tokens, cost_usd, agent_ms, stall_ms, loop } = budget;
+  return [
+    ...(time_ms === undefined ? [] : [`time=${time(time_ms)}`]),
+    ...(tokens === undefined ? [] : [`tokens=${tokens}`]),
+    ...(cost_usd === undefined ? [] : [`cost=${cost_usd}`]),
+    `agent=${time(agent_ms)}`,
+    `stall=${time(stall_ms)}`,
+    `loop=${loop}`,
   ];
 }

@@ -19,10 +19,10 @@ export default command(compress, {
   text: (result) => [
     `${bold("Packed")} ${count(result.files, "file")} into ${result.path}`,
     ...table([
-      ["  Size:", `${size(result.bytes)} ${dim(`(${size(result.originalBytes)} before, ${percent(result.ratio)})`)}`],
-      ["  Context:", `about ${count(result.contextTokens, "token")} ${dim("(estimate)")}`],
+      ["  Size:", `${size(result.bytes)} ${dim(`(${size(result.original_bytes)} before, ${percent(result.ratio)})`)}`],
+      ["  Context:", `about ${count(result.context_tokens, "token")} ${dim("(estimate)")}`],
       ["  Hash:", result.hash],
-      ["  Content:", result.contentDigest],
+      ["  Content:", result.content_digest],
     ]),
     ...table(result.kinds.map(({ kind, files, bytes }) => [`  ${kind}`, count(files, "file"), dim(size(bytes))])),
   ],

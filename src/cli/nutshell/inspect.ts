@@ -22,12 +22,12 @@ export default command(inspect, {
     ["nutshell inspect --manifest huge.nut", "at once, however large the bundle"],
     ["cat task.nut | nutshell inspect --json - | jq -r .manifest.task.title", "one field"],
   ],
-  text: ({ manifest, entries, compression, complete, contentDigest, findings }) => [
+  text: ({ manifest, entries, compression, complete, content_digest: digest, findings }) => [
     ...head(manifest),
     ...table([
       ["  Type:", `${text(manifest.bundle_type)}, format ${text(manifest.nutshell_version)}, ${compression}`],
       ["  Id:", text(manifest.id)],
-      ...(contentDigest === undefined ? [] : [["  Content:", contentDigest]]),
+      ...(digest === undefined ? [] : [["  Content:", digest]]),
       ["  Files:", total(entries)],
     ]),
     ...(complete ? [] : [dim("  (as the manifest lists them; the archive was not read)")]),

@@ -43,7 +43,7 @@ export default command(pack, {
       const rows = (result.entries ?? []).map((entry) => [`  ${entry.path}`, dim(size(entry.size))]);
       const left = result.left.map(({ path, reason }) => [`  ${path}`, dim(reason)]);
       return [
-        bold(`${count(result.files, "file")}, ${size(result.originalBytes)}`),
+        bold(`${count(result.files, "file")}, ${size(result.original_bytes)}`),
         ...table(rows),
         ...(left.length > 0 ? ["", bold("left out"), ...table(left)] : []),
       ];
@@ -51,10 +51,10 @@ export default command(pack, {
     return [
       `${bold("Packed")} ${count(result.files, "file")} into ${result.path}`,
       ...table([
-        ["  Size:", `${size(result.bytes ?? 0)} ${dim(`(${size(result.originalBytes)} before)`)}`],
+        ["  Size:", `${size(result.bytes ?? 0)} ${dim(`(${size(result.original_bytes)} before)`)}`],
         ["  Hash:", result.hash ?? ""],
-        ["  Content:", result.contentDigest ?? ""],
-        ...(result.sealedFor === undefined ? [] : [["  Sealed for:", result.sealedFor]]),
+        ["  Content:", result.content_digest ?? ""],
+        ...(result.sealed_for === undefined ? [] : [["  Sealed for:", result.sealed_for]]),
         ...(result.completeness === undefined ? [] : [["  Status:", result.completeness]]),
       ]),
     ];

@@ -2,7 +2,7 @@ import { NutError } from "../../errors.js";
 import { serveViewer } from "../../web/viewer.js";
 import { rawCommand, type Values } from "../command.js";
 import type { Io } from "../io.js";
-import { interrupted, readPort, tell } from "../serving.js";
+import { interrupted, readPort, ServingAnswer, tell } from "../serving.js";
 
 const DEFAULT_PORT = 8080;
 
@@ -18,6 +18,7 @@ export default rawCommand({
     ["nutshell serve task.nut delivery.nut", "look at what came back, beside what was asked"],
     ["nutshell serve . --port 9000", "a folder that is being worked on: reload shows it as it is"],
   ],
+  output: ServingAnswer,
   async run(values: Values, io: Io) {
     const sources = values.bundle as string[] | undefined;
     if (sources === undefined || sources.length === 0 || sources.length > 2) {

@@ -26,7 +26,7 @@ export default command(unpack, {
   ],
   text: (result) => [
     `${bold("Unpacked")} ${count(result.files, "file")} (${size(result.bytes)}) into ${result.dir}`,
-    ...table([["  Content:", result.contentDigest]]),
+    ...table([["  Content:", result.content_digest]]),
     ...result.quarantined.map((path) => `${yellow("set aside:")} quarantine/${path} ${dim(`(keep: --trust ${path})`)}`),
     ...result.findings.map(({ message }) => `${yellow("warning:")} ${message}`),
   ],

@@ -30,12 +30,12 @@ export const compress = operation({
   output: z.object({
     path: z.string(),
     files: z.int(),
-    originalBytes: z.int(),
+    original_bytes: z.int(),
     bytes: z.int(),
     ratio: z.number().describe("bytes of the bundle per byte of content"),
     hash: z.string(),
-    contentDigest: z.string(),
-    contextTokens: z.int().describe("an estimate of what manifest and context/ cost a model"),
+    content_digest: z.string(),
+    context_tokens: z.int().describe("an estimate of what manifest and context/ cost a model"),
     kinds: z.array(z.object({ kind: z.string(), files: z.int(), bytes: z.int() })),
   }),
   async run(input, context) {
@@ -48,12 +48,12 @@ export const compress = operation({
     return {
       path: packed.path,
       files: packed.files,
-      originalBytes: packed.originalBytes,
+      original_bytes: packed.originalBytes,
       bytes: packed.bytes,
       ratio: packed.originalBytes === 0 ? 1 : packed.bytes / packed.originalBytes,
       hash: packed.hash,
-      contentDigest: packed.contentDigest,
-      contextTokens: packed.manifest.compression?.context_tokens_estimate ?? 0,
+      content_digest: packed.contentDigest,
+      context_tokens: packed.manifest.compression?.context_tokens_estimate ?? 0,
       kinds: [...kinds].map(([kind, sum]) => ({ kind, ...sum })).sort((a, b) => b.bytes - a.bytes),
     };
   },

@@ -33,7 +33,7 @@ export const InspectOutput = z.object({
   entries: z.array(InspectedEntry),
   compression: z.string(),
   complete: z.boolean().describe("false: entries are what the manifest says, the archive was not read"),
-  contentDigest: z.string().optional(),
+  content_digest: z.string().optional(),
   findings: z.array(FindingShape),
 });
 
@@ -58,7 +58,7 @@ export const inspect = operation({
       if (input.manifestOnly) return { ...common, entries: claimedEntries(manifest), complete: false, findings };
       const entries = await realEntries(bundle, context);
       findings.push(...(await bundle.verify()));
-      return { ...common, entries, complete: true, contentDigest: await bundle.contentDigest(), findings };
+      return { ...common, entries, complete: true, content_digest: await bundle.contentDigest(), findings };
     } finally {
       await bundle.close();
     }

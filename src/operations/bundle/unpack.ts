@@ -18,7 +18,7 @@ export const UnpackOutput = z.object({
   dir: z.string(),
   files: z.int(),
   bytes: z.int(),
-  contentDigest: z.string(),
+  content_digest: z.string(),
   quarantined: z.array(z.string()).describe("set aside in quarantine/, because programs would obey them"),
   findings: z.array(FindingShape),
 });
@@ -37,7 +37,7 @@ export const unpack = operation({
       signal: context.signal,
       onProgress: ({ done }) => context.progress({ type: "entry_unpacked", done }),
     });
-    return { dir, files, bytes, contentDigest, quarantined: [...quarantined], findings: [...findings] };
+    return { dir, files, bytes, content_digest: contentDigest, quarantined: [...quarantined], findings: [...findings] };
   },
 });
 

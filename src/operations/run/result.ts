@@ -15,7 +15,14 @@ export const RunResult = z.object({
       driver: z.string(),
       jobs: z.int(),
       constraints: z.array(z.object({ text: z.string(), enforced: z.boolean() })),
-      budget: z.record(z.string(), z.number()),
+      budget: z.object({
+        time_ms: z.number().optional(),
+        tokens: z.number().optional(),
+        cost_usd: z.number().optional(),
+        agent_ms: z.number(),
+        stall_ms: z.number(),
+        loop: z.number(),
+      }),
       tasks: z.array(
         z.looseObject({
           id: z.int(),
