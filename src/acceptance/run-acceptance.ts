@@ -59,6 +59,8 @@ export interface AcceptanceReport {
   readonly results: readonly CheckResult[];
   readonly changes: readonly Change[];
   readonly digests: { readonly result: string; readonly tests: string };
+  /** Whether the untouched base was asked too; without it nothing is known to be proven. */
+  readonly compared: boolean;
   readonly sandboxed: boolean;
   readonly warnings: readonly string[];
 }
@@ -82,13 +84,15 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
     const idle = await findIdle({ options, plan, base, kept, outcomes });
     signal?.throwIfAborted();
     const results = plan.checks.map((check, i) => toResult(check, outcomes[i]!, idle.has(check.id), options));
-    const counts = countResults(results);
+    const compared = options.baseline !== false;
+    const counts = countResults(results, compared);
     return {
-      verdict: verdictOf(counts, results.length, options.baseline !== false),
+      verdict: verdictOf(counts, results.length, compared),
       counts,
       results,
       changes,
       digests,
+      compared,
       sandboxed: room.sandboxed,
       warnings: warningsFor(changes, plan, room.sandboxed),
     };
@@ -225,24 +229,26 @@ function writeLog({ dir, name }: NonNullable<AcceptanceOptions["logs"]>, id: str
   return name(file);
 }
 
-function countResults(results: readonly CheckResult[]): Counts {
+function countResults(results: readonly CheckResult[], compared: boolean): Counts {
   const count = (status: string) => results.filter((result) => result.status === status).length;
   return {
     passed: count("passed"),
     failed: count("failed"),
     skipped: count("skipped"),
     unknown: count("unknown"),
-    proven: results.filter(({ status, proves_nothing }) => status === "passed" && proves_nothing !== true).length,
+    proven: compared
+      ? results.filter(({ status, proves_nothing }) => status === "passed" && proves_nothing !== true).length
+      : 0,
   };
 }
 
 function verdictOf(
   { passed, failed: bad, proven }: Counts,
   total: number,
-  baseline: boolean,
+  compared: boolean,
 ): AcceptanceReport["verdict"] {
   if (bad > 0) return "failed";
-  return total > 0 && passed === total && (proven > 0 || !baseline) ? "passed" : "incomplete";
+  return total > 0 && passed === total && (proven > 0 || !compared) ? "passed" : "incomplete";
 }
 
 function warningsFor(changes: readonly Change[], plan: CheckPlan, sandboxed: boolean): string[] {

@@ -32,7 +32,7 @@ function wrongMagic(magic: Buffer): NutError {
     });
   }
   return new NutError("BUNDLE_BAD_MAGIC", `not a bundle: it ${describe(magic)}`, {
-    hint: "bundles are made with: nutshell pack --dir <folder> -o <file>.nut",
+    hint: "bundles are made with: nutshell pack --dir <dir> -o <file>.nut",
   });
 }
 

@@ -101,7 +101,7 @@ function readSmallFile(path: string): Buffer {
     const refusal = fromSystemError(error, path);
     if (refusal?.code !== "FILE_NOT_FOUND") throw refusal ?? error;
     throw new NutError("MANIFEST_MISSING", `${path}: no manifest here`, {
-      hint: "nutshell init --dir <folder>",
+      hint: "nutshell init --dir <dir>",
       data: { path },
     });
   }
@@ -127,7 +127,7 @@ export function formatManifest(manifest: Manifest): string {
 
 function invalid(name: string, message: string, data: Record<string, unknown>, cause?: unknown): NutError {
   return new NutError("MANIFEST_INVALID", `${name}: ${message}`, {
-    hint: "nutshell validate <folder or bundle> lists everything",
+    hint: "nutshell validate <dir or file> lists everything",
     data: { path: name, ...data },
     ...(cause === undefined ? {} : { cause }),
   });

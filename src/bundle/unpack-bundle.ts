@@ -130,7 +130,7 @@ function assertFree(dir: string): void {
   }
   if (!empty) {
     throw new NutError("FILE_EXISTS", `${dir} is already there`, {
-      hint: "give another folder: -o <folder>",
+      hint: "give another folder: -o <dir>",
       data: { path: dir },
     });
   }
@@ -144,7 +144,7 @@ function move(staging: string, dir: string): void {
     const busy = isSystemError(error) && ["ENOTEMPTY", "ENOTDIR", "EEXIST"].includes(error.code);
     if (busy)
       throw new NutError("FILE_EXISTS", `${dir} appeared while unpacking`, {
-        hint: "give another folder: -o <folder>",
+        hint: "give another folder: -o <dir>",
         data: { path: dir },
         cause: error,
       });

@@ -58,8 +58,9 @@ function flagLabel(name: string, { short, value, many }: Flag): string {
   return `  ${letter}--${name}${value === undefined ? "" : ` ${value}`}${many ? "…" : ""}`;
 }
 
-function flagAbout({ about, choices }: Flag): string {
-  return choices === undefined ? about : `${about} (${choices.join(", ")})`;
+function flagAbout({ about, choices, many }: Flag): string {
+  const again = many ? "; may be given again" : "";
+  return `${choices === undefined ? about : `${about} (${choices.join(", ")})`}${again}`;
 }
 
 /** Two columns within 80; a label too long for its column stands on a line of its own. */

@@ -10,8 +10,8 @@ import { NO_SECRETS, type RunSecrets } from "./run.js";
 export interface OpenSecrets {
   readonly request: string;
   readonly manifest: Manifest;
-  /** A file with age identities. */
-  readonly identity: string | undefined;
+  /** Files with age identities. */
+  readonly identity: readonly string[];
   readonly now: Date;
 }
 
@@ -28,9 +28,9 @@ export async function openSecrets({ request, manifest, identity, now }: OpenSecr
   if (path.split("/").includes("..") || !existsSync(file)) {
     return { secrets: NO_SECRETS, warning: "the request names a vault that is not in it" };
   }
-  const identities = identity === undefined ? [] : readAgeIdentityFile(identity);
+  const identities = identity.flatMap((file) => readAgeIdentityFile(file));
   if (identities.length === 0 && encryption !== "none") {
-    return { secrets: NO_SECRETS, warning: "the request has credentials, and no key opens them (--identity FILE)" };
+    return { secrets: NO_SECRETS, warning: "the request has credentials, and no key opens them (--identity <file>)" };
   }
   const { vault } = await openVault(readFileSync(file), encryption, { identities });
   const wanted = scopes.map(({ name }) => name);

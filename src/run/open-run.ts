@@ -95,7 +95,7 @@ export async function openRun(input: RunInput): Promise<Run> {
   const opened = await openSecrets({
     request: folder.request,
     manifest: request.manifest,
-    identity: options.identity,
+    identity: options.identity ?? [],
     now: now(),
   });
   if (opened.warning !== null) warnings.push(opened.warning);

@@ -20,5 +20,5 @@ export interface RunOptions {
   /** Work on a request that its own check calls incomplete. */
   readonly force: boolean;
   readonly output: string;
-  readonly identity?: string;
+  readonly identity?: readonly string[];
 }

@@ -192,6 +192,17 @@ describe("nutshell accept", () => {
     expect(out).toContain("✗ AC-1 it greets (exit 1, expected 0)");
   });
 
+  it("calls nothing proven when there is nothing to compare with", async () => {
+    const criteria = [{ id: "AC-3", type: "shell", command: "true" }];
+    put(join(folder, "request"), { "tests/criteria.json": JSON.stringify({ criteria }) });
+    copyTree(join(folder, "request"), join(folder, "work"));
+    const said = "✓ AC-3\npassed: 1 of 1 check passed (not compared with an untouched request)\n";
+    expect(await nutshell("accept", "request")).toMatchObject({ code: 0, out: said });
+    const { out } = await nutshell("accept", "request", "--json");
+    expect(JSON.parse(out)).toMatchObject({ verdict: "passed", compared: false, counts: { passed: 1, proven: 0 } });
+    expect(await nutshell("accept", "work", "-r", "request", "--no-baseline")).toMatchObject({ code: 0, out: said });
+  });
+
   it("rebuilds and runs a delivery against its request", async () => {
     await writeDelivery();
     const { out } = await nutshell("accept", "delivery.nut", "-r", "request.nut", "--json");

@@ -1,7 +1,7 @@
 // One voice over all commands: pages that fit a terminal, at least one example each, one letter for one flag.
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
-import type { Program } from "../../src/cli/command.js";
+import { type Flag, globalFlags, type Program } from "../../src/cli/command.js";
 import { commandHelp, programHelp } from "../../src/cli/help.js";
 import { program as nexus } from "../../src/cli/nexus/program.js";
 import { program as nutshell } from "../../src/cli/nutshell/program.js";
@@ -24,19 +24,103 @@ describe.each([nutshell, nexus] as Program[])("$name --help", (program) => {
   });
 });
 
-/** The same word for two things: a diff of texts, and a value taken as text. */
-const TWO_MEANINGS = new Set(["text"]);
+interface Used {
+  readonly command: string;
+  readonly name: string;
+  readonly flag: Flag;
+}
 
-it("gives a flag the same letter in every command", async () => {
-  const flags = new Map<string, Set<string>>();
-  for (const { entries } of [nutshell, nexus]) {
-    for (const entry of entries) {
+async function allFlags(): Promise<Used[]> {
+  const all: Used[] = [];
+  for (const program of [nutshell, nexus]) {
+    for (const entry of program.entries) {
       const { default: command } = await entry.load();
-      for (const [name, { short }] of Object.entries(command.flags ?? {})) {
-        flags.set(name, (flags.get(name) ?? new Set()).add(short ?? "none"));
-      }
+      const own = Object.entries({ ...command.flags, ...globalFlags(command) });
+      for (const [name, flag] of own) all.push({ command: `${program.name} ${entry.name}`, name, flag });
     }
   }
-  const several = [...flags].filter(([name, letters]) => letters.size > 1 && !TWO_MEANINGS.has(name));
-  expect(several.map(([name, letters]) => [name, ...letters])).toEqual([]);
+  return all;
+}
+
+/** Words that mean two things; each is natural where it stands. */
+const TWO_MEANINGS: Readonly<Record<string, string>> = {
+  text: "a diff of texts, and a value taken as text",
+  scope: "what a credential may do, and how much of the machine a setup is for",
+  peer: "who a bundle is sealed for, and the kind of key that makes one a peer",
+  identity: "one Ed25519 key opens a sealed bundle, several age keys may open a vault",
+  issue: "the title of a new issue, and the number of one",
+  output: "a file, a folder or the beginning of names",
+};
+
+describe("the same flag for the same thing", () => {
+  it("one spelling: letter, placeholder, and whether it may be given again", async () => {
+    const spellings = new Map<string, Set<string>>();
+    for (const { name, flag } of await allFlags()) {
+      const letter = flag.short === undefined ? "" : `-${flag.short} `;
+      const spelling = `${letter}--${name} ${flag.value ?? ""}${flag.many ? "…" : ""}`;
+      spellings.set(name, (spellings.get(name) ?? new Set()).add(spelling));
+    }
+    const several = [...spellings].filter(([, all]) => all.size > 1);
+    expect(several.filter(([name]) => TWO_MEANINGS[name] === undefined)).toEqual([]);
+    expect(Object.keys(TWO_MEANINGS).filter((name) => spellings.get(name)?.size === 1)).toEqual([]);
+  });
+
+  it("one letter is one flag within a command", async () => {
+    const seen = new Map<string, string>();
+    for (const { command, name, flag } of await allFlags()) {
+      if (flag.short === undefined) continue;
+      const key = `${command} -${flag.short}`;
+      expect(seen.get(key) ?? name, key).toBe(name);
+      seen.set(key, name);
+    }
+  });
+
+  it("placeholders are from one list of words", async () => {
+    const words = new Set((await allFlags()).flatMap(({ flag }) => flag.value ?? []));
+    expect([...words].sort()).toMatchInlineSnapshot(`
+      [
+        "<0..1>",
+        "<NAME>",
+        "<age1…>",
+        "<bytes>",
+        "<dir>",
+        "<field>",
+        "<file>",
+        "<host:port>",
+        "<id>",
+        "<key=value>",
+        "<kind>",
+        "<level>",
+        "<limit>",
+        "<limits>",
+        "<line>",
+        "<n>",
+        "<name>",
+        "<path>",
+        "<peer>",
+        "<port>",
+        "<request>",
+        "<role>",
+        "<scope>",
+        "<shells>",
+        "<status>",
+        "<template>",
+        "<text>",
+        "<time>",
+        "<title>",
+        "<tokens>",
+        "<type>",
+        "<word>",
+      ]
+    `);
+  });
+
+  it("what a flag does is said in one voice", async () => {
+    const odd = (await allFlags()).filter(
+      ({ flag: { about } }) =>
+        /^[A-Z][a-z]+ /.test(about) ||
+        /\.$|default [^:]|may be given again|\bfolder>|current one|ask nothing/.test(about),
+    );
+    expect(odd.map(({ command, name, flag }) => [command, name, flag.about])).toEqual([]);
+  });
 });

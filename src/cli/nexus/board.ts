@@ -11,8 +11,8 @@ const DEFAULT_PORT = 8090;
 
 export default rawCommand({
   flags: {
-    project: { value: "<dir>", many: true, about: "a project to watch; again for more (default: the current one)" },
-    port: { value: "<number>", about: `port on 127.0.0.1 (default ${DEFAULT_PORT}, 0: any free one)` },
+    project: { value: "<dir>", many: true, about: "a project to watch (default: here)" },
+    port: { value: "<port>", about: `port on 127.0.0.1 (default: ${DEFAULT_PORT}; 0: any free one)` },
     write: { about: "let the page decide issues, reopen tasks and answer a run's questions" },
   },
   about: [

@@ -5,7 +5,7 @@ import { bold, count, dim } from "../text.js";
 
 export default command(verb(historySearch), {
   positionals: [{ name: "query", about: "any words in a cycle", optional: true }],
-  flags: { last: { short: "n", value: "<n>", field: "last_n", about: "how many cycles (10)" } },
+  flags: { last: { short: "n", value: "<n>", field: "last_n", about: "at most this many cycles (default: 10)" } },
   examples: [
     ["nexus history", "the last cycles"],
     ['nexus history "zstd" -n 3', "the last three that mention it"],

@@ -9,7 +9,7 @@ export default command(verb(planDecide), {
     { name: "decision", about: "what was decided, and why" },
   ],
   flags: {
-    asked: { value: "<role>", many: true, field: "how_agents", about: "a role that was asked; may be given again" },
+    asked: { value: "<role>", many: true, field: "how_agents", about: "a role that was asked" },
   },
   examples: [['nexus plan decide 2 "gzip: it is everywhere"', "records a decision"]],
   text: ({ issue, allComplete, remaining = [], message }) => [

@@ -6,7 +6,7 @@ import { count } from "../text.js";
 export default command(verb(planStart), {
   positionals: [{ name: "topic", about: "what is to be planned" }],
   flags: {
-    issue: { value: "<title>", many: true, field: "issues", about: "something to decide; may be given again" },
+    issue: { value: "<title>", many: true, field: "issues", about: "something to decide" },
     research: { value: "<text>", field: "research_summary", about: "what was found out before planning" },
   },
   input: (values) => ({ issues: [], ...values }),

@@ -10,7 +10,7 @@ export default command(runResume, {
     budget: { value: "<limits>", many: true, about: "new limits, such as time=20m" },
     answer: { value: "<text>", about: "what the next try of a failed task should do differently" },
     deliver: { about: "deliver what is there instead of trying again" },
-    yes: { short: "y", about: "ask nothing from now on" },
+    yes: { short: "y", about: "do not ask from now on" },
   },
   about: ["Finished tasks stay finished; nothing is done twice, however the run ended."],
   examples: [

@@ -8,7 +8,7 @@ export default command(verb(taskAdd), {
     { name: "context", about: "what its owner must know" },
   ],
   flags: {
-    after: { value: "<id>", many: true, field: "deps", about: "a task to finish first; may be given again" },
+    after: { value: "<id>", many: true, field: "deps", about: "a task to finish first" },
     approach: { value: "<text>", about: "how to go about it" },
     acceptance: { value: "<text>", about: "what makes it done" },
     risk: { value: "<text>", about: "what may go wrong" },

@@ -15,7 +15,7 @@ export default command(accept, {
   },
   about: [
     "Rebuilds the result beside the workspace, puts the request's own tests back as they were, and runs criteria and test scripts there: sandboxed, without a network, within their time limits.",
-    "With --request, every check that passes is run on the untouched request too: one that passes there proves nothing.",
+    "With --request, every check that passes is run on the untouched request too: one that passes there proves nothing. Without it nothing is proven: there is nothing to compare with.",
   ],
   examples: [
     ["nutshell accept ./work --request task.nut", "does the work pass?"],

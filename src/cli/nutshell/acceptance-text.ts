@@ -27,25 +27,28 @@ interface Report {
     readonly proven: number;
   };
   readonly results: readonly { id: string; status: Status; description?: string; reason?: string; output: string }[];
+  readonly compared: boolean;
   readonly warnings: readonly string[];
 }
 
 const VERDICTS = { passed: green("passed"), failed: red("failed"), incomplete: yellow("incomplete") } as const;
 
-export function reportLines({ verdict, counts, results, warnings }: Report): string[] {
+export function reportLines({ verdict, counts, results, compared, warnings }: Report): string[] {
   if (results.length === 0) return [`${VERDICTS.incomplete}: the request has nothing to run`];
   const { passed, failed, skipped, unknown, proven } = counts;
-  const parts = [`${passed} of ${count(results.length, "check")} passed, ${proven} proven by the work`];
+  const parts = [`${passed} of ${count(results.length, "check")} passed`];
+  if (compared) parts.push(`${proven} proven by the work`);
   if (failed > 0) parts.push(`${failed} failed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);
   if (unknown > 0) parts.push(`${unknown} for a person to judge`);
+  const alone = compared ? "" : dim(" (not compared with an untouched request)");
   return [
     ...results.flatMap(({ id, status, description, reason, output }) => [
       `${MARKS[status]} ${bold(id)}${description === undefined ? "" : ` ${description}`}${reason === undefined ? "" : dim(` (${reason})`)}`,
       ...(status === "failed" ? lastLines(output) : []),
     ]),
     ...warnings.map((warning) => `${yellow("⚠")} ${warning}`),
-    `${VERDICTS[verdict]}: ${parts.join(", ")}`,
+    `${VERDICTS[verdict]}: ${parts.join(", ")}${alone}`,
   ];
 }
 

@@ -1,7 +1,8 @@
 import { addCredential } from "../../operations/vault/add-credential.js";
 import { command } from "../command.js";
 import { count } from "../text.js";
-import { dirFlag, encryptionFlags, identityFlag, valueFlags } from "./credentials-flags.js";
+import { encryptionFlags, identityFlag, valueFlags } from "./credentials-flags.js";
+import { DIR } from "./flags.js";
 
 export default command(addCredential, {
   flags: {
@@ -9,7 +10,7 @@ export default command(addCredential, {
     type: { short: "t", value: "<type>", about: "postgresql, bearer_token, ssh_key…" },
     scope: { value: "<word>", many: true, field: "scopes", about: "what it may do: read, write, invoke" },
     restrict: { value: "<key=value>", many: true, about: "a limit: tables=users,sessions" },
-    expires: { value: "<time>", about: "7d, 12h, 2030-01-31 or 2030-01-31T10:00:00Z" },
+    expires: { value: "<time>", about: "7d, 12h, a date or a time (default: never)" },
     access: { value: "<level>", about: "access level shown in the manifest: read-write" },
     "rate-limit": { value: "<limit>", about: "such as 100/min" },
     recipient: { short: "r", value: "<age1…>", many: true, field: "recipients", about: "who may open the vault" },
@@ -17,7 +18,7 @@ export default command(addCredential, {
     ...valueFlags,
     ...encryptionFlags,
     ...identityFlag,
-    ...dirFlag,
+    ...DIR,
   },
   about: [
     "The value is a text or a JSON object. It comes from a prompt that does not show it, a file, standard input or an environment variable; never from the command line, where every process could read it.",

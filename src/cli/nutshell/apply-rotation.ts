@@ -1,11 +1,11 @@
 import { applyRotation } from "../../operations/vault/apply-rotation.js";
 import { command } from "../command.js";
 import { count } from "../text.js";
-import { dirFlag } from "./credentials-flags.js";
+import { DIR } from "./flags.js";
 
 export default command(applyRotation, {
   positionals: [{ name: "file", about: "the publisher's rotation file" }],
-  flags: { ...dirFlag },
+  flags: { ...DIR },
   about: [
     "Accepted only when it is signed by the key the bundle's manifest names (publisher.public_key), is for this bundle, and is newer than the last one.",
   ],

@@ -13,6 +13,6 @@ export default command(bids, {
       : [
           ...table(offers.map((offer) => [offer.bidder_id, offer.bidder_name, String(offer.amount), offer.message])),
           "",
-          `to choose one: nutshell assign ${task_id} <peer id>`,
+          `to choose one: nutshell assign ${task_id} <peer>`,
         ],
 });

@@ -8,7 +8,7 @@ export default command(check, {
   flags: {
     ...DIR,
     fix: { about: "do the mechanical part: pointers, spelling, outlines to fill in" },
-    "context-window": { value: "<tokens>", about: "what context_budget_hint is a share of (default 200000)" },
+    "context-window": { value: "<tokens>", about: "what context_budget_hint is a share of (default: 200000)" },
   },
   about: [
     "Looks at the manifest and at everything it names: documents, interfaces, credentials, criteria, test scripts. What keeps an agent from starting comes first, each with the command that fixes it. A delivery is checked for its request, its result, every artifact and an answer to each point of the checklist.",

@@ -4,10 +4,6 @@ import type { Flag } from "../command.js";
 import type { Io } from "../io.js";
 import { progressLine } from "../progress.js";
 
-export const dirFlag: Readonly<Record<string, Flag>> = {
-  dir: { short: "d", value: "<dir>", about: "the bundle's folder (default: here)" },
-};
-
 export const identityFlag: Readonly<Record<string, Flag>> = {
   identity: {
     short: "i",

@@ -2,15 +2,16 @@ import { NutError } from "../../errors.js";
 import { ExecInput, execWith } from "../../operations/vault/exec.js";
 import { rawCommand } from "../command.js";
 import { render } from "../text.js";
-import { contextOf, dirFlag, identityFlag } from "./credentials-flags.js";
+import { contextOf, identityFlag } from "./credentials-flags.js";
 import { restrictionLines } from "./credentials-text.js";
+import { DIR } from "./flags.js";
 
 export default rawCommand({
   rest: "command",
   flags: {
     with: { short: "w", value: "<name>", many: true, about: "a credential to hand out" },
     purpose: { value: "<text>", about: "why, for the record of uses" },
-    ...dirFlag,
+    ...DIR,
     ...identityFlag,
   },
   about: [

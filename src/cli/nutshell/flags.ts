@@ -3,7 +3,7 @@ import type { Flag, Positional, Values } from "../command.js";
 
 /** `--dir` as every command on a folder takes it. */
 export const DIR: Readonly<Record<"dir", Flag>> = {
-  dir: { short: "d", value: "<dir>", field: "dir", about: "the task's folder (default: the current one)" },
+  dir: { short: "d", value: "<dir>", about: "the task's folder (default: here)" },
 };
 
 export const FOLDER: Positional = { name: "dir", field: "folder", optional: true, about: "the task's folder" };

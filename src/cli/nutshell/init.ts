@@ -7,7 +7,7 @@ export default command(init, {
   positionals: [{ ...FOLDER, about: "the folder to start in; made when it is not there" }],
   flags: {
     ...DIR,
-    yes: { short: "y", about: "ask nothing" },
+    yes: { short: "y", about: "do not ask" },
     from: { value: "<template>", about: "start from bug-fix, feature, data-analysis, review, a .nut file or a folder" },
     "from-issue": { value: "<file>", about: "start from an issue: Markdown, or a tracker's JSON" },
   },

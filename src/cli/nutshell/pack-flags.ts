@@ -1,12 +1,13 @@
 import { NutError } from "../../errors.js";
 import { COMPRESSIONS } from "../../schema/manifest.js";
 import type { Flag, Values } from "../command.js";
+import { DIR } from "./flags.js";
 
 const LEVEL_CHOICES = ["none", "fast", "default", "best"] as const;
 
 /** Flags of everything that writes a bundle from a folder. */
 export const LEVEL_FLAGS: Readonly<Record<string, Flag>> = {
-  dir: { short: "d", value: "<folder>", about: "folder that holds nutshell.json (default: here)" },
+  ...DIR,
   output: { short: "o", value: "<file>", about: "file to write (default: named after the title)" },
   compression: { value: "<name>", about: "how to compress", choices: COMPRESSIONS },
   level: { value: "<level>", about: "effort", choices: LEVEL_CHOICES },
@@ -25,7 +26,7 @@ export function dirAndOutput({ words = [], ...values }: Values): Values {
     const field = /\.nut$/i.test(word) ? "output" : "dir";
     if (result[field] !== undefined) {
       throw new NutError("USAGE", `"${word}" is one ${field === "dir" ? "folder" : "output"} too many`, {
-        hint: "nutshell pack --dir <folder> -o <file>.nut",
+        hint: "nutshell pack --dir <dir> -o <file>.nut",
       });
     }
     result[field] = word;

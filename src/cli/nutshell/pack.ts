@@ -6,7 +6,7 @@ import { dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
 export default command(pack, {
   positionals: [
     {
-      name: "folder or output.nut",
+      name: "dir or output.nut",
       field: "words",
       about: "folder to pack, file to write",
       optional: true,

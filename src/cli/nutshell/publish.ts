@@ -15,7 +15,7 @@ export default command(publish, {
   flags: {
     dir: { short: "d", value: "<dir>", about: "the request's folder (default: here)" },
     reward: { value: "<shells>", about: "0, or a whole number from 100 up" },
-    peer: { value: "<peer id>", about: "only for this peer (12D3KooW… or 64 hex digits); seals the bundle" },
+    peer: { value: "<peer>", about: "seal it for one peer: 64 hex digits or a 12D3KooW… peer id" },
     simple: { about: "the first to deliver is paid at once, without review" },
     allow: { value: "<path>", many: true, about: "publish this file although it looks like a secret" },
     ...YES,

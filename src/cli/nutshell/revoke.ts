@@ -1,11 +1,12 @@
 import { revoke } from "../../operations/vault/revoke.js";
 import { command } from "../command.js";
-import { dirFlag, exportFlags, identityFlag } from "./credentials-flags.js";
+import { exportFlags, identityFlag } from "./credentials-flags.js";
+import { DIR } from "./flags.js";
 import { rotateLines } from "./rotate.js";
 
 export default command(revoke, {
   positionals: [{ name: "name", about: "the credential" }],
-  flags: { ...exportFlags, ...identityFlag, ...dirFlag },
+  flags: { ...exportFlags, ...identityFlag, ...DIR },
   about: [
     "The value leaves this vault and is handed out no more. Bundles given away before still hold it: revoke it where it was issued, too.",
   ],

@@ -1,8 +1,9 @@
 import { type RotateResult, rotate } from "../../operations/vault/rotate.js";
 import { command } from "../command.js";
 import { count } from "../text.js";
-import { dirFlag, encryptionFlags, exportFlags, identityFlag, valueFlags } from "./credentials-flags.js";
+import { encryptionFlags, exportFlags, identityFlag, valueFlags } from "./credentials-flags.js";
 import { credentialLines } from "./credentials-text.js";
+import { DIR } from "./flags.js";
 
 export default command(rotate, {
   positionals: [{ name: "name", about: "the credential to renew; without one, audit all", optional: true }],
@@ -27,7 +28,7 @@ export default command(rotate, {
     ...encryptionFlags,
     ...exportFlags,
     ...identityFlag,
-    ...dirFlag,
+    ...DIR,
   },
   about: [
     "Alone it audits: expired or unreadable is 1, everything else 0. Removing a recipient does not take back what they have seen: replace the values too.",

@@ -8,7 +8,7 @@ const DEFAULT_PORT = 8080;
 
 export default rawCommand({
   positionals: [{ name: "bundle", about: "a .nut file or folder; two of them to compare", many: true }],
-  flags: { port: { value: "<number>", about: `port on 127.0.0.1 (default ${DEFAULT_PORT}, 0: any free one)` } },
+  flags: { port: { value: "<port>", about: `port on 127.0.0.1 (default: ${DEFAULT_PORT}; 0: any free one)` } },
   about: [
     "Shows a request or a delivery in the browser: task, documents, files, acceptance, decisions. With two bundles, also what changed between them.",
     "Listens on this machine only and prints a link that lets one browser in. Nothing is loaded from elsewhere; credentials are never shown. Ctrl-C ends it.",

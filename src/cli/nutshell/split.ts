@@ -7,7 +7,7 @@ export default command(split, {
   positionals: [FOLDER],
   flags: {
     ...DIR,
-    count: { short: "n", value: "<count>", about: "so many parts, about the same size each" },
+    count: { short: "n", value: "<n>", about: "so many parts, about the same size each" },
     "by-folder": { about: "one part for each folder under files/" },
     plan: { value: "<file>", about: "a JSON file that names the parts and their files" },
     output: { short: "o", value: "<name>", about: "parts are <name>-part-1 and so on (default: the folder's name)" },

@@ -7,7 +7,7 @@ import { CLAWNET } from "./clawnet-flags.js";
 export default command(taskList, {
   flags: {
     status: { value: "<status>", choices: TASK_STATUSES, about: "only tasks in this state" },
-    limit: { value: "<n>", about: "at most this many (default 50)" },
+    limit: { value: "<n>", about: "at most this many (default: 50)" },
     ...CLAWNET,
   },
   examples: [["nutshell tasks --status open", "what could be done now"]],

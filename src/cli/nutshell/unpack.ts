@@ -6,7 +6,7 @@ import { LIMIT_FLAGS } from "./pack-flags.js";
 export default command(unpack, {
   positionals: [{ name: "bundle", about: "a .nut file, or - for standard input" }],
   flags: {
-    output: { short: "o", value: "<folder>", about: "folder to make (default: named after the file)" },
+    output: { short: "o", value: "<dir>", about: "folder to make (default: named after the file)" },
     identity: { short: "i", value: "<file>", about: "Ed25519 identity that opens a sealed bundle (default: your own)" },
     trust: {
       value: "<path>",

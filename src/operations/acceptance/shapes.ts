@@ -16,6 +16,7 @@ export const ReportShape = z.object({
   }),
   results: z.array(ResultShape),
   digests: z.object({ result: z.string(), tests: z.string() }),
+  compared: z.boolean().describe("whether the untouched request was asked too; otherwise nothing is proven"),
   sandboxed: z.boolean(),
   warnings: z.array(z.string()),
 });
@@ -25,10 +26,11 @@ export function toShape({
   counts,
   results,
   digests,
+  compared,
   sandboxed,
   warnings,
 }: AcceptanceReport): z.infer<typeof ReportShape> {
-  return { verdict, counts, results: [...results], digests, sandboxed, warnings: [...warnings] };
+  return { verdict, counts, results: [...results], digests, compared, sandboxed, warnings: [...warnings] };
 }
 
 /** Acceptance events as a person reads them. */

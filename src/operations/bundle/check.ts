@@ -57,7 +57,7 @@ async function repair(content: OpenedContent): Promise<readonly string[]> {
   try {
     if (!content.isFolder) {
       throw new NutError("USAGE", "--fix changes a folder, not a packed bundle", {
-        hint: "nutshell unpack <file> -o <folder>",
+        hint: "nutshell unpack <file> -o <dir>",
       });
     }
     const { writes, isManifestChanged, done } = mechanicalFixes(content);

@@ -47,7 +47,7 @@ function assertFree(target: string): void {
   })();
   if (isEmpty) return;
   throw new NutError("FILE_EXISTS", `${target} is already there and is never overwritten`, {
-    hint: "name another folder, or move this one away: mv <folder> <folder>.old",
+    hint: "name another folder, or move this one away: mv <dir> <dir>.old",
     data: { path: target },
   });
 }

@@ -82,7 +82,7 @@ function chooseParts(
 ): Part[] {
   const ways = [count !== undefined, byFolder, plan !== undefined].filter(Boolean).length;
   if (ways !== 1) {
-    throw new NutError("USAGE", "say how to split: -n <count>, --by-folder or --plan <file>", {
+    throw new NutError("USAGE", "say how to split: -n <n>, --by-folder or --plan <file>", {
       hint: "nutshell split -n 2",
     });
   }

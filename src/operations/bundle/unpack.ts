@@ -44,7 +44,7 @@ export const unpack = operation({
 function folderName(bundle: string): string {
   if (bundle === "-") {
     throw new NutError("USAGE", "a bundle from standard input needs a folder to go to", {
-      hint: "nutshell unpack - -o <folder>",
+      hint: "nutshell unpack - -o <dir>",
     });
   }
   const name = basename(bundle).replace(/\.nut$/i, "");

@@ -47,7 +47,7 @@ export const claim = operation({
     const dir = resolve(context.cwd, output ?? defaultName(task.title).replace(/\.nut$/, ""));
     if (existsSync(dir)) {
       throw new NutError("FILE_EXISTS", `${dir} already exists`, {
-        hint: `nutshell claim ${task.id} -o <other folder>`,
+        hint: `nutshell claim ${task.id} -o <other dir>`,
       });
     }
     const bytes = await fetchBundle(market, task);

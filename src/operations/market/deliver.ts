@@ -72,7 +72,7 @@ function clawnetFields(manifest: Manifest): { task_id: string; sealed: boolean }
       "MARKET_NOT_READY",
       "this folder does not say which task it answers: no extensions.clawnet.task_id",
       {
-        hint: "nutshell claim <task id> -o <folder>",
+        hint: "nutshell claim <task id> -o <dir>",
       },
     );
   }

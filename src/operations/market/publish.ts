@@ -52,7 +52,7 @@ export const publish = operation({
     const manifest = readManifest(folder);
     if (manifest.bundle_type !== "request") {
       throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`, {
-        hint: "nutshell set bundle_type request, or publish another folder: --dir <folder>",
+        hint: "nutshell set bundle_type request, or publish another folder: --dir <dir>",
       });
     }
     const cost = costOf(resolveReward(rewardFlag, manifest.extensions?.clawnet));

@@ -29,7 +29,7 @@ const Input = z.object({
   budget: z.array(z.string()).default([]),
   reviewPlan: z.boolean().default(false),
   output: z.string().optional(),
-  identity: z.string().optional(),
+  identity: z.array(z.string()).default([]),
   yes: z.boolean().default(false),
   force: z.boolean().default(false),
   dryRun: z.boolean().default(false),
@@ -65,7 +65,7 @@ export const runStart = operation({
       yes: input.yes,
       force: input.force,
       output: outputPath(input.output, peek.slug, context),
-      ...(input.identity === undefined ? {} : { identity: resolve(context.cwd, input.identity) }),
+      identity: input.identity.map((file) => resolve(context.cwd, file)),
     };
     if (input.dryRun) return previewRun({ options, runner, catalog, signal: context.signal, env: context.env });
     const folder = createRun(runsFolder(outer.root), options);

@@ -30,7 +30,7 @@ export const keygen = operation({
     const path = output === undefined ? (peer ? defaultPeerPath(env) : defaultIdentityPath(env)) : resolve(cwd, output);
     if (existsSync(path)) {
       throw new NutError("FILE_EXISTS", `${path}: an identity is there already; it is never overwritten`, {
-        hint: `nutshell keygen ${peer ? "--peer " : ""}-o <another file>`,
+        hint: `nutshell keygen ${peer ? "--peer " : ""}-o <other file>`,
         data: { path },
       });
     }
