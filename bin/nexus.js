@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { run } from "../dist/nexus.js";
+import module from "node:module";
 
+// Node 22 and newer keep what they compiled, which halves the time a command needs to load.
+module.enableCompileCache?.();
+const { run } = await import("../dist/nexus.js");
 process.exitCode = await run();

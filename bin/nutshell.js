@@ -1,4 +1,7 @@
 #!/usr/bin/env node
-import { run } from "../dist/nutshell.js";
+import module from "node:module";
 
+// Node 22 and newer keep what they compiled, which halves the time a command needs to load.
+module.enableCompileCache?.();
+const { run } = await import("../dist/nutshell.js");
 process.exitCode = await run();

@@ -5,10 +5,10 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
 import { syncFolder, temporaryName } from "../files/index.js";
-import { BLOCK_BYTES, type Compressor, compressWhole, createCompressor, type Level } from "./compressor.js";
+import { type Compressor, compressWhole, createCompressor, type Level } from "./compressor.js";
 import { type Compression, MAGIC } from "./decompress.js";
 import { MANIFEST_NAME } from "./safe-path.js";
-import { END_OF_ARCHIVE, encodeHeader, padding, type TarItem } from "./tar-header.js";
+import { BLOCK, END_OF_ARCHIVE, encodeHeader, padding, paddingSize, type TarItem, writeHeader } from "./tar-header.js";
 
 export interface WriterOptions {
   readonly output: string;
@@ -30,13 +30,14 @@ export class BundleWriter {
   private readonly spool: Spool;
   private readonly compressor: Compressor;
   private readonly free: Buffer[] = [];
-  private block: Buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+  private block: Buffer;
   private used = 0;
 
   private constructor(options: WriterOptions, spool: Spool, compressor: Compressor) {
     this.options = options;
     this.spool = spool;
     this.compressor = compressor;
+    this.block = Buffer.allocUnsafeSlow(compressor.blockBytes);
   }
 
   static async open(options: WriterOptions): Promise<BundleWriter> {
@@ -60,14 +61,34 @@ export class BundleWriter {
     await this.write(encodeHeader(item));
     if (fill === undefined) return;
     for (let left = item.size; left > 0; ) {
-      if (this.used === BLOCK_BYTES) await this.flush();
-      const room = this.block.subarray(this.used, Math.min(BLOCK_BYTES, this.used + left));
+      if (this.used === this.block.length) await this.flush();
+      const room = this.block.subarray(this.used, Math.min(this.block.length, this.used + left));
       const filled = fill(room);
       if (filled === 0) throw new NutError("SOURCE_CHANGED", `${item.path} became shorter while it was packed`, {});
       this.used += filled;
       left -= filled;
     }
     await this.write(padding(item.size));
+  }
+
+  /** Makes room for an entry in one piece. */
+  async makeRoom(size: number): Promise<void> {
+    if (this.used + roomFor(size) > this.block.length) await this.flush();
+  }
+
+  /**
+   * Adds a file for which room was made: `read` puts its bytes into the buffer at the place given, at most one more than
+   * expected, and says how many they were. Returns them where they lie, or null, and nothing is added, when they are not
+   * exactly as many or the name needs more than a plain header.
+   */
+  addSmall(item: TarItem, read: (target: Buffer, at: number, length: number) => number): Buffer | null {
+    const { block, used } = this;
+    if (used + roomFor(item.size) > block.length || !writeHeader(item, block, used)) return null;
+    const at = used + BLOCK;
+    if (read(block, at, item.size + 1) !== item.size) return null;
+    this.used = at + item.size + paddingSize(item.size);
+    block.fill(0, at + item.size, this.used);
+    return block.subarray(at, at + item.size);
   }
 
   /** Ends the archive; afterwards `compressedBytes` is known. */
@@ -97,7 +118,7 @@ export class BundleWriter {
 
   private async write(bytes: Buffer): Promise<void> {
     for (let at = 0; at < bytes.length; ) {
-      if (this.used === BLOCK_BYTES) await this.flush();
+      if (this.used === this.block.length) await this.flush();
       const copied = bytes.copy(this.block, this.used, at);
       this.used += copied;
       at += copied;
@@ -109,9 +130,12 @@ export class BundleWriter {
     const length = this.used;
     this.used = 0;
     await this.compressor.push(full.subarray(0, length), () => this.free.push(full));
-    this.block = this.free.pop() ?? Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    this.block = this.free.pop() ?? Buffer.allocUnsafeSlow(full.length);
   }
 }
+
+/** A header, the bytes with one to spare, and what fills the last block. */
+const roomFor = (size: number) => BLOCK + size + 1 + BLOCK;
 
 const COPY_BYTES = 1024 ** 2;
 

@@ -9,11 +9,13 @@ export const LEVELS = ["none", "fast", "default", "best"] as const;
 export type Level = (typeof LEVELS)[number];
 
 /** Bytes per block: big enough to compress well, small enough that a few in flight cost little memory. */
-export const BLOCK_BYTES = 512 * 1024;
+const BLOCK_BYTES = 512 * 1024;
 const WINDOW = 32 * 1024;
 const OUTPUT_BYTES = 192 * 1024;
 
 export interface Compressor {
+  /** How much `push` takes at most. */
+  readonly blockBytes: number;
   /** Takes a block; it may be reused only after `release`. Resolves when another block may come. */
   push(block: Buffer, release: () => void): Promise<void>;
   /** Resolves when everything has been handed to the sink. */
@@ -32,8 +34,9 @@ export async function createCompressor(compression: Compression, level: Level, s
 export async function compressWhole(bytes: Buffer, compression: Compression, level: Level): Promise<Buffer> {
   const parts: Buffer[] = [];
   const compressor = await createCompressor(compression, level, (part) => parts.push(part));
-  for (let at = 0; at < bytes.length; at += BLOCK_BYTES) {
-    await compressor.push(bytes.subarray(at, at + BLOCK_BYTES), () => {});
+  const { blockBytes } = compressor;
+  for (let at = 0; at < bytes.length; at += blockBytes) {
+    await compressor.push(bytes.subarray(at, at + blockBytes), () => {});
   }
   await compressor.finish();
   return Buffer.concat(parts);
@@ -41,6 +44,7 @@ export async function compressWhole(bytes: Buffer, compression: Compression, lev
 
 function plain(sink: Sink): Compressor {
   return {
+    blockBytes: BLOCK_BYTES,
     async push(block, release) {
       sink(block);
       release();
@@ -57,6 +61,7 @@ const GZIP_HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
 const GZIP_LAST = Buffer.from([0x03, 0x00]);
 
 class GzipBlocks implements Compressor {
+  readonly blockBytes = BLOCK_BYTES;
   private readonly level: number;
   private readonly sink: Sink;
   private readonly queue = new OrderedQueue<Buffer>(3 * Math.max(4, availableParallelism()));

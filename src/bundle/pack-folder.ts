@@ -1,6 +1,6 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, resolve, sep } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
 import { keepSpelling } from "../files/index.js";
 import type { Manifest, TreeRow } from "../schema/manifest.js";
@@ -13,9 +13,9 @@ import { type FolderEntry, type Listing, listFolder } from "./list-folder.js";
 import { formatManifest, readManifest } from "./manifest.js";
 import { treeRows } from "./tree.js";
 
-/** Sees every byte of a file on its way into the bundle. `chunk` must copy what it keeps. */
+/** Sees every byte of a file on its way into the bundle. `chunk` must copy what it keeps; `last` says that none follow. */
 export interface Observer {
-  chunk(bytes: Buffer): void;
+  chunk(bytes: Buffer, last?: boolean): void;
   end(): void;
 }
 
@@ -117,18 +117,64 @@ async function packEntries(
       await writer.add(entry);
       entries.push(entry);
     } else {
-      const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
-      try {
-        const item: FolderEntry = { ...entry, size: source.size, executable: source.executable };
-        await writer.add(item, (target) => source.fill(target));
-        entries.push({ ...item, hash: source.end() });
-      } finally {
-        source.close();
-      }
+      if (entry.size <= SMALL_BYTES) await writer.makeRoom(entry.size);
+      entries.push(packSmall(writer, root, entry, observe) ?? (await packFile(writer, root, entry, observe)));
     }
     onProgress?.({ type: "entry_packed", path: entry.path, bytes: entry.size, done: entries.length, total });
   }
   return entries;
+}
+
+/** Files up to this size are read with one call and never cut by a block's end. */
+const SMALL_BYTES = 64 * 1024;
+
+/** Packs a file that is small and still as long as it was when listed; otherwise null, and nothing was packed. */
+function packSmall(
+  writer: BundleWriter,
+  root: string,
+  entry: FolderEntry,
+  observe: PackOptions["observe"],
+): PackedEntry | null {
+  if (entry.size > SMALL_BYTES) return null;
+  const file = openSource(`${root}${sep}${entry.path}`);
+  let bytes: Buffer | null = null;
+  try {
+    bytes = writer.addSmall(entry, (target, at, length) => readSync(file, target, at, length, null));
+  } catch {
+    // Whatever it is, the careful way meets it again and says it in words.
+  } finally {
+    closeSync(file);
+  }
+  if (bytes === null) return null;
+  const observer = observe?.(entry.path);
+  observer?.chunk(bytes, true);
+  observer?.end();
+  return { ...entry, hash: `sha256:${hash("sha256", bytes, "hex")}` };
+}
+
+async function packFile(
+  writer: BundleWriter,
+  root: string,
+  entry: FolderEntry,
+  observe: PackOptions["observe"],
+): Promise<PackedEntry> {
+  const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
+  try {
+    const item: FolderEntry = { ...entry, size: source.size, executable: source.executable };
+    await writer.add(item, (target) => source.fill(target));
+    return { ...item, hash: source.end() };
+  } finally {
+    source.close();
+  }
+}
+
+/** The listing saw a regular file; a link or a pipe put in its place since then is neither followed nor waited for. */
+function openSource(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
 }
 
 /** The digest `packFolder` would report, without packing. */
@@ -163,16 +209,12 @@ class SourceFile {
   private readonly observer: Observer | null;
   private digest: ReturnType<typeof createHash> | null = null;
   private whole: string | null = null;
+  private filled = 0;
 
   constructor(full: string, path: string, observer: Observer | null) {
     this.path = path;
     this.observer = observer;
-    try {
-      // The listing saw a regular file; a link or a pipe put in its place since then is neither followed nor waited for.
-      this.file = openSync(full, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
-    } catch (error) {
-      throw fromSystemError(error, full) ?? error;
-    }
+    this.file = openSource(full);
     const found = fstatSync(this.file);
     if (!found.isFile()) {
       closeSync(this.file);
@@ -193,7 +235,8 @@ class SourceFile {
     const bytes = length === target.length ? target : target.subarray(0, length);
     if (length === this.size) this.whole = hash("sha256", bytes, "hex");
     else this.digest = (this.digest ?? createHash("sha256")).update(bytes);
-    this.observer?.chunk(bytes);
+    this.filled += length;
+    this.observer?.chunk(bytes, this.filled === this.size);
     return length;
   }
 

@@ -14,22 +14,31 @@ export interface TarItem {
 
 /** The header blocks that go before an entry's bytes. */
 export function encodeHeader(item: TarItem): Buffer {
-  const name = item.kind === "folder" ? `${item.path}/` : item.path;
+  const plain = Buffer.allocUnsafe(BLOCK);
+  if (writeHeader(item, plain, 0)) return plain;
+  const name = nameOf(item);
   const split = splitName(name);
-  if (split !== null && item.size < USTAR_SIZE) return header(split, item.size, typeOf(item), modeOf(item));
   const records = [
     ...(split === null ? [paxRecord("path", name)] : []),
     ...(item.size >= USTAR_SIZE ? [paxRecord("size", String(item.size))] : []),
   ];
   const body = Buffer.from(records.join(""), "utf8");
+  const blocks = Buffer.alloc(BLOCK + body.length + paddingSize(body.length) + BLOCK);
+  fill(blocks, 0, { name: "PaxHeader", prefix: "" }, body.length, "x", "0000644");
+  body.copy(blocks, BLOCK);
   // Readers that know nothing of PAX see a short ASCII stand-in.
-  const stand = { name: Buffer.from(asciiName(item.path), "latin1"), prefix: Buffer.alloc(0) };
-  return Buffer.concat([
-    header({ name: Buffer.from("PaxHeader"), prefix: Buffer.alloc(0) }, body.length, "x", "0000644"),
-    body,
-    padding(body.length),
-    header(split ?? stand, item.size < USTAR_SIZE ? item.size : 0, typeOf(item), modeOf(item)),
-  ]);
+  const shown = split ?? { name: asciiName(item.path), prefix: "" };
+  const size = item.size < USTAR_SIZE ? item.size : 0;
+  fill(blocks, blocks.length - BLOCK, shown, size, typeOf(item), modeOf(item));
+  return blocks;
+}
+
+/** Writes the one header block of an entry that needs no more; false when it does. */
+export function writeHeader(item: TarItem, target: Buffer, at: number): boolean {
+  const split = item.size < USTAR_SIZE ? splitName(nameOf(item)) : null;
+  if (split === null) return false;
+  fill(target, at, split, item.size, typeOf(item), modeOf(item));
+  return true;
 }
 
 /** Zeros that fill an entry's last block. */
@@ -46,18 +55,16 @@ const ZEROS = Buffer.alloc(2 * BLOCK);
 export const END_OF_ARCHIVE: Buffer = ZEROS;
 
 interface SplitName {
-  readonly name: Buffer;
-  readonly prefix: Buffer;
+  readonly name: string;
+  readonly prefix: string;
 }
 
 function splitName(path: string): SplitName | null {
   if (!/^[\x20-\x7e]*$/.test(path)) return null;
-  if (path.length <= 100) return { name: Buffer.from(path, "latin1"), prefix: Buffer.alloc(0) };
+  if (path.length <= 100) return { name: path, prefix: "" };
   for (let at = path.indexOf("/"); at >= 0 && at <= 155; at = path.indexOf("/", at + 1)) {
     const rest = path.slice(at + 1);
-    if (at > 0 && rest.length > 0 && rest.length <= 100) {
-      return { name: Buffer.from(rest, "latin1"), prefix: Buffer.from(path.slice(0, at), "latin1") };
-    }
+    if (at > 0 && rest.length > 0 && rest.length <= 100) return { name: rest, prefix: path.slice(0, at) };
   }
   return null;
 }
@@ -69,6 +76,7 @@ function asciiName(path: string): string {
     .replace(/^\/+/, "");
 }
 
+const nameOf = (item: TarItem) => (item.kind === "folder" ? `${item.path}/` : item.path);
 const typeOf = (item: TarItem) => (item.kind === "folder" ? "5" : "0");
 const modeOf = (item: TarItem) => (item.kind === "folder" || item.executable ? "0000755" : "0000644");
 
@@ -78,22 +86,31 @@ for (const at of [108, 116, 329, 337]) TEMPLATE.write("0000000", at, "latin1");
 TEMPLATE.write("00000000000", 136, "latin1");
 TEMPLATE.write("ustar\u000000", 257, "latin1");
 
-function header({ name, prefix }: SplitName, size: number, type: string, mode: string): Buffer {
-  const block = Buffer.from(TEMPLATE);
-  name.copy(block, 0);
-  block.write(mode, 100, "latin1");
-  block.write(size.toString(8).padStart(11, "0"), 124, "latin1");
-  block[156] = type.charCodeAt(0);
-  prefix.copy(block, 345);
-  block.write(`${checksum(block).toString(8).padStart(6, "0")}\u0000 `, 148, "latin1");
-  return block;
+function fill(target: Buffer, at: number, { name, prefix }: SplitName, size: number, type: string, mode: string): void {
+  TEMPLATE.copy(target, at);
+  target.write(name, at, "latin1");
+  target.write(mode, at + 100, "latin1");
+  writeOctal(target, at + 124, 11, size);
+  target[at + 156] = type.charCodeAt(0);
+  if (prefix !== "") target.write(prefix, at + 345, "latin1");
+  writeOctal(target, at + 148, 6, checksum(target, at));
+  target[at + 154] = 0;
+  target[at + 155] = 0x20;
+}
+
+function writeOctal(target: Buffer, at: number, digits: number, value: number): void {
+  let left = value;
+  for (let index = at + digits - 1; index >= at; index -= 1) {
+    target[index] = 0x30 + (left % 8);
+    left = Math.floor(left / 8);
+  }
 }
 
 /** Sum of a header's bytes, its own field counted as spaces. */
-export function checksum(block: Uint8Array): number {
+export function checksum(bytes: Uint8Array, at = 0): number {
   let sum = 8 * 32;
-  for (let index = 0; index < 148; index += 1) sum += block[index]!;
-  for (let index = 156; index < BLOCK; index += 1) sum += block[index]!;
+  for (let index = at; index < at + 148; index += 1) sum += bytes[index]!;
+  for (let index = at + 156; index < at + BLOCK; index += 1) sum += bytes[index]!;
   return sum;
 }
 

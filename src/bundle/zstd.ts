@@ -21,26 +21,13 @@ const ZSTD_LEVELS: Readonly<Record<Level, number>> = { none: 1, fast: 1, default
 export async function zstdCompressor(level: Level, sink: Sink): Promise<Compressor> {
   const codec = await zstdCodec();
   const queue = new OrderedQueue<Buffer>(WIDTH);
-  let frame = Buffer.allocUnsafeSlow(FRAME_BYTES);
-  let used = 0;
-  const flush = async () => {
-    queue.push(codec.compress(frame.subarray(0, used), ZSTD_LEVELS[level]));
-    frame = Buffer.allocUnsafeSlow(FRAME_BYTES);
-    used = 0;
-    if (queue.isFull) sink(await queue.shift());
-  };
   return {
+    blockBytes: FRAME_BYTES,
     async push(block, release) {
-      for (let at = 0; at < block.length; ) {
-        const copied = block.copy(frame, used, at);
-        used += copied;
-        at += copied;
-        if (used === FRAME_BYTES) await flush();
-      }
-      release();
+      queue.push(codec.compress(block, ZSTD_LEVELS[level]).finally(release));
+      if (queue.isFull) sink(await queue.shift());
     },
     async finish() {
-      if (used > 0) await flush();
       while (!queue.isEmpty) sink(await queue.shift());
     },
   };

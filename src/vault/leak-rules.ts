@@ -34,19 +34,9 @@ export interface Keyword {
   readonly rule: string;
   /** How many token characters must follow at once; spares the rule most chance hits of short keywords. */
   readonly tail: number;
-  /** What a report may show; by default the keyword, which is a public prefix. */
-  readonly shown?: string;
 }
 
 const near = (rule: string, tail: number, ...texts: string[]): Keyword[] => texts.map((text) => ({ text, rule, tail }));
-
-/** Three bytes are too few to jump by, so a short prefix is looked for with each character that may follow it. */
-const short = (rule: string, tail: number, prefix: string): Keyword[] =>
-  near(rule, tail - 1, ...[...WORD_CHARACTERS].map((character) => prefix + character)).map((keyword) => ({
-    ...keyword,
-    shown: prefix,
-  }));
-const WORD_CHARACTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_";
 
 /**
  * Left out of the preset: comments that switch the scan off (the scanned file is not to be trusted with that), user:password
@@ -61,9 +51,9 @@ export const KEYWORDS: readonly Keyword[] = [
   ...near("privatekey", 0, "PRIVATE KEY"),
   ...near("npm", 30, "npm_"),
   ...near("npm", 0, "_authToken=", ":x-oauth-basic@"),
-  ...near("slack", 8, "xoxb-", "xoxp-", "xapp-", "xoxa-", "xoxo-", "xoxr-"),
+  ...near("slack", 15, "xoxb-", "xoxp-", "xapp-", "xoxa-", "xoxo-", "xoxr-"),
   ...near("slack", 0, "hooks.slack.com/services/"),
-  ...short("sendgrid", 20, "SG."),
+  ...near("sendgrid", 20, "SG."),
   ...near("shopify", 32, "shppa_", "shpca_", "shpat_", "shpss_"),
   ...near("stripe", 24, "sk_live_", "rk_live_", "sk_test_", "rk_test_"),
   ...near("github", 30, "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
@@ -72,7 +62,7 @@ export const KEYWORDS: readonly Keyword[] = [
   ...near("openai", 0, "T3BlbkFJ"),
   ...near("anthropic", 80, "sk-ant-api0"),
   ...near("groq", 52, "gsk_"),
-  ...short("huggingface", 34, "hf_"),
+  ...near("huggingface", 34, "hf_"),
   ...near("linear", 32, "lin_api_"),
   ...near("notion", 40, "ntn_"),
   ...near("1password", 100, "ops_ey"),

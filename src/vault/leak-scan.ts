@@ -1,6 +1,7 @@
 // Looks at every byte on its way into a bundle. A cheap pass for keywords first; rules run only around a hit.
+
 import { isSecretFileName, KEYWORDS, type Keyword, type LeakRule, loadLeakRules } from "./leak-rules.js";
-import { type Match, PatternSet } from "./patterns.js";
+import { PairScan } from "./pair-scan.js";
 import type { Secret } from "./secrets.js";
 
 /** What was found, never itself: `masked` shows at most the public prefix of a token. */
@@ -13,7 +14,8 @@ export interface Leak {
 }
 
 export interface Watcher {
-  chunk(bytes: Uint8Array): void;
+  /** The file's next bytes; `last` says that none follow, which spares keeping any. */
+  chunk(bytes: Uint8Array, last?: boolean): void;
   end(): void;
 }
 
@@ -58,8 +60,8 @@ export async function leakScanner(options: LeakScannerOptions = {}): Promise<Lea
 }
 
 interface Search {
-  readonly keywords: PatternSet;
-  readonly known: PatternSet;
+  readonly keywords: PairScan;
+  readonly known: PairScan;
   readonly knownNames: readonly string[];
 }
 
@@ -72,16 +74,17 @@ function buildSearch(secrets: readonly Secret[]): Search {
     values.set(Buffer.from(value, "utf8").toString("base64"), name);
   }
   return {
-    keywords: new PatternSet(KEYWORDS.map(({ text }) => Buffer.from(text, "latin1"))),
-    known: new PatternSet([...values.keys()].map((value) => Buffer.from(value, "utf8"))),
+    keywords: new PairScan(KEYWORDS.map(({ text }) => Buffer.from(text, "latin1"))),
+    known: new PairScan([...values.keys()].map((value) => Buffer.from(value, "utf8"))),
     knownNames: [...values.values()],
   };
 }
 
 function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule>, found: Leak[]): Watcher {
-  let held: Uint8Array = new Uint8Array(0);
+  let held: Uint8Array = NOTHING;
   let linesBefore = 0;
   let scanned = 0;
+  const after = Math.max(AFTER, search.known.longest);
   const seen = new Set<string>();
   const add = (rule: string, line: number | null, masked: string) => {
     if (seen.size >= MAX_PER_FILE || seen.has(`${rule}:${line}`)) return;
@@ -90,47 +93,53 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
   };
   if (isSecretFileName(path)) add("secret-file", null, path.slice(path.lastIndexOf("/") + 1));
 
-  /** Looks at keywords that start before `until`; everything a rule needs after them is present. */
+  /** Looks for what starts at or after `scanned` and before `until`; everything a rule needs after it is present. */
   const look = (bytes: Uint8Array, until: number) => {
     const lineAt = (at: number) => linesBefore + 1 + countLines(bytes, 0, at);
-    for (let hit = nextHit(search.keywords, bytes, scanned, until); hit !== null; ) {
-      const keyword = KEYWORDS[hit.pattern]!;
-      const next = hit.at + 1;
-      if (tokenFollows(bytes, hit.at, keyword)) {
-        const at = ruleHit(rules.get(keyword.rule), bytes, hit.at);
-        if (at !== null) add(keyword.rule, lineAt(at), mask(keyword));
-      }
-      hit = nextHit(search.keywords, bytes, next, until);
-    }
-    for (let hit = nextHit(search.known, bytes, scanned, until); hit !== null; ) {
-      add("vault-value", lineAt(hit.at), `the value of "${search.knownNames[hit.pattern]}"`);
-      hit = nextHit(search.known, bytes, hit.at + 1, until);
-    }
+    search.keywords.each(bytes, scanned, until, (at, index) => {
+      const keyword = KEYWORDS[index]!;
+      if (!tokenFollows(bytes, at, keyword)) return;
+      const start = ruleHit(rules.get(keyword.rule), bytes, at);
+      if (start !== null) add(keyword.rule, lineAt(start), mask(keyword));
+    });
+    search.known.each(bytes, scanned, until, (at, index) =>
+      add("vault-value", lineAt(at), `the value of "${search.knownNames[index]}"`),
+    );
     scanned = until;
   };
 
+  /** Drops what no rule needs any more. The caller may reuse its buffer, so what is kept is copied. */
+  const keep = (bytes: Uint8Array) => {
+    const from = Math.max(0, scanned - BEFORE);
+    if (from > 0) linesBefore += countLines(bytes, 0, from);
+    held = Uint8Array.prototype.slice.call(bytes, from);
+    scanned -= from;
+  };
+
+  /** Looks across the seam of two pieces, so that the second need not be joined to the first. */
+  const cross = (bytes: Uint8Array) => {
+    look(Buffer.concat([held, bytes.subarray(0, BEFORE + after)]), held.length + BEFORE);
+    linesBefore += countLines(held, 0, held.length);
+    scanned = BEFORE;
+  };
+
   return {
-    chunk(bytes) {
-      const all = held.length === 0 ? bytes : Buffer.concat([held, bytes]);
-      const after = Math.max(AFTER, search.known.longest);
-      if (all.length - scanned > after) look(all, all.length - after);
-      const keep = Math.max(0, scanned - BEFORE);
-      if (keep > 0) linesBefore += countLines(all, 0, keep);
-      // The caller may reuse its buffer, so what is kept is copied.
-      held = Uint8Array.prototype.slice.call(all, keep);
-      scanned -= keep;
+    chunk(bytes, last = false) {
+      let all = bytes;
+      if (held.length > 0 && bytes.length > BEFORE + after) cross(bytes);
+      else if (held.length > 0) all = Buffer.concat([held, bytes]);
+      held = NOTHING;
+      if (last) look(all, all.length);
+      else if (all.length - scanned > after) look(all, all.length - after);
+      if (!last) keep(all);
     },
     end() {
       look(held, held.length);
-      held = new Uint8Array(0);
     },
   };
 }
 
-function nextHit(set: PatternSet, bytes: Uint8Array, from: number, until: number): Match | null {
-  const match = set.find(bytes, from);
-  return match === null || match.at >= until ? null : match;
-}
+const NOTHING = new Uint8Array(0);
 
 /** Runs a rule around a keyword; returns where its finding starts, or null. */
 function ruleHit(rule: LeakRule | undefined, bytes: Uint8Array, at: number): number | null {
@@ -156,24 +165,30 @@ const TOKEN_BYTES = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /** A keyword is a public prefix; nothing after it is shown. */
-function mask({ text, shown = text }: Keyword): string {
-  return `${shown}…`;
+function mask({ text }: Keyword): string {
+  return `${text}…`;
 }
 
 const NEW_LINES = 0x0a0a0a0a;
 const LOW_BITS = 0x7f7f7f7f;
+/** How many words may be added up before one of the four sums could overflow its byte. */
+const SUMMED_WORDS = 255;
 
-/** Counts line ends four bytes at a time: every byte of every file passes here. */
+/** Counts line ends four bytes at a time and without a branch: every byte of every file passes here. */
 function countLines(bytes: Uint8Array, from: number, to: number): number {
   let lines = 0;
   let at = from;
   for (; at < to && (bytes.byteOffset + at) % 4 !== 0; at += 1) if (bytes[at] === 10) lines += 1;
-  const words = new Uint32Array(bytes.buffer, bytes.byteOffset + at, (to - at) >> 2);
-  for (let index = 0; index < words.length; index += 1) {
-    // A byte that is zero after this leaves its top bit set, and only such a byte does.
-    const other = words[index]! ^ NEW_LINES;
-    const found = ~(((other & LOW_BITS) + LOW_BITS) | other | LOW_BITS);
-    if (found !== 0) lines += Math.imul(found >>> 7, 0x01010101) >>> 24;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, Math.max(0, to - at) >> 2);
+  for (let index = 0; index < words.length; ) {
+    const stop = Math.min(words.length, index + SUMMED_WORDS);
+    let sums = 0;
+    for (; index < stop; index += 1) {
+      // A byte that is zero after this leaves its top bit set, and only such a byte does.
+      const other = words[index]! ^ NEW_LINES;
+      sums = (sums + (~(((other & LOW_BITS) + LOW_BITS) | other | LOW_BITS) >>> 7)) | 0;
+    }
+    lines += (sums & 0xff) + ((sums >>> 8) & 0xff) + ((sums >>> 16) & 0xff) + (sums >>> 24);
   }
   for (at += words.length * 4; at < to; at += 1) if (bytes[at] === 10) lines += 1;
   return lines;

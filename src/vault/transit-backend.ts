@@ -1,7 +1,5 @@
 // HashiCorp Vault's transit engine: the server holds the key, the file holds what it encrypted.
 // The address and the token are the user's own, never the bundle's, and the token goes to that one host only.
-import { request as httpRequest } from "node:http";
-import { request as httpsRequest } from "node:https";
 import { NutError } from "../errors.js";
 import type { Backend, Keys, Target, TransitSettings } from "./backend.js";
 import { jsonShape } from "./json.js";
@@ -129,8 +127,14 @@ interface Reply {
   readonly text: string;
 }
 
-function post(url: URL, settings: TransitSettings, body: string, signal: AbortSignal | undefined): Promise<Reply> {
-  const request = url.protocol === "https:" ? httpsRequest : httpRequest;
+async function post(
+  url: URL,
+  settings: TransitSettings,
+  body: string,
+  signal: AbortSignal | undefined,
+): Promise<Reply> {
+  // Loaded here because every command that packs loads this file, and Node's http is slow to load.
+  const { request } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
   const headers = {
     "content-type": "application/json",
     "content-length": String(Buffer.byteLength(body)),

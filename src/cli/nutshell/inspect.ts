@@ -1,6 +1,6 @@
 import { inspect } from "../../operations/bundle/inspect.js";
 import { command } from "../command.js";
-import { bold, count, dim, red, size, table, yellow } from "../text.js";
+import { bold, count, dim, grouped, red, size, table, yellow } from "../text.js";
 import { LIMIT_FLAGS } from "./pack-flags.js";
 
 interface Shown {
@@ -69,7 +69,7 @@ function tree(entries: readonly Shown[]): string[] {
     for (let depth = same; depth < folders.length; depth += 1) rows.push([`${indent(depth)}${folders[depth]}/`]);
     open = folders;
     if (entry.kind === "folder") continue;
-    const tokens = entry.tokens === undefined ? "" : `~${entry.tokens.toLocaleString("en-US")} tokens`;
+    const tokens = entry.tokens === undefined ? "" : `~${grouped(entry.tokens)} tokens`;
     rows.push([`${indent(steps.length)}${name}`, dim(size(entry.size)), dim(tokens), entry.role ?? ""]);
   }
   return table(rows);
