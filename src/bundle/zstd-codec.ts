@@ -32,7 +32,9 @@ function nativeCodec({ zstdCompress, zstdDecompress, constants }: NativeZstd): Z
     compress: (bytes, level) => {
       const params = { [constants.ZSTD_c_compressionLevel!]: level, [constants.ZSTD_c_checksumFlag!]: 1 };
       // Without its size the frame would not say how much it holds.
-      const options = { params, pledgedSrcSize: bytes.length, chunkSize: bytes.length + 64 * 1024 };
+      // Text fits in one go; what does not compress takes a few.
+      const chunkSize = Math.max(64 * 1024, bytes.length >> 2);
+      const options = { params, pledgedSrcSize: bytes.length, chunkSize };
       return promised((done) => zstdCompress!(bytes, options, done));
     },
     decompress: (frame, size) => {

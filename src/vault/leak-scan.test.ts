@@ -74,10 +74,15 @@ describe("leak scan", () => {
     const bytes = Buffer.from(
       `${padding}token = "${SAMPLES.github}"\n${SAMPLES.privatekey}\n${padding}value-of-the-vault\n`,
     );
-    for (const step of [1000, 4096, 12_289, 27_990, 65_536, bytes.length]) {
+    for (const step of [1000, 4096, 12_289, 12_801, 13_000, 27_990, 27_991, 65_536, bytes.length]) {
       const scanner = await leakScanner({ knownValues: [{ name: "db", value: "value-of-the-vault" }] });
       const watcher = scanner.observe("a.txt");
-      for (let at = 0; at < bytes.length; at += step) watcher.chunk(bytes.subarray(at, at + step));
+      // Told which chunk is the last or not, and from a buffer that is used again at once, as the packer does.
+      for (let at = 0; at < bytes.length; at += step) {
+        const chunk = Buffer.from(bytes.subarray(at, at + step));
+        watcher.chunk(chunk, step % 2 === 0 && at + step >= bytes.length);
+        chunk.fill("-");
+      }
       watcher.end();
       expect(
         scanner.leaks().map(({ line, rule }) => [line, rule]),

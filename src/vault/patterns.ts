@@ -1,5 +1,5 @@
 // Finding any of many byte strings in one pass (Wu–Manber): a table over pairs of bytes says how far it is safe to jump.
-// Used to spot leaks while packing and to scrub output; both must cost far less than what they guard.
+// Used to scrub output, where the first match and the longest at its place are what counts.
 
 export interface Match {
   readonly at: number;

@@ -6,6 +6,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -104,6 +105,39 @@ describe("a folder that cannot travel", () => {
     await expect(packFolder(path, { output: output(path), observe })).rejects.toMatchObject({
       code: isLink ? "FILE_UNREADABLE" : "SOURCE_CHANGED",
     });
+    expect(readdirSync(dirname(path))).toEqual(["in"]);
+  });
+});
+
+describe("a small file that changed after it was listed", () => {
+  it.each([
+    ["grew", (file: string) => appendFileSync(file, " and more")],
+    ["shrank", (file: string) => truncateSync(file, 3)],
+    ["was emptied", (file: string) => truncateSync(file, 0)],
+  ])("is packed as it is now when it %s", async (_name, change) => {
+    const path = folder({ "a.txt": "first", "b.txt": "second", "c.txt": "third" });
+    const observe = (name: string) => {
+      if (name === "a.txt") change(join(path, "b.txt"));
+      return null;
+    };
+    const packed = await packFolder(path, { output: output(path), observe });
+    const bundle = await openBundle(packed.path);
+    expect(await bundle.verify()).toEqual([]);
+    for (const name of ["a.txt", "b.txt", "c.txt"]) {
+      expect(await bundle.readText(name)).toBe(readFileSync(join(path, name), "utf8"));
+    }
+    await bundle.close();
+  });
+
+  it("is refused when a pipe took its place, without waiting for it", async () => {
+    const path = folder({ "a.txt": "first", "b.txt": "second" });
+    const observe = (name: string) => {
+      if (name !== "a.txt") return null;
+      rmSync(join(path, "b.txt"));
+      execFileSync("mkfifo", [join(path, "b.txt")]);
+      return null;
+    };
+    await expect(packFolder(path, { output: output(path), observe })).rejects.toMatchObject({ code: "SOURCE_CHANGED" });
     expect(readdirSync(dirname(path))).toEqual(["in"]);
   });
 });
