@@ -15,7 +15,7 @@ export default command(receive, {
   ],
   positionals: [{ name: "id", about: "your task's id, or enough of its beginning" }],
   flags: {
-    file: { short: "f", value: "<file>", about: "the delivery the worker handed over" },
+    file: { value: "<file>", about: "the delivery the worker handed over" },
     request: { short: "r", value: "<request>", about: "the request as published (kept by publish)" },
     identity: { short: "i", value: "<file>", about: "key that opens a sealed delivery (default: the daemon's)" },
     rerun: { about: "run the acceptance again in a clean folder" },

@@ -8,10 +8,10 @@ import { DIR } from "./flags.js";
 export default rawCommand({
   positionals: [{ name: "name", about: "the credential", optional: true }],
   flags: {
-    field: { value: "<field>", about: "one field of a value that is an object" },
+    field: { short: "f", value: "<field>", about: "one field of a value that is an object" },
     show: { about: "print it on a terminal; without this only a pipe gets it" },
     all: { about: "the whole vault as it is inside, byte for byte" },
-    file: { short: "f", value: "<file>", about: "with --all: this encrypted file, not a folder's vault" },
+    file: { value: "<file>", about: "with --all: this encrypted file, not a folder's vault" },
     purpose: { value: "<text>", about: "why, for the record of uses" },
     ...DIR,
     ...identityFlag,
