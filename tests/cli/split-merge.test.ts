@@ -182,6 +182,6 @@ describe("split and merge", () => {
     expect((await nutshell("split", "task", "--plan", "plan.json")).err).toContain(
       "files/nowhere/, which is not in the task",
     );
-    expect((await nutshell("split", "task")).err).toContain("-n <count>, --by-folder or --plan <file>");
+    expect((await nutshell("split", "task")).err).toContain("-n <n>, --by-folder or --plan <file>");
   });
 });
