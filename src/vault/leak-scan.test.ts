@@ -95,6 +95,18 @@ describe("leak scan", () => {
     }
   });
 
+  it("names the line wherever in memory the text lies", async () => {
+    const scanner = await leakScanner({ knownValues: [{ name: "db", value: "value-of-the-vault" }] });
+    for (let lines = 0; lines < 10; lines += 1) {
+      for (let shift = 0; shift < 8; shift += 1) {
+        const text = `${"\n".repeat(lines)}value-of-the-vault`;
+        const bytes = Buffer.alloc(shift + text.length).subarray(shift);
+        bytes.write(text);
+        expect(scanner.scan(`${lines} ${shift}`, bytes)).toMatchObject([{ line: lines + 1 }]);
+      }
+    }
+  });
+
   it("finds values of the vault as they are, in JSON and in base64, and leaves short ones", async () => {
     const value = 'quite "secret" value';
     const scanner = await leakScanner({

@@ -179,7 +179,8 @@ function countLines(bytes: Uint8Array, from: number, to: number): number {
   let lines = 0;
   let at = from;
   for (; at < to && (bytes.byteOffset + at) % 4 !== 0; at += 1) if (bytes[at] === 10) lines += 1;
-  const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, Math.max(0, to - at) >> 2);
+  if (at >= to) return lines;
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset + at, (to - at) >> 2);
   for (let index = 0; index < words.length; ) {
     const stop = Math.min(words.length, index + SUMMED_WORDS);
     let sums = 0;

@@ -32,11 +32,12 @@ export class PairScan {
 
   /** Every match that starts at or after `from` and before `until`, in no particular order. */
   each(bytes: Uint8Array, from: number, until: number, found: (at: number, pattern: number) => void): void {
-    if (this.#patterns.length === 0 || from >= until) return;
+    if (this.#patterns.length === 0) return;
     const marked = this.#marked;
     const start = from + ((bytes.byteOffset + from) & 1);
     const stop = Math.min(bytes.length, until + this.longest);
-    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset + start, Math.max(0, stop - start) >> 1);
+    if (stop - start < 2) return;
+    const pairs = new Uint16Array(bytes.buffer, bytes.byteOffset + start, (stop - start) >> 1);
     for (let index = 0; index < pairs.length; index += 1) {
       if (index + 4 <= pairs.length) {
         const one = marked[pairs[index]!]! | marked[pairs[index + 1]!]!;
