@@ -107,3 +107,20 @@ describe("docs/spec/bundle.md", () => {
     expect(readFileSync(join(root, file), "utf8")).toContain(`"${name}`);
   });
 });
+
+describe("docs/security.md", () => {
+  const page = readFileSync(join(root, "docs/security.md"), "utf8");
+  const claims = [...page.matchAll(/^\| (.+) \| `([^`]+\.test\.ts)`: (.+) \|$/gm)];
+
+  it("points from every claim to a test", () => {
+    expect(claims.length).toBeGreaterThan(50);
+    const rows = page.split(/^\| claim \| test \|\n\|---\|---\|\n/m).slice(1);
+    const claimed = rows.flatMap((part) => /^(?:\|.*\n)+/.exec(part)![0].trimEnd().split("\n"));
+    expect(claimed.length).toBe(claims.length);
+  });
+
+  it.each(claims.map(([, claim, file, name]) => [claim!, file!, name!]))("%s: %s: %s", (_claim, file, name) => {
+    const titles = readFileSync(join(root, file), "utf8").match(/(?:it|describe|\))[^\n(]*\(\s*["`'].*$/gm) ?? [];
+    expect(titles.filter((title) => title.includes(name))).not.toEqual([]);
+  });
+});
