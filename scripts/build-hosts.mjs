@@ -1,53 +1,23 @@
 // Builds dist/hosts: a plugin folder for Claude Code and Codex with a marketplace file for each, and a plugin for OpenCode.
 // The folder carries its own runtime, because hosts copy a plugin away from where it was built.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
+import { dependencies, hookRest, programs, requireForPackages, root, shared, version } from "./bundling.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
 const given = process.argv.indexOf("--out");
 const out = given < 0 ? join(root, "dist/hosts") : process.argv[given + 1];
 const plugin = join(out, "nutcracker");
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
 if (process.argv.includes("--all"))
   spawnSync(process.execPath, [join(root, "scripts/build.mjs")], { stdio: "inherit" });
 rmSync(out, { recursive: true, force: true });
 
-const shared = {
-  absWorkingDir: root,
-  bundle: true,
-  platform: "node",
-  target: "node20.19",
-  format: "esm",
-  define: { __VERSION__: JSON.stringify(version) },
-  loader: { ".md": "text" },
-  minifySyntax: true,
-  minifyWhitespace: true,
-  legalComments: "none",
-  logLevel: "warning",
-  // Without its addon the store falls back to a lock made of files.
-  external: ["fs-native-extensions"],
-  banner: {
-    js: 'import { createRequire as __createRequire } from "node:module";const require=__createRequire(import.meta.url);',
-  },
-};
-await build({
-  ...shared,
-  entryPoints: { nexus: "src/cli/nexus/main.ts" },
-  outdir: join(plugin, "dist"),
-  splitting: true,
-  chunkNames: "chunks/[name]-[hash]",
-});
-await build({
-  ...shared,
-  entryPoints: { full: "src/run/full.ts" },
-  outdir: join(plugin, "dist/hook"),
-  splitting: true,
-  chunkNames: "[name]-[hash]",
-});
+// Without its addon the store falls back to a lock made of files.
+await build({ ...programs, entryPoints: { nexus: programs.entryPoints.nexus }, outdir: join(plugin, "dist") });
+await build({ ...hookRest, outdir: join(plugin, "dist/hook") });
 for (const name of ["hook.js", "opencode-plugin.js"])
   cpSync(join(root, "dist/hook", name), join(plugin, "dist/hook", name));
 cpSync(join(root, "core"), join(plugin, "core"), { recursive: true });
@@ -64,7 +34,9 @@ await build({
   ...shared,
   entryPoints: ["src/operations/hosts/plugins.ts"],
   outfile: maker,
-  external: [...shared.external, "zod"],
+  format: "esm",
+  external: Object.keys(dependencies),
+  banner: requireForPackages,
 });
 const { pluginFiles } = await import(pathToFileURL(maker).href);
 for (const [path, content] of Object.entries(await pluginFiles())) {

@@ -51,6 +51,20 @@ describe("architecture", () => {
     expect(wrong).toEqual([]);
   });
 
+  it("has no file over 400 lines without a reason in its first lines", () => {
+    const project = join(source, "..");
+    const files = ["src", "scripts", "tests", "bench"].flatMap((folder) =>
+      readdirSync(join(project, folder), { recursive: true, encoding: "utf8" })
+        .filter((name) => /\.(?:tsx?|mjs)$/.test(name) && !name.includes("node_modules"))
+        .map((name) => join(folder, name)),
+    );
+    const long = files.filter((name) => {
+      const lines = readFileSync(join(project, name), "utf8").split("\n");
+      return lines.length > 401 && !/\bLong because: /.test(lines.slice(0, 5).join("\n"));
+    });
+    expect(long).toEqual([]);
+  });
+
   it("has no room for leftovers", () => {
     const wrong = sources(source).filter((file) => /\/(utils?|helpers?|common|misc)(\/|\.ts)/.test(file));
     expect(wrong).toEqual([]);

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Prompter } from "../operations/operation.js";
+import type { Context, Prompter } from "../operations/operation.js";
 
 /** The process as the command line sees it. Tests hand in their own. */
 export interface Io {
@@ -12,4 +12,18 @@ export interface Io {
   readonly stderr: Writable & { isTTY?: boolean; columns?: number };
   /** null when nobody can answer. */
   readonly ask: Prompter | null;
+}
+
+/** The process as an operation sees it. With `--json` nobody is asked. */
+export function contextOf(io: Io, json: boolean, progress: Context["progress"]): Context {
+  return {
+    cwd: io.cwd,
+    env: io.env,
+    now: io.now,
+    signal: io.signal,
+    ask: json ? null : io.ask,
+    stdin: io.stdin,
+    stdout: () => io.stdout,
+    progress,
+  };
 }

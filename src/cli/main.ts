@@ -1,11 +1,10 @@
 // The only place where a result becomes output and an exit code.
 // stdout carries the result and nothing else; progress, prompts, warnings and errors go to stderr.
 import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
-import type { Context } from "../operations/operation.js";
 import { JSON_VERSION, VERSION } from "../version.js";
 import { fieldName, type Parsed, parse } from "./args.js";
 import type { Entry, OperationCommand, Program } from "./command.js";
-import type { Io } from "./io.js";
+import { contextOf, type Io } from "./io.js";
 import { progressLine } from "./progress.js";
 import { suggest } from "./suggest.js";
 import { red, render } from "./text.js";
@@ -43,20 +42,11 @@ async function runOperation(
 ): Promise<number> {
   const color = wantsColor && hasColor(io);
   const line = progressLine(io, { program: program.name, quiet, color: color && io.stderr.isTTY === true });
-  const context: Context = {
-    cwd: io.cwd,
-    env: io.env,
-    now: io.now,
-    signal: io.signal,
-    ask: json ? null : io.ask,
-    stdin: io.stdin,
-    stdout: () => io.stdout,
-    progress: (event) => {
-      if (!(json && command.stream)) line.show(event);
-      // A heartbeat moves a line on a terminal; in a log it says nothing new.
-      else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
-    },
-  };
+  const context = contextOf(io, json, (event) => {
+    if (!(json && command.stream)) line.show(event);
+    // A heartbeat moves a line on a terminal; in a log it says nothing new.
+    else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
+  });
   const input = command.operation.input.safeParse(command.input?.(values) ?? values);
   if (!input.success) throw invalidInput(program, entry, command, input.error.issues);
   try {

@@ -23,22 +23,24 @@ const MODEL_ACCESS = [
   /^NODE_EXTRA_CA_CERTS$/,
 ];
 
+/** What the three agent programs have in common. */
+const COMMON_ABILITIES = {
+  resume: "native",
+  cancel: "emulated",
+  mcp: "native",
+  usage: "native",
+  files: "native",
+  deny_edit: "native",
+  deny_shell: "native",
+} as const;
+
 export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
   codex: {
     program: "codex",
     versionArgs: ["--version"],
     minimum: "0.160.0",
     install: "npm install -g @openai/codex",
-    abilities: {
-      resume: "native",
-      cancel: "emulated",
-      mcp: "native",
-      usage: "native",
-      files: "native",
-      deny_edit: "native",
-      deny_shell: "native",
-      budget: "absent",
-    },
+    abilities: { ...COMMON_ABILITIES, budget: "absent" },
     obeys: [".codex", ".agents"],
     passes: [...MODEL_ACCESS, /^OPENAI_/, /^CODEX_(API_KEY|ACCESS_TOKEN)$/],
   },
@@ -47,16 +49,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     versionArgs: ["--version"],
     minimum: "2.1.0",
     install: "npm install -g @anthropic-ai/claude-code",
-    abilities: {
-      resume: "native",
-      cancel: "emulated",
-      mcp: "native",
-      usage: "native",
-      files: "native",
-      deny_edit: "native",
-      deny_shell: "native",
-      budget: "native",
-    },
+    abilities: { ...COMMON_ABILITIES, budget: "native" },
     obeys: [".claude", ".mcp.json"],
     passes: [
       ...MODEL_ACCESS,
@@ -72,16 +65,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     versionArgs: ["--version"],
     minimum: "1.17.0",
     install: "npm install -g opencode-ai",
-    abilities: {
-      resume: "native",
-      cancel: "emulated",
-      mcp: "native",
-      usage: "native",
-      files: "native",
-      deny_edit: "native",
-      deny_shell: "native",
-      budget: "absent",
-    },
+    abilities: { ...COMMON_ABILITIES, budget: "absent" },
     obeys: [".opencode", ".claude", ".agents"],
     passes: [...MODEL_ACCESS, /^(ANTHROPIC|OPENAI|GOOGLE|GEMINI|AWS|AZURE)_/],
   },

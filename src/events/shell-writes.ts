@@ -1,7 +1,9 @@
 // Which shell commands write files, as far as a reader can honestly tell. What it cannot see (a script that writes, a build
 // that leaves files) is the sandbox's and the tree comparison's work; what it cannot read counts as writing.
+
+import { interpreterWrites } from "./shell-interpreters.js";
 import { echoedText, literal, parseShell, type SimpleCommand, type Word } from "./shell-parse.js";
-import { interpreterWrites, PROGRAMS, SHELLS, type ShellWrite, unwrap } from "./shell-programs.js";
+import { PROGRAMS, SHELLS, type ShellWrite, unwrap } from "./shell-programs.js";
 
 export type { ShellWrite };
 

@@ -38,20 +38,6 @@ export class PayloadError extends Error {
   override readonly name = "PayloadError";
 }
 
-export const TOOLS = [
-  "plan_start",
-  "plan_status",
-  "plan_update",
-  "plan_decide",
-  "task_add",
-  "task_list",
-  "task_update",
-  "task_close",
-  "history_search",
-  "context",
-  "artifact_write",
-] as const;
-
 /** What our own tools do, in classes. The rest of them read, or write where roles may. */
 export const NEXUS_CLASSES: Readonly<Record<string, readonly SemanticClass[]>> = {
   task_add: ["nexus_task_creation"],

@@ -1,8 +1,10 @@
+import { TOOLS } from "../schema/tools.js";
 import { CLAUDE_PLUGIN, claude } from "./claude/host.js";
-import { CLAUDE_EVENTS, installClaude } from "./claude/install.js";
+import { installClaude } from "./claude/install.js";
 import { codex } from "./codex/host.js";
 import { CODEX_EVENTS, installCodex } from "./codex/install.js";
-import { HOST_NAMES, type Host, type HostName, SERVER, TOOLS } from "./host.js";
+import { HOOK_EVENTS } from "./command-hooks.js";
+import { HOST_NAMES, type Host, type HostName, SERVER } from "./host.js";
 import type { InstallFile, InstallInput } from "./install.js";
 import { opencode } from "./opencode/host.js";
 import { installOpencode } from "./opencode/install.js";
@@ -23,7 +25,6 @@ export {
   NOTHING,
   PayloadError,
   SERVER,
-  TOOLS,
 } from "./host.js";
 export {
   type AgentFile,
@@ -63,4 +64,4 @@ export function installFiles(host: HostName, input: InstallInput): InstallFile[]
 
 /** The events a command host is asked to send us. */
 export const hookEvents = (host: "claude" | "codex"): readonly string[] =>
-  host === "claude" ? CLAUDE_EVENTS : CODEX_EVENTS;
+  host === "claude" ? HOOK_EVENTS : CODEX_EVENTS;

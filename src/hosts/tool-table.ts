@@ -1,7 +1,8 @@
 // One row per built-in tool of a host: what it is, what it does to files, where its arguments say so.
 import type { ReplaceStep, SemanticClass, TextChange, ToolAccess, ToolUse } from "../schema/events.js";
+import { TOOLS } from "../schema/tools.js";
 import { type Fields, own } from "./fields.js";
-import { NEXUS_CLASSES, TOOLS } from "./host.js";
+import { NEXUS_CLASSES } from "./host.js";
 
 export interface ToolRow {
   readonly access: ToolAccess;

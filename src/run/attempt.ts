@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bodyOf, modelFor } from "../catalog/index.js";
+import { TOOLS } from "../schema/tools.js";
 import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
 import { toolUse } from "./agent-events.js";
 import { type AgentSigns, agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
@@ -26,20 +27,6 @@ export interface Attempt {
   readonly reason: string;
   readonly prompt: (fence: string) => string;
 }
-
-export const TOOLS = [
-  "plan_start",
-  "plan_status",
-  "plan_update",
-  "plan_decide",
-  "task_add",
-  "task_list",
-  "task_update",
-  "task_close",
-  "history_search",
-  "context",
-  "artifact_write",
-] as const;
 
 /** Runs the agent and records its end. The slot stays with the caller. */
 export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {

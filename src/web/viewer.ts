@@ -1,10 +1,12 @@
 // `nutshell serve`: what the viewer's page asks for. Files leave the bundle one at a time, as they are asked for.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { isText } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import { compare } from "../operations/view/compare.js";
 import { headOf } from "../operations/view/head.js";
+import { imageType } from "../operations/view/image-types.js";
 import type { FileDiff } from "../operations/view/model.js";
 import { htmlPage, type PageFile, pageFile, pageType } from "../operations/view/page.js";
 import { sideBySide } from "../operations/view/side-by-side.js";
@@ -30,17 +32,6 @@ export interface ViewerOptions {
 const PREVIEW_BYTES = 1024 ** 2;
 /** Each reads the archive from its start: more at once only makes all of them slower. */
 const STREAMS = 3;
-
-/** Formats that hold pixels and nothing else. SVG is a document that can hold script: it is shown as text. */
-const IMAGES: Readonly<Record<string, string>> = {
-  png: "image/png",
-  jpg: "image/jpeg",
-  jpeg: "image/jpeg",
-  gif: "image/gif",
-  webp: "image/webp",
-  avif: "image/avif",
-  bmp: "image/bmp",
-};
 
 export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   const sides: Viewed[] = [];
@@ -165,7 +156,7 @@ class Viewer {
 
   /** Pixels are shown as such; everything else is a download, so that no browser takes it for a page. */
   async #file(response: ServerResponse, side: Viewed, path: string): Promise<void> {
-    const image = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+    const image = imageType(path);
     const answer: Answer =
       image === undefined
         ? { type: "application/octet-stream", headers: { "content-disposition": "attachment" } }

@@ -1,3 +1,4 @@
+// Long because: a table: one hostile bundle per row.
 // The corpus: what a hostile or careless sender can put into a bundle, and what must come of it.
 import { gzipSync } from "node:zlib";
 import type { ErrorCode } from "../../src/errors.js";

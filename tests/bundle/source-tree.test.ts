@@ -1,3 +1,4 @@
+// Long because: one subject, folders on disk, and the fixtures they share.
 import { execFileSync, spawnSync } from "node:child_process";
 import {
   appendFileSync,

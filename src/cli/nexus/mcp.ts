@@ -1,5 +1,6 @@
 import { serve } from "../../mcp/server.js";
 import { rawCommand } from "../command.js";
+import { contextOf } from "../io.js";
 
 export default rawCommand({
   about: [
@@ -9,16 +10,7 @@ export default rawCommand({
   examples: [["nexus mcp", "what a host is told to start"]],
   async run(_, io) {
     await serve({
-      context: {
-        cwd: io.cwd,
-        env: io.env,
-        now: io.now,
-        signal: io.signal,
-        progress: () => {},
-        ask: null,
-        stdin: io.stdin,
-        stdout: () => io.stdout,
-      },
+      context: contextOf(io, true, () => {}),
       stdin: io.stdin(),
       stdout: io.stdout,
       onError: (error) => io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`),

@@ -1,23 +1,10 @@
-import type { Entry, Program } from "../command.js";
+import type { Program } from "../command.js";
+import { moreEntries } from "../more-entries.js";
 import { boardEntries } from "./board-entries.js";
 import { catalogEntries } from "./catalog-entries.js";
 import { hostEntries } from "./host-entries.js";
 import { runEntries } from "./run-entries.js";
 import { stateEntries } from "./state-entries.js";
-
-const completion: Entry = {
-  name: "completion",
-  summary: "teach bash, zsh or fish the commands",
-  group: "More",
-  load: async () => ({ default: (await import("../completion.js")).completionCommand(async () => program) }),
-};
-
-const skill: Entry = {
-  name: "skill",
-  summary: "what an agent must know to use both tools",
-  group: "More",
-  load: () => import("../skill.js"),
-};
 
 export const program: Program = {
   name: "nexus",
@@ -27,5 +14,12 @@ export const program: Program = {
     ["nexus setup claude", "live inside Claude Code, Codex or OpenCode"],
     ["nexus status", "the plan, the tasks and what is ready"],
   ],
-  entries: [...runEntries, ...stateEntries, ...hostEntries, ...catalogEntries, ...boardEntries, skill, completion],
+  entries: [
+    ...runEntries,
+    ...stateEntries,
+    ...hostEntries,
+    ...catalogEntries,
+    ...boardEntries,
+    ...moreEntries(() => program),
+  ],
 };

@@ -1,18 +1,10 @@
 import { compress } from "../../operations/bundle/compress.js";
 import { command } from "../command.js";
 import { bold, count, dim, size, table } from "../text.js";
-import { dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
+import { DIR_OR_OUTPUT, dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
 
 export default command(compress, {
-  positionals: [
-    {
-      name: "dir or output.nut",
-      field: "words",
-      about: "folder to pack, file to write",
-      optional: true,
-      many: true,
-    },
-  ],
+  positionals: [DIR_OR_OUTPUT],
   flags: { ...LEVEL_FLAGS, force: { about: "pack although something is missing" } },
   examples: [["nutshell compress --dir my-task -o my-task.nut --level best", "as small as gzip gets"]],
   input: dirAndOutput,

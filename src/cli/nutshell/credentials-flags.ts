@@ -1,8 +1,5 @@
 // Flags that several credential commands share, so that one word means one thing in all of them.
-import type { Context } from "../../operations/operation.js";
 import type { Flag } from "../command.js";
-import type { Io } from "../io.js";
-import { progressLine } from "../progress.js";
 
 export const identityFlag: Readonly<Record<string, Flag>> = {
   identity: {
@@ -33,18 +30,3 @@ export const exportFlags: Readonly<Record<string, Flag>> = {
   export: { value: "<file>", about: "write a signed rotation for holders of the bundle" },
   signer: { value: "<file>", about: "Ed25519 identity that signs it (default: keygen --peer's)" },
 };
-
-/** For commands that write bytes themselves: the operation's view of the process. */
-export function contextOf(io: Io, program: string, { json, quiet }: { json: boolean; quiet: boolean }): Context {
-  const line = progressLine(io, { program, quiet, color: false });
-  return {
-    cwd: io.cwd,
-    env: io.env,
-    now: io.now,
-    signal: io.signal,
-    ask: json ? null : io.ask,
-    stdin: io.stdin,
-    stdout: () => io.stdout,
-    progress: line.show,
-  };
-}

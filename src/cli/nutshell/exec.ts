@@ -1,8 +1,10 @@
 import { NutError } from "../../errors.js";
 import { ExecInput, execWith } from "../../operations/vault/exec.js";
 import { rawCommand } from "../command.js";
+import { contextOf } from "../io.js";
+import { progressLine } from "../progress.js";
 import { render } from "../text.js";
-import { contextOf, identityFlag } from "./credentials-flags.js";
+import { identityFlag } from "./credentials-flags.js";
 import { restrictionLines } from "./credentials-text.js";
 import { DIR } from "./flags.js";
 
@@ -30,7 +32,11 @@ export default rawCommand({
         },
       );
     }
-    const context = contextOf(io, "nutshell", { json: json === true, quiet: quiet === true });
+    const context = contextOf(
+      io,
+      json === true,
+      progressLine(io, { program: "nutshell", quiet: quiet === true, color: false }).show,
+    );
     return execWith(input.data, context, {
       stdout: io.stdout,
       stderr: io.stderr,

@@ -1,6 +1,6 @@
 import { NutError } from "../../errors.js";
 import { COMPRESSIONS } from "../../schema/manifest.js";
-import type { Flag, Values } from "../command.js";
+import type { Flag, Positional, Values } from "../command.js";
 import { DIR } from "./flags.js";
 
 const LEVEL_CHOICES = ["none", "fast", "default", "best"] as const;
@@ -17,6 +17,14 @@ export const LEVEL_FLAGS: Readonly<Record<string, Flag>> = {
 export const LIMIT_FLAGS: Readonly<Record<string, Flag>> = {
   "max-entries": { value: "<n>", about: "entries accepted (default: 50000)" },
   "max-size": { value: "<bytes>", about: "unpacked bytes accepted (default: 2 GiB)" },
+};
+
+export const DIR_OR_OUTPUT: Positional = {
+  name: "dir or output.nut",
+  field: "words",
+  about: "folder to pack, file to write",
+  optional: true,
+  many: true,
 };
 
 /** A word that ends in .nut is the output, another is the folder. */

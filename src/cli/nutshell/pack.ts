@@ -1,18 +1,10 @@
 import { pack } from "../../operations/bundle/pack.js";
 import { command } from "../command.js";
 import { bold, count, dim, size, table } from "../text.js";
-import { dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
+import { DIR_OR_OUTPUT, dirAndOutput, LEVEL_FLAGS } from "./pack-flags.js";
 
 export default command(pack, {
-  positionals: [
-    {
-      name: "dir or output.nut",
-      field: "words",
-      about: "folder to pack, file to write",
-      optional: true,
-      many: true,
-    },
-  ],
+  positionals: [DIR_OR_OUTPUT],
   flags: {
     ...LEVEL_FLAGS,
     force: { about: "pack although something is missing" },

@@ -1,23 +1,10 @@
-import type { Entry, Program } from "../command.js";
+import type { Program } from "../command.js";
+import { moreEntries } from "../more-entries.js";
 import { acceptanceEntries } from "./acceptance-entries.js";
 import { bundleEntries } from "./bundle-entries.js";
 import { credentialsEntries } from "./credentials-entries.js";
 import { marketEntries } from "./market-entries.js";
 import { viewEntries } from "./view-entries.js";
-
-const completion: Entry = {
-  name: "completion",
-  summary: "teach bash, zsh or fish the commands",
-  group: "More",
-  load: async () => ({ default: (await import("../completion.js")).completionCommand(async () => program) }),
-};
-
-const skill: Entry = {
-  name: "skill",
-  summary: "what an agent must know to use both tools",
-  group: "More",
-  load: () => import("../skill.js"),
-};
 
 export const program: Program = {
   name: "nutshell",
@@ -33,7 +20,6 @@ export const program: Program = {
     ...credentialsEntries,
     ...viewEntries,
     ...marketEntries,
-    skill,
-    completion,
+    ...moreEntries(() => program),
   ],
 };

@@ -1,8 +1,10 @@
 import { NutError } from "../../errors.js";
 import { reveal } from "../../operations/vault/reveal.js";
 import { rawCommand } from "../command.js";
+import { contextOf } from "../io.js";
+import { progressLine } from "../progress.js";
 import { printable } from "../text.js";
-import { contextOf, identityFlag } from "./credentials-flags.js";
+import { identityFlag } from "./credentials-flags.js";
 import { DIR } from "./flags.js";
 
 export default rawCommand({
@@ -29,7 +31,7 @@ export default rawCommand({
     const input = reveal.input.parse(values);
     const { name, value } = await reveal.run(
       input,
-      contextOf(io, "nutshell", { json: json === true, quiet: quiet === true }),
+      contextOf(io, json === true, progressLine(io, { program: "nutshell", quiet: quiet === true, color: false }).show),
     );
     if (json === true)
       io.stdout.write(`${JSON.stringify({ name, value: Buffer.from(value).toString("utf8") }, null, 2)}\n`);

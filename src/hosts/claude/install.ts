@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { HOOK_EVENTS } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { SERVER } from "../host.js";
@@ -14,24 +15,12 @@ import {
 } from "../install.js";
 import { claude } from "./host.js";
 
-export const CLAUDE_EVENTS = [
-  "SessionStart",
-  "UserPromptSubmit",
-  "SubagentStart",
-  "SubagentStop",
-  "PreToolUse",
-  "PostToolUse",
-  "PostToolUseFailure",
-  "PreCompact",
-  "SessionEnd",
-] as const;
-
 export function installClaude(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;
   const folder = scope === "project" ? join(root, ".claude") : (env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"));
   const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json");
   const settings = join(folder, "settings.json");
-  const hooks = hookLists(input, "claude", CLAUDE_EVENTS);
+  const hooks = hookLists(input, "claude", HOOK_EVENTS);
   return [
     {
       path: settings,

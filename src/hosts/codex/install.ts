@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { HOOK_EVENTS } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { tomlEdit } from "../edit/toml.js";
@@ -14,16 +15,8 @@ import {
 } from "../install.js";
 import { codex } from "./host.js";
 
-export const CODEX_EVENTS = [
-  "SessionStart",
-  "UserPromptSubmit",
-  "SubagentStart",
-  "SubagentStop",
-  "PreToolUse",
-  "PostToolUse",
-  "PreCompact",
-  "SessionEnd",
-] as const;
+/** Codex has no event of its own for a tool that failed. */
+export const CODEX_EVENTS = HOOK_EVENTS.filter((name) => name !== "PostToolUseFailure");
 
 export function installCodex(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;

@@ -11,9 +11,9 @@ import {
   installFiles,
   isOurHook,
   type Scope,
-  TOOLS,
 } from "../../hosts/index.js";
 import { findProgram, readLines, startChild } from "../../process/index.js";
+import { TOOLS } from "../../schema/tools.js";
 import type { Context } from "../operation.js";
 import { runHookProcess } from "./try-hook.js";
 

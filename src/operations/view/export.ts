@@ -1,4 +1,5 @@
 // The viewer as one file: facts, documents, source and pictures inside, nothing loaded from anywhere.
+
 import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
@@ -8,6 +9,7 @@ import { NutError, shellWord } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import { operation } from "../operation.js";
 import { headOf } from "./head.js";
+import { imageType } from "./image-types.js";
 import type { EmbeddedFile, Exported, FileTuple } from "./model.js";
 import { htmlPage, pageFile } from "./page.js";
 import { openSource, type ViewSource } from "./source.js";
@@ -58,17 +60,6 @@ async function collect(source: ViewSource, now: Date): Promise<Exported> {
   return { head: headOf(source, now), details, files, embedded, exportedAt: now.toISOString() };
 }
 
-const IMAGES: Readonly<Record<string, string>> = {
-  ...{
-    png: "image/png",
-    jpg: "image/jpeg",
-    jpeg: "image/jpeg",
-    gif: "image/gif",
-    webp: "image/webp",
-    avif: "image/avif",
-  },
-};
-
 /** One pass over the bundle. Only what the manifest vouches for or says nothing about: never a file that differs. */
 async function embed(source: ViewSource, rows: readonly FileTuple[]): Promise<EmbeddedFile[]> {
   const wanted = new Map(
@@ -77,7 +68,7 @@ async function embed(source: ViewSource, rows: readonly FileTuple[]): Promise<Em
   const found: EmbeddedFile[] = [];
   let room = MAX_PAGE_BYTES;
   await source.each((path, size) => {
-    const image = IMAGES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+    const image = imageType(path);
     if (!wanted.has(path) || size > (image === undefined ? MAX_FILE_BYTES : MAX_IMAGE_BYTES) || size > room)
       return null;
     room -= size;

@@ -1,3 +1,4 @@
+// Long because: one stand-in for one daemon, written from one source.
 // The nodes, their ledgers and the gossip between them, as the contract describes the daemon. No HTTP in here.
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { identityFromSeed } from "./identity.mjs";

@@ -1,0 +1,14 @@
+/** The eleven tools of the contract, by their abstract names. Over MCP `nx_` stands in front. */
+export const TOOLS = [
+  "plan_start",
+  "plan_status",
+  "plan_update",
+  "plan_decide",
+  "task_add",
+  "task_list",
+  "task_update",
+  "task_close",
+  "history_search",
+  "context",
+  "artifact_write",
+] as const;

@@ -1,0 +1,9 @@
+import type { ProjectView } from "../../../operations/board/model.js";
+import type { Writing } from "./change-form.js";
+
+/** What every view of the board is given. */
+export interface ViewProps {
+  readonly project: ProjectView;
+  readonly now: number;
+  readonly writing: Writing | null;
+}
