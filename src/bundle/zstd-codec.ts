@@ -1,10 +1,11 @@
 // zstd of one piece at a time. Node has it from 22.15 on; before that WebAssembly does the same, if slower.
 // Every frame carries a checksum: without one, zstd accepts flipped bits.
+import type { Transform } from "node:stream";
 import * as zlib from "node:zlib";
 
 export interface ZstdCodec {
-  /** One frame with its size and checksum. */
-  compress(bytes: Buffer, level: number): Promise<Buffer>;
+  /** Makes one frame of each piece, with its size and checksum, several at once. */
+  compressor(level: number): (bytes: Buffer) => Promise<Buffer>;
   /** The content of one frame that says it holds `size` bytes. */
   decompress(frame: Buffer, size: number): Promise<Buffer>;
 }
@@ -13,42 +14,76 @@ type Callback = (error: Error | null, result: Buffer) => void;
 
 /** What newer versions of node:zlib have beyond the types of the oldest version we run on. */
 interface NativeZstd {
-  readonly zstdCompress?: (bytes: Buffer, options: object, done: Callback) => void;
+  readonly createZstdCompress?: (options: object) => Transform;
   readonly zstdDecompress?: (bytes: Buffer, options: object, done: Callback) => void;
-  readonly constants: { readonly ZSTD_c_compressionLevel?: number; readonly ZSTD_c_checksumFlag?: number };
+  readonly constants: {
+    readonly ZSTD_c_compressionLevel?: number;
+    readonly ZSTD_c_checksumFlag?: number;
+    readonly ZSTD_e_end?: number;
+  };
 }
 
 export function zstdCodec(): Promise<ZstdCodec> {
   const native = zlib as unknown as NativeZstd;
-  return native.zstdCompress === undefined ? wasmCodec() : Promise.resolve(nativeCodec(native));
+  return native.createZstdCompress === undefined ? wasmCodec() : Promise.resolve(nativeCodec(native));
 }
 
-function nativeCodec({ zstdCompress, zstdDecompress, constants }: NativeZstd): ZstdCodec {
-  const promised = (run: (done: Callback) => void) =>
-    new Promise<Buffer>((resolve, reject) =>
-      run((error, result) => (error === null ? resolve(result) : reject(error))),
-    );
+const OUTPUT_BYTES = 1024 ** 2;
+
+function nativeCodec(native: NativeZstd): ZstdCodec {
+  const { createZstdCompress, zstdDecompress, constants } = native;
   return {
-    compress: (bytes, level) => {
+    compressor(level) {
       const params = { [constants.ZSTD_c_compressionLevel!]: level, [constants.ZSTD_c_checksumFlag!]: 1 };
-      // Without its size the frame would not say how much it holds.
-      // Text fits in one go; what does not compress takes a few.
-      const chunkSize = Math.max(64 * 1024, bytes.length >> 2);
-      const options = { params, pledgedSrcSize: bytes.length, chunkSize };
-      return promised((done) => zstdCompress!(bytes, options, done));
+      // Each write ends its frame at once: only so does a frame say how much it holds.
+      const flush = constants.ZSTD_e_end;
+      // A stream's megabytes are freed when the collector comes to it, so the few there are serve for all frames.
+      const idle: FrameStream[] = [];
+      return async (bytes) => {
+        const stream = idle.pop() ?? new FrameStream(createZstdCompress!({ params, flush, chunkSize: OUTPUT_BYTES }));
+        const frame = await stream.write(bytes);
+        idle.push(stream);
+        return frame;
+      };
     },
-    decompress: (frame, size) => {
-      const options = { maxOutputLength: size + 1, chunkSize: Math.max(64, size) };
-      return promised((done) => zstdDecompress!(frame, options, done));
-    },
+    decompress: (frame, size) =>
+      new Promise((resolve, reject) => {
+        const options = { maxOutputLength: size + 1, chunkSize: Math.max(64, size) };
+        zstdDecompress!(frame, options, (error, result) => (error === null ? resolve(result) : reject(error)));
+      }),
   };
+}
+
+class FrameStream {
+  private readonly stream: Transform;
+  private parts: Buffer[] = [];
+
+  constructor(stream: Transform) {
+    this.stream = stream;
+    stream.on("data", (part: Buffer) => this.parts.push(part));
+    // The write that failed hears of it too.
+    stream.on("error", () => {});
+  }
+
+  write(bytes: Buffer): Promise<Buffer> {
+    return new Promise((resolve, reject) => {
+      this.stream.write(bytes, (error) => {
+        if (error !== null && error !== undefined) return reject(error);
+        // What has not flowed yet does now.
+        while (this.stream.read() !== null);
+        const frame = Buffer.concat(this.parts);
+        this.parts = [];
+        resolve(frame);
+      });
+    });
+  }
 }
 
 async function wasmCodec(): Promise<ZstdCodec> {
   const zstd = await loadZstd();
   const { h64Raw } = await loadXxhash();
   return {
-    compress: async (bytes, level) => withChecksum(Buffer.from(zstd.compress(bytes, level)), h64Raw(bytes)),
+    compressor: (level) => async (bytes) => withChecksum(Buffer.from(zstd.compress(bytes, level)), h64Raw(bytes)),
     decompress: async (frame) => Buffer.from(zstd.decompress(frame)),
   };
 }

@@ -19,12 +19,12 @@ const WIDTH = Math.max(2, availableParallelism());
 const ZSTD_LEVELS: Readonly<Record<Level, number>> = { none: 1, fast: 1, default: 3, best: 19 };
 
 export async function zstdCompressor(level: Level, sink: Sink): Promise<Compressor> {
-  const codec = await zstdCodec();
+  const compress = (await zstdCodec()).compressor(ZSTD_LEVELS[level]);
   const queue = new OrderedQueue<Buffer>(WIDTH);
   return {
     blockBytes: FRAME_BYTES,
     async push(block, release) {
-      queue.push(codec.compress(block, ZSTD_LEVELS[level]).finally(release));
+      queue.push(compress(block).finally(release));
       if (queue.isFull) sink(await queue.shift());
     },
     async finish() {
