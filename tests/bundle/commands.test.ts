@@ -163,6 +163,20 @@ describe("nutshell inspect", () => {
     expect(json((await runNutshell(["inspect", "--json", "-"], { cwd, stdin })).out).manifest.id).toBe(MANIFEST.id);
   });
 
+  it("reads a newer minor version and keeps what it does not know", async () => {
+    const { cwd } = desk({
+      "nutshell.json": JSON.stringify({ ...MANIFEST, nutshell_version: "0.9.0", task: { title: "A task", mood: 1 } }),
+    });
+    const { code } = await runNutshell(["pack", "--dir", "task", "-o", "minor.nut", "--force"], { cwd });
+    expect(code).toBe(0);
+    expect((await runNutshell(["unpack", "minor.nut", "-o", "minor"], { cwd })).code).toBe(0);
+    expect(json(readFileSync(join(cwd, "minor/nutshell.json"), "utf8"))).toMatchObject({
+      nutshell_version: "0.9.0",
+      task: { mood: 1 },
+    });
+    expect((await runNutshell(["validate", "minor.nut"], { cwd })).code).toBe(0);
+  });
+
   it("looks at a newer major version, which nothing else accepts", async () => {
     const { cwd } = desk();
     writeFileSync(

@@ -35,6 +35,8 @@ const PATHS: readonly Case[] = [
     .filter(({ name }) => name !== "path /"),
   ...["..\\x", "C:\\x", "C:..\\x", "\\\\srv\\share", "a\\..\\b"].map((path) => unsafePath(`path ${path}`, named(path))),
   ...["C:x", "c:", "Z:/x"].map((path) => unsafePath(`drive ${path}`, named(path))),
+  unsafePath("backslash in a name", named("a\\b")),
+  unsafePath("drive letter in a name", named("D:/a")),
   unsafePath("empty name", named("")),
   unsafePath("newline in a name", named("a\nb")),
   unsafePath("terminal escape in a name", named("\x1b[2Jx")),
