@@ -20,13 +20,26 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}${TEMP_MARK}${process.pid}-${sequence}`);
 }
 
+type Data = string | Uint8Array | readonly Uint8Array[];
+
 /** Replaces `path` with `data` (a list is written in order). Throws the system's error and leaves no temporary file when it cannot. */
-export function atomicWrite(
+export function atomicWrite(path: string, data: Data, options: AtomicWriteOptions = {}): void {
+  const temporary = writeBeside(path, data, options);
+  try {
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  if (options.durable ?? true) syncFolder(dirname(path));
+}
+
+/** The first half: everything in a temporary file, ready to be renamed. Returns its name; leaves nothing when it cannot. */
+export function writeBeside(
   path: string,
-  data: string | Uint8Array | readonly Uint8Array[],
-  options: AtomicWriteOptions = {},
-): void {
-  const { mode = 0o644, durable = true } = options;
+  data: Data,
+  { mode = 0o644, durable = true }: AtomicWriteOptions = {},
+): string {
   const parts = typeof data === "string" ? [Buffer.from(data, "utf8")] : data instanceof Uint8Array ? [data] : data;
   const total = parts.reduce((sum, { length }) => sum + length, 0);
   const temporary = temporaryName(path);
@@ -42,12 +55,11 @@ export function atomicWrite(
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, path);
+    return temporary;
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;
   }
-  if (durable) syncFolder(dirname(path));
 }
 
 /** Makes names in a folder (a rename, a removal) survive a power cut. */

@@ -1,4 +1,11 @@
-export { type AtomicWriteOptions, atomicWrite, syncFolder, TEMP_MARK, temporaryName } from "./atomic-write.js";
+export {
+  type AtomicWriteOptions,
+  atomicWrite,
+  syncFolder,
+  TEMP_MARK,
+  temporaryName,
+  writeBeside,
+} from "./atomic-write.js";
 export {
   type FormatOptions,
   formatJson,

@@ -1,5 +1,6 @@
 // Everything that changes state goes through here, in this order: lock, read, validate, write a temporary file, check its
 // size, fsync, rename, fsync the folder, unlock, answer. Readers take no lock: a file is only ever replaced whole.
+// Changes of the one list that everybody writes at once share that work: see group.ts.
 // A damaged file is never replaced: a copy is kept, and every change is refused until a person has looked at it.
 import { createHash } from "node:crypto";
 import {
@@ -12,15 +13,19 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
 import { atomicWrite, syncFolder, TEMP_MARK } from "../files/index.js";
-import { type Document, newerVersion } from "./documents.js";
+import { type Document, newerVersion, tasksFile } from "./documents.js";
+import { Group, identityAt, identityOf, ledgerPath, type NamedLock, type Revision } from "./group.js";
 import { assertInside, type Layout } from "./layout.js";
+import { applied } from "./ledger.js";
 import { appended, chunks, type ListText, listText, replaced, withHead } from "./list-text.js";
-import { exclusively, LOCK_WAIT_MS, type Lock, openLock } from "./lock.js";
+import { exclusively, LOCK_WAIT_MS, openLock } from "./lock.js";
+
+/** What many agents change at once. */
+const GROUPED: readonly Document<unknown>[] = [tasksFile as Document<unknown>];
 
 export interface StoreOptions {
   readonly lockWaitMs?: number;
@@ -44,13 +49,20 @@ export class Store {
   readonly #waitMs: number;
   readonly #durable: boolean;
   readonly #kept = new Map<string, Kept>();
-  #lock: Lock | null = null;
+  readonly #writers: NamedLock;
+  readonly #settlers: NamedLock;
+  readonly #groups: ReadonlyMap<string, Group>;
+  /** Documents that were written past their group. */
+  readonly #touched = new Set<string>();
   #prepared = false;
 
   constructor(layout: Layout, { lockWaitMs = LOCK_WAIT_MS, durable = true }: StoreOptions = {}) {
     this.#durable = durable;
     this.layout = layout;
     this.#waitMs = lockWaitMs;
+    this.#writers = named(layout.lock);
+    this.#settlers = named(join(dirname(layout.lock), "settle.lock"));
+    this.#groups = new Map(GROUPED.map((document) => [document.path(layout), this.#groupOf(document)]));
   }
 
   /** The file's value, or null when there is none. Shared and read only. Throws STATE_DAMAGED for what cannot be read. */
@@ -62,27 +74,61 @@ export class Store {
   /** Runs `change` alone among all processes. What it wrote before throwing stays written: order your writes. */
   async update<T>(change: (transaction: Transaction) => T): Promise<T> {
     assertInside(this.layout);
-    this.#lock ??= openLock(this.layout.lock);
-    return exclusively(
-      this.#lock,
-      this.layout.lock,
-      () => {
-        this.#prepare();
-        try {
-          return change(new Transaction(this));
-        } catch (error) {
-          this.forget();
-          throw fromSystemError(error) ?? error;
-        }
-      },
-      this.#waitMs,
-    );
+    const { lock, path } = this.#writers;
+    const alone = () => exclusively(lock, path, () => this.#change(change), this.#waitMs);
+    return exclusively(this.#settlers.lock, this.#settlers.path, alone, this.#waitMs);
+  }
+
+  /** Changes one list, together with whoever else changes it now. `change` may be asked more than once; it only answers. */
+  async revise<T, R>(document: Document<T>, change: (before: T | null) => Revision<R>): Promise<R> {
+    const group = this.#groups.get(document.path(this.layout));
+    if (group === undefined || !this.#durable) return this.update((alone) => alone.revise(document, change));
+    assertInside(this.layout);
+    try {
+      return await group.revise(change as (before: unknown) => Revision<R>);
+    } catch (error) {
+      this.forget();
+      throw fromSystemError(error) ?? error;
+    }
   }
 
   /** Drops what was kept in memory; the next read goes to the disk. */
   forget(): void {
     for (const { fd } of this.#kept.values()) closeSync(fd);
     this.#kept.clear();
+    for (const group of this.#groups.values()) group.forget();
+  }
+
+  #change<T>(change: (transaction: Transaction) => T): T {
+    this.#prepare();
+    try {
+      for (const group of this.#groups.values()) group.flush();
+      return change(new Transaction(this));
+    } catch (error) {
+      this.forget();
+      throw fromSystemError(error) ?? error;
+    } finally {
+      for (const path of this.#touched) this.#groups.get(path)?.rebase();
+      this.#touched.clear();
+    }
+  }
+
+  #groupOf(document: Document<unknown>): Group {
+    const path = document.path(this.layout);
+    return new Group({
+      document,
+      path,
+      ledger: ledgerPath(this.layout.lock, document),
+      writers: this.#writers,
+      settlers: this.#settlers,
+      waitMs: this.#waitMs,
+      prepare: () => this.#prepare(),
+      load: () => {
+        new Transaction(this).open(document);
+        return this.#kept.get(path) ?? null;
+      },
+      placed: (value) => this.#keepOpened(path, value, null),
+    });
   }
 
   /** For transactions only. */
@@ -92,12 +138,13 @@ export class Store {
     mkdirSync(dirname(path), { recursive: true });
     const content = text === null ? `${JSON.stringify(value, null, 2)}\n` : chunks(text);
     atomicWrite(path, content, { durable: this.#durable });
-    const fd = openSync(path, "r");
-    this.#keep(path, { fd, identity: identity(fd), value, text });
+    this.#touched.add(path);
+    this.#keepOpened(path, value, text);
   }
 
   /** For transactions only. */
   remove(path: string): void {
+    this.#touched.add(path);
     this.#keep(path, null);
     rmSync(path, { force: true });
   }
@@ -129,6 +176,11 @@ export class Store {
     return replaced(head, change.replaced, (fields[key] as readonly unknown[])[change.replaced]);
   }
 
+  #keepOpened(path: string, value: unknown, text: ListText | null): void {
+    const fd = openSync(path, "r");
+    this.#keep(path, { fd, identity: identity(fd), value, text });
+  }
+
   #keep(path: string, next: Kept | null): void {
     const before = this.#kept.get(path);
     if (before !== undefined) closeSync(before.fd);
@@ -136,7 +188,7 @@ export class Store {
     else this.#kept.set(path, next);
   }
 
-  /** Once per process. Under the lock no writer is alive, so any temporary file was left by one that died. */
+  /** Once per process. Under both locks nobody writes a file, so any temporary one was left by a process that died. */
   #prepare(): void {
     if (this.#prepared) return;
     const { nexus, state, own, artifacts } = this.layout;
@@ -175,6 +227,15 @@ export class Transaction {
 
   write<T>(document: Document<T>, value: T, change?: ListChange): void {
     this.#store.replace(document as Document<unknown>, value, change);
+  }
+
+  revise<T, R>(document: Document<T>, change: (before: T | null) => Revision<R>): R {
+    const before = this.open(document);
+    const { answer, entry } = change(before);
+    if (entry === undefined) return answer;
+    const how = entry.at === undefined ? { appended: entry.item } : { replaced: entry.at };
+    this.#store.replace(document as Document<unknown>, applied(before, entry, document.list!), how);
+    return answer;
   }
 
   /** Deletes files that are there and says which; durable on return. */
@@ -271,13 +332,8 @@ function damaged(path: string, what: string, cause?: unknown): NutError {
   });
 }
 
-function identity(fd: number): string {
-  const { dev, ino, size, mtimeNs, ctimeNs } = fstatSync(fd, { bigint: true });
-  return `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`;
-}
+const identity = (fd: number) => identityOf(fstatSync(fd, { bigint: true }));
 
-function sameFile(path: string, kept: Kept): boolean {
-  const now = statSync(path, { bigint: true, throwIfNoEntry: false });
-  if (now === undefined) return false;
-  return `${now.dev}:${now.ino}:${now.size}:${now.mtimeNs}:${now.ctimeNs}` === kept.identity;
-}
+const sameFile = (path: string, kept: Kept) => identityAt(path) === kept.identity;
+
+const named = (path: string): NamedLock => ({ path, lock: openLock(path) });

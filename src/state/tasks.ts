@@ -3,9 +3,11 @@ import { join } from "node:path";
 import type { PlanIssue } from "../schema/plan.js";
 import type { ReusePolicy, Task, TaskStatus, TasksFile } from "../schema/tasks.js";
 import { editTracker, planFile, reopenTracker, tasksFile } from "./documents.js";
+import type { Revision } from "./group.js";
 import { archive } from "./history.js";
 import type { Project } from "./project.js";
 import { type Refusal, refusal } from "./refusal.js";
+import type { Transaction } from "./store.js";
 import { hadLoop, recordReopening } from "./trackers.js";
 
 export interface NewTask {
@@ -25,8 +27,8 @@ export interface NewTask {
 
 export function addTask(project: Project, given: NewTask, now: Date): Promise<{ task: Task }> {
   const { goal, decisions, title, context, approach, acceptance, risk, deps, ...owner } = given;
-  return project.store.update((change) => {
-    const before: TasksFile = change.open(tasksFile) ?? { goal: "", decisions: [], tasks: [] };
+  return project.store.revise(tasksFile, (file) => {
+    const before: TasksFile = file ?? { goal: "", decisions: [], tasks: [] };
     const task: Task = defined({
       id: 1 + before.tasks.reduce((highest, { id }) => Math.max(highest, id), 0),
       title,
@@ -39,14 +41,12 @@ export function addTask(project: Project, given: NewTask, now: Date): Promise<{ 
       ...owner,
       created_at: now.toISOString(),
     }) as Task;
-    const after: TasksFile = {
-      ...before,
+    const more = decisions !== undefined || file?.decisions === undefined;
+    const fields = {
       goal: goal || before.goal || "",
-      decisions: decisions === undefined ? (before.decisions ?? []) : [...(before.decisions ?? []), ...decisions],
-      tasks: [...before.tasks, task],
+      ...(more ? { decisions: [...(before.decisions ?? []), ...(decisions ?? [])] } : {}),
     };
-    change.write(tasksFile, after, { appended: task });
-    return { task };
+    return { answer: { task }, entry: { item: task, fields } };
   });
 }
 
@@ -122,24 +122,38 @@ function whyNever({ id, deps = [] }: Task, byId: ReadonlyMap<number, Task>): str
   return "waits in a circle, or for a task that can never be ready";
 }
 
-export function updateTask(
-  project: Project,
-  { id, status }: { readonly id: number; readonly status: TaskStatus },
-  now: Date,
-): Promise<{ task: Task } | Refusal> {
-  return project.store.update((change) => {
-    const file = change.open(tasksFile);
-    if (file === null) return refusal("tasks.json not found");
-    const index = file.tasks.findIndex((task) => task.id === id);
-    const before = file.tasks[index];
-    if (before === undefined) return refusal(`Task id ${id} not found`);
-    const task = { ...before, status };
-    if (before.status === "completed" && status === "pending") recordReopening(change, "tasks", id, now);
-    if (before.status !== status) {
-      change.write(tasksFile, { ...file, tasks: file.tasks.with(index, task) }, { replaced: index });
-    }
-    return { task };
+interface StatusChange {
+  readonly id: number;
+  readonly status: TaskStatus;
+}
+
+export async function updateTask(project: Project, given: StatusChange, now: Date): Promise<{ task: Task } | Refusal> {
+  const done = await project.store.revise(tasksFile, (file): Revision<StatusRevision["answer"] | null> => {
+    const { reopened, ...revision } = withStatus(file, given);
+    return reopened ? { answer: null } : revision;
   });
+  // Reopening is recorded in a file of its own.
+  return done ?? project.store.update((change) => reopen(change, given, now));
+}
+
+interface StatusRevision extends Revision<{ task: Task } | Refusal> {
+  readonly reopened: boolean;
+}
+
+function withStatus(file: TasksFile | null, { id, status }: StatusChange): StatusRevision {
+  if (file === null) return { answer: refusal("tasks.json not found"), reopened: false };
+  const at = file.tasks.findIndex((task) => task.id === id);
+  const before = file.tasks[at];
+  if (before === undefined) return { answer: refusal(`Task id ${id} not found`), reopened: false };
+  const task = { ...before, status };
+  const reopened = before.status === "completed" && status === "pending";
+  return { answer: { task }, reopened, ...(before.status === status ? {} : { entry: { item: task, at } }) };
+}
+
+function reopen(change: Transaction, given: StatusChange, now: Date): { task: Task } | Refusal {
+  const { reopened } = withStatus(change.open(tasksFile), given);
+  if (reopened) recordReopening(change, "tasks", given.id, now);
+  return change.revise(tasksFile, (file) => withStatus(file, given));
 }
 
 export async function closeCycle(project: Project, now: Date) {

@@ -1,0 +1,346 @@
+// Group commit across processes. A change of a list is entered in the ledger under the writers' lock, which is held for
+// microseconds. Whoever gets the settlers' lock then writes the document once for everything entered so far, in the order
+// every write here has: a temporary file, its size checked, fsync, rename, fsync of the folder. A caller is answered when its
+// entry is on the disk, whoever put it there. Dropping entries that are not placed is always safe: their callers ask again.
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setImmediate as later, setTimeout as sleep } from "node:timers/promises";
+import { syncFolder, writeBeside } from "../files/index.js";
+import type { Document } from "./documents.js";
+import {
+  applied,
+  type Entry,
+  fateOf,
+  firstLine,
+  type Head,
+  isFull,
+  isSettled,
+  LedgerBroken,
+  LedgerFile,
+} from "./ledger.js";
+import { appended, chunks, type ListText, listText, replaced, withHead } from "./list-text.js";
+import { exclusively, type Lock, lockedBy } from "./lock.js";
+
+/** What a change of one list answers, and the entry to make; without one nothing changes. */
+export interface Revision<R> {
+  readonly answer: R;
+  readonly entry?: Entry;
+}
+
+export interface GroupHost {
+  readonly document: Document<unknown>;
+  readonly path: string;
+  readonly ledger: string;
+  readonly writers: NamedLock;
+  readonly settlers: NamedLock;
+  readonly waitMs: number;
+  /** The document as it is on disk. Throws STATE_DAMAGED or STATE_NEWER. */
+  load(): { readonly identity: string; readonly value: unknown } | null;
+  /** Called with both locks held, before anything is written. */
+  prepare(): void;
+  /** What the document holds now, so that the next reader need not parse it. */
+  placed(value: unknown): void;
+}
+
+export interface NamedLock {
+  readonly lock: Lock;
+  readonly path: string;
+}
+
+/** What this process knows of the document with all entries applied. */
+interface Known {
+  readonly id: string;
+  readonly serial: number;
+  /** How far the ledger's lines were followed. */
+  offset: number;
+  number: number;
+  value: unknown;
+  text: ListText | null;
+  /** Entries that `text` does not hold yet. */
+  unwritten: Entry[];
+}
+
+const NOTHING = "none";
+/** Nobody waits this long for an entry: whoever made the last one is gone. */
+const STALE_MS = 60_000;
+const PAUSE_MS = 1;
+const MAX_TRIES = 100;
+const MAX_UNWRITTEN = 1_000;
+
+export class Group {
+  readonly #host: GroupHost;
+  #known: Known | null = null;
+  #round: Promise<Head> | null = null;
+
+  constructor(host: GroupHost) {
+    this.#host = host;
+  }
+
+  async revise<R>(change: (before: unknown) => Revision<R>): Promise<R> {
+    for (let tries = 1; ; tries += 1) {
+      const { answer, head } = await this.#writing(() => this.#enter(change));
+      if ((await this.#settled(head)) === "durable") return answer;
+      if (tries === MAX_TRIES) throw lockedBy(this.#host.settlers.path, this.#host.waitMs);
+    }
+  }
+
+  /** With both locks held: brings everything entered into the document. */
+  flush(): void {
+    if (!existsSync(this.#host.ledger)) return;
+    this.#use((file) => {
+      if (isSettled(this.#head(file))) return;
+      const head = this.#follow(file);
+      if (head.last > head.placed) {
+        const temporary = this.#stage(file, this.#text());
+        if (this.#place(file, temporary, head) !== null) return;
+      }
+      syncFolder(dirname(this.#host.path));
+      this.#markDurable(file, head);
+    });
+  }
+
+  /** With both locks held: the document was written past the ledger. */
+  rebase(): void {
+    if (!existsSync(this.#host.ledger)) return;
+    this.#use((file) => {
+      const head = file.head();
+      if (head !== null) file.drop(head, identityAt(this.#host.path));
+    });
+  }
+
+  forget(): void {
+    this.#known = null;
+  }
+
+  #enter<R>(change: (before: unknown) => Revision<R>): { answer: R; head: Head } {
+    return this.#use((file) => {
+      let head = this.#follow(file);
+      if (isFull(head)) {
+        file.drop(head, head.base);
+        head = this.#follow(file);
+      }
+      const { answer, entry } = change(this.#known!.value);
+      // An answer without a change still tells of changes that are not on the disk yet: it waits for them.
+      if (entry === undefined) return { answer, head };
+      head = file.append(head, entry);
+      this.#learn([[head.last, entry]], head);
+      return { answer, head };
+    });
+  }
+
+  /** Waits until the entry is on the disk or dropped. Requests that wait in one process look and write together. */
+  async #settled({ id, last, durable }: Head): Promise<"durable" | "void"> {
+    if (last <= durable) return "durable";
+    const start = performance.now();
+    for (;;) {
+      if (this.#round === null) {
+        this.#round = this.#advance();
+        const over = () => {
+          this.#round = null;
+        };
+        this.#round.then(over, over);
+      }
+      const fate = fateOf(await this.#round, id, last);
+      if (fate !== null) return fate;
+      if (performance.now() - start >= this.#host.waitMs) return this.#giveUp(id, last);
+    }
+  }
+
+  /** Settles, or waits a little for whoever is settling. */
+  async #advance(): Promise<Head> {
+    // Requests that arrived together enter first.
+    await later();
+    const { lock } = this.#host.settlers;
+    if (lock.tryAcquire()) {
+      try {
+        return await this.#settle();
+      } finally {
+        lock.release();
+      }
+    }
+    await sleep(PAUSE_MS);
+    return this.#writing(() => this.#use((file) => this.#head(file)));
+  }
+
+  async #settle(): Promise<Head> {
+    const { head, text, value } = await this.#writing(() => {
+      this.#host.prepare();
+      const head = this.#use((file) => this.#follow(file));
+      return { head, text: head.last > head.placed ? this.#text() : null, value: this.#known!.value };
+    });
+    if (isSettled(head)) return head;
+    if (text !== null) {
+      const temporary = await this.#staged(text);
+      const now = await this.#writing(() => this.#use((file) => this.#place(file, temporary, head)));
+      if (now !== null) return now;
+      this.#host.placed(value);
+    }
+    syncFolder(dirname(this.#host.path));
+    return this.#writing(() => this.#use((file) => this.#markDurable(file, head)));
+  }
+
+  /** The whole document in a temporary file, on the disk. */
+  async #staged(text: ListText): Promise<string> {
+    try {
+      return writeBeside(this.#host.path, chunks(text));
+    } catch (error) {
+      await this.#writing(() => this.#use((file) => this.#drop(file)));
+      throw error;
+    }
+  }
+
+  /** Renames, unless what the file was made from is no longer so: then returns the head and leaves nothing. */
+  #place(file: LedgerFile, temporary: string, from: Head): Head | null {
+    const { path } = this.#host;
+    try {
+      const head = this.#head(file);
+      if (head.id !== from.id || head.serial !== from.serial) {
+        rmSync(temporary, { force: true });
+        return head;
+      }
+      const ready = file.writeHead({
+        ...head,
+        placing: { number: from.last, file: withoutChange(identityAt(temporary)) },
+      });
+      renameSync(temporary, path);
+      file.writeHead({ ...ready, placed: from.last, base: identityAt(path), placing: null });
+      return null;
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      this.#drop(file);
+      throw error;
+    }
+  }
+
+  #stage(file: LedgerFile, text: ListText): string {
+    try {
+      return writeBeside(this.#host.path, chunks(text));
+    } catch (error) {
+      this.#drop(file);
+      throw error;
+    }
+  }
+
+  #markDurable(file: LedgerFile, { id, last }: Head): Head {
+    const head = this.#head(file);
+    return head.id === id && head.durable < last ? file.writeHead({ ...head, durable: last }) : head;
+  }
+
+  /** Nobody settled in time. What is in the document needs only its folder synced; the rest is taken back. */
+  async #giveUp(id: string, number: number): Promise<"durable" | "void"> {
+    const head = await this.#writing(() =>
+      this.#use((file) => {
+        const now = this.#head(file);
+        return fateOf(now, id, number) === null ? this.#drop(file) : now;
+      }),
+    );
+    if (fateOf(head, id, number) === "durable") return "durable";
+    throw lockedBy(this.#host.settlers.path, this.#host.waitMs);
+  }
+
+  #drop(file: LedgerFile): Head {
+    const head = this.#head(file);
+    // What was placed counts as durable from here on.
+    if (head.durable < head.placed) syncFolder(dirname(this.#host.path));
+    this.#known = null;
+    return file.drop(head, head.base);
+  }
+
+  /** The head, true to the document: someone else may have replaced it, or died while doing so. */
+  #head(file: LedgerFile): Head {
+    const now = identityAt(this.#host.path);
+    const head = file.head() ?? file.create(now);
+    if (now === head.base) return head;
+    if (head.placing?.file === withoutChange(now)) {
+      return file.writeHead({ ...head, placed: head.placing.number, base: now, placing: null });
+    }
+    if (head.durable < head.placed) syncFolder(dirname(this.#host.path));
+    return file.drop(head, now);
+  }
+
+  /** Brings `known` up to the last entry. */
+  #follow(file: LedgerFile): Head {
+    for (let tries = 0; ; tries += 1) {
+      const head = this.#head(file);
+      try {
+        if (head.last > head.placed && Date.now() - file.changedMs() > STALE_MS) throw new LedgerBroken("nobody waits");
+        if (this.#known?.id !== head.id || this.#known.serial !== head.serial) this.#start(head);
+        this.#learn(file.entries(head, this.#known!.offset), head);
+        return head;
+      } catch (error) {
+        if (!(error instanceof LedgerBroken) || tries === MAX_TRIES) throw error;
+        this.#drop(file);
+      }
+    }
+  }
+
+  #start(head: Head): void {
+    this.#known = null;
+    const found = this.#host.load();
+    if ((found?.identity ?? NOTHING) !== head.base) throw new LedgerBroken("the document changed meanwhile");
+    const { id, serial, placed } = head;
+    const value = found?.value ?? null;
+    this.#known = { id, serial, offset: firstLine, number: placed, value, text: null, unwritten: [] };
+  }
+
+  #learn(entries: readonly (readonly [number: number, entry: Entry])[], { end, last }: Head): void {
+    const known = this.#known!;
+    for (const [number, entry] of entries) {
+      if (number <= known.number) continue;
+      if (number !== known.number + 1) throw new LedgerBroken("an entry is missing");
+      known.value = applied(known.value, entry, this.#host.document.list!);
+      known.number = number;
+      if (known.text !== null) known.unwritten.push(entry);
+    }
+    if (known.number !== last) throw new LedgerBroken("the last entry is missing");
+    known.offset = end;
+    if (known.unwritten.length <= MAX_UNWRITTEN) return;
+    known.text = null;
+    known.unwritten = [];
+  }
+
+  #text(): ListText {
+    const known = this.#known!;
+    const key = this.#host.document.list!;
+    const fields = known.value as Record<string, unknown>;
+    known.text = known.text === null ? listText(fields, key) : written(known.text, known.unwritten);
+    known.unwritten = [];
+    known.text = withHead(known.text, fields, key);
+    return known.text;
+  }
+
+  #writing<T>(work: () => T): Promise<T> {
+    const { lock, path } = this.#host.writers;
+    return exclusively(lock, path, work, this.#host.waitMs);
+  }
+
+  #use<T>(work: (file: LedgerFile) => T): T {
+    return LedgerFile.use(this.#host.ledger, work);
+  }
+}
+
+function written(text: ListText, entries: readonly Entry[]): ListText {
+  return entries.reduce(
+    (before, { item, at }) => (at === undefined ? appended(before, item) : replaced(before, at, item)),
+    text,
+  );
+}
+
+/** The same file, with the same content: its number, size and times. */
+export function identityAt(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? NOTHING : identityOf(found);
+}
+
+export function identityOf(
+  found: {
+    readonly [field in "dev" | "ino" | "size" | "mtimeNs" | "ctimeNs"]: bigint;
+  },
+): string {
+  return `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`;
+}
+
+/** A rename changes a file's last time and nothing else. */
+const withoutChange = (identity: string) => identity.slice(0, identity.lastIndexOf(":"));
+
+export const ledgerPath = (lock: string, { name }: Document<unknown>) => join(dirname(lock), `${name}.ledger`);

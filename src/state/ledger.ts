@@ -1,0 +1,147 @@
+// Changes of one document that are agreed on and not yet written into it, one per line behind a head of fixed size. Read and
+// written only under the writers' lock. It is never synced and never trusted after a power cut: nobody was answered for
+// what is only here, and whatever does not add up is dropped.
+import { randomBytes } from "node:crypto";
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
+
+/** One change of a document's list, and what changed beside the list. */
+export interface Entry {
+  readonly item: unknown;
+  /** The place of the item it replaces; absent when the item is added at the end. */
+  readonly at?: number;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+export interface Head {
+  /** Made with the file: numbers of another ledger mean nothing here. */
+  readonly id: string;
+  /** Goes up when lines were dropped: whoever followed them starts again from the document. */
+  readonly serial: number;
+  /** The document that the entries after `placed` build on. */
+  readonly base: string;
+  /** Where the valid lines end, in bytes. */
+  readonly end: number;
+  /** Entries are numbered; the last one, the last one the document holds, and the last one it holds on the disk. */
+  readonly last: number;
+  readonly placed: number;
+  readonly durable: number;
+  /** Written before a rename, so that whoever finds the document changed knows by what. */
+  readonly placing: { readonly number: number; readonly file: string } | null;
+  /** Entries that never took effect: whoever waits for one of them asks again. */
+  readonly voids: readonly (readonly [first: number, last: number])[];
+}
+
+const HEAD_BYTES = 4096;
+/** Whoever was stopped while this many groups were dropped has long been told that it waited too long. */
+const MAX_VOIDS = 32;
+/** Kept lines spare other processes reading the document again; beyond this they cost more than they spare. */
+const MAX_BYTES = 4 * 1024 * 1024;
+
+export class LedgerBroken extends Error {}
+
+export class LedgerFile {
+  readonly #fd: number;
+
+  /** Opened for each use: the folder may be deleted and made again at any time. */
+  static use<T>(path: string, work: (file: LedgerFile) => T): T {
+    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o644);
+    try {
+      return work(new LedgerFile(fd));
+    } finally {
+      closeSync(fd);
+    }
+  }
+
+  private constructor(fd: number) {
+    this.#fd = fd;
+  }
+
+  /** null for a file that is new, or is none of ours. */
+  head(): Head | null {
+    try {
+      const head = JSON.parse(this.#read(0, HEAD_BYTES).toString("utf8")) as Head;
+      const numbers = [head.serial, head.end, head.last, head.placed, head.durable];
+      return numbers.every(Number.isSafeInteger) && Array.isArray(head.voids) ? head : null;
+    } catch {
+      return null;
+    }
+  }
+
+  /** One page, written at once: a process that is killed leaves the old head or the new one. */
+  writeHead(head: Head): Head {
+    const page = Buffer.alloc(HEAD_BYTES, " ");
+    if (page.write(JSON.stringify(head)) >= HEAD_BYTES) throw new LedgerBroken("the head does not fit");
+    this.#write(page, 0);
+    return head;
+  }
+
+  /** The entries from a byte on, with their numbers. Throws LedgerBroken for lines that cannot be what was written. */
+  entries({ end }: Head, from = HEAD_BYTES): [number: number, entry: Entry][] {
+    const lines = this.#read(from, end - from)
+      .toString("utf8")
+      .split("\n");
+    if (lines.pop() !== "") throw new LedgerBroken("the last line is torn");
+    try {
+      return lines.map((line) => JSON.parse(line));
+    } catch (error) {
+      throw new LedgerBroken("a line is not JSON", { cause: error });
+    }
+  }
+
+  append(head: Head, entry: Entry): Head {
+    const last = head.last + 1;
+    const line = Buffer.from(`${JSON.stringify([last, entry])}\n`);
+    this.#write(line, head.end);
+    return this.writeHead({ ...head, last, end: head.end + line.length });
+  }
+
+  /** Forgets every line; what was not placed never happened. `base` is the document as it is. */
+  drop(head: Head, base: string): Head {
+    const { last, placed, voids } = head;
+    const more = last > placed ? [...voids, [placed + 1, last] as const].slice(-MAX_VOIDS) : voids;
+    const next = { ...head, serial: head.serial + 1, base, end: HEAD_BYTES, placing: null, voids: more };
+    const written = this.writeHead({ ...next, placed: last, durable: last });
+    ftruncateSync(this.#fd, HEAD_BYTES);
+    return written;
+  }
+
+  create(base: string): Head {
+    const id = randomBytes(8).toString("hex");
+    const none = { serial: 0, last: 0, placed: 0, durable: 0, placing: null, voids: [] };
+    return this.writeHead({ id, base, end: HEAD_BYTES, ...none });
+  }
+
+  changedMs(): number {
+    return fstatSync(this.#fd).mtimeMs;
+  }
+
+  #read(from: number, length: number): Buffer {
+    const bytes = Buffer.allocUnsafe(length);
+    let at = 0;
+    for (let got = -1; at < length && got !== 0; at += got) got = readSync(this.#fd, bytes, at, length - at, from + at);
+    return bytes.subarray(0, at);
+  }
+
+  #write(bytes: Uint8Array, position: number): void {
+    for (let at = 0; at < bytes.length; ) {
+      at += writeSync(this.#fd, bytes, at, bytes.length - at, position + at);
+    }
+  }
+}
+
+export const isFull = ({ end }: Head) => end > MAX_BYTES;
+export const isSettled = ({ last, durable }: Head) => last === durable;
+export const firstLine = HEAD_BYTES;
+
+/** What became of an entry: on the disk, dropped, or not known yet. */
+export function fateOf(head: Head, id: string, number: number): "durable" | "void" | null {
+  if (head.id !== id) return "void";
+  if (head.voids.some(([first, last]) => first <= number && number <= last)) return "void";
+  return number <= head.durable ? "durable" : null;
+}
+
+export function applied(value: unknown, { item, at, fields }: Entry, key: string): Record<string, unknown> {
+  const before = (value ?? {}) as Record<string, unknown>;
+  const list = (before[key] ?? []) as readonly unknown[];
+  return { ...before, ...fields, [key]: at === undefined ? [...list, item] : list.with(at, item) };
+}
