@@ -64,13 +64,16 @@ const NOTHING = "none";
 /** Nobody waits this long for an entry: whoever made the last one is gone. */
 const STALE_MS = 60_000;
 const PAUSE_MS = 1;
+const ASK_AGAIN_MS = 10;
 const MAX_TRIES = 100;
 const MAX_UNWRITTEN = 1_000;
 
 export class Group {
   readonly #host: GroupHost;
   #known: Known | null = null;
-  #round: Promise<Head> | null = null;
+  #round: Promise<Head | null> | null = null;
+  /** When the settlers' lock was last asked for, and how far they had come. */
+  #asked = { at: 0, durable: -1 };
 
   constructor(host: GroupHost) {
     this.#host = host;
@@ -140,26 +143,34 @@ export class Group {
         };
         this.#round.then(over, over);
       }
-      const fate = fateOf(await this.#round, id, last);
+      const head = await this.#round;
+      const fate = head === null ? null : fateOf(head, id, last);
       if (fate !== null) return fate;
       if (performance.now() - start >= this.#host.waitMs) return this.#giveUp(id, last);
     }
   }
 
   /** Settles, or waits a little for whoever is settling. */
-  async #advance(): Promise<Head> {
+  async #advance(): Promise<Head | null> {
     // Requests that arrived together enter first.
     await later();
+    const head = this.#use((file) => file.head());
     const { lock } = this.#host.settlers;
-    if (lock.tryAcquire()) {
-      try {
-        return await this.#settle();
-      } finally {
-        lock.release();
-      }
+    // A lock that is held is asked for again when its holder has got something done, or has had the time to die.
+    const now = performance.now();
+    if (head?.durable === this.#asked.durable && now - this.#asked.at < ASK_AGAIN_MS) {
+      await sleep(PAUSE_MS);
+      return this.#use((file) => file.head());
     }
-    await sleep(PAUSE_MS);
-    return this.#writing(() => this.#use((file) => this.#head(file)));
+    if (!lock.tryAcquire()) {
+      this.#asked = { at: now, durable: head?.durable ?? -1 };
+      return head;
+    }
+    try {
+      return await this.#settle();
+    } finally {
+      lock.release();
+    }
   }
 
   async #settle(): Promise<Head> {
@@ -285,15 +296,16 @@ export class Group {
 
   #learn(entries: readonly (readonly [number: number, entry: Entry])[], { end, last }: Head): void {
     const known = this.#known!;
-    for (const [number, entry] of entries) {
-      if (number <= known.number) continue;
-      if (number !== known.number + 1) throw new LedgerBroken("an entry is missing");
-      known.value = applied(known.value, entry, this.#host.document.list!);
-      known.number = number;
-      if (known.text !== null) known.unwritten.push(entry);
+    const news = entries.filter(([number]) => number > known.number);
+    if (news.some(([number], index) => number !== known.number + 1 + index) || known.number + news.length !== last) {
+      throw new LedgerBroken("an entry is missing");
     }
-    if (known.number !== last) throw new LedgerBroken("the last entry is missing");
     known.offset = end;
+    if (news.length === 0) return;
+    const changes = news.map(([, entry]) => entry);
+    known.value = applied(known.value, changes, this.#host.document.list!);
+    known.number = last;
+    if (known.text !== null) known.unwritten.push(...changes);
     if (known.unwritten.length <= MAX_UNWRITTEN) return;
     known.text = null;
     known.unwritten = [];
@@ -319,11 +331,18 @@ export class Group {
   }
 }
 
+/** Items that were added one after the other are added at once. */
 function written(text: ListText, entries: readonly Entry[]): ListText {
-  return entries.reduce(
-    (before, { item, at }) => (at === undefined ? appended(before, item) : replaced(before, at, item)),
-    text,
-  );
+  let [now, added] = [text, [] as unknown[]];
+  for (const { item, at } of entries) {
+    if (at === undefined) {
+      added.push(item);
+      continue;
+    }
+    now = replaced(appended(now, ...added), at, item);
+    added = [];
+  }
+  return appended(now, ...added);
 }
 
 /** The same file, with the same content: its number, size and times. */

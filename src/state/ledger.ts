@@ -1,6 +1,6 @@
-// Changes of one document that are agreed on and not yet written into it, one per line behind a head of fixed size. Read and
-// written only under the writers' lock. It is never synced and never trusted after a power cut: nobody was answered for
-// what is only here, and whatever does not add up is dropped.
+// Changes of one document that are agreed on and not yet written into it, one per line behind a head of fixed size. Written
+// only under the writers' lock; the head alone may be read without it. It is never synced and never trusted after a power
+// cut: nobody was answered for what is only here, and whatever does not add up is dropped.
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 
@@ -31,9 +31,9 @@ export interface Head {
   readonly voids: readonly (readonly [first: number, last: number])[];
 }
 
-const HEAD_BYTES = 4096;
+const HEAD_BYTES = 1024;
 /** Whoever was stopped while this many groups were dropped has long been told that it waited too long. */
-const MAX_VOIDS = 32;
+const MAX_VOIDS = 16;
 /** Kept lines spare other processes reading the document again; beyond this they cost more than they spare. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
@@ -56,21 +56,21 @@ export class LedgerFile {
     this.#fd = fd;
   }
 
-  /** null for a file that is new, or is none of ours. */
+  /** null for a file that is new or none of ours, and when it was read without the lock while it was being written. */
   head(): Head | null {
     try {
-      const head = JSON.parse(this.#read(0, HEAD_BYTES).toString("utf8")) as Head;
-      const numbers = [head.serial, head.end, head.last, head.placed, head.durable];
-      return numbers.every(Number.isSafeInteger) && Array.isArray(head.voids) ? head : null;
+      const [head, again] = this.#read(0, HEAD_BYTES).toString("latin1").split("\n");
+      return head === again ? JSON.parse(head!) : null;
     } catch {
       return null;
     }
   }
 
-  /** One page, written at once: a process that is killed leaves the old head or the new one. */
+  /** Within one page, written at once: a process that is killed leaves the old head or the new one. */
   writeHead(head: Head): Head {
-    const page = Buffer.alloc(HEAD_BYTES, " ");
-    if (page.write(JSON.stringify(head)) >= HEAD_BYTES) throw new LedgerBroken("the head does not fit");
+    const text = JSON.stringify(head);
+    const page = Buffer.from(`${text}\n${text}\n`.padEnd(HEAD_BYTES), "latin1");
+    if (page.length > HEAD_BYTES) throw new LedgerBroken("the head does not fit");
     this.#write(page, 0);
     return head;
   }
@@ -140,8 +140,9 @@ export function fateOf(head: Head, id: string, number: number): "durable" | "voi
   return number <= head.durable ? "durable" : null;
 }
 
-export function applied(value: unknown, { item, at, fields }: Entry, key: string): Record<string, unknown> {
+export function applied(value: unknown, entries: readonly Entry[], key: string): Record<string, unknown> {
   const before = (value ?? {}) as Record<string, unknown>;
-  const list = (before[key] ?? []) as readonly unknown[];
-  return { ...before, ...fields, [key]: at === undefined ? [...list, item] : list.with(at, item) };
+  const list = [...((before[key] ?? []) as readonly unknown[])];
+  for (const { item, at = list.length } of entries) list[at] = item;
+  return Object.assign({ ...before }, ...entries.map(({ fields }) => fields ?? {}), { [key]: list });
 }

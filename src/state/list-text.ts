@@ -32,10 +32,18 @@ export function withHead(text: ListText, value: Fields, key: string): ListText {
   return { ...text, head: headOf(value, key) };
 }
 
-export function appended(text: ListText, item: unknown): ListText {
-  const line = Buffer.from(text.starts.length === 0 ? JSON.stringify(item) : `${BETWEEN}${JSON.stringify(item)}`);
-  const start = text.starts.length === 0 ? 0 : text.body.length + BETWEEN.length;
-  return { head: text.head, body: Buffer.concat([text.body, line]), starts: [...text.starts, start] };
+export function appended(text: ListText, ...items: readonly unknown[]): ListText {
+  const starts = [...text.starts];
+  const parts: Uint8Array[] = [text.body];
+  let end = text.body.length;
+  for (const item of items) {
+    const between = starts.length === 0 ? "" : BETWEEN;
+    const line = Buffer.from(`${between}${JSON.stringify(item)}`);
+    starts.push(end + between.length);
+    parts.push(line);
+    end += line.length;
+  }
+  return { head: text.head, body: Buffer.concat(parts, end), starts };
 }
 
 export function replaced(text: ListText, index: number, item: unknown): ListText {

@@ -23,7 +23,7 @@ const SHORTEST_PAUSE_MS = 0.5;
 const EAGER_AFTER_MS = 250;
 
 /** Most changes take microseconds: asking again at once is cheaper than any pause. */
-const TRIES_AT_ONCE = 20;
+const TRIES_AT_ONCE = 3;
 
 /** Runs `change` alone. Throws STATE_LOCKED, naming the holder, when the lock does not come free in time. */
 export async function exclusively<T>(

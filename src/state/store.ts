@@ -234,7 +234,7 @@ export class Transaction {
     const { answer, entry } = change(before);
     if (entry === undefined) return answer;
     const how = entry.at === undefined ? { appended: entry.item } : { replaced: entry.at };
-    this.#store.replace(document as Document<unknown>, applied(before, entry, document.list!), how);
+    this.#store.replace(document as Document<unknown>, applied(before, [entry], document.list!), how);
     return answer;
   }
 
