@@ -158,10 +158,7 @@ export class Group {
     const { lock } = this.#host.settlers;
     // A lock that is held is asked for again when its holder has got something done, or has had the time to die.
     const now = performance.now();
-    if (head?.durable === this.#asked.durable && now - this.#asked.at < ASK_AGAIN_MS) {
-      await sleep(PAUSE_MS);
-      return this.#use((file) => file.head());
-    }
+    if (head?.durable === this.#asked.durable && now - this.#asked.at < ASK_AGAIN_MS) return this.#watch();
     if (!lock.tryAcquire()) {
       this.#asked = { at: now, durable: head?.durable ?? -1 };
       return head;
@@ -170,6 +167,20 @@ export class Group {
       return await this.#settle();
     } finally {
       lock.release();
+    }
+  }
+
+  /** Waits for the settler to get something done, and not for long. */
+  async #watch(): Promise<Head | null> {
+    const file = LedgerFile.open(this.#host.ledger);
+    try {
+      const before = file.progress();
+      const until = this.#asked.at + ASK_AGAIN_MS;
+      do await sleep(PAUSE_MS);
+      while (file.progress() === before && performance.now() < until);
+      return file.head();
+    } finally {
+      file.close();
     }
   }
 
@@ -187,7 +198,7 @@ export class Group {
       this.#host.placed(value);
     }
     syncFolder(dirname(this.#host.path));
-    return this.#writing(() => this.#use((file) => this.#markDurable(file, head)));
+    return this.#use((file) => this.#markDurable(file, head));
   }
 
   /** The whole document in a temporary file, on the disk. */
@@ -232,9 +243,11 @@ export class Group {
     }
   }
 
-  #markDurable(file: LedgerFile, { id, last }: Head): Head {
-    const head = this.#head(file);
-    return head.id === id && head.durable < last ? file.writeHead({ ...head, durable: last }) : head;
+  /** With the settlers' lock held; the head may be written by another meanwhile. */
+  #markDurable(file: LedgerFile, head: Head): Head {
+    const now = file.head();
+    if (now !== null && (now.id !== head.id || now.durable >= head.last)) return now;
+    return file.writeDurable(now ?? head, head.last);
   }
 
   /** Nobody settled in time. What is in the document needs only its folder synced; the rest is taken back. */

@@ -1,6 +1,7 @@
 // Changes of one document that are agreed on and not yet written into it, one per line behind a head of fixed size. Written
-// only under the writers' lock; the head alone may be read without it. It is never synced and never trusted after a power
-// cut: nobody was answered for what is only here, and whatever does not add up is dropped.
+// only under the writers' lock, but for the head's first bytes, which say how much is on the disk and are the settler's;
+// the head may be read without a lock. The file is never synced and never trusted after a power cut: nobody was answered
+// for what is only here, and whatever does not add up is dropped.
 import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 
@@ -31,7 +32,8 @@ export interface Head {
   readonly voids: readonly (readonly [first: number, last: number])[];
 }
 
-const HEAD_BYTES = 1024;
+const HEAD_BYTES = 2048;
+const PROGRESS_BYTES = 64;
 /** Whoever was stopped while this many groups were dropped has long been told that it waited too long. */
 const MAX_VOIDS = 16;
 /** Kept lines spare other processes reading the document again; beyond this they cost more than they spare. */
@@ -42,13 +44,17 @@ export class LedgerBroken extends Error {}
 export class LedgerFile {
   readonly #fd: number;
 
-  /** Opened for each use: the folder may be deleted and made again at any time. */
+  /** Never kept open for long: the folder may be deleted and made again at any time. */
+  static open(path: string): LedgerFile {
+    return new LedgerFile(openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o644));
+  }
+
   static use<T>(path: string, work: (file: LedgerFile) => T): T {
-    const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o644);
+    const file = LedgerFile.open(path);
     try {
-      return work(new LedgerFile(fd));
+      return work(file);
     } finally {
-      closeSync(fd);
+      file.close();
     }
   }
 
@@ -59,8 +65,9 @@ export class LedgerFile {
   /** null for a file that is new or none of ours, and when it was read without the lock while it was being written. */
   head(): Head | null {
     try {
-      const [head, again] = this.#read(0, HEAD_BYTES).toString("latin1").split("\n");
-      return head === again ? JSON.parse(head!) : null;
+      const bytes = this.#read(0, HEAD_BYTES);
+      const [progress, head] = [bytes.subarray(0, PROGRESS_BYTES), bytes.subarray(PROGRESS_BYTES)].map(writtenTwice);
+      return { ...JSON.parse(head!), durable: JSON.parse(progress!) };
     } catch {
       return null;
     }
@@ -68,11 +75,19 @@ export class LedgerFile {
 
   /** Within one page, written at once: a process that is killed leaves the old head or the new one. */
   writeHead(head: Head): Head {
-    const text = JSON.stringify(head);
-    const page = Buffer.from(`${text}\n${text}\n`.padEnd(HEAD_BYTES), "latin1");
-    if (page.length > HEAD_BYTES) throw new LedgerBroken("the head does not fit");
-    this.#write(page, 0);
+    const { durable: _, ...rest } = head;
+    this.#write(twice(JSON.stringify(rest), HEAD_BYTES - PROGRESS_BYTES), PROGRESS_BYTES);
     return head;
+  }
+
+  /** What waiters look at: it changes when something came to the disk, or was dropped. */
+  progress(): string {
+    return this.#read(0, PROGRESS_BYTES).toString("latin1");
+  }
+
+  writeDurable(head: Head, durable: number): Head {
+    this.#write(twice(JSON.stringify(durable), PROGRESS_BYTES), 0);
+    return { ...head, durable };
   }
 
   /** The entries from a byte on, with their numbers. Throws LedgerBroken for lines that cannot be what was written. */
@@ -100,15 +115,19 @@ export class LedgerFile {
     const { last, placed, voids } = head;
     const more = last > placed ? [...voids, [placed + 1, last] as const].slice(-MAX_VOIDS) : voids;
     const next = { ...head, serial: head.serial + 1, base, end: HEAD_BYTES, placing: null, voids: more };
-    const written = this.writeHead({ ...next, placed: last, durable: last });
+    const written = this.writeHead({ ...next, placed: last });
     ftruncateSync(this.#fd, HEAD_BYTES);
-    return written;
+    return this.writeDurable(written, last);
   }
 
   create(base: string): Head {
     const id = randomBytes(8).toString("hex");
     const none = { serial: 0, last: 0, placed: 0, durable: 0, placing: null, voids: [] };
-    return this.writeHead({ id, base, end: HEAD_BYTES, ...none });
+    return this.writeDurable(this.writeHead({ id, base, end: HEAD_BYTES, ...none }), 0);
+  }
+
+  close(): void {
+    closeSync(this.#fd);
   }
 
   changedMs(): number {
@@ -127,6 +146,19 @@ export class LedgerFile {
       at += writeSync(this.#fd, bytes, at, bytes.length - at, position + at);
     }
   }
+}
+
+/** Whoever reads while another writes sees two texts that differ, and looks again. */
+function twice(text: string, length: number): Buffer {
+  const bytes = Buffer.from(`${text}\n${text}\n`.padEnd(length), "latin1");
+  if (bytes.length > length) throw new LedgerBroken("the head does not fit");
+  return bytes;
+}
+
+function writtenTwice(bytes: Buffer): string {
+  const [text, again] = bytes.toString("latin1").split("\n");
+  if (text !== again) throw new LedgerBroken("the head is torn");
+  return text!;
 }
 
 export const isFull = ({ end }: Head) => end > MAX_BYTES;

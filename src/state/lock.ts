@@ -17,7 +17,7 @@ export interface Lock {
 export const LOCK_WAIT_MS = 30_000;
 
 /** Changes are short: asking again soon keeps the lock busy when many want it. */
-const FIRST_PAUSE_MS = 2;
+const FIRST_PAUSE_MS = 1;
 const SHORTEST_PAUSE_MS = 0.5;
 /** Whoever has waited longer asks more often: a newcomer must not always win. */
 const EAGER_AFTER_MS = 250;
