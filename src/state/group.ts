@@ -19,7 +19,7 @@ import {
   LedgerFile,
 } from "./ledger.js";
 import { appended, chunks, type ListText, listText, replaced, withHead } from "./list-text.js";
-import { exclusively, type Lock, lockedBy } from "./lock.js";
+import { exclusively, lockedBy, type NamedLock } from "./lock.js";
 
 /** What a change of one list answers, and the entry to make; without one nothing changes. */
 export interface Revision<R> {
@@ -42,11 +42,6 @@ export interface GroupHost {
   placed(value: unknown): void;
 }
 
-export interface NamedLock {
-  readonly lock: Lock;
-  readonly path: string;
-}
-
 /** What this process knows of the document with all entries applied. */
 interface Known {
   readonly id: string;
@@ -63,8 +58,8 @@ interface Known {
 const NOTHING = "none";
 /** Nobody waits this long for an entry: whoever made the last one is gone. */
 const STALE_MS = 60_000;
-const PAUSE_MS = 1;
-const ASK_AGAIN_MS = 10;
+const PAUSE_MS = 2;
+const ASK_AGAIN_MS = 20;
 const MAX_TRIES = 100;
 const MAX_UNWRITTEN = 1_000;
 
@@ -72,8 +67,6 @@ export class Group {
   readonly #host: GroupHost;
   #known: Known | null = null;
   #round: Promise<Head | null> | null = null;
-  /** When the settlers' lock was last asked for, and how far they had come. */
-  #asked = { at: 0, durable: -1 };
 
   constructor(host: GroupHost) {
     this.#host = host;
@@ -154,15 +147,9 @@ export class Group {
   async #advance(): Promise<Head | null> {
     // Requests that arrived together enter first.
     await later();
-    const head = this.#use((file) => file.head());
     const { lock } = this.#host.settlers;
-    // A lock that is held is asked for again when its holder has got something done, or has had the time to die.
-    const now = performance.now();
-    if (head?.durable === this.#asked.durable && now - this.#asked.at < ASK_AGAIN_MS) return this.#watch();
-    if (!lock.tryAcquire()) {
-      this.#asked = { at: now, durable: head?.durable ?? -1 };
-      return head;
-    }
+    const before = this.#use((file) => file.progress());
+    if (!lock.tryAcquire()) return this.#watch(before);
     try {
       return await this.#settle();
     } finally {
@@ -170,14 +157,12 @@ export class Group {
     }
   }
 
-  /** Waits for the settler to get something done, and not for long. */
-  async #watch(): Promise<Head | null> {
+  /** Waits until the settler has got something done, or has had the time to die. */
+  async #watch(before: string): Promise<Head | null> {
     const file = LedgerFile.open(this.#host.ledger);
     try {
-      const before = file.progress();
-      const until = this.#asked.at + ASK_AGAIN_MS;
-      do await sleep(PAUSE_MS);
-      while (file.progress() === before && performance.now() < until);
+      const until = performance.now() + ASK_AGAIN_MS;
+      while (file.progress() === before && performance.now() < until) await sleep(PAUSE_MS);
       return file.head();
     } finally {
       file.close();
@@ -335,8 +320,7 @@ export class Group {
   }
 
   #writing<T>(work: () => T): Promise<T> {
-    const { lock, path } = this.#host.writers;
-    return exclusively(lock, path, work, this.#host.waitMs);
+    return exclusively(this.#host.writers, work, this.#host.waitMs);
   }
 
   #use<T>(work: (file: LedgerFile) => T): T {

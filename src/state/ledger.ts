@@ -34,6 +34,7 @@ export interface Head {
 
 const HEAD_BYTES = 2048;
 const PROGRESS_BYTES = 64;
+const MAX_LOOKS = 1_000;
 /** Whoever was stopped while this many groups were dropped has long been told that it waited too long. */
 const MAX_VOIDS = 16;
 /** Kept lines spare other processes reading the document again; beyond this they cost more than they spare. */
@@ -64,13 +65,23 @@ export class LedgerFile {
 
   /** null for a file that is new or none of ours, and when it was read without the lock while it was being written. */
   head(): Head | null {
+    // In this order: dropping writes what never happened first, and only then that everything else did.
+    const durable = this.#durable();
+    const text = writtenTwice(this.#read(PROGRESS_BYTES, HEAD_BYTES - PROGRESS_BYTES));
     try {
-      const bytes = this.#read(0, HEAD_BYTES);
-      const [progress, head] = [bytes.subarray(0, PROGRESS_BYTES), bytes.subarray(PROGRESS_BYTES)].map(writtenTwice);
-      return { ...JSON.parse(head!), durable: JSON.parse(progress!) };
+      return text === null ? null : { ...JSON.parse(text), durable };
     } catch {
       return null;
     }
+  }
+
+  /** The settler may be writing it, lock or no lock. What stays torn claims nothing. */
+  #durable(): number {
+    for (let tries = 0; tries < MAX_LOOKS; tries += 1) {
+      const text = writtenTwice(this.#read(0, PROGRESS_BYTES));
+      if (text !== null) return Number.parseInt(text, 10) || 0;
+    }
+    return 0;
   }
 
   /** Within one page, written at once: a process that is killed leaves the old head or the new one. */
@@ -155,10 +166,9 @@ function twice(text: string, length: number): Buffer {
   return bytes;
 }
 
-function writtenTwice(bytes: Buffer): string {
+function writtenTwice(bytes: Buffer): string | null {
   const [text, again] = bytes.toString("latin1").split("\n");
-  if (text !== again) throw new LedgerBroken("the head is torn");
-  return text!;
+  return text === again ? text! : null;
 }
 
 export const isFull = ({ end }: Head) => end > MAX_BYTES;

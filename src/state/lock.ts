@@ -13,6 +13,11 @@ export interface Lock {
   release(): void;
 }
 
+export interface NamedLock {
+  readonly lock: Lock;
+  readonly path: string;
+}
+
 /** A change takes milliseconds, even in a crowd; whoever waits this long waits for a process that is stuck or stopped. */
 export const LOCK_WAIT_MS = 30_000;
 
@@ -26,12 +31,17 @@ const EAGER_AFTER_MS = 250;
 const TRIES_AT_ONCE = 3;
 
 /** Runs `change` alone. Throws STATE_LOCKED, naming the holder, when the lock does not come free in time. */
-export async function exclusively<T>(
-  lock: Lock,
-  path: string,
-  change: () => T | Promise<T>,
-  waitMs = LOCK_WAIT_MS,
-): Promise<T> {
+export async function exclusively<T>({ lock, path }: NamedLock, change: () => T, waitMs = LOCK_WAIT_MS): Promise<T> {
+  await acquire({ lock, path }, waitMs);
+  try {
+    return change();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Whoever acquires releases. Throws STATE_LOCKED as above. */
+export async function acquire({ lock, path }: NamedLock, waitMs: number): Promise<void> {
   const start = performance.now();
   for (let tries = 1; !lock.tryAcquire(); tries += 1) {
     if (tries % TRIES_AT_ONCE !== 0) continue;
@@ -40,11 +50,6 @@ export async function exclusively<T>(
     const pause = Math.max(SHORTEST_PAUSE_MS, FIRST_PAUSE_MS * (1 - waited / EAGER_AFTER_MS));
     // Uneven pauses keep a crowd of writers from asking in step.
     await sleep(pause * (0.5 + Math.random()));
-  }
-  try {
-    return await change();
-  } finally {
-    lock.release();
   }
 }
 

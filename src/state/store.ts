@@ -18,11 +18,11 @@ import { basename, dirname, join } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
 import { atomicWrite, syncFolder, TEMP_MARK } from "../files/index.js";
 import { type Document, newerVersion, tasksFile } from "./documents.js";
-import { Group, identityAt, identityOf, ledgerPath, type NamedLock, type Revision } from "./group.js";
+import { Group, identityAt, identityOf, ledgerPath, type Revision } from "./group.js";
 import { assertInside, type Layout } from "./layout.js";
 import { applied } from "./ledger.js";
 import { appended, chunks, type ListText, listText, replaced, withHead } from "./list-text.js";
-import { exclusively, LOCK_WAIT_MS, openLock } from "./lock.js";
+import { acquire, exclusively, LOCK_WAIT_MS, type NamedLock, openLock } from "./lock.js";
 
 /** What many agents change at once. */
 const GROUPED: readonly Document<unknown>[] = [tasksFile as Document<unknown>];
@@ -74,9 +74,12 @@ export class Store {
   /** Runs `change` alone among all processes. What it wrote before throwing stays written: order your writes. */
   async update<T>(change: (transaction: Transaction) => T): Promise<T> {
     assertInside(this.layout);
-    const { lock, path } = this.#writers;
-    const alone = () => exclusively(lock, path, () => this.#change(change), this.#waitMs);
-    return exclusively(this.#settlers.lock, this.#settlers.path, alone, this.#waitMs);
+    await acquire(this.#settlers, this.#waitMs);
+    try {
+      return await exclusively(this.#writers, () => this.#change(change), this.#waitMs);
+    } finally {
+      this.#settlers.lock.release();
+    }
   }
 
   /** Changes one list, together with whoever else changes it now. `change` may be asked more than once; it only answers. */

@@ -110,7 +110,7 @@ export const MUTATING: readonly ToolCall[] = [
   { tool: "artifact_write", params: { filename: "a.md", content: "new" } },
 ];
 
-const SYSCALLS = ["openat", "mkdir", "write", "pwrite64", "fsync", "rename", "unlink"];
+const SYSCALLS = ["openat", "mkdir", "write", "pwrite64", "fsync", "rename", "unlink", "ftruncate"];
 
 /** Kills a tool at each system call by which it changes anything, and looks at what is left. */
 export async function killAtSystemCalls({ tool, params }: ToolCall, most = Number.POSITIVE_INFINITY) {
@@ -119,21 +119,24 @@ export async function killAtSystemCalls({ tool, params }: ToolCall, most = Numbe
   const step = Math.max(1, Math.ceil(points.length / most));
   const wrong: string[] = [];
   let tried = 0;
-  for (const { name, nth } of points.filter((_, index) => index % step === 0)) {
+  const left = points.filter((_, index) => index % step === 0);
+  const lane = async () => {
+    for (let point = left.shift(); point !== undefined; point = left.shift()) await tryOne(point);
+  };
+  const tryOne = async ({ name, nth }: { name: string; nth: number }) => {
     const project = await seeded();
     const inject = `${name}:signal=KILL:when=${nth}`;
-    spawnSync(
+    const child = spawn(
       "strace",
       ["-qq", "-o", "/dev/null", "-e", `trace=${SYSCALLS.join(",")}`, "-e", `inject=${inject}`, ...program],
-      {
-        cwd: project,
-        env: { ...process.env, NEXUS_PROJECT_DIR: project },
-      },
+      { cwd: project, env: { ...process.env, NEXUS_PROJECT_DIR: project }, stdio: "ignore" },
     );
+    await once(child, "exit");
     tried += 1;
     wrong.push(...(await look(project)).map((text) => `${tool} killed at ${name} ${nth}: ${text}`));
     rmSync(project, { recursive: true, force: true });
-  }
+  };
+  await Promise.all([lane(), lane(), lane()]);
   return { tried, wrong };
 }
 

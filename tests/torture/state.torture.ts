@@ -24,35 +24,48 @@ afterAll(() => {
   for (const folder of made) rmSync(folder, { recursive: true, force: true });
 });
 
+function verdict(what: string, counts: Record<string, number>): void {
+  const said = Object.entries(counts).map(([name, count]) => `${name} ${count}`);
+  console.log(`${what}: ${said.join(", ")}`);
+}
+
 describe("state", () => {
   it("8 processes × 1,250 adds: 0 lost, 0 duplicate ids, 0 failed", async () => {
-    expect(await manyWriters(fresh(), 8, 1_250)).toEqual({ failed: 0, lost: 0, duplicateIds: 0, duplicateAnswers: 0 });
+    const found = await manyWriters(fresh(), 8, 1_250);
+    verdict("8 processes × 1,250 adds", { adds: 10_000, ...found });
+    expect(found).toEqual({ failed: 0, lost: 0, duplicateIds: 0, duplicateAnswers: 0 });
   });
 
   it("1,000 kills: 0 acknowledged changes lost, 0 torn, the next operation within a second", async () => {
-    const { lost, torn, slowestMs, acknowledged } = await kills(fresh(), 1_000);
-    console.log(`${acknowledged} acknowledged, slowest ${slowestMs.toFixed(0)} ms`);
+    const found = await kills(fresh(), 1_000);
+    const { lost, torn, slowestMs } = found;
+    verdict("1,000 kills", { ...found, slowestMs: Math.round(slowestMs) });
     expect({ lost, torn }).toEqual({ lost: 0, torn: 0 });
     expect(slowestMs).toBeLessThan(1_000);
   });
 
   it.each(MUTATING)("killed at every mutating system call of $tool", async (call) => {
     const { tried, wrong } = await killAtSystemCalls(call);
-    console.log(`${call.tool}: ${tried} points`);
+    verdict(`killed at system calls of ${call.tool}`, { points: tried, wrong: wrong.length });
     expect(wrong).toEqual([]);
     expect(tried).toBeGreaterThan(5);
   });
 
   it.skipIf(!canMount())("a disk that is full at each 4 KiB", async () => {
-    const { wrong } = await fullDisk(Array.from({ length: 64 }, (_, blocks) => blocks));
+    const { refused, done, wrong } = await fullDisk(Array.from({ length: 64 }, (_, blocks) => blocks));
+    verdict("full disk, 64 steps", { refused, done, wrong: wrong.length });
     expect(wrong).toEqual([]);
   });
 
   it("looks like one after the other", async () => {
-    for (let round = 0; round < 20; round += 1) expect(isLinearizable(await register(fresh(), 6, 40))).toBe(true);
+    let histories = 0;
+    for (; histories < 20; histories += 1) expect(isLinearizable(await register(fresh(), 6, 40))).toBe(true);
+    verdict("one after the other", { histories, operations: histories * 6 * 40 });
   });
 
   it("the lock without the kernel: 300 kills, nothing counted twice", async () => {
-    expect((await fileLockKills(fresh(), 8, 300)).twice).toBe(0);
+    const { counted, twice } = await fileLockKills(fresh(), 8, 300);
+    verdict("the lock without the kernel, 300 kills", { counted, twice });
+    expect(twice).toBe(0);
   });
 });
