@@ -1,4 +1,4 @@
-import { createHash, hash, webcrypto } from "node:crypto";
+import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
@@ -68,11 +68,6 @@ interface PackedEntry extends FolderEntry {
   readonly hash?: string;
 }
 
-/** Its hash may still be under way on another thread. */
-interface EntryUnderWay extends FolderEntry {
-  readonly hash?: string | Promise<string>;
-}
-
 /** Packs a folder into one bundle. The output appears whole or not at all. */
 export async function packFolder(folder: string, options: PackOptions): Promise<Packed> {
   const { compression = "gzip", level = "default", signal } = options;
@@ -114,7 +109,7 @@ async function packEntries(
   listing: Listing,
   { signal, onProgress, observe }: PackOptions,
 ): Promise<PackedEntry[]> {
-  const entries: EntryUnderWay[] = [];
+  const entries: PackedEntry[] = [];
   const total = listing.entries.length;
   for (const entry of listing.entries) {
     signal?.throwIfAborted();
@@ -127,10 +122,7 @@ async function packEntries(
     }
     onProgress?.({ type: "entry_packed", path: entry.path, bytes: entry.size, done: entries.length, total });
   }
-  const packed: PackedEntry[] = [];
-  for (const entry of entries)
-    packed.push(entry.hash instanceof Promise ? { ...entry, hash: await entry.hash } : (entry as PackedEntry));
-  return packed;
+  return entries;
 }
 
 /** Files up to this size are read with one call and never cut by a block's end. */
@@ -157,7 +149,7 @@ function packSmall(
   const observer = observe?.(entry.path);
   observer?.chunk(bytes, true);
   observer?.end();
-  return { ...entry, hash: hashHere(bytes) };
+  return { ...entry, hash: `sha256:${hash("sha256", bytes, "hex")}` };
 }
 
 async function packFile(
@@ -165,9 +157,8 @@ async function packFile(
   root: string,
   entry: FolderEntry,
   observe: PackOptions["observe"],
-): Promise<EntryUnderWay> {
-  const observer = observe?.(entry.path) ?? null;
-  const source = new SourceFile(join(root, entry.path), entry.path, observer, hashElsewhere);
+): Promise<PackedEntry> {
+  const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
   try {
     const item: FolderEntry = { ...entry, size: source.size, executable: source.executable };
     await writer.add(item, (target) => source.fill(target));
@@ -199,7 +190,7 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
   const buffer = Buffer.allocUnsafeSlow(256 * 1024);
   return listing.entries.map((entry) => {
     if (entry.kind === "folder") return entry;
-    const source = new SourceFile(join(root, entry.path), entry.path, null, hashHere);
+    const source = new SourceFile(join(root, entry.path), entry.path, null);
     try {
       for (let left = source.size; left > 0; ) left -= source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
       return { ...entry, size: source.size, executable: source.executable, hash: source.end() };
@@ -210,21 +201,19 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
 }
 
 /** A file being packed: read once, hashed as it is read, refused if it does not hold still. */
-class SourceFile<Hash> {
+class SourceFile {
   readonly size: number;
   readonly executable: boolean;
   private readonly file: number;
   private readonly path: string;
   private readonly observer: Observer | null;
-  private readonly hashWhole: (bytes: Buffer) => Hash;
   private digest: ReturnType<typeof createHash> | null = null;
-  private whole: Hash | null = null;
+  private whole: string | null = null;
   private filled = 0;
 
-  constructor(full: string, path: string, observer: Observer | null, hashWhole: (bytes: Buffer) => Hash) {
+  constructor(full: string, path: string, observer: Observer | null) {
     this.path = path;
     this.observer = observer;
-    this.hashWhole = hashWhole;
     this.file = openSource(full);
     const found = fstatSync(this.file);
     if (!found.isFile()) {
@@ -244,7 +233,7 @@ class SourceFile<Hash> {
     }
     if (length === 0) throw changed(this.path, "became shorter");
     const bytes = length === target.length ? target : target.subarray(0, length);
-    if (length === this.size) this.whole = this.hashWhole(bytes);
+    if (length === this.size) this.whole = hash("sha256", bytes, "hex");
     else this.digest = (this.digest ?? createHash("sha256")).update(bytes);
     this.filled += length;
     this.observer?.chunk(bytes, this.filled === this.size);
@@ -252,10 +241,10 @@ class SourceFile<Hash> {
   }
 
   /** The hash, once everything was read. */
-  end(): string | Hash {
+  end(): string {
     if (readSync(this.file, PROBE, 0, 1, null) !== 0) throw changed(this.path, "became longer");
     this.observer?.end();
-    return this.whole ?? `sha256:${(this.digest ?? createHash("sha256")).digest("hex")}`;
+    return `sha256:${this.whole ?? (this.digest ?? createHash("sha256")).digest("hex")}`;
   }
 
   close(): void {
@@ -264,16 +253,6 @@ class SourceFile<Hash> {
 }
 
 const PROBE = Buffer.alloc(1);
-
-function hashHere(bytes: Buffer): string {
-  return `sha256:${hash("sha256", bytes, "hex")}`;
-}
-
-/** On another thread, of a copy: the caller may go on at once. */
-function hashElsewhere(bytes: Buffer): Promise<string> {
-  const digest = webcrypto.subtle.digest("SHA-256", bytes);
-  return digest.then((found) => `sha256:${Buffer.from(found).toString("hex")}`);
-}
 
 function changed(path: string, what: string): NutError {
   return new NutError("SOURCE_CHANGED", `${path} ${what} while it was packed`, {
