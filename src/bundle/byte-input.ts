@@ -13,6 +13,8 @@ export interface ByteInput {
   close(): Promise<void>;
   /** Bytes handed out so far, what was put back aside. */
   readonly consumed: number;
+  /** The file it comes from; null for a stream. */
+  readonly path: string | null;
 }
 
 class Input implements ByteInput {
@@ -21,9 +23,12 @@ class Input implements ByteInput {
   private readonly pull: () => Promise<Buffer | null>;
   private readonly shut: () => Promise<void>;
 
-  constructor(pull: () => Promise<Buffer | null>, shut: () => Promise<void>) {
+  readonly path: string | null;
+
+  constructor(pull: () => Promise<Buffer | null>, shut: () => Promise<void>, path: string | null = null) {
     this.pull = pull;
     this.shut = shut;
+    this.path = path;
   }
 
   async next(): Promise<Buffer | null> {
@@ -64,10 +69,11 @@ export function fileInput(path: string, options: FileInputOptions = {}): ByteInp
         resolve(length === 0 ? null : buffer.subarray(0, length));
       });
     });
-  return new Input(pull, async () => {
+  const shut = async () => {
     if (!closed) closeSync(file);
     closed = true;
-  });
+  };
+  return new Input(pull, shut, path);
 }
 
 function openRegular(path: string): number {

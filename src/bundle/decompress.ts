@@ -16,7 +16,7 @@ export const ZSTD_MAGIC = Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
 /** Reads the magic and says how the rest is compressed. */
 export async function readMagic(input: ByteInput): Promise<Compression> {
   const magic = await take(input, 4);
-  if (!magic.equals(MAGIC)) throw wrongMagic(magic);
+  if (!magic.equals(MAGIC)) throw wrongMagic(magic, input.path);
   const start = await take(input, 4);
   input.unread(start);
   if (start.length === 0) throw damaged("the bundle is empty after its first four bytes");
@@ -25,13 +25,14 @@ export async function readMagic(input: ByteInput): Promise<Compression> {
   return "none";
 }
 
-function wrongMagic(magic: Buffer): NutError {
+function wrongMagic(magic: Buffer, path: string | null): NutError {
+  const name = path === null ? "" : `${path}: `;
   if (magic.equals(SEALED)) {
-    return new NutError("BUNDLE_SEALED", "the bundle is sealed for one recipient", {
+    return new NutError("BUNDLE_SEALED", `${name}the bundle is sealed for one recipient`, {
       hint: "open it with the recipient's key: nutshell unpack <file> --identity <key file>",
     });
   }
-  return new NutError("BUNDLE_BAD_MAGIC", `not a bundle: it ${describe(magic)}`, {
+  return new NutError("BUNDLE_BAD_MAGIC", `${name}not a bundle: it ${describe(magic)}`, {
     hint: "bundles are made with: nutshell pack --dir <dir> -o <file>.nut",
   });
 }

@@ -1,8 +1,8 @@
 // nutshell.json: read strictly as JSON, leniently as a manifest. Text that two readers could understand differently is
 // refused; a date or an enum that does not parse is a finding, because other tools write them and the rest is usable.
-import { closeSync, constants, fstatSync, openSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { type Finding, fromSystemError, NutError } from "../errors.js";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { type Finding, fromSystemError, NutError, shellWord } from "../errors.js";
 import { atomicWrite, formatJson, JsonError, parseJson } from "../files/index.js";
 import { Manifest } from "../schema/manifest.js";
 import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "./limits.js";
@@ -100,8 +100,11 @@ function readSmallFile(path: string): Buffer {
   } catch (error) {
     const refusal = fromSystemError(error, path);
     if (refusal?.code !== "FILE_NOT_FOUND") throw refusal ?? error;
+    const folder = dirname(path);
+    if (!existsSync(folder))
+      throw new NutError("FILE_NOT_FOUND", `${folder}: no such folder`, { data: { path: folder } });
     throw new NutError("MANIFEST_MISSING", `${path}: no manifest here`, {
-      hint: "nutshell init --dir <dir>",
+      hint: `nutshell init --dir ${shellWord(folder)}`,
       data: { path },
     });
   }

@@ -1,5 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import { type Command, type Flag, GLOBAL_FLAGS, type Positional, type Values } from "./command.js";
 import { suggest } from "./suggest.js";
 
@@ -30,7 +30,11 @@ export function parse(program: string, name: string, argv: readonly string[], co
     if (token.kind === "positional") words.push(token.value);
     if (token.kind === "option") readFlag(token, { flags, values, program, name });
   }
-  if (values.help !== true) fillPositionals(words, command.positionals ?? [], values, `${program} ${name}`);
+  if (values.help !== true) {
+    const typed = `${program} ${name}`;
+    const instead = (word: string) => insteadOf(word, typed, command);
+    fillPositionals(words, { positionals: command.positionals ?? [], values, command: typed, instead });
+  }
   if (command.rest !== undefined && split >= 0) values[command.rest] = argv.slice(split + 1);
 
   const { json, quiet, help, noColor, ...rest } = values;
@@ -93,7 +97,15 @@ function readFlag(token: OptionToken, { flags, values, program, name }: FlagTarg
   } else values[field] = value;
 }
 
-function fillPositionals(words: string[], positionals: readonly Positional[], values: Values, command: string): void {
+interface Filling {
+  readonly positionals: readonly Positional[];
+  readonly values: Values;
+  readonly command: string;
+  /** What to type instead of a word that has no place. */
+  readonly instead: (word: string) => string;
+}
+
+function fillPositionals(words: readonly string[], { positionals, values, command, instead }: Filling): void {
   const left = [...words];
   for (const { name, field = name, optional, many } of positionals) {
     if (many) {
@@ -107,8 +119,15 @@ function fillPositionals(words: string[], positionals: readonly Positional[], va
     }
   }
   if (left.length > 0) {
-    throw new NutError("USAGE", `${command} does not take "${left[0]}"`, { hint: `${command} --help` });
+    throw new NutError("USAGE", `${command} does not take "${left[0]}"`, { hint: instead(shellWord(left[0]!)) });
   }
+}
+
+/** A folder where only --dir is taken, and a program where only what follows `--` is, are what people type first. */
+function insteadOf(word: string, typed: string, { flags, positionals = [], rest }: Command): string {
+  if (rest !== undefined) return `${typed} [flags] -- ${word}`;
+  if (flags?.dir !== undefined && positionals.length === 0) return `${typed} --dir ${word}`;
+  return `${typed} --help`;
 }
 
 function missing(command: string, name: string): NutError {

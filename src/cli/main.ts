@@ -3,7 +3,7 @@
 import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
 import { JSON_VERSION, VERSION } from "../version.js";
 import { fieldName, type Parsed, parse } from "./args.js";
-import type { Entry, OperationCommand, Program } from "./command.js";
+import type { Entry, OperationCommand, Program, Values } from "./command.js";
 import { contextOf, type Io } from "./io.js";
 import { progressLine } from "./progress.js";
 import { suggest } from "./suggest.js";
@@ -19,11 +19,14 @@ export async function main(program: Program, argv: readonly string[], io: Io): P
   }
 }
 
+const VERSION_WORDS: ReadonlySet<string> = new Set(["version", "--version", "-v", "-V"]);
+const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h", "--json"]);
+
 async function dispatch(program: Program, argv: readonly string[], io: Io): Promise<number> {
   const first = argv[0];
-  if (first === "--version" || first === "version") return version(program, argv, io);
-  if (first === undefined || first === "help" || first === "--help" || first === "-h") {
-    return help(program, argv.slice(1), io);
+  if (first !== undefined && VERSION_WORDS.has(first)) return version(program, argv, io);
+  if (first === undefined || HELP_WORDS.has(first)) {
+    return help(program, first === "--json" ? argv : argv.slice(1), io);
   }
   const { entry, rest } = findEntry(program, argv);
   const { default: command } = await entry.load();
@@ -48,7 +51,7 @@ async function runOperation(
     else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
   });
   const input = command.operation.input.safeParse(command.input?.(values) ?? values);
-  if (!input.success) throw invalidInput(program, entry, command, input.error.issues);
+  if (!input.success) throw invalidInput(program, entry, { command, values, issues: input.error.issues });
   try {
     const result = await command.operation.run(input.data, context);
     line.clear();
@@ -122,21 +125,35 @@ function hasColor(io: Io): boolean {
 }
 
 interface Issue {
+  readonly code?: string | undefined;
+  readonly values?: readonly unknown[];
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
 
+interface Invalid {
+  readonly command: OperationCommand;
+  readonly values: Values;
+  readonly issues: readonly Issue[];
+}
+
 /** Zod's sentences are not for people: name the argument as it is typed, then say what is wrong with it. */
-function invalidInput(program: Program, entry: Entry, command: OperationCommand, issues: readonly Issue[]): NutError {
+function invalidInput(program: Program, entry: Entry, { command, values, issues }: Invalid): NutError {
   const issue = issues[0]!;
   const field = String(issue.path[0] ?? "");
   const positional = (command.positionals ?? []).find(({ name, field: own = name }) => own === field);
   const flag = Object.entries(command.flags ?? {}).find(([name, { field: own = fieldName(name) }]) => own === field);
   const label = positional !== undefined ? `<${positional.name}>` : flag !== undefined ? `--${flag[0]}` : field;
-  return new NutError("USAGE", `${program.name} ${entry.name}: ${label}: ${issue.message}`, {
+  return new NutError("USAGE", `${program.name} ${entry.name}: ${label}: ${inWords(issue, values[field])}`, {
     hint: `${program.name} ${entry.name} --help`,
     data: { issues },
   });
+}
+
+function inWords({ code, values = [], message }: Issue, given: unknown): string {
+  if (code !== "invalid_value") return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+  const instead = typeof given === "string" ? `, not "${given}"` : "";
+  return `is one of ${values.join(", ")}${instead}`;
 }
 
 function report(program: Program, error: unknown, io: Io, json: boolean): number {

@@ -1,5 +1,5 @@
 // Drivers are loaded when they are asked for: a protocol library is not paid for by someone who runs another program.
-import type { Driver, DriverName } from "./driver.js";
+import { DRIVER_NAMES, type Driver, type DriverName } from "./driver.js";
 
 export {
   ABILITIES,
@@ -24,6 +24,10 @@ const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   acp: async () => (await import("./acp.js")).acp,
   command: async () => (await import("./command.js")).commandDriver,
 };
+
+export function isDriverName(name: string): name is DriverName {
+  return (DRIVER_NAMES as readonly string[]).includes(name);
+}
 
 export function loadDriver(name: DriverName): Promise<Driver> {
   return LOAD[name]();

@@ -16,5 +16,5 @@ export {
 } from "./folder.js";
 export { isRunBusy, type RunInput } from "./open-run.js";
 export type { RunOptions } from "./options.js";
-export { type Peek, peekRequest, previewRun } from "./preview.js";
+export { carriesDemoScript, type Peek, peekRequest, previewRun } from "./preview.js";
 export { demoCommand, toolServer } from "./programs.js";

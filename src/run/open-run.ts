@@ -142,8 +142,9 @@ async function assertComplete(folder: string, manifest: Manifest, options: RunOp
   const files = new Map(listing.entries.filter(({ kind }) => kind === "file").map(({ path, size }) => [path, size]));
   const read = async (path: string) => readFileSync(join(folder, path));
   const { status, missing } = await assess({ manifest, files, left: [], read }, { now, dir: options.request });
-  if (status !== "incomplete") return;
-  throw new NutError("BUNDLE_INCOMPLETE", `the request is incomplete: ${missing[0] ?? "something is missing"}`, {
+  if (status === "ready") return;
+  const what = status === "draft" ? "still a draft" : "incomplete";
+  throw new NutError("BUNDLE_INCOMPLETE", `the request is ${what}: ${missing[0] ?? "something is missing"}`, {
     hint: `nutshell check ${shellWord(options.request)}`,
     data: { missing },
   });

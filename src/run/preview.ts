@@ -1,5 +1,5 @@
 // What a run would do, without doing it: plan, roles, limits and commands. Leaves nothing behind.
-import { lstatSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBundle, readManifest } from "../bundle/index.js";
@@ -9,6 +9,7 @@ import type { Manifest } from "../schema/manifest.js";
 import type { AgentRunner } from "./agent.js";
 import type { Budget } from "./budget.js";
 import { readConstraints } from "./constraints.js";
+import { DEMO_SCRIPT } from "./demo/script.js";
 import { givenPlan, planFacts, plansWithLead } from "./engine.js";
 import { runFolder } from "./folder.js";
 import type { RunOptions } from "./options.js";
@@ -98,6 +99,17 @@ export async function peekRequest(source: string): Promise<Peek> {
         .join("")
         .replace(/^-+|-+$/g, "") || "request",
   };
+}
+
+/** Whether the demo agent has a part to play in it. */
+export async function carriesDemoScript(source: string): Promise<boolean> {
+  if (lstatSync(source).isDirectory()) return existsSync(join(source, DEMO_SCRIPT));
+  const bundle = await openBundle(source);
+  try {
+    return await bundle.has(DEMO_SCRIPT);
+  } finally {
+    await bundle.close();
+  }
 }
 
 async function bundleManifest(path: string): Promise<Manifest> {

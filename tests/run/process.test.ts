@@ -67,7 +67,7 @@ describe("before anything is started", () => {
     expect(ran.stdout).toMatch(/1\s+Fix slugs.*engineer/);
     expect(ran.stdout).toContain("no_file_edit");
     expect(ran.stdout).toContain("enforced: Change only files/src/slug.mjs");
-    expect(ran.stdout).toContain("timeMs 60000");
+    expect(ran.stdout).toContain("limits: time=1m,agent=1h,stall=10m,loop=12");
     expect(ran.stdout).toContain("demo-agent.js");
     expect(existsSync(join(cwd, ".nexus"))).toBe(false);
   });

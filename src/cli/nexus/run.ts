@@ -25,7 +25,7 @@ export default command(runStart, {
       about: "age identity that opens the request's vault (default: none, it stays closed)",
     },
     yes: { short: "y", about: "do not ask: deliver what is there when a task fails for good" },
-    force: { about: "work on a request that nutshell check calls incomplete" },
+    force: { about: "work on a request that nutshell check does not call ready" },
     "dry-run": { about: "show plan, roles, limits and commands; start nothing" },
   },
   about: [

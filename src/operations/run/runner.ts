@@ -1,5 +1,5 @@
 // Which program runs the agents, from what the person asked for.
-import { type DriverName, loadDriver } from "../../drivers/index.js";
+import { DRIVER_NAMES, isDriverName, loadDriver } from "../../drivers/index.js";
 import { NutError } from "../../errors.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../run/index.js";
 
@@ -12,7 +12,12 @@ export interface RunnerInput {
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
 export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";
-  const driver = await loadDriver(demo ? "command" : (name as DriverName));
+  if (!demo && !isDriverName(name)) {
+    throw new NutError("USAGE", `there is no driver "${name}": demo, ${DRIVER_NAMES.join(", ")}`, {
+      hint: "nexus drivers shows which of them can be used here",
+    });
+  }
+  const driver = await loadDriver(demo ? "command" : name);
   const line = demo ? demoCommand() : command;
   if (name === "command" && line === undefined) {
     throw new NutError("USAGE", "--driver command needs --command", {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../catalog/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import {
+  carriesDemoScript,
   createRun,
   executeRun,
   hasPlan,
@@ -46,6 +47,7 @@ export const runStart = operation({
     const outer = openProject(context.cwd, { env: context.env });
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const driver = input.driver ?? catalog.config.program ?? "demo";
+    if (driver === "demo" && !(await carriesDemoScript(request))) throw noDemo(input.request);
     const runner = await findRunner({ driver, command: input.command, env: context.env });
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
@@ -84,6 +86,11 @@ export const runStart = operation({
     }
   },
 });
+
+const noDemo = (request: string) =>
+  new NutError("DRIVER_MISSING", "the demo agent plays only requests that carry context/demo-agent.json", {
+    hint: `nexus run ${shellWord(request)} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
+  });
 
 /** The project's own limits, in the words of --budget. */
 const configured = (limits: Readonly<Record<string, string | number>> = {}) =>

@@ -51,7 +51,7 @@ export const reveal = operation({
       return { name: null, value };
     }
     if (input.name === undefined)
-      throw new NutError("USAGE", "reveal needs a <name>", { hint: "nutshell credentials" });
+      throw new NutError("USAGE", "nutshell reveal needs <name>", { hint: "nutshell credentials" });
     const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
     const { vault } = await unlock(folder, keys);
     const credential = findCredential(vault, input.name);

@@ -39,8 +39,10 @@ export interface DemoScript {
   readonly review?: readonly { readonly file: string; readonly contains: string }[];
 }
 
+export const DEMO_SCRIPT = "context/demo-agent.json";
+
 export function readScript(cwd: string): DemoScript | null {
-  const path = join(cwd, "context", "demo-agent.json");
+  const path = join(cwd, DEMO_SCRIPT);
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as DemoScript) : null;
 }
 

@@ -1,0 +1,125 @@
+// What people type first, and get wrong: every answer names the thing and what to type instead.
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, describe, expect, it } from "vitest";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const place = mkdtempSync(join(tmpdir(), "nut-mistakes-"));
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+cpSync(join(root, "examples/1-bug-fix"), join(place, "task"), { recursive: true });
+cpSync(join(root, "examples/1-bug-fix"), join(place, "plain"), { recursive: true });
+rmSync(join(place, "plain/context/demo-agent.json"));
+writeFileSync(join(place, "notes.md"), "# not a bundle\n");
+
+const env = { PATH: process.env.PATH, HOME: join(place, "home"), TMPDIR: place };
+const program = (name: string) => join(root, "bin", `${name}.js`);
+function run(line: string) {
+  const [name, ...words] = line.split(" ");
+  const { status, stderr } = spawnSync(process.execPath, [program(name!), ...words], {
+    cwd: place,
+    env,
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  return { status, stderr: stderr.replaceAll(place, "~") };
+}
+
+describe("a mistake", () => {
+  it.each([
+    ["nutshell chek", 'unknown command "chek", did you mean "check"?', "nutshell help"],
+    ["nutshell pack nowhere", "~/nowhere: no such folder", "check the spelling, and the folder you are in: pwd"],
+    ["nutshell pack", "~/nutshell.json: no manifest here", "nutshell init --dir ~"],
+    ["nutshell inspect notes.md", "~/notes.md: not a bundle: it does not start with NUT\\x01", "bundles are made with"],
+    ["nutshell credentials task", 'nutshell credentials does not take "task"', "nutshell credentials --dir task"],
+    ["nutshell publish task", 'nutshell publish does not take "task"', "nutshell publish --dir task"],
+    ["nutshell exec ls", 'nutshell exec does not take "ls"', "nutshell exec [flags] -- ls"],
+    ["nexus setup cursor", '<host>: is one of claude, codex, opencode, not "cursor"', "nexus setup --help"],
+    ["nexus run task --driver codx", 'there is no driver "codx": demo, codex, claude', "nexus drivers"],
+    ["nexus run plain", "the demo agent plays only requests that carry", "nexus run plain --driver codex"],
+    ["nexus run notes.md", "~/notes.md: not a bundle", "bundles are made with"],
+  ])("%s", (line, error, hint) => {
+    const { status, stderr } = run(line);
+    expect(stderr).toContain(`error: `);
+    expect(stderr).toContain(error);
+    expect(stderr).toContain(`hint: ${hint}`);
+    expect(status).toBe(2);
+    expect(readdirSync(place).sort()).toEqual(["notes.md", "plain", "task"]);
+  });
+
+  it("a draft is not run: an agent would only guess", () => {
+    run("nutshell init draft");
+    cpSync(join(place, "task/context/demo-agent.json"), join(place, "draft/context/demo-agent.json"));
+    const { status, stderr } = run("nexus run draft");
+    expect(stderr).toContain("error: the request is still a draft");
+    expect(stderr).toContain("hint: nutshell check ~/draft");
+    expect(status).toBe(1);
+    rmSync(join(place, "draft"), { recursive: true });
+    rmSync(join(place, ".nexus"), { recursive: true, force: true });
+  });
+});
+
+describe("what people type without thinking", () => {
+  it.each(["version", "--version", "-v", "-V"])("nutshell %s", (word) => {
+    const { status, stdout } = spawnSync(process.execPath, [program("nutshell"), word], { env, encoding: "utf8" });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^nutshell v\d/) });
+  });
+
+  it("nutshell --json lists the commands", () => {
+    const { stdout } = spawnSync(process.execPath, [program("nutshell"), "--json"], { env, encoding: "utf8" });
+    expect(JSON.parse(stdout).commands.map(({ name }: { name: string }) => name)).toContain("pack");
+  });
+});
+
+describe("a terminal that goes away or is odd", () => {
+  it.each(["nutshell help", "nutshell schema", "nexus catalog show engineer", "nutshell skill"])(
+    "%s | head -1 ends without a word",
+    (line) => {
+      const [name, ...words] = line.split(" ");
+      const command = `set -o pipefail; "${process.execPath}" "${program(name!)}" ${words.join(" ")} | head -1`;
+      const { stdout, stderr, status } = spawnSync("bash", ["-c", command], { cwd: place, env, encoding: "utf8" });
+      expect(stderr).toBe("");
+      expect(stdout.split("\n").length).toBe(2);
+      expect([0, 141]).toContain(status);
+    },
+  );
+
+  it("colours nothing that is not a terminal, nor with NO_COLOR", () => {
+    for (const more of [{}, { NO_COLOR: "1", FORCE_COLOR: "1" }]) {
+      const { stdout } = spawnSync(process.execPath, [program("nutshell"), "check", "task"], {
+        cwd: place,
+        env: { ...env, ...more },
+        encoding: "utf8",
+      });
+      expect(stdout).not.toContain("\x1b");
+    }
+  });
+
+  it("ends at Ctrl-C with 130 and says how to go on", async () => {
+    const child = spawn(
+      process.execPath,
+      [program("nexus"), "run", "task", "--driver", "command", "--command", "sleep 60"],
+      {
+        cwd: place,
+        env,
+        stdio: ["ignore", "pipe", "pipe"],
+      },
+    );
+    let text = "";
+    let asked = false;
+    child.stdout.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+    });
+    child.stderr.setEncoding("utf8").on("data", (part: string) => {
+      text += part;
+      if (!asked && /works on task 1/.test(text)) asked = child.kill("SIGINT");
+    });
+    const code = await new Promise((done) => child.once("close", done));
+    expect(code).toBe(130);
+    expect(text).toContain("nexus resume");
+    expect(text).not.toMatch(/bug:|Error/);
+    rmSync(join(place, ".nexus"), { recursive: true, force: true });
+  });
+});
