@@ -10,6 +10,8 @@ import {
   isLinearizable,
   killAtSystemCalls,
   kills,
+  lastDecision,
+  lastTask,
   MUTATING,
   manyWriters,
   register,
@@ -27,8 +29,11 @@ describe("many at once", () => {
     });
   });
 
-  it("looks like one after the other", async () => {
-    const ops = await register(freshProject(), 3, 20);
+  it.each([
+    ["decisions", lastDecision],
+    ["tasks", lastTask],
+  ])("looks like one after the other: %s", async (_, kept) => {
+    const ops = await register(freshProject(), 3, 20, kept);
     expect(isLinearizable(ops)).toBe(true);
   });
 
@@ -41,8 +46,8 @@ describe("many at once", () => {
 
 describe("killed", () => {
   it("keeps every acknowledged change: 6 kills", async () => {
-    const { lost, torn, acknowledged } = await kills(freshProject(), 6, 3);
-    expect({ lost, torn }).toEqual({ lost: 0, torn: 0 });
+    const { lost, torn, twice, acknowledged } = await kills(freshProject(), 6, 3);
+    expect({ lost, torn, twice }).toEqual({ lost: 0, torn: 0, twice: 0 });
     expect(acknowledged).toBeGreaterThan(0);
   });
 

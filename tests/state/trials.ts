@@ -90,9 +90,12 @@ export async function kills(project: string, times: number, atOnce = 4) {
     }
   };
   await Promise.all(Array.from({ length: atOnce }, (_, who) => lane(who)));
-  const found = new Map(existsSync(join(project, TASKS)) ? readTasks(project).map(({ id, title }) => [id, title]) : []);
+  const tasks = existsSync(join(project, TASKS)) ? readTasks(project) : [];
+  const found = new Map(tasks.map(({ id, title }) => [id, title]));
+  // A change that a dead process had entered for another must not be made again by the other.
+  const twice = tasks.length - new Set(tasks.map(({ title }) => title)).size;
   const lost = [...acknowledged].filter(([id, title]) => found.get(id) !== title).length;
-  return { killed, acknowledged: acknowledged.size, lost, torn, slowestMs: slowest };
+  return { killed, acknowledged: acknowledged.size, lost, torn, twice, slowestMs: slowest };
 }
 
 export interface ToolCall {
@@ -274,19 +277,42 @@ interface Op {
   readonly end: number;
 }
 
-/** Several clients write a decision and read it back, all at once; every value is written once. */
-export async function register(project: string, clients: number, rounds: number): Promise<Op[]> {
+/** A value that is kept in the project, written and read through the tools. */
+export interface Register {
+  write(server: ServerProcess, value: string): Promise<unknown>;
+  read(server: ServerProcess): Promise<string>;
+}
+
+/** Written alone, under both locks. */
+export const lastDecision: Register = {
+  write: (server, decision) => server.call("plan_decide", { issue_id: 1, decision }),
+  read: async (server) => (await server.call<{ issues: { decision: string }[] }>("plan_status")).issues[0]!.decision,
+};
+
+/** Written in groups. */
+export const lastTask: Register = {
+  write: (server, title) => server.call("task_add", { title, context: "c" }),
+  read: async (server) => (await server.call<{ tasks: { title: string }[] }>("task_list")).tasks.at(-1)!.title,
+};
+
+/** Several clients write a value and read it back, all at once; every value is written once. */
+export async function register(
+  project: string,
+  clients: number,
+  rounds: number,
+  { write, read }: Register,
+): Promise<Op[]> {
   const servers = await startServers(clients, project);
   await servers[0]!.call("plan_start", { topic: "t", issues: ["register"], research_summary: "r" });
-  await servers[0]!.call("plan_decide", { issue_id: 1, decision: "first" });
+  await write(servers[0]!, "first");
   const ops: Op[] = [{ value: "first", start: performance.now(), end: performance.now() }];
   await Promise.all(
     servers.map(async (server, who) => {
       for (let i = 0; i < rounds; i += 1) {
         const start = performance.now();
         let value = `${who}-${i}`;
-        if ((who + i) % 2 === 0) await server.call("plan_decide", { issue_id: 1, decision: value });
-        else value = (await server.call<{ issues: { decision: string }[] }>("plan_status")).issues[0]!.decision;
+        if ((who + i) % 2 === 0) await write(server, value);
+        else value = await read(server);
         ops.push({ value, start, end: performance.now() });
       }
     }),
