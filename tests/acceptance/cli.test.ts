@@ -151,6 +151,23 @@ describe("credentials of an acceptance", () => {
     const written = readdirSync(join(folder, "logs")).map((name) => readFileSync(join(folder, "logs", name), "utf8"));
     for (const text of [out, err, log, ...written]) expect(text).not.toContain("canary-5d1f");
   });
+
+  it("are named in the answer, where only a bundle was opened and there is no folder to write to", async () => {
+    await nutshell("keygen");
+    writeFileSync(join(folder, "value"), "canary-77aa");
+    const made = ["--name", "api", "--type", "bearer_token", "--expires", "2030-01-31", "--value-file", "value"];
+    expect((await nutshell("add-credential", ...made, "--dir", "request")).code).toBe(0);
+    const command = "env | grep -q canary-77aa && grep -q hello files/greeting.txt";
+    const criteria = [{ id: "AC-1", type: "shell", command, credential_ref: "api" }];
+    writeFileSync(join(folder, "request/tests/criteria.json"), JSON.stringify({ criteria }));
+    await packFolder(join(folder, "request"), { output: join(folder, "request.nut") });
+    await writeDelivery();
+    const accepted = await nutshell("accept", "delivery.nut", "--request", "request.nut", "--json");
+    expect(JSON.parse(accepted.out)).toMatchObject({ verdict: "passed", credentials_used: ["api"] });
+    const verified = await nutshell("verify", "delivery.nut", "--request", "request.nut", "--rerun", "--json");
+    expect(JSON.parse(verified.out).rerun).toMatchObject({ verdict: "passed", credentials_used: ["api"] });
+    for (const { out, err } of [accepted, verified]) expect(out + err).not.toContain("canary-77aa");
+  });
 });
 
 describe("nutshell accept", () => {

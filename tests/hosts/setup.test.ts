@@ -1,9 +1,10 @@
 // nexus setup: what it writes, that it changes nothing else, and that it can be undone to the byte.
 import { createHash } from "node:crypto";
-import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newPlace, type Place } from "./clients.js";
+import { ROOT } from "./hook-process.js";
 
 let place: Place;
 afterEach(() => place.remove());
@@ -143,7 +144,46 @@ describe("nexus setup", () => {
   });
 });
 
+/** Answers as `codex app-server` does, from the project's hooks and how much of them it is told to trust. */
+const CODEX = `#!${process.execPath}
+const { readFileSync } = require("node:fs");
+if (process.argv[2] === "--version") { console.log("codex-cli 0.160.0"); process.exit(0); }
+const trusted = readFileSync("trust.txt", "utf8").trim();
+const lists = Object.values(JSON.parse(readFileSync(".codex/hooks.json", "utf8")).hooks).flat();
+const hooks = trusted === "none seen" ? [] : lists.flatMap(({ hooks: all }) => all).map(({ command }, index) => ({
+  command, enabled: true, trustStatus: trusted === "all" || index > 0 ? "trusted" : "untrusted",
+}));
+require("node:readline").createInterface({ input: process.stdin }).on("line", (line) => {
+  const { id, method } = JSON.parse(line);
+  if (id !== undefined) console.log(JSON.stringify({ id, result: method === "hooks/list" ? { data: [{ hooks }] } : {} }));
+});
+`;
+
 describe("nexus doctor", () => {
+  it.each([
+    ["all", { state: "ok", message: "all 8 hooks are trusted" }],
+    [
+      "some",
+      {
+        state: "problem",
+        message: expect.stringMatching(/^1 of 8 hooks are not trusted/),
+        fix: expect.stringContaining("/hooks"),
+      },
+    ],
+    ["none seen", { state: "problem", message: expect.stringContaining("does not see the hooks") }],
+  ])("asks Codex whether the hooks are trusted: %s", async (trust, expected) => {
+    place.nexus("setup", "codex");
+    place.write("trust.txt", trust);
+    place.write("bin/codex", CODEX);
+    chmodSync(join(place.root, "bin/codex"), 0o755);
+    const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "codex", "--json"];
+    const { stdout } = await place.run(process.execPath, nexus, {
+      PATH: `${join(place.root, "bin")}:${process.env.PATH}`,
+    });
+    const checks = JSON.parse(stdout).checks as { what: string }[];
+    expect(checks.find(({ what }) => what === "codex project trust")).toMatchObject(expected);
+  });
+
   it("finds nothing wrong after a set-up, and names what is, with its fix", () => {
     for (const host of ["claude", "opencode"]) place.nexus("setup", host);
     const well = place.nexus("doctor", "claude", "--json");

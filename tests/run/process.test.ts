@@ -275,6 +275,25 @@ describe("a repository", () => {
     expect(ran.status, ran.stderr + ran.stdout).toBe(0);
     expect(treeDigest(repo, () => true)).toBe(before);
     expect(readFileSync(join(runFolderOf(cwd), "work/README.md"), "utf8")).toBe("mine\n");
+
+    // A stranger with the request and the commit the work began at runs the acceptance again.
+    const base = join(cwd, "..", "base");
+    output("git", ["clone", "-q", repo, base]);
+    const again = call("nutshell", cwd, [
+      "verify",
+      "out.nut",
+      "--request",
+      request,
+      "--base",
+      base,
+      "--rerun",
+      "--json",
+    ]);
+    expect(again.status, again.stderr + again.stdout).toBe(0);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      verified: true,
+      rerun: { verdict: "passed", compared: true, counts: { failed: 0 } },
+    });
   });
 
   it("fails an agent that plants a hook", () => {

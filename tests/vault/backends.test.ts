@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -244,5 +244,37 @@ describe("HashiCorp Vault transit", () => {
     }
     writeVault({ transit: { key: "tasks", mount: "transit" }, ciphertext: "vault:v1:AAAA" });
     expect(await reveal()).toMatchObject({ code: 2, err: expect.stringContaining("answered 400") });
+  });
+});
+
+const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
+
+describe("HashiCorp Vault transit over https", () => {
+  it.skipIf(!hasOpenssl)("trusts the authority VAULT_CACERT names, and no other (needs openssl)", async () => {
+    const [key, cert] = [desk.path("server.key"), desk.path("server.pem")];
+    const made = spawnSync("openssl", [
+      ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+      ...["-keyout", key, "-out", cert, "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"],
+    ]);
+    expect(made.status, made.stderr.toString()).toBe(0);
+    const server = spawn(process.execPath, [fileURLToPath(new URL("transit-double.mjs", import.meta.url))], {
+      env: { ...process.env, TLS_KEY: key, TLS_CERT: cert },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    try {
+      const [line] = (await once(server.stdout!, "data")) as [Buffer];
+      const env = { VAULT_ADDR: `https://127.0.0.1:${line.toString().trim()}`, VAULT_TOKEN: "t-good" };
+      const add = ["add-credential", "--name", "db", "--type", "token", "--encryption", "vault", "--value-stdin"];
+      expect(await desk.run(add, { stdin: "over-https", env })).toMatchObject({
+        code: 2,
+        err: expect.stringMatching(/error: .*https:\/\/127\.0\.0\.1.*\n.*hint: /),
+      });
+      const trusting = { ...env, VAULT_CACERT: cert };
+      expect(await desk.run(add, { stdin: "over-https", env: trusting })).toMatchObject({ code: 0 });
+      expect((await desk.run(["reveal", "db"], { env: trusting })).out).toBe("over-https");
+      expect(await desk.run(["reveal", "db"], { env })).toMatchObject({ code: 2, out: "" });
+    } finally {
+      server.kill();
+    }
   });
 });

@@ -1,7 +1,9 @@
 // Stands in for HashiCorp Vault's transit engine, written from its HTTP API: encrypt, decrypt and rewrap of one key with
 // versions, tokens and namespaces. Says its port on the first line of its output. Odd tokens ask for odd behaviour.
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createSecureServer } from "node:https";
 
 const keys = new Map();
 const requests = [];
@@ -24,7 +26,7 @@ const decrypt = (name, ciphertext) => {
   return Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]).toString("base64");
 };
 
-const server = createServer(async (request, response) => {
+const handle = async (request, response) => {
   const parts = [];
   for await (const part of request) parts.push(part);
   const answer = (status, body, headers = {}) => {
@@ -59,5 +61,10 @@ const server = createServer(async (request, response) => {
     // The real one repeats nothing either, but a careless proxy might.
     return answer(400, { errors: [`invalid ciphertext: ${JSON.stringify(body)}`] });
   }
-});
+};
+const { TLS_KEY, TLS_CERT } = process.env;
+const server =
+  TLS_KEY === undefined
+    ? createServer(handle)
+    : createSecureServer({ key: readFileSync(TLS_KEY), cert: readFileSync(TLS_CERT) }, handle);
 server.listen(0, "127.0.0.1", () => console.log(server.address().port));

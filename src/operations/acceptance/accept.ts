@@ -54,7 +54,7 @@ export const accept = operation({
         onProgress: tell(context),
       });
       writeJunit(input.junit, request, report.results, context);
-      return toShape(report);
+      return toShape(report, credentials.used());
     }),
 });
 

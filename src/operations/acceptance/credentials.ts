@@ -9,6 +9,8 @@ export interface AcceptanceCredentials {
   readonly read: CredentialReader;
   /** Takes out every secret that was handed out. */
   readonly scrub: (text: string) => string;
+  /** Names of what was handed out so far. */
+  readonly used: () => string[];
 }
 
 /** Opens the request's vault at the first check that needs it. A credential nobody here can open is not an error: its check is skipped by name. */
@@ -20,9 +22,11 @@ export function acceptanceCredentials(
   kept: string | null = null,
 ): AcceptanceCredentials {
   const secrets: Secret[] = [];
+  const used = new Set<string>();
   let opened: Promise<OpenedVault> | undefined;
   const folder = readVaultFolder(request, context.env);
   return {
+    used: () => [...used].sort(),
     scrub: (text) => (secrets.length === 0 ? text : scrubber(secrets).text(text)),
     read: async (name) => {
       try {
@@ -36,6 +40,7 @@ export function acceptanceCredentials(
           now: context.now(),
         });
         secrets.push(...given.secrets);
+        used.add(name);
         context.progress({ type: "credential_used", name, message: `credential "${name}" is used by the acceptance` });
         if (kept !== null) recordUses(kept, given.uses);
         const credential = vault.credentials.find((row) => row.name === name)!;

@@ -17,20 +17,23 @@ export const ReportShape = z.object({
   results: z.array(ResultShape),
   digests: z.object({ result: z.string(), tests: z.string() }),
   compared: z.boolean().describe("whether the untouched request was asked too; otherwise nothing is proven"),
+  credentials_used: z.array(z.string()).describe("names of what checks were handed"),
   sandboxed: z.boolean(),
   warnings: z.array(z.string()),
 });
 
-export function toShape({
-  verdict,
-  counts,
-  results,
-  digests,
-  compared,
-  sandboxed,
-  warnings,
-}: AcceptanceReport): z.infer<typeof ReportShape> {
-  return { verdict, counts, results: [...results], digests, compared, sandboxed, warnings: [...warnings] };
+export function toShape(report: AcceptanceReport, credentialsUsed: string[]): z.infer<typeof ReportShape> {
+  const { verdict, counts, results, digests, compared, sandboxed, warnings } = report;
+  return {
+    verdict,
+    counts,
+    results: [...results],
+    digests,
+    compared,
+    credentials_used: credentialsUsed,
+    sandboxed,
+    warnings: [...warnings],
+  };
 }
 
 /** Acceptance events as a person reads them. */

@@ -101,7 +101,8 @@ async function verifyIn(
     gaps: [...judgement.gaps],
     claims: judgement.claims.map(({ provesNothing, ...claim }) => ({ ...claim, proves_nothing: provesNothing })),
     findings,
-    rerun: second?.report === undefined || second.report === null ? null : toShape(second.report),
+    rerun:
+      second?.report === undefined || second.report === null ? null : toShape(second.report, second.credentialsUsed),
   };
 }
 
@@ -205,8 +206,8 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
   let report: AcceptanceReport | null = null;
+  const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
-    const credentials = acceptanceCredentials(request.dir, input.identity, context);
     report = await runAcceptance({
       request: request.dir,
       manifest: request.manifest,
@@ -224,5 +225,10 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const trees =
     report?.digests ??
     buildCleanTree({ base, request: request.dir, plan, result, target: join(work, "clean") }).digests;
-  return { checks: plan.checks, report, digests: { ...trees, request: await request.digest() } };
+  return {
+    checks: plan.checks,
+    report,
+    credentialsUsed: credentials.used(),
+    digests: { ...trees, request: await request.digest() },
+  };
 }
