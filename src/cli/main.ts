@@ -127,6 +127,8 @@ function hasColor(io: Io): boolean {
 interface Issue {
   readonly code?: string | undefined;
   readonly values?: readonly unknown[];
+  readonly minimum?: unknown;
+  readonly maximum?: unknown;
   readonly path: readonly PropertyKey[];
   readonly message: string;
 }
@@ -150,10 +152,15 @@ function invalidInput(program: Program, entry: Entry, { command, values, issues 
   });
 }
 
-function inWords({ code, values = [], message }: Issue, given: unknown): string {
-  if (code !== "invalid_value") return `${message.charAt(0).toLowerCase()}${message.slice(1)}`;
+function inWords({ code, values = [], minimum, maximum, message }: Issue, given: unknown): string {
+  // An operation that has words of its own keeps them.
+  if (!/^(?:Invalid|Too) /.test(message)) return message;
+  if (given === undefined) return "is needed";
   const instead = typeof given === "string" ? `, not "${given}"` : "";
-  return `is one of ${values.join(", ")}${instead}`;
+  if (code === "invalid_value") return `is one of ${values.join(", ")}${instead}`;
+  if (code === "too_small") return `is at least ${minimum}${instead}`;
+  if (code === "too_big") return `is at most ${maximum}${instead}`;
+  return `is not understood${instead}`;
 }
 
 function report(program: Program, error: unknown, io: Io, json: boolean): number {

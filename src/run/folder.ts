@@ -1,8 +1,8 @@
 // One folder per run, under the project's own harness folder. What is where, who holds it, which runs there are.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { NutError } from "../errors.js";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isSystemError, NutError } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import { readJournal } from "./journal.js";
 import type { RunOptions } from "./options.js";
@@ -74,6 +74,21 @@ export function createRun(runs: string, options: RunOptions): RunFolder {
   }
   atomicWrite(folder.options, `${JSON.stringify(options, null, 2)}\n`, { mode: 0o600 });
   return folder;
+}
+
+/** Takes a run away that never began, and the folders made for it while nothing else is in them. */
+export function removeRun({ root }: Pick<RunFolder, "root">): void {
+  rmSync(root, { recursive: true, force: true });
+  const runs = dirname(root);
+  const nexus = join(runs, "..", "..", "..");
+  try {
+    for (const folder of [runs, join(runs, ".."), join(runs, "..", "..")]) rmdirSync(folder);
+    if (readdirSync(nexus).join() !== ".gitignore") return;
+    rmSync(join(nexus, ".gitignore"));
+    rmdirSync(nexus);
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+  }
 }
 
 /** `.nexus/.gitignore` holding `state/`, as the contract has it. */

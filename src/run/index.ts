@@ -11,6 +11,7 @@ export {
   type RunFolder,
   type RunSummary,
   readOptions,
+  removeRun,
   runFolder,
   runsFolder,
 } from "./folder.js";

@@ -39,6 +39,14 @@ describe("a mistake", () => {
     ["nexus setup cursor", '<host>: is one of claude, codex, opencode, not "cursor"', "nexus setup --help"],
     ["nexus run task --driver codx", 'there is no driver "codx": demo, codex, claude', "nexus drivers"],
     ["nexus run plain", "the demo agent plays only requests that carry", "nexus run plain --driver codex"],
+    ["nexus run task --plan nope.json", "~/nope.json: no such file or folder", "check the spelling"],
+    ["nexus run task --jobs 0", '--jobs: is at least 1, not "0"', "nexus run --help"],
+    ["nutshell receive abc", "--file: is needed", "nutshell receive --help"],
+    [
+      "nutshell add-credential --name a --type b --dir task",
+      "there is nobody to encrypt for",
+      "nutshell keygen && nutshell add-credential --name a --type b --dir task",
+    ],
     ["nexus run notes.md", "~/notes.md: not a bundle", "bundles are made with"],
   ])("%s", (line, error, hint) => {
     const { status, stderr } = run(line);
@@ -57,7 +65,7 @@ describe("a mistake", () => {
     expect(stderr).toContain("hint: nutshell check ~/draft");
     expect(status).toBe(1);
     rmSync(join(place, "draft"), { recursive: true });
-    rmSync(join(place, ".nexus"), { recursive: true, force: true });
+    expect(readdirSync(place)).not.toContain(".nexus");
   });
 });
 

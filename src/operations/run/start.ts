@@ -1,4 +1,4 @@
-import { existsSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../catalog/index.js";
@@ -12,6 +12,7 @@ import {
   parseBudget,
   peekRequest,
   previewRun,
+  removeRun,
   runsFolder,
 } from "../../run/index.js";
 import { openProject } from "../../state/index.js";
@@ -81,7 +82,7 @@ export const runStart = operation({
       return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
-      if (!hasPlan(folder)) rmSync(folder.root, { recursive: true, force: true });
+      if (!hasPlan(folder)) removeRun(folder);
       throw error;
     }
   },

@@ -25,7 +25,7 @@ import {
   ownRecipients,
 } from "./keys.js";
 import { readValue, valueInput } from "./value-source.js";
-import { backendOf, readVaultFolder, saveVault, unlock, type VaultFolder } from "./vault-folder.js";
+import { backendOf, dirWords, readVaultFolder, saveVault, unlock, type VaultFolder } from "./vault-folder.js";
 
 export const addCredential = operation({
   name: "add_credential",
@@ -66,7 +66,7 @@ export const addCredential = operation({
     const exists = opened.vault.credentials.some(({ name }) => name === input.name);
     if (exists && !input.replace) {
       throw new NutError("CREDENTIAL_EXISTS", `the vault has a credential "${input.name}" already`, {
-        hint: `nutshell rotate ${shellWord(input.name)} --value-stdin`,
+        hint: `nutshell rotate ${shellWord(input.name)}${dirWords(input.dir)} --value-stdin`,
       });
     }
     const value = await readValue(input, context, addCommand(input));
@@ -109,6 +109,7 @@ export const addCredential = operation({
 });
 
 interface AddInput {
+  readonly dir: string;
   readonly name: string;
   readonly type: string;
   readonly recipients: readonly string[];
@@ -178,8 +179,8 @@ async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opene
   return { target: { passphrase } };
 }
 
-function addCommand({ name, type }: AddInput): string {
-  return `nutshell add-credential --name ${name} --type ${type}`;
+function addCommand({ name, type, dir }: AddInput): string {
+  return `nutshell add-credential --name ${shellWord(name)} --type ${shellWord(type)}${dirWords(dir)}`;
 }
 
 /** `tables=users,sessions` is a list, `max_rows=1000` a number; JSON is taken as it is. */

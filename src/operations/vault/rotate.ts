@@ -29,7 +29,7 @@ import {
 } from "./credentials.js";
 import { collectKeys, EncryptionInput, findPeerIdentity, keyInput, ownRecipients } from "./keys.js";
 import { hasValue, readValue, valueInput } from "./value-source.js";
-import { noVault, putVault, readVaultFolder, saveVault, unlock, type VaultFolder } from "./vault-folder.js";
+import { dirWords, noVault, putVault, readVaultFolder, saveVault, unlock, type VaultFolder } from "./vault-folder.js";
 
 const DEFAULT_EXPIRY = "30d";
 
@@ -133,7 +133,9 @@ async function changedVault(vault: Vault, input: RotateInput, context: Context):
   if (input.name === undefined) return vault;
   const old = findCredential(vault, input.name);
   const newValue = input.replace || hasValue(input);
-  const value = newValue ? await readValue(input, context, `nutshell rotate ${input.name}`) : old.value;
+  const value = newValue
+    ? await readValue(input, context, `nutshell rotate ${shellWord(input.name)}${dirWords(input.dir)}`)
+    : old.value;
   const expires = input.expires ?? (newValue && old.expires_at === undefined ? undefined : DEFAULT_EXPIRY);
   if (old.revoked_at !== undefined && !newValue) {
     throw new NutError("CREDENTIAL_REVOKED", `credential "${input.name}" was revoked and has no value any more`, {

@@ -207,3 +207,8 @@ function accessLevel(scopes: readonly string[] | undefined): { access_level?: st
 export function backendOf({ bytes, manifest }: VaultFolder): BackendName | null {
   return bytes === null ? null : checkBackend(bytes, manifest.credentials?.encryption);
 }
+
+/** ` --dir my-task`, for commands that are suggested; nothing for the folder one is in. */
+export function dirWords(dir: string): string {
+  return dir === "." ? "" : ` --dir ${shellWord(dir)}`;
+}
