@@ -100,7 +100,7 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
     const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     for (const tool of ["nutshell", "nexus"]) {
       const { status, stdout, stderr } = run(tool, ["version", "--json"]);
-      expect({ status, stderr, ...JSON.parse(stdout) }).toEqual({ status: 0, stderr: "", name: tool, version });
+      expect({ status, stderr, ...JSON.parse(stdout) }).toMatchObject({ status: 0, stderr: "", name: tool, version });
     }
     expect(run("nutshell", ["no-such-command"]).status).toBe(2);
   });
