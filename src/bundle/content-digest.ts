@@ -20,23 +20,39 @@ export function digestOf(manifest: Manifest, entries: readonly DigestEntry[]): s
   digest.update("nutshell content 1\n");
   digest.update(`${formatJson(authorsManifest(manifest, entries), { indent: 0 })}\n`);
   const parents = ancestors(entries);
-  for (const { path, kind, executable, hash } of [...entries].sort((a, b) => byBytes(a.path, b.path))) {
+  let lines = "";
+  for (const { path, kind, executable, hash } of inOrder(entries)) {
     if (path === MANIFEST_NAME) continue;
     // Other tools write an entry for every folder; only an empty one says something.
     if (kind === "folder" && parents.has(path)) continue;
-    if (kind === "folder") digest.update(`d - ${path}\n`);
-    else digest.update(`${executable ? "x" : "f"} ${hash} ${path}\n`);
+    lines += kind === "folder" ? `d - ${path}\n` : `${executable ? "x" : "f"} ${hash} ${path}\n`;
+    if (lines.length < BATCH) continue;
+    digest.update(lines);
+    lines = "";
   }
-  return `sha256:${digest.digest("hex")}`;
+  return `sha256:${digest.update(lines).digest("hex")}`;
 }
+
+const BATCH = 64 * 1024;
+
+/** Our own bundles are in order already, and comparing is most of sorting. */
+function inOrder(entries: readonly DigestEntry[]): readonly DigestEntry[] {
+  const compare = (a: DigestEntry, b: DigestEntry) => byBytes(a.path, b.path);
+  return entries.every((entry, at) => at === 0 || compare(entries[at - 1]!, entry) <= 0)
+    ? entries
+    : [...entries].sort(compare);
+}
+
+const COMPUTED: ReadonlySet<string> = new Set(["path", "size", "hash"]);
 
 /** The manifest without what packing computes; of the tree, what an author wrote about files that exist. */
 function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): Record<string, unknown> {
   const { files, completeness: _, compression: __, ...rest } = manifest;
-  const present = new Set(entries.map(({ path }) => path));
-  const notes = treeRows(manifest)
+  const noted = treeRows(manifest).filter((row) => Object.keys(row).some((key) => !COMPUTED.has(key)));
+  const present = new Set(noted.length === 0 ? [] : entries.map(({ path }) => path));
+  const notes = noted
     .map(({ size: _size, hash: _hash, ...row }) => row)
-    .filter((row) => row.path !== MANIFEST_NAME && present.has(row.path) && Object.keys(row).length > 1)
+    .filter((row) => row.path !== MANIFEST_NAME && present.has(row.path))
     .sort((a, b) => byBytes(a.path, b.path));
   const { total_count: _count, total_size_bytes: _bytes, tree: _tree, ...others } = files ?? {};
   const kept = { ...others, ...(notes.length > 0 ? { tree: notes } : {}) };

@@ -136,13 +136,17 @@ export function portabilityProblem(path: string): string | null {
 export function collisions(paths: Iterable<string>): string[][] {
   const groups = new Map<string, string[]>();
   for (const path of paths) {
-    const key = path.normalize("NFKC").toLowerCase().toUpperCase().toLowerCase();
+    const key = ASCII.test(path)
+      ? path.toLowerCase()
+      : path.normalize("NFKC").toLowerCase().toUpperCase().toLowerCase();
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [path]);
     else group.push(path);
   }
   return [...groups.values()].filter((group) => group.length > 1);
 }
+
+const ASCII = /^[\x20-\x7e]*$/;
 
 /** A name inside an error: cut, since it may be as long as its sender likes; escaping is the terminal's business. */
 export function quoted(path: string): string {
