@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
-import { syncFolder, temporaryName } from "../files/index.js";
+import { missingFolder, syncFolder, temporaryName } from "../files/index.js";
 import { type Compressor, compressWhole, createCompressor, type Level } from "./compressor.js";
 import { type Compression, MAGIC } from "./decompress.js";
 import { MANIFEST_NAME } from "./safe-path.js";
@@ -185,7 +185,7 @@ class Spool {
       this.file = openSync(this.name, "wx+", 0o600);
       this.unlink();
     } catch (error) {
-      throw fromSystemError(error, output) ?? error;
+      throw missingFolder(error, output) ?? fromSystemError(error, output) ?? error;
     }
   }
 

@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type Finding, fromSystemError, isSystemError, NutError } from "../errors.js";
-import { syncFolder, temporaryName } from "../files/index.js";
+import { missingFolder, syncFolder, temporaryName } from "../files/index.js";
 import type { Manifest } from "../schema/manifest.js";
 import { fileInput, streamInput } from "./byte-input.js";
 import { digestOf } from "./content-digest.js";
@@ -71,7 +71,7 @@ export async function unpackBundle(
     mkdirSync(staging, { mode: 0o700 });
   } catch (error) {
     await input.close();
-    throw fromSystemError(error, dirname(dir)) ?? error;
+    throw missingFolder(error, dir) ?? fromSystemError(error, dirname(dir)) ?? error;
   }
   try {
     const stage = new Stage(staging, options);

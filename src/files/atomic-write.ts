@@ -1,7 +1,7 @@
 // Replacing a file so that a crash, a full disk or a power cut leaves either the old content or the new, never a mix.
 import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { NutError } from "../errors.js";
+import { isSystemError, NutError, shellWord } from "../errors.js";
 
 export interface AtomicWriteOptions {
   readonly mode?: number;
@@ -58,8 +58,19 @@ export function writeBeside(
     return temporary;
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw error;
+    throw missingFolder(error, path) ?? error;
   }
+}
+
+/** What a file could not be made for when its folder is not there; null for any other error. */
+export function missingFolder(error: unknown, path: string): NutError | null {
+  if (!isSystemError(error) || error.code !== "ENOENT") return null;
+  const folder = dirname(path);
+  return new NutError("FILE_NOT_FOUND", `${folder}: no such folder`, {
+    hint: `mkdir -p ${shellWord(folder)}`,
+    data: { path: folder, errno: error.code },
+    cause: error,
+  });
 }
 
 /** Makes names in a folder (a rename, a removal) survive a power cut. */

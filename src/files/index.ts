@@ -1,6 +1,7 @@
 export {
   type AtomicWriteOptions,
   atomicWrite,
+  missingFolder,
   syncFolder,
   TEMP_MARK,
   temporaryName,

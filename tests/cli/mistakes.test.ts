@@ -13,6 +13,13 @@ cpSync(join(root, "examples/1-bug-fix"), join(place, "task"), { recursive: true 
 cpSync(join(root, "examples/1-bug-fix"), join(place, "plain"), { recursive: true });
 rmSync(join(place, "plain/context/demo-agent.json"));
 writeFileSync(join(place, "notes.md"), "# not a bundle\n");
+spawnSync(process.execPath, [
+  join(root, "bin/nutshell.js"),
+  "pack",
+  join(place, "task"),
+  "-o",
+  join(place, "task.nut"),
+]);
 
 const env = { PATH: process.env.PATH, HOME: join(place, "home"), TMPDIR: place };
 const program = (name: string) => join(root, "bin", `${name}.js`);
@@ -32,6 +39,9 @@ describe("a mistake", () => {
     ["nutshell chek", 'unknown command "chek", did you mean "check"?', "nutshell help"],
     ["nutshell pack nowhere", "~/nowhere: no such folder", "check the spelling, and the folder you are in: pwd"],
     ["nutshell pack", "~/nutshell.json: no manifest here", "nutshell init --dir ~"],
+    ["nutshell pack --dir plain -o no/where.nut", "~/no: no such folder", "mkdir -p ~/no"],
+    ["nutshell unpack task.nut -o no/where", "~/no: no such folder", "mkdir -p ~/no"],
+    ["nutshell export task -o no/page.html", "~/no: no such folder", "mkdir -p ~/no"],
     ["nutshell inspect notes.md", "~/notes.md: not a bundle: it does not start with NUT\\x01", "bundles are made with"],
     ["nutshell credentials task", 'nutshell credentials does not take "task"', "nutshell credentials --dir task"],
     ["nutshell publish task", 'nutshell publish does not take "task"', "nutshell publish --dir task"],
@@ -54,7 +64,7 @@ describe("a mistake", () => {
     expect(stderr).toContain(error);
     expect(stderr).toContain(`hint: ${hint}`);
     expect(status).toBe(2);
-    expect(readdirSync(place).sort()).toEqual(["notes.md", "plain", "task"]);
+    expect(readdirSync(place).sort()).toEqual(["notes.md", "plain", "task", "task.nut"]);
   });
 
   it("a draft is not run: an agent would only guess", () => {
