@@ -36,9 +36,10 @@ export function isAge(bytes: Uint8Array): boolean {
 /** How a file was encrypted, read from its header without any key. */
 export async function readAgeHeader(file: Uint8Array): Promise<AgeHeader> {
   const bytes = await dearmor(file);
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4 << 20)).toString("latin1");
-  const end = text.indexOf("\n---");
-  const stanzas = (end < 0 ? text : text.slice(0, end)).split("\n").filter((line) => line.startsWith("-> "));
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4 << 20));
+  const end = start.indexOf("\n---");
+  const header = start.toString("latin1", 0, end < 0 ? start.length : end);
+  const stanzas = header.split("\n").filter((line) => line.startsWith("-> "));
   const costs = stanzas.map((line) => /^-> scrypt \S+ (\d+)$/.exec(line)?.[1]).filter((cost) => cost !== undefined);
   if (costs.some((cost) => Number(cost) > SCRYPT_MAX_LOG_N)) {
     throw new NutError("VAULT_COSTLY", `the passphrase work factor is above 2^${SCRYPT_MAX_LOG_N}; refused`, {

@@ -60,8 +60,8 @@ export async function leakScanner(options: LeakScannerOptions = {}): Promise<Lea
 }
 
 interface Search {
-  readonly keywords: PairScan;
-  readonly known: PairScan;
+  /** The keywords, then the known values: one pass finds both. */
+  readonly texts: PairScan;
   readonly knownNames: readonly string[];
 }
 
@@ -73,18 +73,15 @@ function buildSearch(secrets: readonly Secret[]): Search {
     values.set(JSON.stringify(value).slice(1, -1), name);
     values.set(Buffer.from(value, "utf8").toString("base64"), name);
   }
-  return {
-    keywords: new PairScan(KEYWORDS.map(({ text }) => Buffer.from(text, "latin1"))),
-    known: new PairScan([...values.keys()].map((value) => Buffer.from(value, "utf8"))),
-    knownNames: [...values.values()],
-  };
+  const texts = [...KEYWORDS.map(({ text }) => text), ...values.keys()];
+  return { texts: new PairScan(texts.map((text) => Buffer.from(text, "utf8"))), knownNames: [...values.values()] };
 }
 
 function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule>, found: Leak[]): Watcher {
   let held: Uint8Array = NOTHING;
   let linesBefore = 0;
   let scanned = 0;
-  const after = Math.max(AFTER, search.known.longest);
+  const after = Math.max(AFTER, search.texts.longest);
   const seen = new Set<string>();
   const add = (rule: string, line: number | null, masked: string) => {
     if (seen.size >= MAX_PER_FILE || seen.has(`${rule}:${line}`)) return;
@@ -96,15 +93,15 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
   /** Looks for what starts at or after `scanned` and before `until`; everything a rule needs after it is present. */
   const look = (bytes: Uint8Array, until: number) => {
     const lineAt = (at: number) => linesBefore + 1 + countLines(bytes, 0, at);
-    search.keywords.each(bytes, scanned, until, (at, index) => {
-      const keyword = KEYWORDS[index]!;
+    search.texts.each(bytes, scanned, until, (at, index) => {
+      const keyword = KEYWORDS[index];
+      if (keyword === undefined) {
+        return add("vault-value", lineAt(at), `the value of "${search.knownNames[index - KEYWORDS.length]}"`);
+      }
       if (!tokenFollows(bytes, at, keyword)) return;
       const start = ruleHit(rules.get(keyword.rule), bytes, at);
       if (start !== null) add(keyword.rule, lineAt(start), mask(keyword));
     });
-    search.known.each(bytes, scanned, until, (at, index) =>
-      add("vault-value", lineAt(at), `the value of "${search.knownNames[index]}"`),
-    );
     scanned = until;
   };
 
