@@ -21,7 +21,9 @@ export function contextOf(io: Io, json: boolean, progress: Context["progress"]):
     env: io.env,
     now: io.now,
     signal: io.signal,
-    ask: json ? null : io.ask,
+    get ask() {
+      return json ? null : io.ask;
+    },
     stdin: io.stdin,
     stdout: () => io.stdout,
     progress,

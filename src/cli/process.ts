@@ -12,29 +12,44 @@ export async function runProcess(program: Program): Promise<number> {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
-  // A reader that went away (`nutshell inspect x | head`) is not an error.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(0);
-    throw error;
-  });
-
-  const answers = process.stdin.isTTY === true && process.stderr.isTTY === true && (process.env.CI ?? "") === "";
-  const io: Io = {
-    cwd: process.cwd(),
-    env: process.env,
-    now: () => new Date(),
-    signal: controller.signal,
-    stdin: () => process.stdin,
-    stdout: process.stdout,
-    stderr: process.stderr,
-    ask: answers ? lazyPrompter(controller.signal) : null,
-  };
   try {
-    return await main(program, process.argv.slice(2), io);
+    return await main(program, process.argv.slice(2), processIo(controller.signal));
   } finally {
     process.off("SIGINT", stop);
     process.off("SIGTERM", stop);
   }
+}
+
+/** Each stream is made when it is first used: making all three takes longer than many commands. */
+function processIo(signal: AbortSignal): Io {
+  let stdout: Io["stdout"] | null = null;
+  return {
+    cwd: process.cwd(),
+    env: process.env,
+    now: () => new Date(),
+    signal,
+    stdin: () => process.stdin,
+    get stdout() {
+      stdout ??= process.stdout.on("error", endQuietly);
+      return stdout;
+    },
+    get stderr() {
+      return process.stderr;
+    },
+    get ask() {
+      return canAnswer() ? lazyPrompter(signal) : null;
+    },
+  };
+}
+
+/** A reader that went away (`nutshell inspect x | head`) is not an error. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE") process.exit(0);
+  throw error;
+}
+
+function canAnswer(): boolean {
+  return (process.env.CI ?? "") === "" && process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
 /** Prompts are rare and readline is not small, so it is loaded at the first question. */

@@ -16,7 +16,6 @@ interface ProgressOptions {
 
 /** Shows events on stderr: warnings always, messages unless quiet, a moving counter only on a terminal. */
 export function progressLine(io: Io, { program, quiet, color }: ProgressOptions): ProgressLine {
-  const tty = io.stderr.isTTY === true;
   let moving = false;
   let lastDrawn = 0;
   const clear = () => {
@@ -33,7 +32,7 @@ export function progressLine(io: Io, { program, quiet, color }: ProgressOptions)
       if (event.type === "warning") line(`${program}: ${yellow("warning:")} ${event.message ?? ""}`);
       else if (quiet || event.message === undefined) return;
       else if (event.total === undefined) line(event.message);
-      else if (tty) {
+      else if (io.stderr.isTTY === true) {
         // Redrawing more often than the eye follows costs more than the work being shown.
         const now = io.now().getTime();
         if (now - lastDrawn < 80 && event.done !== event.total) return;
