@@ -68,6 +68,8 @@ export const programs = {
     "demo-agent": "src/run/demo/agent.ts",
     ...Object.fromEntries(Object.entries(faces).map(([name, path]) => [`lib/${name}`, path])),
   },
+  inject: ["src/cli/base.ts"],
+  logOverride: { "ignored-bare-import": "silent" },
   outdir: "dist",
   format: "esm",
   splitting: true,

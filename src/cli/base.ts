@@ -1,0 +1,8 @@
+// What every start of either program needs, whatever the command. The bundler puts this into every file, so that all of it
+// becomes one chunk: by what each command happens to use it would be seven, and each file costs a start over a millisecond.
+import "../errors.js";
+import "../version.js";
+import "./command.js";
+import "./io.js";
+import "./progress.js";
+import "./text.js";
