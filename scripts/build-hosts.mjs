@@ -28,8 +28,8 @@ writeFileSync(
   `${JSON.stringify({ name: "nutcracker-plugin", version, type: "module", private: true }, null, 2)}\n`,
 );
 
-// The content is worked out by the product itself; only its bundle can be run here.
-const maker = join(root, `dist/hosts-maker-${process.pid}.mjs`);
+// The content is worked out by the product itself; only its bundle can be run here. Not in dist/, which others may be copying.
+const maker = join(root, `node_modules/.hosts-maker-${process.pid}.mjs`);
 await build({
   ...shared,
   entryPoints: ["src/operations/hosts/plugins.ts"],
