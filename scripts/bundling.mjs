@@ -68,6 +68,7 @@ export const programs = {
     "demo-agent": "src/run/demo/agent.ts",
     ...Object.fromEntries(Object.entries(faces).map(([name, path]) => [`lib/${name}`, path])),
   },
+  // For the chunk it makes, not for what it does: it has no effects, which is what the silenced warning says.
   inject: ["src/cli/base.ts"],
   logOverride: { "ignored-bare-import": "silent" },
   outdir: "dist",

@@ -1,6 +1,7 @@
 // Compression in blocks on all cores. Each block is deflated on its own thread, primed with the 32 KiB before it, and
 // ends on a byte boundary; joined they are one ordinary gzip member that every reader accepts, as pigz makes.
 import { availableParallelism } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { constants, crc32, deflateRaw } from "node:zlib";
 import type { Compression } from "./decompress.js";
 import { OrderedQueue } from "./ordered-queue.js";
@@ -48,6 +49,8 @@ function plain(sink: Sink): Compressor {
     async push(block, release) {
       sink(block);
       release();
+      // Nothing here waits for another thread, and without a turn for others Ctrl-C would not be heard.
+      await setImmediate();
     },
     async finish() {},
   };

@@ -1,7 +1,7 @@
 import { createHash, hash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, isSystemError, NutError } from "../errors.js";
 import { keepSpelling } from "../files/index.js";
 import type { Manifest, TreeRow } from "../schema/manifest.js";
 import { BundleWriter } from "./bundle-writer.js";
@@ -140,8 +140,9 @@ function packSmall(
   let bytes: Buffer | null = null;
   try {
     bytes = writer.addSmall(entry, (target, at, length) => readSync(file, target, at, length, null));
-  } catch {
-    // Whatever it is, the careful way meets it again and says it in words.
+  } catch (error) {
+    // The careful way meets it again and says it in words.
+    if (!isSystemError(error)) throw error;
   } finally {
     closeSync(file);
   }

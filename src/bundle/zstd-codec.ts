@@ -1,6 +1,7 @@
 // zstd of one piece at a time. Node has it from 22.15 on; before that WebAssembly does the same, if slower.
 // Every frame carries a checksum: without one, zstd accepts flipped bits.
 import type { Transform } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import * as zlib from "node:zlib";
 
 export interface ZstdCodec {
@@ -82,9 +83,16 @@ class FrameStream {
 async function wasmCodec(): Promise<ZstdCodec> {
   const zstd = await loadZstd();
   const { h64Raw } = await loadXxhash();
+  // This works on the only thread there is: before each piece the others have their turn, or Ctrl-C would not be heard.
   return {
-    compressor: (level) => async (bytes) => withChecksum(Buffer.from(zstd.compress(bytes, level)), h64Raw(bytes)),
-    decompress: async (frame) => Buffer.from(zstd.decompress(frame)),
+    compressor: (level) => async (bytes) => {
+      await setImmediate();
+      return withChecksum(Buffer.from(zstd.compress(bytes, level)), h64Raw(bytes));
+    },
+    decompress: async (frame) => {
+      await setImmediate();
+      return Buffer.from(zstd.decompress(frame));
+    },
   };
 }
 

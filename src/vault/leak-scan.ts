@@ -1,5 +1,4 @@
 // Looks at every byte on its way into a bundle. A cheap pass for keywords first; rules run only around a hit.
-
 import { isSecretFileName, KEYWORDS, type Keyword, type LeakRule, loadLeakRules } from "./leak-rules.js";
 import { PairScan } from "./pair-scan.js";
 import type { Secret } from "./secrets.js";

@@ -285,3 +285,19 @@ describe("openBundle", () => {
     expect((await bundle.verify()).map(({ code }) => code)).toEqual(["BUNDLE_CORRUPT"]);
   });
 });
+
+describe.each(COMPRESSIONS)("an interrupt while packing with %s", (compression) => {
+  it("is heard, and leaves nothing", async () => {
+    const text = Buffer.from("some text that repeats ".repeat(40_000));
+    const tree = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`files/f${index}`, text]));
+    const folder = write(join(fresh(), "in"), tree);
+    const controller = new AbortController();
+    const options = { output: join(dirname(folder), "out.nut"), compression, signal: controller.signal };
+    // A timer fires only when the packer lets others have their turn, as a signal's handler does.
+    const onProgress = ({ done }: { done: number }) => {
+      if (done === 1) setTimeout(() => controller.abort(), 0);
+    };
+    await expect(packFolder(folder, { ...options, onProgress })).rejects.toThrow(/abort/i);
+    expect(readdirSync(dirname(folder))).toEqual(["in"]);
+  });
+});

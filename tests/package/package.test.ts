@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
@@ -135,9 +135,11 @@ describe("its programs", () => {
     expect(run("nutshell", ["validate", request])).toMatchObject({ status: 0 });
     // Node 20 has no zstd of its own, later ones do: each must read what the other wrote.
     const zstd = join(installed.project, `zstd-${line}.nut`);
-    expect(run("nutshell", ["pack", "--dir", example, "-o", zstd, "--compression", "zstd"])).toMatchObject({
-      status: 0,
-    });
+    // More than one frame of it.
+    const long = join(installed.project, `long-${line}`);
+    cpSync(example, long, { recursive: true });
+    writeFileSync(join(long, "files/long.txt"), Array.from({ length: 1_500_000 }, (_, at) => at).join("\n"));
+    expect(run("nutshell", ["pack", "--dir", long, "-o", zstd, "--compression", "zstd"])).toMatchObject({ status: 0 });
     expect(run("nutshell", ["validate", zstd])).toMatchObject({ status: 0 });
     const first = join(installed.project, `zstd-${process.versions.node.split(".")[0]}.nut`);
     expect(run("nutshell", ["validate", first])).toMatchObject({ status: 0 });
