@@ -1,7 +1,8 @@
 // What several processes may find of each other while changes of the task list wait to be written.
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { addTask, closeCycle, openLock, openProject, updateTask } from "../../src/state/index.js";
@@ -172,6 +173,33 @@ describe.skipIf(!hasStrace)("a disk that does not keep what it is given", () => 
     expect(titles()).toEqual(expect.arrayContaining(["next", "old"]));
   });
 });
+
+it.skipIf(!hasStrace)(
+  "a settler does not put its file over what came while it was writing",
+  async () => {
+    const state = opened();
+    await add(state.project(), "first");
+    const slow = ["-f", "-qq", "-o", "/dev/null", "-e", "inject=fsync:delay_enter=2000000:when=1", process.execPath];
+    const args = [resolve("bin/nexus.js"), "call", "task_add", JSON.stringify({ title: "slow", context: "c" })];
+    const child = spawn("strace", [...slow, ...args], {
+      cwd: state.folder,
+      env: { ...process.env, NEXUS_PROJECT_DIR: state.folder },
+      stdio: "ignore",
+    });
+    const ended = once(child, "exit");
+    const folder = dirname(state.tasks);
+    const writing = () => readdirSync(folder).some((name) => name.startsWith(".tasks.json"));
+    for (let looks = 0; looks < 500 && !writing(); looks += 1) await sleep(10);
+    expect(writing()).toBe(true);
+    const foreign = { goal: "", decisions: [], tasks: [{ id: 41, title: "theirs", context: "c", status: "pending" }] };
+    writeFileSync(`${state.tasks}.new`, JSON.stringify(foreign));
+    renameSync(`${state.tasks}.new`, state.tasks);
+    await add(state.project(), "mine");
+    expect(await ended).toEqual([0, null]);
+    expect(state.titles()).toEqual(["mine", "slow", "theirs"]);
+  },
+  30_000,
+);
 
 function identityWithoutChange(path: string): string {
   const { dev, ino, size, mtimeNs } = statSync(path, { bigint: true });
