@@ -32,7 +32,7 @@ writeFileSync(
 const maker = join(root, `node_modules/.hosts-maker-${process.pid}.mjs`);
 await build({
   ...shared,
-  entryPoints: ["src/operations/hosts/plugins.ts"],
+  entryPoints: ["src/commands/nexus/hosts/plugins.ts"],
   outfile: maker,
   format: "esm",
   external: Object.keys(dependencies),

@@ -65,7 +65,7 @@ async function layOutAssets(folder: string): Promise<void> {
     // Setup writes __PLACE__ in front of it.
     stdin: {
       contents: 'import { nexusPlugin } from "./opencode-plugin.js"; export const Nexus = nexusPlugin(__PLACE__);',
-      resolveDir: join(root, "src/cli/hooks"),
+      resolveDir: join(root, "src/hook"),
     },
     outfile: join(folder, "opencode-plugin.js"),
     format: "esm",

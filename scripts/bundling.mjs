@@ -55,7 +55,7 @@ export const requireForPackages = {
 export const faces = {
   acceptance: "src/acceptance/index.ts",
   bundle: "src/bundle/index.ts",
-  harness: "src/operations/harness.ts",
+  harness: "src/harness.ts",
   vault: "src/vault/index.ts",
 };
 
@@ -63,8 +63,8 @@ export const faces = {
 export const programs = {
   ...shared,
   entryPoints: {
-    nutshell: "src/cli/nutshell/main.ts",
-    nexus: "src/cli/nexus/main.ts",
+    nutshell: "src/commands/nutshell/main.ts",
+    nexus: "src/commands/nexus/main.ts",
     "demo-agent": "src/run/demo/agent.ts",
     ...Object.fromEntries(Object.entries(faces).map(([name, path]) => [`lib/${name}`, path])),
   },
@@ -84,7 +84,7 @@ export const programs = {
  */
 export const hooks = {
   ...shared,
-  entryPoints: { "hook/hook": "src/cli/hooks/entry.ts", "hook/opencode-plugin": "src/cli/hooks/opencode-plugin.ts" },
+  entryPoints: { "hook/hook": "src/hook/entry.ts", "hook/opencode-plugin": "src/hook/opencode-plugin.ts" },
   minifyIdentifiers: true,
   outdir: "dist",
   format: "esm",
@@ -100,7 +100,7 @@ export const hooks = {
 
 export const hookRest = {
   ...shared,
-  entryPoints: { full: "src/run/full.ts" },
+  entryPoints: { full: "src/session/full.ts" },
   outdir: "dist/hook",
   format: "esm",
   splitting: true,

@@ -2,7 +2,7 @@
 // A test compares them.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { conformanceSchemas } from "../src/operations/nexus/conformance/schemas.js";
+import { conformanceSchemas } from "../src/commands/nexus/conformance/schemas.js";
 
 const folder = fileURLToPath(new URL("../core/conformance/", import.meta.url));
 for (const [name, schema] of Object.entries(conformanceSchemas())) {

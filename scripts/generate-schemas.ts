@@ -2,7 +2,7 @@
 //   npx tsx scripts/generate-schemas.ts
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { DOCUMENT_KINDS, jsonSchemaOf } from "../src/operations/bundle/schema.js";
+import { DOCUMENT_KINDS, jsonSchemaOf } from "../src/commands/nutshell/bundle/schema.js";
 
 const folder = fileURLToPath(new URL("../schemas/", import.meta.url));
 mkdirSync(folder, { recursive: true });

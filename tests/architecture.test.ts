@@ -6,20 +6,28 @@ import { describe, expect, it } from "vitest";
 const source = fileURLToPath(new URL("../src", import.meta.url));
 
 // Which folder may import which. A red test asks for a decision: change the code, or this table and ARCHITECTURE.md.
-const base = ["errors", "version", "schema", "files", "process"];
+const base = ["errors", "version", "operation", "schema", "files", "process", "trees"];
 const parts = ["bundle", "vault", "acceptance", "state", "catalog", "events", "hosts", "drivers", "market"];
+const middle = ["request", "session"];
+const doors = ["mcp", "web", "hook"];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   version: [],
+  operation: [],
   schema: ["schema"],
   files: ["errors", "files"],
   process: ["errors", "files", "process"],
+  trees: ["errors", "files", "process", "trees"],
   ...Object.fromEntries(parts.map((part) => [part, [...base, part]])),
-  run: [...base, ...parts, "run"],
-  operations: [...base, ...parts, "run", "operations"],
-  cli: [...base, "operations", "cli", "mcp", "web"],
-  mcp: [...base, "operations", "mcp"],
-  web: [...base, "bundle", "operations", "web"],
+  ...Object.fromEntries(middle.map((room) => [room, [...base, ...parts, room]])),
+  run: [...base, ...parts, ...middle, "run"],
+  tools: [...base, "state", "catalog", "session", "tools"],
+  mcp: [...base, "tools", "mcp"],
+  web: [...base, ...parts, ...middle, "run", "tools", "web"],
+  hook: [...base, "events", "hosts", "session", "hook"],
+  cli: [...base, "cli"],
+  commands: [...base, ...parts, ...middle, "run", "tools", ...doors, "cli", "commands"],
+  harness: [...base, ...parts, "tools", "commands"],
 };
 
 function sources(folder: string): string[] {

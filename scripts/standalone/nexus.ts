@@ -2,11 +2,11 @@
 // could end in anything but 0 or 2), and the demo agent.
 const [word, ...rest] = process.argv.slice(2);
 if (word === "hook" && !rest.some((argument) => argument.startsWith("-"))) {
-  const { hookMain } = await import("../../src/cli/hooks/main.js");
+  const { hookMain } = await import("../../src/hook/main.js");
   await hookMain(rest);
 } else if (word === "demo-agent") {
   await import("../../src/run/demo/agent.js");
 } else {
-  const { run } = await import("../../src/cli/nexus/main.js");
+  const { run } = await import("../../src/commands/nexus/main.js");
   process.exitCode = await run();
 }

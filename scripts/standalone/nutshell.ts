@@ -1,3 +1,3 @@
-import { run } from "../../src/cli/nutshell/main.js";
+import { run } from "../../src/commands/nutshell/main.js";
 
 process.exitCode = await run();

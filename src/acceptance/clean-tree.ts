@@ -1,8 +1,16 @@
 // The tree acceptance runs on, and the digests that name it: the base, what the result changed in it and can deliver, and
 // the request's own tests as they were.
 import { join } from "node:path";
+import {
+  applyChanges,
+  type Change,
+  compareTrees,
+  copyTree,
+  deliverable,
+  isResult,
+  treeDigest,
+} from "../trees/result-tree.js";
 import type { CheckPlan } from "./checks.js";
-import { applyChanges, type Change, compareTrees, copyTree, deliverable, isResult, treeDigest } from "./result-tree.js";
 
 export interface CleanTreeParts {
   readonly base: string;

@@ -1,8 +1,3 @@
-export { type Check, type CheckPlan, planChecks } from "./checks.js";
-export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
-export type { AcceptanceCredential, CredentialReader } from "./credential.js";
-export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
-export { junitXml } from "./junit.js";
 export {
   ARTIFACTS,
   applyChanges,
@@ -17,7 +12,12 @@ export {
   rebuildTree,
   treeDigest,
   writeArtifacts,
-} from "./result-tree.js";
+} from "../trees/result-tree.js";
+export { type Check, type CheckPlan, planChecks } from "./checks.js";
+export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
+export type { AcceptanceCredential, CredentialReader } from "./credential.js";
+export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
+export { junitXml } from "./junit.js";
 export {
   type AcceptanceEvent,
   type AcceptanceOptions,

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
+import type { Change } from "../trees/result-tree.js";
 import { type Check, type CheckPlan, planChecks } from "./checks.js";
 import { type CleanRoom, openCleanRoom } from "./clean-room.js";
 import { buildCleanTree } from "./clean-tree.js";
 import type { AcceptanceCredential, CredentialReader } from "./credential.js";
 import { runHttpCheck } from "./http-check.js";
 import { type Outcome, skipped, unknown } from "./outcome.js";
-import type { Change } from "./result-tree.js";
 import { runScriptCheck } from "./script-check.js";
 import { runSqlCheck } from "./sql-check.js";
 

@@ -1,24 +1,34 @@
 // Bundles: bytes ⇄ files. The public face of `nutcracker/bundle`.
 export { type Finding, NutError } from "../errors.js";
 export type { Manifest, TreeRow } from "../schema/manifest.js";
-export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./completeness.js";
-export { resolveReference } from "./completeness-references.js";
-export { LEVELS, type Level } from "./compressor.js";
-export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./content.js";
-export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./content-findings.js";
-export type { Compression } from "./decompress.js";
-export { type Difference, type DiffOptions, diffContents, diffManifests } from "./diff.js";
-export { folderTokens } from "./folder-tokens.js";
-export { type Issue, MAX_ISSUE_BYTES, parseIssue } from "./issue.js";
-export { type CompletenessOptions, type Content, SOON_MS } from "./judging.js";
 export {
   DEFAULT_LIMITS,
   type Limits,
   MAX_ENTRIES,
   MAX_MANIFEST_BYTES,
   MAX_TOTAL_BYTES,
-} from "./limits.js";
-export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./list-folder.js";
+} from "./archive/limits.js";
+export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./archive/safe-path.js";
+export { type Difference, type DiffOptions, diffContents, diffManifests } from "./compare/diff.js";
+export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./compare/merge.js";
+export {
+  type Part,
+  partManifest,
+  SplitPlan,
+  type SplitRecord,
+  splitByCount,
+  splitByFolder,
+  splitByPlan,
+} from "./compare/split.js";
+export { LEVELS, type Level } from "./compression/compressor.js";
+export type { Compression } from "./compression/decompress.js";
+export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./judge/completeness.js";
+export { resolveReference } from "./judge/completeness-references.js";
+export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./judge/content-findings.js";
+export { type CompletenessOptions, type Content, SOON_MS } from "./judge/judging.js";
+export { type FixPlan, mechanicalFixes } from "./judge/mechanical-fixes.js";
+export { folderTokens } from "./manifest/folder-tokens.js";
+export { type Issue, MAX_ISSUE_BYTES, parseIssue } from "./manifest/issue.js";
 export {
   FORMAT_VERSION,
   formatManifest,
@@ -28,10 +38,15 @@ export {
   parseManifest,
   readManifest,
   writeManifest,
-} from "./manifest.js";
-export { type FixPlan, mechanicalFixes } from "./mechanical-fixes.js";
-export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./merge.js";
-export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./open-bundle.js";
+} from "./manifest/manifest.js";
+export { newBundleId, type SetOptions, setField } from "./manifest/set-field.js";
+export { type Beginning, newManifest, outline } from "./manifest/template.js";
+export { estimateTokens, isText } from "./manifest/tokens.js";
+export { isCompleteTree, judgeTree, treeRows } from "./manifest/tree.js";
+export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./read/content.js";
+export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./read/open-bundle.js";
+export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./read/unpack-bundle.js";
+export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";
 export {
   contentDigest,
   hashEntries,
@@ -40,19 +55,4 @@ export {
   type PackOptions,
   type PackProgress,
   packFolder,
-} from "./pack-folder.js";
-export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./safe-path.js";
-export { newBundleId, type SetOptions, setField } from "./set-field.js";
-export {
-  type Part,
-  partManifest,
-  SplitPlan,
-  type SplitRecord,
-  splitByCount,
-  splitByFolder,
-  splitByPlan,
-} from "./split.js";
-export { type Beginning, newManifest, outline } from "./template.js";
-export { estimateTokens, isText } from "./tokens.js";
-export { isCompleteTree, judgeTree, treeRows } from "./tree.js";
-export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./unpack-bundle.js";
+} from "./write/pack-folder.js";

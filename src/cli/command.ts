@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { Operation } from "../operations/operation.js";
+import type { Operation } from "../operation.js";
 import type { Io } from "./io.js";
 
 /** A flag as a person types it. Without `value` it is a switch. */

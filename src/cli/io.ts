@@ -1,5 +1,5 @@
 import type { Readable, Writable } from "node:stream";
-import type { Context, Prompter } from "../operations/operation.js";
+import type { Context, Prompter } from "../operation.js";
 
 /** The process as the command line sees it. Tests hand in their own. */
 export interface Io {

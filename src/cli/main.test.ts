@@ -2,7 +2,7 @@ import { type PassThrough, Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NutError } from "../errors.js";
-import { operation } from "../operations/operation.js";
+import { operation } from "../operation.js";
 import { command, type Program } from "./command.js";
 import { main } from "./main.js";
 

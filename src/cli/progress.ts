@@ -1,4 +1,4 @@
-import type { Progress } from "../operations/operation.js";
+import type { Progress } from "../operation.js";
 import type { Io } from "./io.js";
 import { render, yellow } from "./text.js";
 

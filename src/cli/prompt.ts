@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
-import type { Prompter } from "../operations/operation.js";
+import type { Prompter } from "../operation.js";
 import { printable } from "./text.js";
 
 /** Asks on stderr, so that stdout stays the result's. */

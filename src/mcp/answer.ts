@@ -1,7 +1,7 @@
 // One tool call over MCP: arguments in, a tool result out. A refusal is a result flagged as an error, with the same code
 // and hint the command line gives; protocol errors are for malformed requests only.
 import { fromSystemError, NutError } from "../errors.js";
-import type { Context } from "../operations/operation.js";
+import type { Context } from "../operation.js";
 
 export interface ToolAnswer {
   content: { type: "text"; text: string }[];
@@ -21,8 +21,8 @@ export async function answer({ name, arguments: given, _meta }: ToolRequest, con
   try {
     // Loaded with the first call: listing the tools needs none of it.
     const [{ callTool }, { asCaller }] = await Promise.all([
-      import("../operations/nexus/call.js"),
-      import("../operations/nexus/caller-role.js"),
+      import("../tools/call-tool.js"),
+      import("../tools/caller-role.js"),
     ]);
     const { result, refused, notes, root } = await callTool(name, given, asCaller(context, _meta));
     const { value, note } = bounded(name, result as Record<string, unknown>, root);

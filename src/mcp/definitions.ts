@@ -1,8 +1,8 @@
 // How the eleven tools are listed to a model. Made from the operations when the product is built (tool-list.json), because
 // a host waits for this list each time it starts, and building it costs more than everything else the start does.
 import { z } from "zod";
-import type { Tool } from "../operations/nexus/tool.js";
-import { tools } from "../operations/nexus/tools.js";
+import type { Tool } from "../tools/tool.js";
+import { tools } from "../tools/tools.js";
 import { PREFIX } from "./prefix.js";
 
 export interface ToolListing {

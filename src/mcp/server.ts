@@ -2,7 +2,7 @@
 import type { Readable, Writable } from "node:stream";
 import { Server, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
-import type { Context } from "../operations/operation.js";
+import type { Context } from "../operation.js";
 import { VERSION } from "../version.js";
 import { answer } from "./answer.js";
 import { PatientTransport } from "./patient-transport.js";

@@ -1,7 +1,10 @@
-export type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
-export { parseBudget } from "./budget.js";
-export { driverRunner } from "./driver-runner.js";
-export { executeRun, type Reply, type RunOutcome } from "./engine.js";
+export type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agents/agent.js";
+export { driverRunner } from "./agents/driver-runner.js";
+export { demoCommand, toolServer } from "./agents/programs.js";
+export { executeRun, type Reply, type RunOutcome } from "./engine/engine.js";
+export { isRunBusy, type RunInput } from "./engine/open-run.js";
+export { carriesDemoScript, type Peek, peekRequest, previewRun } from "./plan/preview.js";
+export { parseBudget } from "./record/budget.js";
 export {
   createRun,
   findRun,
@@ -14,8 +17,5 @@ export {
   removeRun,
   runFolder,
   runsFolder,
-} from "./folder.js";
-export { isRunBusy, type RunInput } from "./open-run.js";
-export type { RunOptions } from "./options.js";
-export { carriesDemoScript, type Peek, peekRequest, previewRun } from "./preview.js";
-export { demoCommand, toolServer } from "./programs.js";
+} from "./record/folder.js";
+export type { RunOptions } from "./record/options.js";

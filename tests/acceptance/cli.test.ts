@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildCleanTree, compareTrees, copyTree, planChecks, writeArtifacts } from "../../src/acceptance/index.js";
 import { contentDigest, packFolder } from "../../src/bundle/index.js";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/cli/nutshell/program.js";
+import { program } from "../../src/commands/nutshell/program.js";
 import type { Manifest } from "../../src/schema/manifest.js";
 import { put } from "./room.js";
 

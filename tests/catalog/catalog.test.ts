@@ -29,7 +29,7 @@ import {
   readManifestFast,
 } from "../../src/catalog/index.js";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/cli/nexus/program.js";
+import { program } from "../../src/commands/nexus/program.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const CORE = join(ROOT, "core");

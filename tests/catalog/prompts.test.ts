@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { bodyOf, findCoreFolder, readManifestFast } from "../../src/catalog/index.js";
-import { readReport } from "../../src/run/report.js";
+import { readReport } from "../../src/run/agents/report.js";
 
 const CORE = findCoreFolder();
 const { agents, skills } = readManifestFast(CORE);

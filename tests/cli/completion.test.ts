@@ -65,8 +65,8 @@ describe("completion", () => {
         out += text;
       },
     };
-    const { completionCommand } = await import("../../src/cli/completion.js");
-    const { program } = await import("../../src/cli/nexus/program.js");
+    const { completionCommand } = await import("../../src/commands/more/completion.js");
+    const { program } = await import("../../src/commands/nexus/program.js");
     const command = completionCommand(async () => program);
     if ("operation" in command) throw new Error("completion is not an operation");
     await command.run({ shell: "bash" }, { stdout } as never);

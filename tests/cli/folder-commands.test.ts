@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { Prompter } from "../../src/operations/operation.js";
+import type { Prompter } from "../../src/operation.js";
 import { type RunOptions, runNutshell } from "./run-nutshell.js";
 
 let work: string;

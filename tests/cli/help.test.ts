@@ -3,9 +3,9 @@ import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type Flag, globalFlags, type Program } from "../../src/cli/command.js";
 import { commandHelp, programHelp } from "../../src/cli/help.js";
-import { program as nexus } from "../../src/cli/nexus/program.js";
-import { program as nutshell } from "../../src/cli/nutshell/program.js";
 import { render } from "../../src/cli/text.js";
+import { program as nexus } from "../../src/commands/nexus/program.js";
+import { program as nutshell } from "../../src/commands/nutshell/program.js";
 
 const plain = (lines: readonly string[]) => lines.map((line) => stripVTControlCharacters(render(line, false)));
 const tooLong = (lines: readonly string[]) => plain(lines).filter((line) => [...line].length > 80);

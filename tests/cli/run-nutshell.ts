@@ -1,8 +1,8 @@
 // The command line in process: one call, its streams and its exit status.
 import { Readable, Writable } from "node:stream";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/cli/nutshell/program.js";
-import type { Prompter } from "../../src/operations/operation.js";
+import { program } from "../../src/commands/nutshell/program.js";
+import type { Prompter } from "../../src/operation.js";
 
 export interface Run {
   readonly code: number;

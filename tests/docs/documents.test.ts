@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { GLOBAL_FLAGS, type Program } from "../../src/cli/command.js";
-import { program as nexus } from "../../src/cli/nexus/program.js";
-import { program as nutshell } from "../../src/cli/nutshell/program.js";
+import { program as nexus } from "../../src/commands/nexus/program.js";
+import { program as nutshell } from "../../src/commands/nutshell/program.js";
 import { matches, rewrite, root, runDocument, steps } from "./console.js";
 
 const documents = [

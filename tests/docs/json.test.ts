@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Command, Entry, Program } from "../../src/cli/command.js";
 import { outputSchema } from "../../src/cli/describe.js";
-import { program as nexus } from "../../src/cli/nexus/program.js";
-import { program as nutshell } from "../../src/cli/nutshell/program.js";
+import { program as nexus } from "../../src/commands/nexus/program.js";
+import { program as nutshell } from "../../src/commands/nutshell/program.js";
 import { JSON_VERSION } from "../../src/version.js";
 import { root } from "./console.js";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { productSkill } from "../../src/operations/skill.js";
+import { productSkill } from "../../src/commands/more/skill.js";
 import { runNutshell } from "../cli/run-nutshell.js";
 import { root } from "./console.js";
 

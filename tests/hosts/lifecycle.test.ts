@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { loadFixtures } from "../../src/operations/nexus/conformance/fixtures.js";
-import { judgeFiles } from "../../src/operations/nexus/conformance/judge.js";
+import { loadFixtures } from "../../src/commands/nexus/conformance/fixtures.js";
+import { judgeFiles } from "../../src/commands/nexus/conformance/judge.js";
 import { claudePayload, type HookOptions, newProject, ROOT, runHook } from "./hook-process.js";
 
 let root: string;

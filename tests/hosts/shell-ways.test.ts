@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { gate, mayNotEdit, standingOf } from "../../src/events/index.js";
 import { claude } from "../../src/hosts/claude/host.js";
 import { bwrapAvailable, findProgram } from "../../src/process/index.js";
-import { gateFacts } from "../../src/run/gate-facts.js";
+import { gateFacts } from "../../src/session/gate-facts.js";
 import { claudePayload, newProject, runHook } from "./hook-process.js";
 import { WAYS as ALL } from "./shell-ways.js";
 

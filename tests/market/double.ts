@@ -6,7 +6,7 @@ import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/cli/nutshell/program.js";
+import { program } from "../../src/commands/nutshell/program.js";
 
 const PROGRAM = fileURLToPath(new URL("./clawnet-double/main.mjs", import.meta.url));
 

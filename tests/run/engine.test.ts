@@ -434,7 +434,7 @@ describe("sessions and merges", () => {
   });
 
   it("refuses a merge that leaves conflict markers", async () => {
-    const { hasMarkers } = await import("../../src/run/merge.js");
+    const { hasMarkers } = await import("../../src/trees/merge.js");
     expect(hasMarkers("a\n<<<<<<< finished tasks\nb\n")).toBe(true);
     expect(hasMarkers("a << b\n=======\n")).toBe(false);
   });

@@ -3,8 +3,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readJournal } from "../../src/run/journal.js";
-import { type JournalEvent, replay } from "../../src/run/run-state.js";
+import { readJournal } from "../../src/run/record/journal.js";
+import { type JournalEvent, replay } from "../../src/run/record/run-state.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = (program: string) => join(root, "bin", `${program}.js`);

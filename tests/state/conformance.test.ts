@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { encode } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
+import { conformanceSchemas } from "../../src/commands/nexus/conformance/schemas.js";
 import { toolList } from "../../src/mcp/definitions.js";
 import listed from "../../src/mcp/tool-list.json" with { type: "json" };
-import { conformanceSchemas } from "../../src/operations/nexus/conformance/schemas.js";
 import { freshProject, nexus } from "./nexus.js";
 
 const upstream = resolve("../shared/data/nexus-conformance");

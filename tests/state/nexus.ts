@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { type PassThrough, Readable, Writable } from "node:stream";
 import { afterEach } from "vitest";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/cli/nexus/program.js";
+import { program } from "../../src/commands/nexus/program.js";
 import { forgetProjects } from "../../src/state/index.js";
 
 const made: string[] = [];

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/cli/nutshell/program.js";
-import type { Prompter } from "../../src/operations/operation.js";
+import { program } from "../../src/commands/nutshell/program.js";
+import type { Prompter } from "../../src/operation.js";
 
 export interface RunOptions {
   readonly stdin?: string;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { leaksIn, leakText } from "../../src/run/leak-guard.js";
+import { leaksIn, leakText } from "../../src/request/leak-guard.js";
 import { peerIdOf } from "../../src/vault/index.js";
 import { Desk } from "./run.js";
 
@@ -57,7 +57,7 @@ describe("pack --peer", () => {
     const { peer_id: peer } = JSON.parse((await desk.run(["keygen", "--peer", "--json"])).out);
     await desk.run(["pack", "--peer", peer, "-o", desk.path("s.nut")]);
     const { main } = await import("../../src/cli/main.js");
-    const { program } = await import("../../src/cli/nutshell/program.js");
+    const { program } = await import("../../src/commands/nutshell/program.js");
     const { Readable, Writable } = await import("node:stream");
     const bytes = readFileSync(desk.path("s.nut"));
     for (const step of [1, 7, 5000]) {

@@ -1,7 +1,7 @@
 // The board: plans, tasks, agents and runs of one or more projects, as they change.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ProjectView } from "../../operations/board/model.js";
+import type { ProjectView } from "../board/model.js";
 import type { Writing } from "./board/change-form.js";
 import { ArtifactsView, HistoryPage } from "./board/records.js";
 import { RunsView } from "./board/runs.js";

@@ -1,6 +1,6 @@
 // Where the viewer's facts come from: the local server, or the page itself when it was exported.
 import { useEffect, useState } from "preact/hooks";
-import type { Comparison, Details, Exported, FileDiff, Files, Head } from "../../operations/view/model.js";
+import type { Comparison, Details, Exported, FileDiff, Files, Head } from "../view/model.js";
 
 export interface Preview {
   readonly text: string;

@@ -1,5 +1,5 @@
 // Paths as a tree of folders, and the rows of it that are open.
-import type { FileTuple } from "../../operations/view/model.js";
+import type { FileTuple } from "../view/model.js";
 
 export interface Folder {
   readonly name: string;

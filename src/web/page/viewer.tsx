@@ -1,7 +1,7 @@
 // The viewer: one bundle, or two beside each other.
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { Details, Files, Head } from "../../operations/view/model.js";
+import type { Details, Files, Head } from "../view/model.js";
 import { type Loaded, openSource, type Source, useLoaded } from "./data.js";
 import { Badge, Empty, Loading } from "./parts.js";
 import { Shell, useNow, useRoute, type View } from "./shell.js";

@@ -1,6 +1,6 @@
 // Tasks as a graph. Only what is in sight is drawn: a thousand tasks cost what thirty do.
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { TaskRow } from "../../../operations/board/model.js";
+import type { TaskRow } from "../../board/model.js";
 import { Loading } from "../parts.js";
 import { visible } from "../visible.js";
 import { type LayoutAnswer, type LayoutQuestion, NODE_HEIGHT, NODE_WIDTH } from "./layout-shape.js";

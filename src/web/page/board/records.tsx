@@ -1,6 +1,6 @@
 // What was kept: closed cycles and artifacts.
 import { useEffect, useState } from "preact/hooks";
-import type { HistoryAnswer } from "../../../operations/board/model.js";
+import type { HistoryAnswer } from "../../board/model.js";
 import { Code, languageOf } from "../code.js";
 import { useLoaded } from "../data.js";
 import { Card, Empty, Facts, Icon, Loading, When } from "../parts.js";

@@ -1,5 +1,5 @@
 // Runs: how far each is, what it spent, what it asks.
-import type { RunRow } from "../../../operations/board/model.js";
+import type { RunRow } from "../../board/model.js";
 import { Badge, Card, Empty, Facts, Meter, type Tone } from "../parts.js";
 import { amount, day, span, visible } from "../visible.js";
 import { ChangeForm, type Writing } from "./change-form.js";

@@ -1,6 +1,6 @@
 // The board's facts, as the server sends them. One connection; a page that lost it starts anew when it is back.
 import { useEffect, useState } from "preact/hooks";
-import type { Hello, ProjectView, SectionChange } from "../../../operations/board/model.js";
+import type { Hello, ProjectView, SectionChange } from "../../board/model.js";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
 

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { ProjectView, TaskRow, TaskStage } from "../../../operations/board/model.js";
+import type { ProjectView, TaskRow, TaskStage } from "../../board/model.js";
 import { Badge, Card, Empty, Facts, Icon, Meter, type Tone } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { Virtual } from "../virtual.js";

@@ -1,4 +1,4 @@
-import type { ProjectView } from "../../../operations/board/model.js";
+import type { ProjectView } from "../../board/model.js";
 import type { Writing } from "./change-form.js";
 
 /** What every view of the board is given. */

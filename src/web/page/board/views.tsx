@@ -1,6 +1,6 @@
 // What goes on: now, plan, agents, activity. Tasks, runs and what was kept have files of their own.
 import { useState } from "preact/hooks";
-import type { AgentRow, LogRow, ProjectView } from "../../../operations/board/model.js";
+import type { AgentRow, LogRow, ProjectView } from "../../board/model.js";
 import { Badge, Card, Empty, Facts, When } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { Virtual } from "../virtual.js";

@@ -1,4 +1,4 @@
-import type { ComparedRow, Head } from "../../../operations/view/model.js";
+import type { ComparedRow, Head } from "../../view/model.js";
 import { type Source, useLoaded } from "../data.js";
 import { Badge, Card, Empty, Loading, type Tone } from "../parts.js";
 import { routeTo } from "../shell.js";

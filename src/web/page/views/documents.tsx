@@ -1,4 +1,4 @@
-import type { Head } from "../../../operations/view/model.js";
+import type { Head } from "../../view/model.js";
 import { type Source, useLoaded } from "../data.js";
 import { Markdown } from "../markdown.js";
 import { Empty, Loading } from "../parts.js";

@@ -1,5 +1,5 @@
 // The smaller views: interfaces, acceptance, timeline, access, and the rest of the manifest.
-import type { Details, Head } from "../../../operations/view/model.js";
+import type { Details, Head } from "../../view/model.js";
 import { Code } from "../code.js";
 import { Outside } from "../markdown.js";
 import { Badge, Card, Empty, Facts, type Tone, Verdict, When } from "../parts.js";

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import type { FileTuple } from "../../../operations/view/model.js";
+import type { FileTuple } from "../../view/model.js";
 import { Code, languageOf } from "../code.js";
 import { isImage, type Source, useLoaded } from "../data.js";
 import { Badge, Empty, Icon, Loading, type Tone } from "../parts.js";

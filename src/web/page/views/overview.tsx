@@ -1,5 +1,5 @@
 import type { Finding } from "../../../errors.js";
-import type { Details, Head } from "../../../operations/view/model.js";
+import type { Details, Head } from "../../view/model.js";
 import type { Loaded, Source } from "../data.js";
 import { Outside } from "../markdown.js";
 import { Badge, Card, Empty, Facts, Loading, Meter, Tags, type Tone, When } from "../parts.js";

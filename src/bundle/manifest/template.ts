@@ -1,0 +1,61 @@
+// What `init` writes, and how `check` knows that nobody has filled it in yet.
+import type { Manifest } from "../../schema/manifest.js";
+
+export const PLACEHOLDER_TITLE = "(say what to do, in one line)";
+export const PLACEHOLDER_SUMMARY = "(say why it is needed and what must be true when it is done)";
+/** Stands in every document we outline; check calls a document that still holds it a draft. */
+export const PLACEHOLDER_MARK = "<!-- nutshell:placeholder: replace this text, then delete this line -->";
+
+export function isPlaceholder(text: string | undefined): boolean {
+  const trimmed = text?.trim();
+  return trimmed === PLACEHOLDER_TITLE || trimmed === PLACEHOLDER_SUMMARY;
+}
+
+export const holdsPlaceholder = (document: string) => document.includes(PLACEHOLDER_MARK);
+
+export interface Beginning {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly tool: string;
+  readonly publisher?: string | undefined;
+  readonly title?: string | undefined;
+  readonly summary?: string | undefined;
+  readonly skills?: readonly string[] | undefined;
+  readonly checklist?: readonly string[] | undefined;
+}
+
+/** A new request. The order of its keys is the order in which a person fills them in. */
+export function newManifest(beginning: Beginning): Manifest {
+  const { id, createdAt, tool, publisher, title, summary, skills = [], checklist = [] } = beginning;
+  return {
+    nutshell_version: "0.2.0",
+    bundle_type: "request",
+    id,
+    created_at: createdAt,
+    task: {
+      title: title ?? PLACEHOLDER_TITLE,
+      summary: summary ?? PLACEHOLDER_SUMMARY,
+      priority: "medium",
+    },
+    tags: { skills_required: [...skills], domains: [] },
+    publisher: publisher === undefined ? { tool } : { name: publisher, tool },
+    context: { requirements: "context/requirements.md" },
+    acceptance: { checklist: [...checklist] },
+    harness: { execution_strategy: "incremental", constraints: [] },
+    extensions: {},
+  };
+}
+
+const OUTLINES: Readonly<Record<string, readonly string[]>> = {
+  requirements: ["What must work, and how someone would notice that it does not", "What is out of scope"],
+  architecture: ["The parts and what each is for", "What must not change"],
+  references: ["Links and documents worth reading, and what each one answers"],
+};
+
+/** A document to fill in: a heading, the questions it should answer, and the mark that makes it a draft. */
+export function outline(path: string): string {
+  const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
+  const questions = OUTLINES[name] ?? ["What the agent needs to know"];
+  const heading = name.charAt(0).toUpperCase() + name.slice(1).replaceAll(/[-_]/g, " ");
+  return [`# ${heading}`, "", PLACEHOLDER_MARK, "", ...questions.map((question) => `- ${question}`), ""].join("\n");
+}

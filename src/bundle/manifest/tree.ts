@@ -1,0 +1,81 @@
+// files.tree: what the manifest says about the files, and whether the archive agrees.
+import type { Finding } from "../../errors.js";
+import type { Manifest, TreeRow } from "../../schema/manifest.js";
+import { MANIFEST_NAME } from "../archive/safe-path.js";
+
+export interface HashedFile {
+  readonly path: string;
+  readonly size: number;
+  /** `sha256:<hex>` */
+  readonly hash: string;
+}
+
+export interface TreeJudgement {
+  readonly findings: readonly Finding[];
+  /** Files no row vouches for. */
+  readonly unverified: readonly string[];
+}
+
+/** Rows as they can be used, whatever stands in the manifest. */
+export function treeRows(manifest: Manifest): readonly TreeRow[] {
+  const tree: unknown = (manifest.files as { tree?: unknown } | undefined)?.tree;
+  if (!Array.isArray(tree)) return [];
+  return tree.filter((row): row is TreeRow => typeof row === "object" && row !== null && typeof row.path === "string");
+}
+
+/** Whether the tree claims to name every file with its hash; such a tree must agree exactly. */
+export function isCompleteTree(manifest: Manifest): boolean {
+  const rows = treeRows(manifest);
+  return manifest.files?.total_count === rows.length && rows.every(({ hash }) => typeof hash === "string");
+}
+
+const cleanPath = (path: string) => path.replace(/^\.\//, "");
+
+/** Compares the tree with the files that are really there. */
+export function judgeTree(manifest: Manifest, files: readonly HashedFile[]): TreeJudgement {
+  const rows = treeRows(manifest);
+  const byPath = new Map(files.map((file) => [file.path, file]));
+  const listed = new Set<string>();
+  const findings: Finding[] = [];
+  const report = (code: string, path: string, message: string) =>
+    findings.push({ code, severity: "error", path, message });
+  for (const row of rows) {
+    const path = cleanPath(row.path);
+    // A manifest cannot hold its own hash; the row some tools write for it never matches.
+    if (path === MANIFEST_NAME) continue;
+    if (listed.has(path)) report("TREE_DUPLICATE", path, `${path} is listed twice in files.tree`);
+    listed.add(path);
+    const problem = rowProblem(row, byPath.get(path));
+    if (problem !== null) report(problem[0], path, problem[1]);
+  }
+  const unlisted = files.filter(({ path }) => !listed.has(path)).map(({ path }) => path);
+  if (isCompleteTree(manifest)) {
+    for (const path of unlisted) report("TREE_UNLISTED", path, `${path} is in the bundle but not in files.tree`);
+    const total = rows.reduce((sum, { size }) => sum + size, 0);
+    const claimed = manifest.files?.total_size_bytes;
+    if (claimed !== undefined && claimed !== total) {
+      report(
+        "TREE_TOTAL",
+        "files.total_size_bytes",
+        `files.total_size_bytes is ${claimed}, the rows add up to ${total}`,
+      );
+    }
+    return { findings, unverified: [] };
+  }
+  const vouched = new Set(rows.filter(({ hash }) => hash !== undefined).map(({ path }) => cleanPath(path)));
+  return { findings, unverified: files.filter(({ path }) => !vouched.has(path)).map(({ path }) => path) };
+}
+
+function rowProblem(row: TreeRow, file: HashedFile | undefined): readonly [string, string] | null {
+  if (file === undefined) return ["TREE_MISSING", `${row.path} is in files.tree but not in the bundle`];
+  if (row.size !== file.size) {
+    return ["TREE_SIZE", `${row.path} has ${file.size} bytes, files.tree says ${row.size}`];
+  }
+  if (row.hash === undefined) return null;
+  if (typeof row.hash !== "string" || !/^sha256:[0-9a-f]{64}$/i.test(row.hash)) {
+    return ["TREE_HASH", `${row.path} has a hash of an unknown kind in files.tree`];
+  }
+  return row.hash.toLowerCase() === file.hash
+    ? null
+    : ["TREE_HASH", `${row.path} does not have the hash in files.tree`];
+}

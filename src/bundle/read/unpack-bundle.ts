@@ -1,0 +1,258 @@
+// Unpacking writes into a fresh private folder beside the target, checks everything, and only then moves it into place.
+// Files are created anew (never through what already lies there), so links planted on the way cannot be followed.
+import {
+  chmodSync,
+  closeSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { type Finding, fromSystemError, isSystemError, NutError } from "../../errors.js";
+import { missingFolder, syncFolder, temporaryName } from "../../files/index.js";
+import type { Manifest } from "../../schema/manifest.js";
+import { fileInput, streamInput } from "../archive/byte-input.js";
+import { entryFindings } from "../archive/entry-findings.js";
+import { type Limits, withLimits } from "../archive/limits.js";
+import { isObeyed, MANIFEST_NAME, portabilityProblem, QUARANTINE, quoted } from "../archive/safe-path.js";
+import { type Scan, scan } from "../archive/scan.js";
+import type { ArchiveEntry, EntrySink } from "../archive/tar-reader.js";
+import type { Compression } from "../compression/decompress.js";
+import { digestOf } from "../write/content-digest.js";
+
+export interface UnpackProgress {
+  readonly type: "entry_unpacked";
+  readonly path: string;
+  readonly bytes: number;
+  readonly done: number;
+}
+
+export interface UnpackOptions {
+  readonly limits?: Partial<Limits>;
+  /** Root entries (or paths under them) that may keep their place although programs obey them. */
+  readonly trust?: readonly string[];
+  /** Keeps everything in its place: for a folder no program is started in. */
+  readonly trustAll?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (event: UnpackProgress) => void;
+  /** The system whose naming rules hold; names it cannot hold are refused. */
+  readonly platform?: NodeJS.Platform;
+}
+
+export interface Unpacked {
+  readonly dir: string;
+  /** Files written, the manifest included. */
+  readonly files: number;
+  readonly bytes: number;
+  /** Paths set aside in `quarantine/`. */
+  readonly quarantined: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly manifest: Manifest;
+  readonly compression: Compression;
+  readonly contentDigest: string;
+}
+
+/** Unpacks a bundle. The target appears whole and verified, or not at all. */
+export async function unpackBundle(
+  source: string | Readable,
+  target: string,
+  options: UnpackOptions = {},
+): Promise<Unpacked> {
+  const dir = resolve(target);
+  assertFree(dir);
+  const input = typeof source === "string" ? fileInput(source) : streamInput(source);
+  const staging = temporaryName(dir);
+  try {
+    mkdirSync(staging, { mode: 0o700 });
+  } catch (error) {
+    await input.close();
+    throw missingFolder(error, dir) ?? fromSystemError(error, dirname(dir)) ?? error;
+  }
+  try {
+    const stage = new Stage(staging, options);
+    const result = await scan(input, {
+      limits: withLimits(options.limits),
+      lenient: true,
+      hashes: true,
+      signal: options.signal,
+      visit: (entry) => stage.entry(entry),
+    });
+    const findings = entryFindings(result);
+    assertSound(findings);
+    stage.writeManifest(result.manifestBytes);
+    chmodSync(staging, 0o777 & ~process.umask());
+    move(staging, dir);
+    return summary(dir, result, findings, stage);
+  } catch (error) {
+    rmSync(staging, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function summary(dir: string, result: Scan, findings: readonly Finding[], stage: Stage): Unpacked {
+  const files = result.entries.filter(({ kind }) => kind === "file");
+  return {
+    dir,
+    files: files.length + 1,
+    bytes: files.reduce((sum, { size }) => sum + size, 0) + result.manifestBytes.length,
+    quarantined: stage.quarantined,
+    findings,
+    manifest: result.manifest,
+    compression: result.compression,
+    contentDigest: digestOf(result.manifest, result.entries),
+  };
+}
+
+/** What the manifest says and the archive does not hold to. */
+function assertSound(findings: readonly Finding[]): void {
+  const wrong = findings.filter(({ severity }) => severity === "error");
+  if (wrong.length === 0) return;
+  const more = wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : "";
+  throw new NutError("BUNDLE_MISMATCH", `${wrong[0]!.message}${more}`, {
+    hint: "nutshell validate <file> lists everything; fetch the bundle again, or ask the sender to pack it again",
+    data: { findings: wrong.slice(0, 100) },
+  });
+}
+
+/** A new name, or an empty folder. A link, even to an empty folder, is refused: it may point anywhere. */
+function assertFree(dir: string): void {
+  let empty: boolean;
+  try {
+    empty = lstatSync(dir).isDirectory() && readdirSync(dir).length === 0;
+  } catch (error) {
+    if (isSystemError(error) && error.code === "ENOENT") return;
+    throw fromSystemError(error, dir) ?? error;
+  }
+  if (!empty) {
+    throw new NutError("FILE_EXISTS", `${dir} is already there`, {
+      hint: "give another folder: -o <dir>",
+      data: { path: dir },
+    });
+  }
+}
+
+function move(staging: string, dir: string): void {
+  try {
+    renameSync(staging, dir);
+    syncFolder(dirname(dir));
+  } catch (error) {
+    const busy = isSystemError(error) && ["ENOTEMPTY", "ENOTDIR", "EEXIST"].includes(error.code);
+    if (busy)
+      throw new NutError("FILE_EXISTS", `${dir} appeared while unpacking`, {
+        hint: "give another folder: -o <dir>",
+        data: { path: dir },
+        cause: error,
+      });
+    throw fromSystemError(error, dir) ?? error;
+  }
+}
+
+/** The folder being filled. */
+class Stage {
+  readonly quarantined: string[] = [];
+  private readonly root: string;
+  private readonly trust: readonly string[];
+  private readonly options: UnpackOptions;
+  private readonly made = new Set<string>([""]);
+  private done = 0;
+
+  constructor(root: string, options: UnpackOptions) {
+    this.root = root;
+    this.options = options;
+    this.trust = (options.trust ?? []).map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""));
+  }
+
+  entry(entry: ArchiveEntry): EntrySink | null {
+    const path = this.place(entry.path);
+    if ((this.options.platform ?? process.platform) === "win32") assertPortable(path);
+    if (entry.kind === "folder") {
+      this.makeFolder(path);
+      return null;
+    }
+    const slash = path.lastIndexOf("/");
+    if (slash > 0) this.makeFolder(path.slice(0, slash));
+    return this.write(path, entry);
+  }
+
+  writeManifest(bytes: Buffer): void {
+    const sink = this.write(MANIFEST_NAME, {
+      path: MANIFEST_NAME,
+      kind: "file",
+      size: bytes.length,
+      executable: false,
+      offset: 0,
+    });
+    sink.chunk(bytes);
+    sink.end();
+  }
+
+  /** Where an entry goes: in its place, or aside if a program would act on it. */
+  private place(path: string): string {
+    if (
+      this.options.trustAll === true ||
+      !isObeyed(path) ||
+      this.trust.some((named) => path === named || path.startsWith(`${named}/`))
+    )
+      return path;
+    this.quarantined.push(path);
+    return `${QUARANTINE}/${path}`;
+  }
+
+  /** Makes a folder and those above it, each once; one that is already there goes by another name in this bundle. */
+  private makeFolder(path: string): void {
+    if (this.made.has(path)) return;
+    const slash = path.lastIndexOf("/");
+    if (slash > 0) this.makeFolder(path.slice(0, slash));
+    try {
+      mkdirSync(`${this.root}/${path}`);
+    } catch (error) {
+      throw this.refusal(error, path);
+    }
+    this.made.add(path);
+  }
+
+  private write(path: string, entry: ArchiveEntry): EntrySink {
+    let file: number;
+    try {
+      file = openSync(`${this.root}/${path}`, "wx", entry.executable ? 0o755 : 0o644);
+    } catch (error) {
+      throw this.refusal(error, path);
+    }
+    return {
+      chunk: (bytes) => {
+        try {
+          for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+        } catch (error) {
+          closeSync(file);
+          throw this.refusal(error, path);
+        }
+      },
+      end: () => {
+        closeSync(file);
+        this.done += 1;
+        this.options.onProgress?.({ type: "entry_unpacked", path, bytes: entry.size, done: this.done });
+      },
+    };
+  }
+
+  private refusal(error: unknown, path: string): unknown {
+    if (isSystemError(error) && error.code === "EEXIST") {
+      return new NutError("BUNDLE_UNSAFE_PATH", `entry ${quoted(path)} has the same name as another on this disk`, {
+        hint: "unpack it on a file system that tells upper and lower case apart",
+        data: { path },
+      });
+    }
+    return fromSystemError(error, join(this.root, path)) ?? error;
+  }
+}
+
+function assertPortable(path: string): void {
+  const problem = portabilityProblem(path);
+  if (problem !== null)
+    throw new NutError("BUNDLE_UNSAFE_PATH", `entry ${quoted(path)} ${problem}`, { data: { path } });
+}

@@ -1,0 +1,233 @@
+// Writes a bundle. The manifest comes first and holds every hash, so the rest is compressed into a nameless spool file
+// and the finished bundle is put together under a temporary name, then renamed: a failure leaves nothing behind.
+import { createHash } from "node:crypto";
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname } from "node:path";
+import { fromSystemError, NutError } from "../../errors.js";
+import { missingFolder, syncFolder, temporaryName } from "../../files/index.js";
+import { MANIFEST_NAME } from "../archive/safe-path.js";
+import {
+  BLOCK,
+  END_OF_ARCHIVE,
+  encodeHeader,
+  padding,
+  paddingSize,
+  type TarItem,
+  writeHeader,
+} from "../archive/tar-header.js";
+import { type Compressor, compressWhole, createCompressor, type Level } from "../compression/compressor.js";
+import { type Compression, MAGIC } from "../compression/decompress.js";
+
+export interface WriterOptions {
+  readonly output: string;
+  readonly compression: Compression;
+  readonly level: Level;
+}
+
+export interface WrittenBundle {
+  readonly bytes: number;
+  /** `sha256:<hex>` of the whole file. */
+  readonly hash: string;
+}
+
+/** Fills `target` from its start with an entry's next bytes and returns how many; 0 at the end. */
+export type Fill = (target: Buffer) => number;
+
+export class BundleWriter {
+  private readonly options: WriterOptions;
+  private readonly spool: Spool;
+  private readonly compressor: Compressor;
+  private readonly free: Buffer[] = [];
+  private block: Buffer;
+  private used = 0;
+
+  private constructor(options: WriterOptions, spool: Spool, compressor: Compressor) {
+    this.options = options;
+    this.spool = spool;
+    this.compressor = compressor;
+    this.block = Buffer.allocUnsafeSlow(compressor.blockBytes);
+  }
+
+  static async open(options: WriterOptions): Promise<BundleWriter> {
+    const spool = new Spool(options.output);
+    try {
+      const compressor = await createCompressor(options.compression, options.level, (bytes) => spool.write(bytes));
+      return new BundleWriter(options, spool, compressor);
+    } catch (error) {
+      spool.close();
+      throw error;
+    }
+  }
+
+  /** Bytes after the manifest's member, once `end` has been called. */
+  get compressedBytes(): number {
+    return this.spool.bytes;
+  }
+
+  /** Adds an entry; `fill` must give exactly `item.size` bytes. */
+  async add(item: TarItem, fill?: Fill): Promise<void> {
+    await this.write(encodeHeader(item));
+    if (fill === undefined) return;
+    for (let left = item.size; left > 0; ) {
+      if (this.used === this.block.length) await this.flush();
+      const room = this.block.subarray(this.used, Math.min(this.block.length, this.used + left));
+      const filled = fill(room);
+      if (filled === 0) throw new NutError("SOURCE_CHANGED", `${item.path} became shorter while it was packed`, {});
+      this.used += filled;
+      left -= filled;
+    }
+    await this.write(padding(item.size));
+  }
+
+  /** Makes room for an entry in one piece. */
+  async makeRoom(size: number): Promise<void> {
+    if (this.used + roomFor(size) > this.block.length) await this.flush();
+  }
+
+  /**
+   * Adds a file for which room was made: `read` puts its bytes into the buffer at the place given, at most one more than
+   * expected, and says how many they were. Returns them where they lie, or null, and nothing is added, when they are not
+   * exactly as many or the name needs more than a plain header.
+   */
+  addSmall(item: TarItem, read: (target: Buffer, at: number, length: number) => number): Buffer | null {
+    const { block, used } = this;
+    if (used + roomFor(item.size) > block.length || !writeHeader(item, block, used)) return null;
+    const at = used + BLOCK;
+    if (read(block, at, item.size + 1) !== item.size) return null;
+    this.used = at + item.size + paddingSize(item.size);
+    block.fill(0, at + item.size, this.used);
+    return block.subarray(at, at + item.size);
+  }
+
+  /** Ends the archive; afterwards `compressedBytes` is known. */
+  async end(): Promise<void> {
+    await this.write(END_OF_ARCHIVE);
+    await this.flush();
+    await this.compressor.finish();
+  }
+
+  /** Puts manifest and archive together at the output. */
+  async commit(manifest: Buffer): Promise<WrittenBundle> {
+    const { compression, level, output } = this.options;
+    const item: TarItem = { path: MANIFEST_NAME, kind: "file", size: manifest.length, executable: false };
+    const head = Buffer.concat([encodeHeader(item), manifest, padding(manifest.length)]);
+    const member = await compressWhole(head, compression, level);
+    try {
+      return assemble(output, [MAGIC, member], this.spool);
+    } finally {
+      this.spool.close();
+    }
+  }
+
+  /** Gives everything up. Safe to call at any time, and after `commit`. */
+  discard(): void {
+    this.spool.close();
+  }
+
+  private async write(bytes: Buffer): Promise<void> {
+    for (let at = 0; at < bytes.length; ) {
+      if (this.used === this.block.length) await this.flush();
+      const copied = bytes.copy(this.block, this.used, at);
+      this.used += copied;
+      at += copied;
+    }
+  }
+
+  private async flush(): Promise<void> {
+    const full = this.block;
+    const length = this.used;
+    this.used = 0;
+    await this.compressor.push(full.subarray(0, length), () => this.free.push(full));
+    this.block = this.free.pop() ?? Buffer.allocUnsafeSlow(full.length);
+  }
+}
+
+/** A header, the bytes with one to spare, and what fills the last block. */
+const roomFor = (size: number) => BLOCK + size + 1 + BLOCK;
+
+const COPY_BYTES = 1024 ** 2;
+
+function assemble(output: string, head: readonly Buffer[], spool: Spool): WrittenBundle {
+  const temporary = temporaryName(output);
+  try {
+    const file = openSync(temporary, "wx", 0o644);
+    const hash = createHash("sha256");
+    let bytes = 0;
+    const append = (piece: Buffer) => {
+      writeAll(file, piece);
+      hash.update(piece);
+      bytes += piece.length;
+    };
+    try {
+      for (const piece of head) append(piece);
+      spool.copyTo(append);
+      // A short file renamed over a good one is how a full disk destroys data.
+      if (fstatSync(file).size !== bytes) throw new NutError("DISK_FULL", `${output}: not everything could be written`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    renameSync(temporary, output);
+    syncFolder(dirname(output));
+    return { bytes, hash: `sha256:${hash.digest("hex")}` };
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw fromSystemError(error, output) ?? error;
+  }
+}
+
+function writeAll(file: number, bytes: Buffer): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+/** A file without a name, so that even a kill leaves nothing: it is unlinked as soon as it is open. */
+class Spool {
+  bytes = 0;
+  private readonly file: number;
+  private readonly name: string;
+  private open = true;
+
+  constructor(output: string) {
+    this.name = temporaryName(output);
+    try {
+      this.file = openSync(this.name, "wx+", 0o600);
+      this.unlink();
+    } catch (error) {
+      throw missingFolder(error, output) ?? fromSystemError(error, output) ?? error;
+    }
+  }
+
+  write(bytes: Buffer): void {
+    try {
+      writeAll(this.file, bytes);
+    } catch (error) {
+      throw fromSystemError(error, this.name) ?? error;
+    }
+    this.bytes += bytes.length;
+  }
+
+  copyTo(append: (piece: Buffer) => void): void {
+    const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
+    for (let at = 0; at < this.bytes; ) {
+      const length = readSync(this.file, buffer, 0, COPY_BYTES, at);
+      if (length === 0) throw new NutError("DISK_FULL", `${this.name}: not everything could be written`);
+      append(buffer.subarray(0, length));
+      at += length;
+    }
+  }
+
+  close(): void {
+    if (!this.open) return;
+    this.open = false;
+    closeSync(this.file);
+    this.unlink();
+  }
+
+  private unlink(): void {
+    try {
+      rmSync(this.name, { force: true });
+    } catch {
+      // Windows keeps the name of an open file; `close` tries again.
+    }
+  }
+}

@@ -1,0 +1,138 @@
+// What of a folder goes into a bundle. Nothing is dropped silently: what cannot travel (links, pipes, names) is refused
+// by name, what is left out on purpose is left out by a rule a person can read.
+import { lstatSync, readdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { fromSystemError, NutError } from "../../errors.js";
+import { TEMP_MARK } from "../../files/index.js";
+import { byBytes, folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../archive/safe-path.js";
+import { IGNORE_NAME, type IgnoreRules, isIgnored, readRules } from "./ignore-rules.js";
+
+export interface FolderEntry {
+  readonly path: string;
+  readonly kind: "file" | "folder";
+  readonly size: number;
+  readonly executable: boolean;
+}
+
+export interface ListOptions {
+  /** Files that are never part of the bundle: the output itself. */
+  readonly exclude?: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+  /** False lists what .nutignore would leave out. */
+  readonly ignoreRules?: boolean | undefined;
+}
+
+export interface Listing {
+  /** In archive order, the manifest aside: files, and folders that are empty. */
+  readonly entries: readonly FolderEntry[];
+  /** Paths left out, folders with a trailing slash, with the reason. */
+  readonly left: readonly { readonly path: string; readonly reason: "ignored" | "never packed" }[];
+  readonly hasManifest: boolean;
+}
+
+interface Walk {
+  readonly root: string;
+  readonly entries: FolderEntry[];
+  readonly left: { path: string; reason: "ignored" | "never packed" }[];
+  readonly exclude: ReadonlySet<string>;
+  readonly signal: AbortSignal | undefined;
+  readonly ignoreRules: boolean;
+  hasManifest: boolean;
+}
+
+/** Lists what `packFolder` would pack. Throws SOURCE_UNSAFE for what a bundle cannot hold. */
+export function listFolder(folder: string, options: ListOptions = {}): Listing {
+  const root = resolve(folder);
+  const walk: Walk = {
+    root,
+    entries: [],
+    left: [],
+    exclude: new Set((options.exclude ?? []).map((path) => canonical(resolve(path)))),
+    signal: options.signal,
+    ignoreRules: options.ignoreRules !== false,
+    hasManifest: false,
+  };
+  visit(walk, "", canonical(root), null);
+  walk.entries.sort((a, b) => byBytes(a.path, b.path));
+  return { entries: walk.entries, left: walk.left, hasManifest: walk.hasManifest };
+}
+
+/** A path with its folder's links resolved: the file itself may not exist yet. */
+function canonical(path: string): string {
+  try {
+    return join(realpathSync(dirname(path)), basename(path));
+  } catch {
+    return path;
+  }
+}
+
+/** Returns whether the folder is empty on disk. */
+function visit(walk: Walk, base: string, real: string, above: IgnoreRules | null): boolean {
+  walk.signal?.throwIfAborted();
+  const folder = base === "" ? walk.root : join(walk.root, base);
+  let names: Buffer[];
+  try {
+    names = readdirSync(folder, { encoding: "buffer" });
+  } catch (error) {
+    throw fromSystemError(error, folder) ?? error;
+  }
+  const decoded = names.map((name) => decodeName(name, base));
+  const own = walk.ignoreRules && decoded.includes(IGNORE_NAME);
+  const rules = own ? readRules(join(folder, IGNORE_NAME), base, above) : above;
+  for (const name of decoded) visitName(walk, base, real, name, rules);
+  return names.length === 0;
+}
+
+function visitName(walk: Walk, base: string, real: string, name: string, rules: IgnoreRules | null): void {
+  const path = base + name;
+  const full = join(walk.root, path);
+  const found = lstatSync(full);
+  const isFolder = found.isDirectory();
+  if (isNeverPacked(path, name) || walk.exclude.has(join(real, name))) {
+    walk.left.push({ path: isFolder ? `${path}/` : path, reason: "never packed" });
+    return;
+  }
+  if (path === MANIFEST_NAME && found.isFile()) {
+    walk.hasManifest = true;
+    return;
+  }
+  if (isIgnored(rules, isFolder ? `${path}/` : path)) {
+    walk.left.push({ path: isFolder ? `${path}/` : path, reason: "ignored" });
+    return;
+  }
+  if (!isFolder && !found.isFile()) throw cannotTravel(path, found.isSymbolicLink() ? "is a link" : "is not a file");
+  const problem = pathProblem(path);
+  if (problem !== null) throw cannotTravel(path, problem[1]);
+  if (!isFolder) {
+    walk.entries.push({ path, kind: "file", size: found.size, executable: (found.mode & 0o100) !== 0 });
+  } else if (visit(walk, `${path}/`, join(real, name), rules)) {
+    walk.entries.push({ path, kind: "folder", size: 0, executable: false });
+  }
+}
+
+/** Version control, a harness's own state, and what a killed process left of ours. */
+function isNeverPacked(path: string, name: string): boolean {
+  if (REPOSITORY_FOLDERS.has(folded(name))) return true;
+  if (name.startsWith(".") && name.includes(TEMP_MARK)) return true;
+  return /(?:^|\/)\.nexus\/state$/i.test(path);
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+function decodeName(name: Buffer, base: string): string {
+  try {
+    return decoder.decode(name);
+  } catch {
+    throw new NutError("SOURCE_UNSAFE", `a name in ${quoted(base === "" ? "." : base)} is not valid UTF-8`, {
+      hint: `rename it: ls ${base === "" ? "." : base} | cat -v shows it`,
+      data: { path: base, name: name.toString("latin1") },
+    });
+  }
+}
+
+function cannotTravel(path: string, why: string): NutError {
+  return new NutError("SOURCE_UNSAFE", `${quoted(path)} ${why}, which a bundle cannot hold`, {
+    hint: `leave it out: echo '/${path}' >> ${IGNORE_NAME}`,
+    data: { path },
+  });
+}

@@ -1,0 +1,291 @@
+import { createHash, hash } from "node:crypto";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { join, resolve, sep } from "node:path";
+import { fromSystemError, isSystemError, NutError } from "../../errors.js";
+import { keepSpelling } from "../../files/index.js";
+import type { Manifest, TreeRow } from "../../schema/manifest.js";
+import type { Level } from "../compression/compressor.js";
+import type { Compression } from "../compression/decompress.js";
+import { folderTokens } from "../manifest/folder-tokens.js";
+import { formatManifest, readManifest } from "../manifest/manifest.js";
+import { treeRows } from "../manifest/tree.js";
+import { BundleWriter } from "./bundle-writer.js";
+import { digestOf } from "./content-digest.js";
+import { type FolderEntry, type Listing, listFolder } from "./list-folder.js";
+
+/** Sees every byte of a file on its way into the bundle. `chunk` must copy what it keeps; `last` says that none follow. */
+export interface Observer {
+  chunk(bytes: Buffer, last?: boolean): void;
+  end(): void;
+}
+
+export interface PackProgress {
+  readonly type: "entry_packed";
+  readonly path: string;
+  readonly bytes: number;
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface PackOptions {
+  readonly output: string;
+  readonly compression?: Compression;
+  readonly level?: Level;
+  /** Packed instead of the folder's own nutshell.json, which is left alone. */
+  readonly manifest?: Manifest;
+  /** Recorded as the estimate of what an agent may read, when the caller has it already. */
+  readonly contextTokens?: number;
+  /** The judgement to record; without it the manifest's own stays. */
+  readonly completeness?: Manifest["completeness"];
+  /** False packs what .nutignore would leave out. */
+  readonly ignoreRules?: boolean;
+  /** What to pack, when the caller has listed it already. */
+  readonly listing?: Listing;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (event: PackProgress) => void;
+  /** Asked for every file; a leak scan looks here. Throwing stops the pack and leaves nothing behind. */
+  readonly observe?: (path: string) => Observer | null;
+  /** Called when everything is read and before the bundle appears. Throwing leaves nothing behind. */
+  readonly approve?: (manifest: Manifest) => void | Promise<void>;
+}
+
+export interface Packed {
+  readonly path: string;
+  readonly bytes: number;
+  /** `sha256:<hex>` of the whole .nut file. */
+  readonly hash: string;
+  readonly contentDigest: string;
+  /** Files, the manifest included. */
+  readonly files: number;
+  /** Bytes of all files before compression, the manifest aside. */
+  readonly originalBytes: number;
+  /** The manifest as it was packed. */
+  readonly manifest: Manifest;
+  readonly left: Listing["left"];
+}
+
+interface PackedEntry extends FolderEntry {
+  readonly hash?: string;
+}
+
+/** Packs a folder into one bundle. The output appears whole or not at all. */
+export async function packFolder(folder: string, options: PackOptions): Promise<Packed> {
+  const { compression = "gzip", level = "default", signal } = options;
+  const output = resolve(options.output);
+  const author = options.manifest ?? readManifest(folder);
+  const { ignoreRules } = options;
+  const listing = options.listing ?? listFolder(folder, { exclude: [output], signal, ignoreRules });
+  const writer = await BundleWriter.open({ output, compression, level });
+  try {
+    const entries = await packEntries(writer, resolve(folder), listing, options);
+    await writer.end();
+    const originalBytes = entries.reduce((sum, { size }) => sum + size, 0);
+    const manifest = packedManifest(author, entries, options.completeness, {
+      algorithm: compression,
+      original_size_bytes: originalBytes,
+      compressed_size_bytes: writer.compressedBytes,
+      context_tokens_estimate: options.contextTokens ?? folderTokens(folder, author, listing),
+    });
+    await options.approve?.(manifest);
+    signal?.throwIfAborted();
+    const written = await writer.commit(Buffer.from(formatManifest(manifest), "utf8"));
+    return {
+      path: output,
+      ...written,
+      contentDigest: digestOf(manifest, entries),
+      files: entries.filter(({ kind }) => kind === "file").length + 1,
+      originalBytes,
+      manifest,
+      left: listing.left,
+    };
+  } finally {
+    writer.discard();
+  }
+}
+
+async function packEntries(
+  writer: BundleWriter,
+  root: string,
+  listing: Listing,
+  { signal, onProgress, observe }: PackOptions,
+): Promise<PackedEntry[]> {
+  const entries: PackedEntry[] = [];
+  const total = listing.entries.length;
+  for (const entry of listing.entries) {
+    signal?.throwIfAborted();
+    if (entry.kind === "folder") {
+      await writer.add(entry);
+      entries.push(entry);
+    } else {
+      if (entry.size <= SMALL_BYTES) await writer.makeRoom(entry.size);
+      entries.push(packSmall(writer, root, entry, observe) ?? (await packFile(writer, root, entry, observe)));
+    }
+    onProgress?.({ type: "entry_packed", path: entry.path, bytes: entry.size, done: entries.length, total });
+  }
+  return entries;
+}
+
+/** Files up to this size are read with one call and never cut by a block's end. */
+const SMALL_BYTES = 64 * 1024;
+
+/** Packs a file that is small and still as long as it was when listed; otherwise null, and nothing was packed. */
+function packSmall(
+  writer: BundleWriter,
+  root: string,
+  entry: FolderEntry,
+  observe: PackOptions["observe"],
+): PackedEntry | null {
+  if (entry.size > SMALL_BYTES) return null;
+  const file = openSource(`${root}${sep}${entry.path}`);
+  let bytes: Buffer | null = null;
+  try {
+    bytes = writer.addSmall(entry, (target, at, length) => readSync(file, target, at, length, null));
+  } catch (error) {
+    // The careful way meets it again and says it in words.
+    if (!isSystemError(error)) throw error;
+  } finally {
+    closeSync(file);
+  }
+  if (bytes === null) return null;
+  const observer = observe?.(entry.path);
+  observer?.chunk(bytes, true);
+  observer?.end();
+  return { ...entry, hash: `sha256:${hash("sha256", bytes, "hex")}` };
+}
+
+async function packFile(
+  writer: BundleWriter,
+  root: string,
+  entry: FolderEntry,
+  observe: PackOptions["observe"],
+): Promise<PackedEntry> {
+  const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
+  try {
+    const item: FolderEntry = { ...entry, size: source.size, executable: source.executable };
+    await writer.add(item, (target) => source.fill(target));
+    return { ...item, hash: source.end() };
+  } finally {
+    source.close();
+  }
+}
+
+/** The listing saw a regular file; a link or a pipe put in its place since then is neither followed nor waited for. */
+function openSource(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+/** The digest `packFolder` would report, without packing. */
+export function contentDigest(folder: string, options: { manifest?: Manifest; signal?: AbortSignal } = {}): string {
+  const listing = listFolder(folder, { signal: options.signal });
+  const manifest = options.manifest ?? readManifest(folder);
+  return digestOf(manifest, hashEntries(folder, listing));
+}
+
+/** Reads and hashes what a listing names. */
+export function hashEntries(folder: string, listing: Listing): (FolderEntry & { readonly hash?: string })[] {
+  const root = resolve(folder);
+  const buffer = Buffer.allocUnsafeSlow(256 * 1024);
+  return listing.entries.map((entry) => {
+    if (entry.kind === "folder") return entry;
+    const source = new SourceFile(join(root, entry.path), entry.path, null);
+    try {
+      for (let left = source.size; left > 0; ) left -= source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
+      return { ...entry, size: source.size, executable: source.executable, hash: source.end() };
+    } finally {
+      source.close();
+    }
+  });
+}
+
+/** A file being packed: read once, hashed as it is read, refused if it does not hold still. */
+class SourceFile {
+  readonly size: number;
+  readonly executable: boolean;
+  private readonly file: number;
+  private readonly path: string;
+  private readonly observer: Observer | null;
+  private digest: ReturnType<typeof createHash> | null = null;
+  private whole: string | null = null;
+  private filled = 0;
+
+  constructor(full: string, path: string, observer: Observer | null) {
+    this.path = path;
+    this.observer = observer;
+    this.file = openSource(full);
+    const found = fstatSync(this.file);
+    if (!found.isFile()) {
+      closeSync(this.file);
+      throw changed(path, "is no longer a file");
+    }
+    this.size = found.size;
+    this.executable = (found.mode & 0o100) !== 0;
+  }
+
+  fill(target: Buffer): number {
+    let length: number;
+    try {
+      length = readSync(this.file, target, 0, target.length, null);
+    } catch (error) {
+      throw fromSystemError(error, this.path) ?? error;
+    }
+    if (length === 0) throw changed(this.path, "became shorter");
+    const bytes = length === target.length ? target : target.subarray(0, length);
+    if (length === this.size) this.whole = hash("sha256", bytes, "hex");
+    else this.digest = (this.digest ?? createHash("sha256")).update(bytes);
+    this.filled += length;
+    this.observer?.chunk(bytes, this.filled === this.size);
+    return length;
+  }
+
+  /** The hash, once everything was read. */
+  end(): string {
+    if (readSync(this.file, PROBE, 0, 1, null) !== 0) throw changed(this.path, "became longer");
+    this.observer?.end();
+    return `sha256:${this.whole ?? (this.digest ?? createHash("sha256")).digest("hex")}`;
+  }
+
+  close(): void {
+    closeSync(this.file);
+  }
+}
+
+const PROBE = Buffer.alloc(1);
+
+function changed(path: string, what: string): NutError {
+  return new NutError("SOURCE_CHANGED", `${path} ${what} while it was packed`, {
+    hint: "pack again when nothing writes to the folder",
+    data: { path },
+  });
+}
+
+/** The author's manifest with the computed fields filled in; an author's role and notes stay with their file. */
+function packedManifest(
+  author: Manifest,
+  entries: readonly PackedEntry[],
+  completeness: Manifest["completeness"],
+  compression: NonNullable<Manifest["compression"]>,
+): Manifest {
+  const notes = new Map(treeRows(author).map((row) => [row.path, row]));
+  const tree = entries
+    .filter(({ kind }) => kind === "file")
+    .map(({ path, size, hash: digest }): TreeRow => {
+      const note = notes.get(path);
+      const { path: _path, size: _size, hash: _hash, ...rest } = note ?? { path, size };
+      return keepSpelling({ path, size, hash: digest, ...rest }, note);
+    });
+  const totalBytes = tree.reduce((sum, { size }) => sum + size, 0);
+  const packed: Manifest = {
+    ...author,
+    files: { ...author.files, total_count: tree.length, total_size_bytes: totalBytes, tree },
+    ...(completeness === undefined ? {} : { completeness: { ...author.completeness, ...completeness } }),
+    compression: { ...author.compression, ...compression },
+  };
+  for (const field of ["files", "completeness", "compression"] as const) {
+    if (packed[field] !== undefined) keepSpelling(packed[field], author[field]);
+  }
+  return keepSpelling(packed, author);
+}

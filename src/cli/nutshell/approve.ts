@@ -1,4 +1,0 @@
-import { approve } from "../../operations/market/settle.js";
-import { settleCommand } from "./settle-command.js";
-
-export default settleCommand(approve, [["nutshell approve 3f2a", "pays the reward; final"]]);

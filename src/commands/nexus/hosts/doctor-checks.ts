@@ -1,0 +1,215 @@
+// The checks of doctor that try something out: a server is started, hooks are run, deny lists are read.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import { z } from "zod";
+import {
+  deniedTools,
+  type Host,
+  hookEvents,
+  type InstallInput,
+  installFiles,
+  isOurHook,
+  type Scope,
+} from "../../../hosts/index.js";
+import type { Context } from "../../../operation.js";
+import { findProgram, readLines, startChild } from "../../../process/index.js";
+import { TOOLS } from "../../../schema/tools.js";
+import { runHookProcess } from "./try-hook.js";
+
+export const Check = z.object({
+  what: z.string(),
+  state: z.enum(["ok", "absent", "warning", "problem"]),
+  message: z.string(),
+  fix: z.string().optional(),
+});
+export type Check = z.infer<typeof Check>;
+
+const SERVER_MS = 10_000;
+/** Hosts wait longer, but a person would notice. */
+const HOOK_MS = 2_000;
+
+export async function serverCheck({ server, root }: InstallInput, context: Context): Promise<Check> {
+  const what = "mcp server";
+  const fix = "npm install -g nutcracker";
+  const started = performance.now();
+  try {
+    const tools = await rpc([server[0]!, ...server.slice(1)], root, context, [
+      ["initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "doctor", version: "1" } }],
+      ["tools/list", {}],
+    ]);
+    const names = ((tools as { tools?: { name: string }[] }).tools ?? []).map(({ name }) => name);
+    const missing = TOOLS.filter((tool) => !names.includes(`nx_${tool}`));
+    if (missing.length > 0) return { what, state: "problem", message: `does not offer ${missing.join(", ")}`, fix };
+    return { what, state: "ok", message: `${names.length} tools in ${Math.round(performance.now() - started)} ms` };
+  } catch (error) {
+    return {
+      what,
+      state: "problem",
+      message: `does not answer: ${error instanceof Error ? error.message : String(error)}`,
+      fix,
+    };
+  }
+}
+
+/** Asks a line-delimited JSON-RPC program one thing after another; gives the last result. */
+async function rpc(
+  command: readonly string[],
+  cwd: string,
+  { env, signal }: Context,
+  calls: readonly (readonly [string, unknown])[],
+): Promise<unknown> {
+  const child = await startChild({
+    command: command[0]!,
+    args: command.slice(1),
+    cwd,
+    env,
+    stdin: "pipe",
+    timeoutMs: SERVER_MS,
+    signal,
+  });
+  child.stderr.resume();
+  const send = (value: object) => child.stdin!.write(`${JSON.stringify({ jsonrpc: "2.0", ...value })}\n`);
+  const ask = (id: number) => send({ id, method: calls[id - 1]![0], params: calls[id - 1]![1] });
+  try {
+    return await new Promise((resolve, reject) => {
+      let id = 1;
+      readLines(child.stdout, (line) => {
+        const reply = parsed(line);
+        if (reply?.id !== id) return;
+        if (reply.error !== undefined) return reject(new Error(reply.error.message));
+        if (id === calls.length) return resolve(reply.result);
+        if (id === 1) send({ method: "notifications/initialized" });
+        id += 1;
+        ask(id);
+      });
+      child.ended.then(() => reject(new Error("it ended without an answer")));
+      ask(id);
+    });
+  } finally {
+    await child.stop();
+  }
+}
+
+function parsed(line: string): { id?: number; result?: unknown; error?: { message: string } } | null {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+/** Runs every hook as the host would, in a project of its own, and times it. */
+export async function hooksCheck(host: Host, scope: Scope, input: InstallInput, context: Context): Promise<Check> {
+  const what = `${host.name} ${scope} hooks`;
+  const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
+  // A single file answers hooks itself: then this is a word, not a file.
+  if (isAbsolute(input.hook) && !existsSync(input.hook))
+    return { what, state: "problem", message: `${input.hook} is not there`, fix: "npm run build" };
+  const folder = mkdtempSync(join(tmpdir(), "nexus-doctor-"));
+  mkdirSync(join(folder, ".git"));
+  try {
+    const events =
+      host.name === "opencode" ? ["session.created", "tool.execute.before", "dispose"] : hookEvents(host.name);
+    const slow: string[] = [];
+    let longest = 0;
+    for (const event of events) {
+      const { exit, ms } = await runHookProcess({ host: host.name, event, folder, input, context });
+      if (exit !== 0) return { what, state: "problem", message: `${event} ended with ${exit ?? "a signal"}`, fix };
+      longest = Math.max(longest, ms);
+      if (ms > HOOK_MS) slow.push(event);
+    }
+    if (slow.length > 0)
+      return {
+        what,
+        state: "warning",
+        message: `slow: ${slow.join(", ")} took up to ${Math.round(longest)} ms`,
+        fix: "look what else keeps this machine busy",
+      };
+    return { what, state: "ok", message: `${events.length} events answered, the slowest in ${Math.round(longest)} ms` };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Names in the installed deny lists that no tool has: such a list denies nothing, or is void as a whole. */
+export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Check {
+  const what = `${host.name} ${scope} deny lists`;
+  const known = new Set([
+    ...Object.values(host.toolsByClass).flat(),
+    ...TOOLS.map(host.toolName),
+    "Agent",
+    "edit",
+    "task",
+    "skill",
+  ]);
+  const wrong = new Set<string>();
+  let lists = 0;
+  for (const file of installFiles(host.name, input)) {
+    if (!("content" in file) || !file.path.includes("/agents/") || !existsSync(file.path)) continue;
+    const names = deniedIn(readFileSync(file.path, "utf8"));
+    if (names.length > 0) lists += 1;
+    for (const name of names) if (!known.has(name)) wrong.add(name);
+  }
+  if (wrong.size > 0)
+    return {
+      what,
+      state: "problem",
+      message: `no such tools: ${[...wrong].join(", ")}`,
+      fix: `nexus setup ${host.name}`,
+    };
+  if (host.name === "codex")
+    return {
+      what,
+      state: "ok",
+      message: `Codex has none; ${deniedTools(host, []).length} tools are denied by the gate and the server`,
+    };
+  return { what, state: "ok", message: `${lists} lists, every name in them is a tool` };
+}
+
+function deniedIn(text: string): string[] {
+  const list = /^disallowedTools: (.*)$/m.exec(text)?.[1];
+  if (list !== undefined) return list.split(",").map((name) => name.trim());
+  const map = /^permission: (\{.*\})$/m.exec(text)?.[1];
+  return map === undefined ? [] : Object.keys(JSON.parse(map) as object);
+}
+
+/** Codex runs no hook that a person has not trusted, and says nothing about it. */
+export async function trustCheck(scope: Scope, { root }: InstallInput, context: Context): Promise<Check> {
+  const what = `codex ${scope} trust`;
+  try {
+    const program = findProgram("codex", context.env)!;
+    const result = await rpc([program, "app-server"], root, context, [
+      ["initialize", { clientInfo: { name: "nexus-doctor", version: "1" } }],
+      ["hooks/list", { cwds: [root] }],
+    ]);
+    const hooks =
+      (
+        result as { data?: { hooks?: { command?: string; trustStatus?: string; enabled?: boolean }[] }[] }
+      ).data?.flatMap(({ hooks: list }) => list ?? []) ?? [];
+    const ours = hooks.filter(isOurHook);
+    if (ours.length === 0)
+      return {
+        what,
+        state: "problem",
+        message: "Codex does not see the hooks: is the project trusted?",
+        fix: "start codex here and trust the folder",
+      };
+    const trusted = ours.filter(
+      ({ trustStatus, enabled }) => trustStatus !== "untrusted" && trustStatus !== "modified" && enabled !== false,
+    ).length;
+    if (trusted === ours.length) return { what, state: "ok", message: `all ${trusted} hooks are trusted` };
+    return {
+      what,
+      state: "problem",
+      message: `${ours.length - trusted} of ${ours.length} hooks are not trusted, so Codex skips them without a word`,
+      fix: "start codex and review them with /hooks",
+    };
+  } catch (error) {
+    return {
+      what,
+      state: "warning",
+      message: `could not ask Codex: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+}

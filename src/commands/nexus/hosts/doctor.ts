@@ -1,0 +1,136 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { loadCatalog } from "../../../catalog/index.js";
+import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
+import { type Context, operation } from "../../../operation.js";
+import { findBwrap, findProgram, runChild } from "../../../process/index.js";
+import { VERSION } from "../../../version.js";
+import { Check, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
+import { installInput } from "./install-input.js";
+import { readReceipt, receiptPath } from "./receipt.js";
+import { planSetup } from "./setup-plan.js";
+
+export const doctor = operation({
+  name: "doctor",
+  summary: "what is installed where, and whether it works",
+  input: z.object({ host: z.enum(HOST_NAMES).optional(), node: z.string(), nodeVersion: z.string() }),
+  output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(Check) }),
+  async run({ host: only, node, nodeVersion }, context) {
+    const checks = [nodeCheck(node, nodeVersion), await sandboxCheck(context), ...(await configChecks(node, context))];
+    const input = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
+    checks.push(await serverCheck(input, context));
+    for (const name of HOST_NAMES) {
+      if (only !== undefined && only !== name) continue;
+      context.progress({ type: "doctor", message: `looking at ${name}` });
+      checks.push(...(await hostChecks(findHost(name)!, node, context)));
+    }
+    return { ok: checks.every(({ state }) => state !== "problem"), version: VERSION, checks };
+  },
+});
+
+const OLDEST = [20, 19] as const;
+
+function nodeCheck(node: string, version: string): Check {
+  const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
+  const recent = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
+  if (recent) return { what: "node", state: "ok", message: `${node} ${version}` };
+  return {
+    what: "node",
+    state: "problem",
+    message: `${version} is too old`,
+    fix: `install Node ${OLDEST.join(".")} or newer`,
+  };
+}
+
+async function sandboxCheck({ env }: Context): Promise<Check> {
+  const bwrap = await findBwrap(env);
+  if (bwrap !== null)
+    return {
+      what: "sandbox",
+      state: "ok",
+      message: `${bwrap.program} works: shells of roles that may not edit run read-only`,
+    };
+  const found = findProgram("bwrap", env) !== null;
+  return {
+    what: "sandbox",
+    state: "warning",
+    message: found
+      ? "bubblewrap is installed but not allowed here; what a role changes is still detected and put back"
+      : "bubblewrap is not installed; what a role changes is still detected and put back",
+    fix: found ? "allow unprivileged user namespaces" : "apt install bubblewrap",
+  };
+}
+
+async function configChecks(node: string, context: Context): Promise<Check[]> {
+  const { root } = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
+  const { findings } = await loadCatalog({ configFile: join(root, ".nexus/config.yml") });
+  return findings.map(({ severity, message, fix }) => ({
+    what: "configuration",
+    state: severity === "error" ? ("problem" as const) : ("warning" as const),
+    message,
+    ...(fix === undefined ? {} : { fix }),
+  }));
+}
+
+async function hostChecks(host: Host, node: string, context: Context): Promise<Check[]> {
+  const program = await programCheck(host, context);
+  const checks: Check[] = [program];
+  let installed = false;
+  for (const scope of ["project", "user"] as const) {
+    const input = await installInput({ host, scope, node }, context);
+    const found = installCheck(host, scope, input, context);
+    if (found === null) continue;
+    installed = true;
+    checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
+    if (host.name === "codex" && program.state === "ok") checks.push(await trustCheck(scope, input, context));
+  }
+  if (!installed)
+    checks.push({
+      what: host.name,
+      state: "absent",
+      message: `not set up for this project or this person`,
+      fix: `nexus setup ${host.name}`,
+    });
+  return checks;
+}
+
+async function programCheck({ name, title }: Host, { env, cwd, signal }: Context): Promise<Check> {
+  const what = `${name} program`;
+  const program = findProgram(name, env);
+  if (program === null) return { what, state: "absent", message: `${title} is not on the PATH` };
+  const { code, stdout } = await runChild({
+    command: program,
+    args: ["--version"],
+    cwd,
+    env,
+    timeoutMs: 20_000,
+    signal,
+  });
+  const version = stdout.text.trim().split("\n")[0] ?? "";
+  if (code !== 0) return { what, state: "problem", message: `${program} does not start`, fix: `reinstall ${title}` };
+  return { what, state: "ok", message: `${program} ${version}` };
+}
+
+/** Whether what is there is what this version would write; null when nothing is there. */
+function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Context): Check | null {
+  const what = `${host.name} ${scope}`;
+  const receipt = readReceipt(receiptPath(input.home, env, { host: host.name, scope, root: input.root }));
+  const files = installFiles(host.name, input);
+  if (receipt === null && !files.some((file) => "content" in file && existsSync(file.path))) return null;
+  const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
+  const { changes, kept } = planSetup(files, receipt);
+  const stale = changes.filter(({ before, after }) => before !== after);
+  if (stale.length > 0)
+    return {
+      what,
+      state: "problem",
+      message: `${stale.length} of ${files.length} files are missing or not those of version ${VERSION}: ${stale
+        .slice(0, 3)
+        .map(({ path }) => path)
+        .join(", ")}`,
+      fix,
+    };
+  if (kept.length > 0) return { what, state: "warning", message: `yours instead of ours: ${kept.join(", ")}` };
+  return { what, state: "ok", message: `${files.length} files, as version ${VERSION} writes them` };
+}

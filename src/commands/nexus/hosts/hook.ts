@@ -1,0 +1,20 @@
+import { rawCommand } from "../../../cli/command.js";
+import { hookMain } from "../../../hook/main.js";
+
+export default rawCommand({
+  positionals: [
+    { name: "host", about: "claude, codex or opencode" },
+    { name: "event", about: "the host's own name of the event, in case the payload cannot be read", optional: true },
+  ],
+  about: [
+    "Reads one event of a host as JSON from standard input and answers in the host's own shape.",
+    "Exits 0 or 2 and nothing else; 2 means: denied, because it could not be decided.",
+    "Hosts are set up to start dist/hook/hook.js directly, which is the same without the command line.",
+  ],
+  examples: [["nexus hook claude PreToolUse < payload.json", "answer one event of Claude Code"]],
+  // hookMain ends the process itself: nothing may keep a host waiting after the answer.
+  run: async ({ host, event }) => {
+    await hookMain([String(host), ...(event === undefined ? [] : [String(event)])]);
+    return 0;
+  },
+});

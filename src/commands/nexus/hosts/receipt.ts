@@ -1,0 +1,56 @@
+// What a set-up changed, kept outside the project and outside the host, so that it can be undone to the byte.
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { z } from "zod";
+import { atomicWrite } from "../../../files/index.js";
+
+const ReceiptFile = z.object({
+  path: z.string(),
+  /** The file as it was; null when there was none. */
+  before: z.string().nullable(),
+  /** Digest of what we left there. */
+  after: z.string(),
+});
+const Receipt = z.object({
+  host: z.string(),
+  scope: z.enum(["user", "project"]),
+  root: z.string(),
+  version: z.string(),
+  files: z.array(ReceiptFile),
+  /** Folders we made, outermost first. */
+  folders: z.array(z.string()),
+});
+export type Receipt = z.infer<typeof Receipt>;
+
+export const digest = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+export function receiptPath(
+  home: string,
+  env: Readonly<Record<string, string | undefined>>,
+  key: { host: string; scope: string; root: string },
+): string {
+  const base = env.XDG_STATE_HOME || join(home, ".local/state");
+  const name = `${key.host}-${key.scope}-${digest(key.scope === "user" ? "" : key.root).slice(0, 12)}.json`;
+  return join(base, "nutcracker/setup", name);
+}
+
+/** null when nothing was set up, or when what is there cannot be understood: undoing then goes by our marks alone. */
+export function readReceipt(path: string): Receipt | null {
+  if (!existsSync(path)) return null;
+  try {
+    return Receipt.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch {
+    return null;
+  }
+}
+
+/** Settings may hold secrets, and the receipt holds what they were. */
+export function writeReceipt(path: string, receipt: Receipt): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  atomicWrite(path, `${JSON.stringify(receipt, null, 2)}\n`, { mode: 0o600 });
+}
+
+export function dropReceipt(path: string): void {
+  rmSync(path, { force: true });
+}

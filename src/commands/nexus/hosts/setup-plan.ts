@@ -1,0 +1,100 @@
+// What setting up or removing would change, worked out before anything is touched.
+import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { NutError, shellWord } from "../../../errors.js";
+import type { InstallFile, TextEdit } from "../../../hosts/index.js";
+import { digest, type Receipt } from "./receipt.js";
+
+export interface PlannedChange {
+  readonly path: string;
+  readonly before: string | null;
+  readonly after: string | null;
+  /** What to go back to when it is undone; null = no file. */
+  readonly original: string | null;
+}
+
+export interface SetupPlan {
+  readonly changes: readonly PlannedChange[];
+  /** Files of the person's under a name we wanted; left alone. */
+  readonly kept: readonly string[];
+}
+
+/** `others` are receipts of other hosts in the same place: AGENTS.md may be shared, and belongs to the last one that leaves. */
+export function planSetup(
+  files: readonly InstallFile[],
+  receipt: Receipt | null,
+  others: readonly Receipt[] = [],
+): SetupPlan {
+  const kept: string[] = [];
+  const changes = files.flatMap((file): PlannedChange[] => {
+    const before = readText(file.path);
+    const known = recorded(file.path, [receipt, ...others]);
+    const untouched = known !== undefined && before !== null && digest(before) === known.after;
+    if ("content" in file) {
+      if (before !== null && before !== file.content && known === undefined) {
+        kept.push(file.path);
+        return [];
+      }
+      return [{ path: file.path, before, after: file.content, original: known?.before ?? null }];
+    }
+    return [
+      {
+        path: file.path,
+        before,
+        after: file.edit.add(before),
+        original: originalOf(before, untouched ? known : undefined, file.edit),
+      },
+    ];
+  });
+  return { changes, kept };
+}
+
+/** What a later removal restores: the recorded bytes, or what is there now without our part. */
+function originalOf(
+  before: string | null,
+  known: { before: string | null } | undefined,
+  edit: TextEdit,
+): string | null {
+  if (known !== undefined) return known.before;
+  if (before === null) return null;
+  return edit.holds(before) ? edit.remove(before) : before;
+}
+
+export function planRemoval(
+  files: readonly InstallFile[],
+  receipt: Receipt | null,
+  others: readonly Receipt[] = [],
+): SetupPlan {
+  const kept: string[] = [];
+  const wanted = new Map(files.map((file) => [file.path, file]));
+  for (const { path } of receipt?.files ?? []) if (!wanted.has(path)) wanted.set(path, { path, content: "" });
+  const changes = [...wanted.values()].flatMap((file): PlannedChange[] => {
+    const before = readText(file.path);
+    if (before === null || recorded(file.path, others) !== undefined) return [];
+    const known = recorded(file.path, [receipt]);
+    if (known !== undefined && digest(before) === known.after)
+      return [{ path: file.path, before, after: known.before, original: known.before }];
+    if ("edit" in file) {
+      const after = file.edit.remove(before);
+      return after === before ? [] : [{ path: file.path, before, after, original: after }];
+    }
+    if (before === file.content) return [{ path: file.path, before, after: null, original: null }];
+    kept.push(file.path);
+    return [];
+  });
+  return { changes, kept };
+}
+
+function recorded(path: string, receipts: readonly (Receipt | null)[]) {
+  return receipts.flatMap((receipt) => receipt?.files ?? []).find((file) => file.path === path);
+}
+
+function readText(path: string): string | null {
+  if (!existsSync(path)) {
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
+    throw new NutError("FILE_UNREADABLE", `${path} is a link that leads nowhere`, {
+      hint: `rm ${shellWord(path)}`,
+      data: { path },
+    });
+  }
+  return readFileSync(path, "utf8");
+}

@@ -1,0 +1,162 @@
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { z } from "zod";
+import { atomicWrite } from "../../../files/index.js";
+import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
+import { type Context, operation } from "../../../operation.js";
+import { installInput } from "./install-input.js";
+import { lineDiff } from "./line-diff.js";
+import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
+import { type PlannedChange, planRemoval, planSetup, type SetupPlan } from "./setup-plan.js";
+
+const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
+
+export const setup = operation({
+  name: "host_setup",
+  summary: "live inside Claude Code, Codex or OpenCode",
+  input: z.object({
+    host: z.enum(HOST_NAMES),
+    scope: z.enum(["user", "project"]).default("project"),
+    dryRun: z.boolean().default(false),
+    remove: z.boolean().default(false),
+    yes: z.boolean().default(false),
+    node: z.string().describe("the node that hosts start us with"),
+  }),
+  output: z.object({
+    host: z.string(),
+    scope: z.enum(["user", "project"]),
+    applied: z.boolean(),
+    removed: z.boolean(),
+    changes: z.array(z.object({ path: z.string(), kind: z.enum(["create", "change", "delete"]), diff: z.array(Line) })),
+    kept: z.array(z.string()).describe("files of yours under a name we wanted; left alone"),
+    next: z.array(z.string()),
+  }),
+  async run({ host: name, scope, dryRun, remove, yes, node }, context) {
+    const host = findHost(name)!;
+    const input = await installInput({ host, scope, node }, context);
+    const files = installFiles(name, input);
+    const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
+    const receipt = readReceipt(path);
+    const others = HOST_NAMES.filter((other) => other !== name).flatMap((other) => {
+      const found = readReceipt(receiptPath(input.home, context.env, { host: other, scope, root: input.root }));
+      return found === null ? [] : [found];
+    });
+    const plan = remove ? planRemoval(files, receipt, others) : planSetup(files, receipt, others);
+    const changes = plan.changes.filter(({ before, after }) => before !== after);
+    const shown = changes.map((change) => ({
+      path: change.path,
+      kind:
+        change.before === null
+          ? ("create" as const)
+          : change.after === null
+            ? ("delete" as const)
+            : ("change" as const),
+      diff: lineDiff(change.before, change.after),
+    }));
+    const applied = !dryRun && (yes || (await agreed(shown, context)));
+    if (applied) {
+      const key = { host: name, scope, root: input.root, version: input.version };
+      apply(plan, changes, { path, receipt, key, remove });
+    }
+    return {
+      host: name,
+      scope,
+      applied,
+      removed: applied && remove,
+      changes: shown,
+      kept: [...plan.kept],
+      next: remove ? [] : nextSteps(name, scope),
+    };
+  },
+});
+
+interface Shown {
+  readonly path: string;
+  readonly kind: string;
+  readonly diff: readonly { readonly sign: string; readonly text: string }[];
+}
+
+/** Where a person can answer, they see the diff and are asked; elsewhere the command itself is the answer. */
+async function agreed(shown: readonly Shown[], { ask, progress }: Context): Promise<boolean> {
+  if (ask === null || shown.length === 0) return true;
+  for (const { path, kind, diff } of shown) {
+    progress({ type: "setup_change", message: `${kind} ${path}` });
+    if (kind === "change")
+      for (const { sign, text } of diff) progress({ type: "setup_diff", message: `  ${sign} ${text}` });
+  }
+  return ask.confirm(`change ${shown.length} files?`, { initial: true });
+}
+
+interface Applying {
+  readonly path: string;
+  readonly receipt: Receipt | null;
+  readonly key: Pick<Receipt, "host" | "scope" | "root" | "version">;
+  readonly remove: boolean;
+}
+
+/** All or nothing: what was written before a failure is put back. */
+function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, receipt, key, remove }: Applying): void {
+  const done: PlannedChange[] = [];
+  const folders: string[] = [];
+  try {
+    for (const change of changes) {
+      write(change.path, change.after, folders);
+      done.push(change);
+    }
+    if (remove) {
+      removeFolders(receipt?.folders ?? []);
+      dropReceipt(path);
+      return;
+    }
+    const entries = plan.changes.map(({ path: file, after, original }) => ({
+      path: file,
+      before: original,
+      after: digest(after ?? ""),
+    }));
+    writeReceipt(path, { ...key, files: entries, folders: [...(receipt?.folders ?? []), ...folders] });
+  } catch (error) {
+    for (const change of done.reverse()) write(change.path, change.before, []);
+    removeFolders(folders);
+    throw error;
+  }
+}
+
+function write(path: string, text: string | null, folders: string[]): void {
+  if (text === null) {
+    rmSync(path, { force: true });
+    return;
+  }
+  for (const folder of missingFolders(dirname(path))) {
+    mkdirSync(folder);
+    folders.push(folder);
+  }
+  const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o644;
+  atomicWrite(path, text, { mode });
+}
+
+function missingFolders(folder: string): string[] {
+  return existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder];
+}
+
+/** Innermost first, and only those nobody put anything else into. */
+function removeFolders(folders: readonly string[]): void {
+  for (const folder of [...folders].reverse()) {
+    try {
+      rmdirSync(folder);
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code !== "ENOTEMPTY" && code !== "EEXIST" && code !== "ENOENT") throw error;
+    }
+  }
+}
+
+function nextSteps(host: string, scope: string): string[] {
+  const steps = ["nexus doctor"];
+  if (host === "codex")
+    steps.unshift(
+      scope === "project"
+        ? "start codex here once and trust the project and its hooks (/hooks)"
+        : "start codex once and trust the hooks (/hooks)",
+    );
+  return steps;
+}

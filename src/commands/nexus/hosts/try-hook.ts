@@ -1,0 +1,51 @@
+import type { InstallInput } from "../../../hosts/index.js";
+import type { Context } from "../../../operation.js";
+import { runChild } from "../../../process/index.js";
+
+export interface Trial {
+  readonly host: string;
+  readonly event: string;
+  readonly folder: string;
+  readonly input: Pick<InstallInput, "node" | "hook">;
+  readonly context: Context;
+}
+
+/** Starts the hook process as a host does, with the smallest payload that means something. */
+export async function runHookProcess({
+  host,
+  event,
+  folder,
+  input,
+  context,
+}: Trial): Promise<{ exit: number | null; ms: number }> {
+  const { code, durationMs } = await runChild({
+    command: input.node,
+    args: [input.hook, host, event],
+    cwd: folder,
+    env: context.env,
+    stdin: { text: JSON.stringify(host === "opencode" ? note(event, folder) : payload(event, folder)) },
+    timeoutMs: 20_000,
+    signal: context.signal,
+  });
+  return { exit: code, ms: durationMs };
+}
+
+function payload(event: string, cwd: string): object {
+  return {
+    hook_event_name: event,
+    session_id: "doctor",
+    cwd,
+    source: "startup",
+    prompt: "hello",
+    tool_name: "Read",
+    tool_input: {},
+    tool_response: {},
+    agent_id: event.startsWith("Subagent") ? "doctor-agent" : undefined,
+    agent_type: event.startsWith("Subagent") ? "engineer" : undefined,
+    reason: "other",
+  };
+}
+
+function note(hook: string, directory: string): object {
+  return { hook, directory, sessionID: "doctor", input: { tool: "read" }, output: { args: {} } };
+}

@@ -1,0 +1,43 @@
+// What `nexus run` and `nexus resume` answer.
+import { z } from "zod";
+import type { RunOutcome } from "../../../run/index.js";
+import { Delivery } from "../../../schema/delivery.js";
+
+export const RunResult = z.object({
+  type: z.literal("result"),
+  run: z.string(),
+  status: z.enum(["delivered", "paused", "planned"]),
+  delivery: z.object({ path: z.string(), hash: z.string(), result: Delivery }).optional(),
+  paused: z.object({ reason: z.string(), message: z.string(), hint: z.string() }).optional(),
+  plan: z
+    .object({
+      source: z.string(),
+      driver: z.string(),
+      jobs: z.int(),
+      constraints: z.array(z.object({ text: z.string(), enforced: z.boolean() })),
+      budget: z.object({
+        time_ms: z.number().optional(),
+        tokens: z.number().optional(),
+        cost_usd: z.number().optional(),
+        agent_ms: z.number(),
+        stall_ms: z.number(),
+        loop: z.number(),
+      }),
+      tasks: z.array(
+        z.looseObject({
+          id: z.int(),
+          title: z.string(),
+          owner: z.string(),
+          deps: z.array(z.int()),
+          limits: z.array(z.string()),
+          command: z.string(),
+        }),
+      ),
+    })
+    .optional(),
+});
+export type RunResult = z.infer<typeof RunResult>;
+
+export function toResult(outcome: RunOutcome): RunResult {
+  return { type: "result", ...outcome };
+}

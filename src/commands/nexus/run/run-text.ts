@@ -1,0 +1,86 @@
+// What a person reads at the end of a run.
+
+import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
+import type { RunResult } from "./result.js";
+
+export function runText(result: RunResult): string[] {
+  if (result.plan !== undefined) return planText(result.plan);
+  if (result.paused !== undefined) {
+    return [`${yellow("paused")}: ${result.paused.message}`, `go on with: ${result.paused.hint}`];
+  }
+  return result.delivery === undefined ? [] : deliveryText(result.delivery);
+}
+
+/** 0 only for work that was proven. */
+export function runExit({ status, delivery }: RunResult): number {
+  if (status === "planned") return 0;
+  return delivery?.result.status === "completed" ? 0 : 1;
+}
+
+function deliveryText({ path, result }: NonNullable<RunResult["delivery"]>): string[] {
+  const { status, acceptance_results: acceptance = {}, artifacts = {}, execution_log: log = {} } = result;
+  const paint = status === "completed" ? green : status === "failed" ? red : yellow;
+  const percent = result.completion_percentage === undefined ? "" : ` (${result.completion_percentage} %)`;
+  const lines = [`${paint(status)}${percent}: ${result.summary ?? ""}`, ""];
+  for (const { id, status: own, description, reason, proves_nothing } of acceptance.criteria ?? []) {
+    const note = proves_nothing ? " (proves nothing)" : reason === undefined ? "" : `: ${reason}`;
+    lines.push(`  ${mark(own)} ${id} ${description ?? ""}${note}`);
+  }
+  for (const { item, status: own, note } of acceptance.checklist ?? []) {
+    lines.push(`  ${mark(own)} ${item} ${dim(`judged${note === undefined ? "" : `: ${note}`}`)}`);
+  }
+  const { files_created: created = [], files_modified: modified = [], files_deleted: deleted = [] } = artifacts;
+  lines.push(
+    "",
+    `  ${count(created.length, "file")} created, ${modified.length} modified, ${deleted.length} deleted; ` +
+      `${count(result.deliverer?.sessions_used ?? 0, "session")}, ${count(result.deliverer?.total_tokens ?? 0, "token")}`,
+  );
+  for (const issue of log.issues_encountered ?? [])
+    lines.push(`  ${yellow("!")} ${typeof issue === "string" ? issue : JSON.stringify(issue)}`);
+  return [...lines, "", `${bold("delivery")}: ${path}`, dim(`check it: nutshell verify ${path}`)];
+}
+
+function mark(status: string): string {
+  if (status === "passed") return green("✓");
+  return status === "failed" ? red("✗") : yellow("?");
+}
+
+function planText(plan: NonNullable<RunResult["plan"]>): string[] {
+  const rows = plan.tasks.map(({ id, title, owner, deps, limits }) => [
+    `  ${id}`,
+    title,
+    owner,
+    deps.length === 0 ? "" : `after ${deps.join(", ")}`,
+    dim(limits.join(", ")),
+  ]);
+  return [
+    `${bold("plan")}: ${plan.source}, driver ${plan.driver}, up to ${count(plan.jobs, "agent")} at a time`,
+    ...table(rows),
+    ...plan.constraints.map(({ text, enforced }) => `  ${enforced ? "enforced" : "told to agents"}: ${text}`),
+    `  limits: ${budgetWords(plan.budget).join(",")}`,
+    ...[...new Set(plan.tasks.map(({ command }) => command))].map((line) => `  starts: ${line}`),
+    dim("nothing was started"),
+  ];
+}
+
+/** As `--budget` takes them. */
+function budgetWords(budget: NonNullable<RunResult["plan"]>["budget"]): string[] {
+  const units = [
+    ["h", 3_600_000],
+    ["m", 60_000],
+    ["s", 1_000],
+  ] as const;
+  const time = (ms: number) => {
+    const [unit, length] = units.find(([, own]) => ms % own === 0) ?? ["ms", 1];
+    return `${ms / length}${unit}`;
+  };
+  const { time_ms, tokens, cost_usd, agent_ms, stall_ms, loop } = budget;
+  return [
+    ...(time_ms === undefined ? [] : [`time=${time(time_ms)}`]),
+    ...(tokens === undefined ? [] : [`tokens=${tokens}`]),
+    ...(cost_usd === undefined ? [] : [`cost=${cost_usd}`]),
+    `agent=${time(agent_ms)}`,
+    `stall=${time(stall_ms)}`,
+    `loop=${loop}`,
+  ];
+}

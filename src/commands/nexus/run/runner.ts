@@ -1,0 +1,46 @@
+// Which program runs the agents, from what the person asked for.
+import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
+import { NutError } from "../../../errors.js";
+import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";
+
+export interface RunnerInput {
+  readonly driver: string;
+  readonly command?: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
+export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
+  const demo = name === "demo";
+  if (!demo && !isDriverName(name)) {
+    throw new NutError("USAGE", `there is no driver "${name}": demo, ${DRIVER_NAMES.join(", ")}`, {
+      hint: "nexus drivers shows which of them can be used here",
+    });
+  }
+  const driver = await loadDriver(demo ? "command" : name);
+  const line = demo ? demoCommand() : command;
+  if (name === "command" && line === undefined) {
+    throw new NutError("USAGE", "--driver command needs --command", {
+      hint: 'nexus run task.nut --driver command --command "my-agent"',
+    });
+  }
+  const probe = await driver.probe(env, line);
+  if (!probe.usable) {
+    throw new NutError(
+      probe.path === null ? "DRIVER_MISSING" : "DRIVER_TOO_OLD",
+      probe.reason ?? `${name} cannot be used`,
+      {
+        hint: probe.hint ?? "nexus drivers",
+        data: { driver: name, version: probe.version },
+      },
+    );
+  }
+  return driverRunner({
+    driver,
+    probe,
+    name,
+    ...(line === undefined ? {} : { command: line }),
+    env,
+    tools: toolServer(),
+  });
+}

@@ -1,0 +1,58 @@
+import type { Flag } from "../../../cli/command.js";
+import { bold, count, dim, green, red, yellow } from "../../../cli/text.js";
+
+/** Flags of everything that runs an acceptance. */
+export const acceptanceFlags: Readonly<Record<string, Flag>> = {
+  base: { value: "<dir>", about: "untouched repository, when the work was done in one" },
+  identity: { short: "i", value: "<file>", many: true, about: "age identity that opens the request's vault" },
+  "no-sandbox": { about: "run without bubblewrap" },
+};
+
+type Status = "passed" | "failed" | "skipped" | "unknown";
+
+export const MARKS: Readonly<Record<Status, string>> = {
+  passed: green("✓"),
+  failed: red("✗"),
+  skipped: yellow("-"),
+  unknown: yellow("?"),
+};
+
+interface Report {
+  readonly verdict: "passed" | "failed" | "incomplete";
+  readonly counts: {
+    readonly passed: number;
+    readonly failed: number;
+    readonly skipped: number;
+    readonly unknown: number;
+    readonly proven: number;
+  };
+  readonly results: readonly { id: string; status: Status; description?: string; reason?: string; output: string }[];
+  readonly compared: boolean;
+  readonly warnings: readonly string[];
+}
+
+const VERDICTS = { passed: green("passed"), failed: red("failed"), incomplete: yellow("incomplete") } as const;
+
+export function reportLines({ verdict, counts, results, compared, warnings }: Report): string[] {
+  if (results.length === 0) return [`${VERDICTS.incomplete}: the request has nothing to run`];
+  const { passed, failed, skipped, unknown, proven } = counts;
+  const parts = [`${passed} of ${count(results.length, "check")} passed`];
+  if (compared) parts.push(`${proven} proven by the work`);
+  if (failed > 0) parts.push(`${failed} failed`);
+  if (skipped > 0) parts.push(`${skipped} skipped`);
+  if (unknown > 0) parts.push(`${unknown} for a person to judge`);
+  const alone = compared ? "" : dim(" (not compared with an untouched request)");
+  return [
+    ...results.flatMap(({ id, status, description, reason, output }) => [
+      `${MARKS[status]} ${bold(id)}${description === undefined ? "" : ` ${description}`}${reason === undefined ? "" : dim(` (${reason})`)}`,
+      ...(status === "failed" ? lastLines(output) : []),
+    ]),
+    ...warnings.map((warning) => `${yellow("⚠")} ${warning}`),
+    `${VERDICTS[verdict]}: ${parts.join(", ")}${alone}`,
+  ];
+}
+
+function lastLines(output: string): string[] {
+  const lines = output.trimEnd().split("\n");
+  return lines[0] === "" ? [] : lines.slice(-5).map((line) => dim(`    ${line}`));
+}

@@ -1,0 +1,228 @@
+import { execFile } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import {
+  type Issue,
+  listFolder,
+  MANIFEST_NAME,
+  MAX_ISSUE_BYTES,
+  newBundleId,
+  newManifest,
+  openContent,
+  outline,
+  parseIssue,
+  readManifest,
+  unpackBundle,
+  writeManifest,
+} from "../../../bundle/index.js";
+import { findCoreFolder } from "../../../catalog/index.js";
+import { fromSystemError, NutError } from "../../../errors.js";
+import { type Context, operation, type Prompter } from "../../../operation.js";
+import { Folder, folderTarget } from "../../../request/target.js";
+import type { Manifest } from "../../../schema/manifest.js";
+import { VERSION } from "../../../version.js";
+
+export const init = operation({
+  name: "bundle_init",
+  summary: "start a task: a folder with a manifest to fill in",
+  input: z.object({
+    folder: Folder,
+    yes: z.boolean().default(false),
+    from: z.string().optional(),
+    fromIssue: z.string().optional(),
+  }),
+  output: z.object({ path: z.string(), id: z.string(), created: z.array(z.string()), label: z.string().optional() }),
+  async run({ folder, yes, from, fromIssue }, context) {
+    if (from !== undefined && fromIssue !== undefined) {
+      throw new NutError("USAGE", "--from and --from-issue cannot be combined", { hint: "nutshell init --help" });
+    }
+    const { path, label } = folderTarget(folder, context);
+    assertFree(join(path, MANIFEST_NAME));
+    const facts = { id: newBundleId(), createdAt: wholeSeconds(context.now()), tool: `nutshell ${VERSION}` };
+    const publisher = await gitUser(context);
+    const issue = fromIssue === undefined ? null : readIssue(resolve(context.cwd, fromIssue));
+    const ask = yes || issue !== null ? null : context.ask;
+    if (from !== undefined) {
+      const created = await startFrom(findTemplate(from, context.cwd), path, { ...facts, publisher }, context);
+      return { path, id: facts.id, created, label };
+    }
+    const answers = ask === null ? { publisher } : await interview(ask, publisher);
+    const manifest =
+      issue === null ? newManifest({ ...facts, ...answers }) : fromIssueText(issue, { ...facts, publisher });
+    const requirements = join(path, "context/requirements.md");
+    const created = [MANIFEST_NAME];
+    try {
+      mkdirSync(dirname(requirements), { recursive: true });
+      if (!existsSync(requirements)) {
+        const text =
+          issue === null || issue.body === "" ? outline(requirements) : `# ${issue.title}\n\n${issue.body}\n`;
+        writeFileSync(requirements, text, { flag: "wx" });
+        created.push("context/requirements.md");
+      }
+      // Last, because a folder with a manifest is a task: one cut off before it can simply be started again.
+      writeManifest(path, manifest);
+    } catch (error) {
+      throw fromSystemError(error, path) ?? error;
+    }
+    return { path, id: facts.id, created, label };
+  },
+});
+
+function readIssue(path: string): Issue {
+  try {
+    const size = statSync(path).size;
+    if (size > MAX_ISSUE_BYTES) {
+      throw new NutError("ISSUE_INVALID", `${path} is too large for an issue (${size} bytes)`, {
+        hint: "keep what is asked in the issue, and add the rest under context/ afterwards",
+        data: { path, size },
+      });
+    }
+    return parseIssue(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+function fromIssueText({ title, summary, checklist, labels, url }: Issue, facts: Facts): Manifest {
+  const manifest = newManifest({ ...facts, title, summary, checklist });
+  return {
+    ...manifest,
+    tags: { ...manifest.tags, domains: [...labels] },
+    extensions: url === undefined ? {} : { issue: { url } },
+  };
+}
+
+/** A path that exists is meant as a path; any other word names one of the templates that come with the package. */
+function findTemplate(from: string, cwd: string): string {
+  const path = resolve(cwd, from);
+  const templates = join(dirname(findCoreFolder()), "templates");
+  if (existsSync(path) || !/^[a-z-]+$/.test(from) || !existsSync(templates)) return path;
+  if (existsSync(join(templates, from, MANIFEST_NAME))) return join(templates, from);
+  throw new NutError("FILE_NOT_FOUND", `there is no template or file called ${from}`, {
+    hint: `nutshell init --from ${readdirSync(templates).sort()[0]} (or ${readdirSync(templates).sort().slice(1).join(", ")})`,
+    data: { path },
+  });
+}
+
+function assertFree(path: string): void {
+  if (!existsSync(path)) return;
+  throw new NutError("FILE_EXISTS", `${path} is already there, and init never overwrites`, {
+    hint: "nutshell check shows what it still needs",
+    data: { path },
+  });
+}
+
+const wholeSeconds = (time: Date) => time.toISOString().replace(/\.\d{3}Z$/, "Z");
+
+async function interview(ask: Prompter, publisher: string | undefined) {
+  const list = (answer: string) =>
+    answer
+      .split(",")
+      .map((item) => item.trim())
+      .filter((item) => item !== "");
+  const text = async (question: string, initial?: string) => {
+    const answer = await ask.text(question, initial === undefined ? {} : { initial });
+    return answer === "" ? undefined : answer;
+  };
+  const title = await text("What is to be done, in one line");
+  const summary = await text("Why, and what must be true at the end");
+  const skills = list((await text("Skills it takes (comma separated)")) ?? "");
+  const checklist: string[] = [];
+  for (let item = await text("Done means (one point; empty to go on)"); item !== undefined; ) {
+    checklist.push(item);
+    item = checklist.length < 20 ? await text("And (empty to go on)") : undefined;
+  }
+  const name = await text("Your name", publisher);
+  return { title, summary, skills, checklist, publisher: name };
+}
+
+/** Who git thinks is working here; nobody, when there is no git. */
+function gitUser({ cwd, env }: Context): Promise<string | undefined> {
+  return new Promise((done) => {
+    const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: 3000 };
+    execFile("git", ["config", "--get", "user.name"], options, (error, stdout) => {
+      const name = stdout.trim();
+      done(error !== null || name === "" ? undefined : name);
+    });
+  });
+}
+
+/** What the templates of the package have for an id: a task begun from them has no parent. */
+const TEMPLATE_ID = "nut-template";
+
+interface Facts {
+  readonly id: string;
+  readonly createdAt: string;
+  readonly tool: string;
+  readonly publisher: string | undefined;
+}
+
+/** Copies a template beside the target and moves it in piece by piece, once nothing of it would be overwritten. */
+async function startFrom(template: string, path: string, facts: Facts, context: Context): Promise<string[]> {
+  // Looked at before anything is made, so that a wrong template leaves no trace.
+  const source = await openContent(template, { signal: context.signal });
+  const { isFolder } = source;
+  await source.close();
+  const parent = dirname(path);
+  mkdirSync(parent, { recursive: true });
+  const work = mkdtempSync(join(parent, ".nut-init-"));
+  try {
+    const copy = join(work, "content");
+    if (isFolder) copyFolder(template, copy);
+    else await unpackBundle(template, copy, { signal: context.signal });
+    writeManifest(copy, begun(readManifest(copy), facts));
+    return moveInto(copy, path);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+function copyFolder(from: string, to: string): void {
+  const { entries } = listFolder(from);
+  mkdirSync(to);
+  for (const { path, kind } of [...entries, { path: MANIFEST_NAME, kind: "file" as const }]) {
+    if (kind === "folder") mkdirSync(join(to, path), { recursive: true });
+    else {
+      mkdirSync(dirname(join(to, path)), { recursive: true });
+      cpSync(join(from, path), join(to, path), { errorOnExist: true });
+    }
+  }
+}
+
+/** The template's manifest as the beginning of a new task: its own identity, nothing computed, no deadline long past. */
+function begun(template: Manifest, { id, createdAt, tool, publisher }: Facts): Manifest {
+  const { files, compression: _c, completeness: _d, expires_at: _e, ...rest } = template;
+  const roles = files?.tree?.filter(({ role }) => role !== undefined);
+  return {
+    ...rest,
+    bundle_type: "request",
+    id,
+    ...(template.id === TEMPLATE_ID ? {} : { parent_id: template.id }),
+    created_at: createdAt,
+    publisher: { ...(publisher === undefined ? {} : { name: publisher }), tool },
+    ...(roles !== undefined && roles.length > 0 ? { files: { tree: roles } } : {}),
+  };
+}
+
+function moveInto(from: string, to: string): string[] {
+  const names = readdirSync(from).sort();
+  const taken = names.filter((name) => existsSync(join(to, name)));
+  for (const name of taken) assertFree(join(to, name));
+  mkdirSync(to, { recursive: true });
+  // The manifest last: a folder that has one is a task.
+  const ordered = [...names.filter((name) => name !== MANIFEST_NAME), MANIFEST_NAME];
+  for (const name of ordered) renameSync(join(from, name), join(to, name));
+  return ordered;
+}

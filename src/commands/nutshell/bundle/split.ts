@@ -1,0 +1,109 @@
+import { readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import {
+  newBundleId,
+  type Part,
+  partManifest,
+  SplitPlan,
+  splitByCount,
+  splitByFolder,
+  splitByPlan,
+} from "../../../bundle/index.js";
+import { fromSystemError, NutError } from "../../../errors.js";
+import { parseJson } from "../../../files/index.js";
+import { type Context, operation } from "../../../operation.js";
+import { makeFolders } from "../../../request/new-folder.js";
+import { Folder, folderTarget, openTarget } from "../../../request/target.js";
+
+const MAX_PARTS = 100;
+
+export const split = operation({
+  name: "bundle_split",
+  summary: "take a task apart for several agents",
+  input: z.object({
+    folder: Folder,
+    count: z.coerce.number().int().min(2).max(MAX_PARTS).optional(),
+    byFolder: z.boolean().default(false),
+    plan: z.string().optional(),
+    output: z.string().optional(),
+  }),
+  output: z.object({
+    parts: z.array(z.object({ path: z.string(), id: z.string(), title: z.string(), files: z.int() })),
+    shared: z.int().describe("files that every part holds"),
+  }),
+  async run({ folder, count, byFolder, plan, output }, context) {
+    const { path } = folderTarget(folder, context);
+    const content = await openTarget(path, context);
+    try {
+      const entries = await content.entries();
+      const parts = chooseParts({ count, byFolder, plan }, entries, context);
+      const stem =
+        output === undefined ? join(dirname(path), basename(path).replace(/\.nut$/, "")) : resolve(context.cwd, output);
+      const given = parts.map(({ paths }) => new Set(paths));
+      const folders = parts.map((part, i) => ({
+        target: `${stem}-part-${i + 1}`,
+        manifest: partManifest(content.manifest, part, entries, {
+          id: newBundleId(),
+          index: i + 1,
+          total: parts.length,
+        }),
+        files: entries
+          .filter(({ path: name }) => given[i]!.has(name))
+          .map((entry) => ({ ...entry, isFolder: entry.kind === "folder", read: () => content.read(entry.path) })),
+      }));
+      await makeFolders(folders, context.signal);
+      const everywhere = entries.filter((entry) => given.every((paths) => paths.has(entry.path)));
+      return {
+        parts: folders.map(({ target, manifest, files }) => ({
+          path: target,
+          id: manifest.id,
+          title: manifest.task?.title ?? "",
+          files: files.length,
+        })),
+        shared: everywhere.length,
+      };
+    } finally {
+      await content.close();
+    }
+  },
+});
+
+interface Choice {
+  readonly count: number | undefined;
+  readonly byFolder: boolean;
+  readonly plan: string | undefined;
+}
+
+function chooseParts(
+  { count, byFolder, plan }: Choice,
+  entries: Parameters<typeof splitByCount>[0],
+  context: Context,
+): Part[] {
+  const ways = [count !== undefined, byFolder, plan !== undefined].filter(Boolean).length;
+  if (ways !== 1) {
+    throw new NutError("USAGE", "say how to split: -n <n>, --by-folder or --plan <file>", {
+      hint: "nutshell split -n 2",
+    });
+  }
+  if (count !== undefined) return splitByCount(entries, count);
+  return byFolder ? splitByFolder(entries) : splitByPlan(entries, readPlan(resolve(context.cwd, plan!)));
+}
+
+const PLAN_HINT = 'a plan is {"parts":[{"title":"…","files":["files/a/"]}]}';
+
+function readPlan(path: string): SplitPlan {
+  let value: unknown;
+  try {
+    value = parseJson(readFileSync(path));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : "";
+    throw fromSystemError(error, path) ?? new NutError("USAGE", `${path}: ${why}`, { hint: PLAN_HINT, data: { path } });
+  }
+  const parsed = SplitPlan.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  throw new NutError("USAGE", `${path}: ${issue.path.join(".")}: ${issue.message.toLowerCase()}`, {
+    hint: PLAN_HINT,
+  });
+}

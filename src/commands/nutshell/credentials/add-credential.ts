@@ -1,0 +1,247 @@
+import { resolve } from "node:path";
+import { z } from "zod";
+import { NutError, shellWord } from "../../../errors.js";
+import { type Context, operation } from "../../../operation.js";
+import {
+  collectKeys,
+  defaultIdentityPath,
+  EncryptionInput,
+  findPeerIdentity,
+  hasHome,
+  keyInput,
+  ownRecipients,
+} from "../../../request/keys.js";
+import { readValue, valueInput } from "../../../request/value-source.js";
+import {
+  backendOf,
+  dirWords,
+  readVaultFolder,
+  saveVault,
+  unlock,
+  type VaultFolder,
+} from "../../../request/vault-folder.js";
+import type { Manifest } from "../../../schema/manifest.js";
+import type { Credential, Vault } from "../../../schema/vault.js";
+import {
+  type BackendName,
+  checkRecipient,
+  generateAgeIdentity,
+  type Keys,
+  newVault,
+  parseExpiry,
+  type Target,
+  variablesOf,
+  writeAgeIdentityFile,
+} from "../../../vault/index.js";
+
+export const addCredential = operation({
+  name: "add_credential",
+  summary: "put a secret into the vault of a bundle folder",
+  input: z.object({
+    dir: z.string().default("."),
+    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must be letters, digits, dots, dashes, underscores"),
+    type: z.string().min(1).max(64),
+    scopes: z.array(z.string().min(1)).default([]),
+    restrict: z.array(z.string()).default([]).describe("key=value"),
+    expires: z.string().optional(),
+    access: z.string().optional(),
+    rateLimit: z.string().optional(),
+    recipients: z.array(z.string()).default([]),
+    encryption: EncryptionInput,
+    replace: z.boolean().default(false),
+    transitKey: z.string().optional(),
+    ...keyInput,
+    ...valueInput,
+  }),
+  output: z.object({
+    name: z.string(),
+    type: z.string(),
+    vault: z.string(),
+    encryption: z.string(),
+    expires_at: z.string().nullable(),
+    recipients: z.array(z.string()),
+    variables: z.array(z.string()).describe("what `nutshell exec --with` sets"),
+    identity: z.string().optional().describe("identity file that was made on the way"),
+    public_key: z.string().optional().describe("the publisher's key, as the manifest records it"),
+  }),
+  async run(input, context) {
+    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
+    const keys = collectKeys(input.identity, context);
+    const expires = input.expires === undefined ? null : parseExpiry(input.expires, context.now());
+    const credential = { restrictions: parseRestrictions(input.restrict, input.rateLimit) };
+    const opened = await openOrCreate(folder, input, keys, context);
+    const exists = opened.vault.credentials.some(({ name }) => name === input.name);
+    if (exists && !input.replace) {
+      throw new NutError("CREDENTIAL_EXISTS", `the vault has a credential "${input.name}" already`, {
+        hint: `nutshell rotate ${shellWord(input.name)}${dirWords(input.dir)} --value-stdin`,
+      });
+    }
+    const value = await readValue(input, context, addCommand(input));
+    const added: Credential = {
+      name: input.name,
+      type: input.type,
+      value,
+      ...(input.scopes.length > 0 ? { scopes: input.scopes } : {}),
+      ...(Object.keys(credential.restrictions).length > 0 ? credential : {}),
+      ...(expires === null ? {} : { expires_at: expires }),
+    };
+    const variables = Object.keys(variablesOf(added));
+    const others = opened.vault.credentials.filter(({ name }) => name !== input.name);
+    const vault: Vault = { ...opened.vault, credentials: [...others, added] };
+    const made = opened.identity === undefined ? undefined : opened.identity();
+    const publisher = findPeerIdentity(undefined, context);
+    const publicKey = publisher === null ? undefined : Buffer.from(publisher.publicKey).toString("hex");
+    await saveVault(folder, {
+      ...opened,
+      vault,
+      keys,
+      manifest: (manifest) => withPublicKey(withAccess(manifest, input.name, input.access), publicKey),
+    });
+    const recipients = [...(opened.target.recipients ?? [])];
+    await warn({ ...opened, recipients, expires, name: input.name }, keys, context);
+    return {
+      name: input.name,
+      type: input.type,
+      vault: folder.path,
+      encryption: opened.backend,
+      expires_at: expires,
+      recipients,
+      variables,
+      ...(made === undefined ? {} : { identity: made }),
+      ...(folder.manifest.publisher?.public_key === undefined && publicKey !== undefined
+        ? { public_key: publicKey }
+        : {}),
+    };
+  },
+});
+
+interface AddInput {
+  readonly dir: string;
+  readonly name: string;
+  readonly type: string;
+  readonly recipients: readonly string[];
+  readonly encryption?: BackendName | undefined;
+  readonly transitKey?: string | undefined;
+}
+
+interface Opened {
+  readonly vault: Vault;
+  readonly backend: BackendName;
+  readonly target: Target;
+  /** Writes the identity that was agreed on; called when nothing can fail for want of input any more. */
+  readonly identity?: () => string;
+}
+
+async function openOrCreate(folder: VaultFolder, input: AddInput, keys: Keys, context: Context): Promise<Opened> {
+  const recipients = await Promise.all(input.recipients.map(checkRecipient));
+  const existing = backendOf(folder);
+  if (existing !== null) {
+    if (input.encryption !== undefined && input.encryption !== existing) {
+      throw new NutError("VAULT_BACKEND", `the vault is encrypted by ${existing}`, {
+        hint: `nutshell rotate --encryption ${input.encryption}`,
+      });
+    }
+    const opened = await unlock(folder, keys);
+    const all = [...new Set([...(opened.target.recipients ?? []), ...recipients])];
+    return { ...opened, target: { ...opened.target, recipients: all } };
+  }
+  const vault = newVault(context.now());
+  const backend = input.encryption ?? "age";
+  if (backend === "none") return { vault, backend, target: {} };
+  if (backend === "vault") {
+    return { vault, backend, target: input.transitKey === undefined ? {} : { transitKey: input.transitKey } };
+  }
+  if (recipients.length > 0) return { vault, backend, target: { recipients } };
+  const own = await ownRecipients(keys);
+  if (own.length > 0) return { vault, backend, target: { recipients: own } };
+  return { vault, backend, ...(await agreeOnKey(input, context)) };
+}
+
+/** No vault, no recipient, no identity: offer to make one, or take a passphrase; without a terminal say what to run. */
+async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opened, "target" | "identity">> {
+  if ((context.env.NUTSHELL_PASSPHRASE ?? "") !== "")
+    return { target: { passphrase: context.env.NUTSHELL_PASSPHRASE! } };
+  if (context.ask === null) {
+    throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for: no vault, no --recipient and no identity", {
+      hint: `nutshell keygen && ${addCommand(input)}`,
+    });
+  }
+  const path = hasHome(context.env) ? defaultIdentityPath(context.env) : null;
+  if (path !== null && (await context.ask.confirm(`Make an identity in ${path} to encrypt for?`, { initial: true }))) {
+    const made = await generateAgeIdentity();
+    return {
+      target: { recipients: [made.recipient] },
+      identity: () => {
+        writeAgeIdentityFile(path, made, context.now());
+        return path;
+      },
+    };
+  }
+  const passphrase = await context.ask.secret("Passphrase for the vault");
+  if (passphrase === "")
+    throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for", { hint: "nutshell keygen" });
+  if ((await context.ask.secret("The same again")) !== passphrase) {
+    throw new NutError("USAGE", "the two passphrases differ; nothing was changed", { hint: "run the command again" });
+  }
+  return { target: { passphrase } };
+}
+
+function addCommand({ name, type, dir }: AddInput): string {
+  return `nutshell add-credential --name ${shellWord(name)} --type ${shellWord(type)}${dirWords(dir)}`;
+}
+
+/** `tables=users,sessions` is a list, `max_rows=1000` a number; JSON is taken as it is. */
+export function parseRestrictions(pairs: readonly string[], rateLimit?: string): Record<string, unknown> {
+  const restrictions: Record<string, unknown> = rateLimit === undefined ? {} : { rate_limit: rateLimit };
+  for (const pair of pairs) {
+    const at = pair.indexOf("=");
+    const key = pair.slice(0, at);
+    if (at < 1 || key === "__proto__")
+      throw new NutError("USAGE", `--restrict takes key=value, not "${pair.slice(0, 60)}"`, {
+        hint: "--restrict allowed_paths=/v1/items",
+      });
+    restrictions[key] = restrictionValue(pair.slice(at + 1));
+  }
+  return restrictions;
+}
+
+function restrictionValue(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "string") return value;
+  } catch {
+    // Not JSON: plain words, or a list of them.
+  }
+  return text.includes(",") ? text.split(",").map((part) => part.trim()) : text;
+}
+
+function withAccess(manifest: Manifest, name: string, access: string | undefined): Manifest {
+  if (access === undefined) return manifest;
+  const scopes = (manifest.credentials?.scopes ?? []).map((scope) =>
+    scope.name === name ? { ...scope, access_level: access } : scope,
+  );
+  return { ...manifest, credentials: { ...manifest.credentials, scopes } };
+}
+
+/** Recorded once: holders of a bundle trust the key they got with it. */
+export function withPublicKey(manifest: Manifest, publicKey: string | undefined): Manifest {
+  if (publicKey === undefined || manifest.publisher?.public_key !== undefined) return manifest;
+  return { ...manifest, publisher: { ...manifest.publisher, public_key: publicKey } };
+}
+
+interface Concern {
+  readonly name: string;
+  readonly backend: BackendName;
+  readonly recipients: readonly string[];
+  readonly expires: string | null;
+}
+
+async function warn({ name, backend, recipients, expires }: Concern, keys: Keys, { progress }: Context): Promise<void> {
+  const say = (message: string) => progress({ type: "warning", message });
+  if (backend === "none") say("the vault is not encrypted; pack refuses it");
+  if (expires === null) say(`"${name}" never expires; set an end with: nutshell rotate ${name} --expires 30d`);
+  const own = await ownRecipients(keys);
+  if (backend === "age" && recipients.length > 0 && !recipients.some((one) => own.includes(one))) {
+    say("none of your identities opens this vault; you will not be able to change it");
+  }
+}

@@ -1,0 +1,44 @@
+import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
+import type { CredentialList, CredentialRow } from "./credentials.js";
+
+const STATES: Readonly<Record<CredentialRow["state"], string>> = {
+  valid: green("valid"),
+  expiring_soon: yellow("expiring soon"),
+  expired: red("expired"),
+  no_expiry: yellow("no expiry"),
+  unreadable: red("unreadable expiry"),
+  revoked: red("revoked"),
+};
+
+/** One row per credential, then what to do about them. Values are not known here. */
+export function credentialLines(list: CredentialList): string[] {
+  if (list.credentials.length === 0)
+    return ["no credentials", dim("nutshell add-credential --name <name> --type <type>")];
+  const head = ["name", "type", "access", "state", "expires"].map(dim);
+  const rows = list.credentials.map((row) => [
+    bold(row.name),
+    row.type,
+    row.access_level ?? "-",
+    STATES[row.state],
+    row.expires_at ?? "-",
+  ]);
+  const seen =
+    list.vault === null ? "no vault" : list.opened ? list.vault : `${list.vault}, closed: no fitting identity`;
+  return [
+    `${count(list.credentials.length, "credential")}, ${list.encryption ?? "not encrypted"} (${seen})`,
+    ...table([head, ...rows]),
+    ...list.credentials.flatMap(restrictionLines),
+    ...list.findings.map(
+      ({ severity, message, fix }) =>
+        `${severity === "error" ? red("✗") : yellow("!")} ${message}${fix === undefined ? "" : dim(`  ${fix}`)}`,
+    ),
+  ];
+}
+
+export function restrictionLines({ name, restrictions }: Pick<CredentialRow, "name" | "restrictions">): string[] {
+  return Object.entries(restrictions ?? {}).map(([key, value]) => `${name}: only ${key} ${shown(value)}`);
+}
+
+function shown(value: unknown): string {
+  return Array.isArray(value) ? value.join(", ") : typeof value === "string" ? value : JSON.stringify(value);
+}

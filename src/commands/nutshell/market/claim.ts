@@ -1,0 +1,129 @@
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { z } from "zod";
+import { newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
+import { NutError } from "../../../errors.js";
+import { atomicWrite } from "../../../files/index.js";
+import { hashOf, type Market, sameHash } from "../../../market/index.js";
+import { type Context, operation } from "../../../operation.js";
+import { defaultName } from "../../../request/default-name.js";
+import type { Manifest } from "../../../schema/manifest.js";
+import type { MarketTask } from "../../../schema/market.js";
+import { isSealed } from "../../../vault/index.js";
+import { connect } from "./connect.js";
+import { unpackForMarket } from "./market-bundle.js";
+import { resolveTask } from "./tasks.js";
+
+export const claim = operation({
+  name: "market_claim",
+  summary: "fetch a task's bundle, check it and unpack it to work on",
+  input: z.object({
+    clawnet: z.string().optional(),
+    id: z.string(),
+    output: z.string().optional(),
+    identity: z.string().optional(),
+  }),
+  output: z.object({
+    task_id: z.string(),
+    title: z.string(),
+    dir: z.string(),
+    mode: z.string(),
+    status: z.string(),
+    sealed: z.boolean(),
+    /** `published`: the bytes are those the author named; `none`: the author named no hash, or there is no bundle. */
+    verified: z.enum(["published", "none"]),
+    kept: z.string().nullable().describe("copy of the request as downloaded"),
+    next: z.string(),
+  }),
+  async run({ clawnet, id, output, identity }, context) {
+    const market = await connect(clawnet, context);
+    const task = await resolveTask(market, id);
+    if (task.target_peer !== "" && task.target_peer !== market.peerId) {
+      throw new NutError("MARKET_STATE", "the task is meant for another peer", {
+        hint: "nutshell tasks board shows what is open to you",
+        data: { target_peer: task.target_peer },
+      });
+    }
+    const dir = resolve(context.cwd, output ?? defaultName(task.title).replace(/\.nut$/, ""));
+    if (existsSync(dir)) {
+      throw new NutError("FILE_EXISTS", `${dir} already exists`, {
+        hint: `nutshell claim ${task.id} -o <other dir>`,
+      });
+    }
+    const bytes = await fetchBundle(market, task);
+    const sealed = bytes !== null && isSealed(bytes);
+    if (bytes === null) await writeFromMetadata(dir, task, context);
+    else await unpackForMarket({ bytes, dir, ...(identity === undefined ? {} : { identity }) }, context);
+
+    const manifest = readManifest(dir);
+    writeManifest(dir, withTask(manifest, task, sealed));
+    const kept = bytes === null ? null : `${dir}.request.nut`;
+    if (kept !== null && bytes !== null) atomicWrite(kept, bytes);
+    return {
+      task_id: task.id,
+      title: task.title,
+      dir,
+      mode: task.mode || "simple",
+      status: task.status,
+      sealed,
+      verified: bytes !== null && task.nutshell_hash !== "" ? ("published" as const) : ("none" as const),
+      kept,
+      next: nextStep(task, market.peerId, dir),
+    };
+  },
+});
+
+async function fetchBundle(market: Market, task: MarketTask): Promise<Buffer | null> {
+  const bytes = await market.download(task.id);
+  if (bytes === null) {
+    if (task.nutshell_hash === "") return null;
+    throw new NutError("MARKET_NO_BUNDLE", "the task has a bundle, but neither this node nor its peers have it yet", {
+      hint: `try again later: nutshell claim ${task.id}`,
+    });
+  }
+  if (task.nutshell_hash !== "" && !sameHash(task.nutshell_hash, bytes)) {
+    throw new NutError("MARKET_HASH_MISMATCH", "the bundle is not the one the author published; nothing was unpacked", {
+      hint: `try again later: nutshell claim ${task.id}`,
+      data: { published: task.nutshell_hash, received: hashOf(bytes) },
+    });
+  }
+  return bytes;
+}
+
+/** A task published without a bundle still becomes a folder to work in. */
+async function writeFromMetadata(dir: string, task: MarketTask, context: Context): Promise<void> {
+  const manifest: Manifest = {
+    nutshell_version: "0.2.0",
+    bundle_type: "request",
+    id: newBundleId(),
+    created_at: context.now().toISOString(),
+    task: { title: task.title, summary: task.description },
+    tags: { skills_required: task.tags },
+    publisher: { name: task.author_name, tool: "clawnet" },
+    context: { requirements: "context/requirements.md" },
+  };
+  mkdirSync(dirname(dir), { recursive: true });
+  const fresh = mkdtempSync(join(dirname(dir), `.${basename(dir)}-`));
+  try {
+    mkdirSync(join(fresh, "context"));
+    writeFileSync(join(fresh, "context/requirements.md"), `# ${task.title}\n\n${task.description}\n`);
+    writeManifest(fresh, manifest);
+    renameSync(fresh, dir);
+  } catch (error) {
+    rmSync(fresh, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+function withTask(manifest: Manifest, task: MarketTask, sealed: boolean): Manifest {
+  const clawnet = (manifest.extensions?.clawnet ?? {}) as Record<string, unknown>;
+  const fields = { ...clawnet, peer_id: task.author_id, task_id: task.id, ...(sealed ? { sealed: true } : {}) };
+  return { ...manifest, extensions: { ...manifest.extensions, clawnet: fields } };
+}
+
+function nextStep(task: MarketTask, me: string, dir: string): string {
+  if (task.status === "assigned" && task.assigned_to === me) return `work, then: nutshell deliver --dir ${dir}`;
+  if (task.status !== "open") return `the task is ${task.status}; nothing can be delivered now`;
+  if (task.mode === "auction") return `offer to do it: nutshell bid ${task.id}`;
+  return `nothing is reserved: the first to deliver is paid. Work, then: nutshell deliver --dir ${dir}`;
+}

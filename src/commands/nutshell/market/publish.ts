@@ -1,0 +1,220 @@
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { readManifest, writeManifest } from "../../../bundle/index.js";
+import { type Finding, NutError, shellWord } from "../../../errors.js";
+import { atomicWrite } from "../../../files/index.js";
+import {
+  type Cost,
+  costOf,
+  hashOf,
+  type Market,
+  NoAnswer,
+  preflight,
+  resolveReward,
+  sameHash,
+} from "../../../market/index.js";
+import { type Context, operation } from "../../../operation.js";
+import type { Manifest } from "../../../schema/manifest.js";
+import type { MarketTask } from "../../../schema/market.js";
+import { parsePeer, peerIdOf } from "../../../vault/index.js";
+import { confirm, connect } from "./connect.js";
+import { packBytes } from "./market-bundle.js";
+
+export const publish = operation({
+  name: "market_publish",
+  summary: "offer a task on ClawNet",
+  input: z.object({
+    clawnet: z.string().optional(),
+    dir: z.string().default("."),
+    reward: z.string().optional(),
+    peer: z.string().optional(),
+    simple: z.boolean().default(false),
+    allow: z.array(z.string()).default([]),
+    yes: z.boolean().default(false),
+  }),
+  output: z.object({
+    task_id: z.string(),
+    nutshell_id: z.string(),
+    hash: z.string(),
+    reward: z.number(),
+    fee: z.number(),
+    mode: z.enum(["simple", "auction"]),
+    target_peer: z.string(),
+    sealed: z.boolean(),
+    /** The task was there already: an earlier try got through. */
+    repeated: z.boolean(),
+    kept: z.string().describe("copy of the request as published"),
+    warnings: z.array(z.string()),
+  }),
+  async run({ clawnet, dir, reward: rewardFlag, peer, simple, allow, yes }, context) {
+    const folder = resolve(context.cwd, dir);
+    const manifest = readManifest(folder);
+    if (manifest.bundle_type !== "request") {
+      throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`, {
+        hint: "nutshell set bundle_type request, or publish another folder: --dir <dir>",
+      });
+    }
+    const cost = costOf(resolveReward(rewardFlag, manifest.extensions?.clawnet));
+    const target = peer === undefined ? "" : peerIdOf(parsePeer(peer));
+    const market = await connect(clawnet, context);
+    const published = withClawnet(manifest, { peer_id: market.peerId, reward: rewardField(cost.reward) });
+    const fresh = await packBytes({ folder, manifest: published, peer, allow }, context);
+    const kept = `${folder}.request.nut`;
+    const bytes = peer === undefined ? fresh : ((await sealedBefore(market, manifest.id, kept)) ?? fresh);
+
+    const warnings = await refuseOrWarn(market, cost, bytes, manifest, context);
+    const mode = simple ? ("simple" as const) : ("auction" as const);
+    const draft: Draft = { manifest, mode, target, cost, bytes, dir, kept };
+    const existing = await existingTask(market, draft);
+    if (existing === null) {
+      await confirm(context, { yes, question: question(draft), command: `nutshell publish --dir ${dir}` });
+    }
+    const task = existing ?? (await create(market, draft));
+    await upload(market, task, draft);
+
+    writeManifest(folder, withClawnet(published, { task_id: task.id }));
+    return {
+      task_id: task.id,
+      nutshell_id: manifest.id,
+      hash: hashOf(bytes),
+      reward: task.reward,
+      fee: cost.fee,
+      mode,
+      target_peer: target,
+      sealed: peer !== undefined,
+      repeated: existing !== null,
+      kept,
+      warnings: simple ? ["simple mode: the first to deliver is paid at once, without review", ...warnings] : warnings,
+    };
+  },
+});
+
+interface Draft {
+  readonly manifest: Manifest;
+  readonly mode: "simple" | "auction";
+  readonly target: string;
+  readonly cost: Cost;
+  readonly bytes: Buffer;
+  readonly dir: string;
+  readonly kept: string;
+}
+
+const rewardField = (amount: number) => ({ amount, currency: "shells" });
+
+/** Changes named fields of extensions.clawnet and keeps every other one. A stale task id never travels. */
+function withClawnet(manifest: Manifest, fields: Record<string, unknown>): Manifest {
+  const { task_id: _stale, ...kept } = (manifest.extensions?.clawnet ?? {}) as Record<string, unknown>;
+  const reward = typeof kept.reward === "object" && kept.reward !== null ? kept.reward : {};
+  const merged = {
+    ...kept,
+    ...fields,
+    ...("reward" in fields ? { reward: { ...reward, ...(fields.reward as object) } } : {}),
+  };
+  return { ...manifest, extensions: { ...manifest.extensions, clawnet: merged } };
+}
+
+async function refuseOrWarn(
+  market: Market,
+  cost: Cost,
+  bytes: Buffer,
+  manifest: Manifest,
+  context: Context,
+): Promise<string[]> {
+  const { balance } = await market.balance();
+  const facts = { cost, balance, bytes: bytes.length, expiresAt: manifest.expires_at, now: context.now() };
+  const findings = preflight(facts);
+  const error = findings.find(({ severity }) => severity === "error");
+  if (error !== undefined) {
+    throw new NutError("MARKET_NOT_READY", `${error.message}; nothing was sent`, {
+      hint: error.fix ?? "nutshell publish --help",
+      data: { findings },
+    });
+  }
+  return findings.map(({ message }: Finding) => message);
+}
+
+function question({ manifest, mode, target, cost }: Draft): string {
+  const price =
+    cost.reward === 0 ? "help wanted (1 shell is held)" : `${cost.reward} shells + ${cost.fee} fee, not refunded`;
+  const whom = target === "" ? "everybody on the network" : target;
+  const review = mode === "simple" ? "; paid without review" : "";
+  return `publish "${manifest.task?.title ?? manifest.id}" to ${whom} for ${price}${review}?`;
+}
+
+/** No bundle is sealed the same way twice: after a lost answer the one that was announced is the one to send. */
+async function sealedBefore(market: Market, id: string, kept: string): Promise<Buffer | null> {
+  if (!existsSync(kept)) return null;
+  const bytes = readFileSync(kept);
+  const tasks = await market.ownTasksFor(id);
+  return tasks.some(({ nutshell_hash }) => sameHash(nutshell_hash, bytes)) ? bytes : null;
+}
+
+/** A live task made from this very bundle, from an earlier try; a different one under the same id is refused. */
+async function existingTask(market: Market, { manifest, bytes }: Draft): Promise<MarketTask | null> {
+  const tasks = await market.ownTasksFor(manifest.id);
+  const same = tasks.find(({ nutshell_hash }) => sameHash(nutshell_hash, bytes));
+  if (same !== undefined) return same;
+  const other = tasks[0];
+  if (other === undefined) return null;
+  throw new NutError("MARKET_STATE", `this request is already published as ${other.id}, with other content`, {
+    hint: `nutshell cancel ${other.id}`,
+    data: { task_id: other.id },
+  });
+}
+
+async function create(market: Market, draft: Draft): Promise<MarketTask> {
+  const { manifest, mode, target, cost, bytes, kept } = draft;
+  // Kept before it is announced, so that whatever happens next the announced bytes can still be sent.
+  atomicWrite(kept, bytes);
+  try {
+    return await market.create({
+      title: manifest.task?.title ?? manifest.id,
+      description: manifest.task?.summary ?? "",
+      reward: cost.reward,
+      tags: manifest.tags?.skills_required ?? [],
+      nutshell_hash: hashOf(bytes),
+      nutshell_id: manifest.id,
+      bundle_type: manifest.bundle_type,
+      mode,
+      ...(manifest.expires_at === undefined ? {} : { deadline: manifest.expires_at }),
+      ...(target === "" ? {} : { target_peer: target }),
+    });
+  } catch (error) {
+    return afterFailedCreate(market, draft, error);
+  }
+}
+
+/** A failed answer does not mean that nothing happened: look before anything is repeated. */
+async function afterFailedCreate(market: Market, draft: Draft, error: unknown): Promise<MarketTask> {
+  const status = error instanceof NutError ? Number(error.data.status ?? 0) : 0;
+  const found = error instanceof NoAnswer || status >= 500 ? await existingTask(market, draft) : null;
+  if (found === null) {
+    rmSync(draft.kept, { force: true });
+    throw error;
+  }
+  if (error instanceof NutError && /insufficient credits/.test(error.message)) {
+    throw new NutError(
+      "MARKET_STATE",
+      `the daemon burned the fee of ${draft.cost.fee} shells, then found too few for the reward, and left task ${found.id} behind without money`,
+      { hint: `nutshell tasks show ${found.id}`, data: { task_id: found.id } },
+    );
+  }
+  return found;
+}
+
+async function upload(market: Market, task: MarketTask, { bytes, dir }: Draft): Promise<void> {
+  try {
+    await market.attach(task.id, bytes);
+  } catch (error) {
+    throw new NutError(
+      "MARKET_UPLOAD_FAILED",
+      `task ${task.id} is published, but its bundle did not arrive: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        hint: `try again: nutshell publish --dir ${shellWord(dir)} --yes   or take it back: nutshell cancel ${task.id}`,
+        data: { task_id: task.id },
+        cause: error,
+      },
+    );
+  }
+}

@@ -1,0 +1,119 @@
+// The viewer as one file: facts, documents, source and pictures inside, nothing loaded from anywhere.
+
+import { createHash } from "node:crypto";
+import { lstatSync } from "node:fs";
+import { basename, resolve } from "node:path";
+import { z } from "zod";
+import { isText } from "../../../bundle/index.js";
+import { NutError, shellWord } from "../../../errors.js";
+import { atomicWrite } from "../../../files/index.js";
+import { operation } from "../../../operation.js";
+import { headOf } from "../../../web/view/head.js";
+import { imageType } from "../../../web/view/image-types.js";
+import type { EmbeddedFile, Exported, FileTuple } from "../../../web/view/model.js";
+import { htmlPage, pageFile } from "../../../web/view/page.js";
+import { openSource, type ViewSource } from "../../../web/view/source.js";
+import { survey } from "../../../web/view/survey.js";
+
+/** A page that is mailed: what is larger stays in the bundle. */
+const MAX_FILE_BYTES = 256 * 1024;
+const MAX_IMAGE_BYTES = 1024 ** 2;
+const MAX_PAGE_BYTES = 12 * 1024 ** 2;
+
+export const exportPage = operation({
+  name: "bundle_export",
+  summary: "write a bundle as one page to mail or attach",
+  input: z.object({
+    bundle: z.string().min(1).describe("a .nut file or folder"),
+    output: z.string().min(1).optional().describe("the page; by default the bundle's name with .html"),
+    force: z.boolean().default(false),
+  }),
+  output: z.object({
+    path: z.string(),
+    bytes: z.int(),
+    files: z.int().describe("files inside the page"),
+    left: z.int().describe("files that stayed in the bundle: too large, not text, or secret"),
+  }),
+  async run({ bundle, output, force }, context) {
+    const path = resolve(context.cwd, output ?? `${basename(resolve(context.cwd, bundle)).replace(/\.nut$/, "")}.html`);
+    if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+      throw new NutError("FILE_EXISTS", `${path} is there already`, {
+        hint: `nutshell export ${shellWord(bundle)} -o ${shellWord(path)} --force`,
+      });
+    }
+    const source = await openSource(bundle, context.cwd, { signal: context.signal });
+    try {
+      const page = await collect(source, context.now());
+      const html = Buffer.from(selfContained(page), "utf8");
+      atomicWrite(path, html);
+      const left = page.files.rows.length - page.embedded.length;
+      return { path, bytes: html.length, files: page.embedded.length, left };
+    } finally {
+      await source.close();
+    }
+  },
+});
+
+async function collect(source: ViewSource, now: Date): Promise<Exported> {
+  const { files, details } = await survey(source, now);
+  const embedded = files.complete ? await embed(source, files.rows) : [];
+  return { head: headOf(source, now), details, files, embedded, exportedAt: now.toISOString() };
+}
+
+/** One pass over the bundle. Only what the manifest vouches for or says nothing about: never a file that differs. */
+async function embed(source: ViewSource, rows: readonly FileTuple[]): Promise<EmbeddedFile[]> {
+  const wanted = new Map(
+    rows.filter(([, , state, , , , withheld]) => withheld === 0 && state !== "differs").map((row) => [row[0], row]),
+  );
+  const found: EmbeddedFile[] = [];
+  let room = MAX_PAGE_BYTES;
+  await source.each((path, size) => {
+    const image = imageType(path);
+    if (!wanted.has(path) || size > (image === undefined ? MAX_FILE_BYTES : MAX_IMAGE_BYTES) || size > room)
+      return null;
+    room -= size;
+    const parts: Buffer[] = [];
+    return {
+      chunk: (bytes) => parts.push(Buffer.from(bytes)),
+      end: () => {
+        const bytes = Buffer.concat(parts);
+        if (image !== undefined) {
+          found.push({ path, kind: "image", content: `data:${image};base64,${bytes.toString("base64")}`, cut: false });
+        } else if (isText(bytes)) found.push({ path, kind: "text", content: bytes.toString("utf8"), cut: false });
+      },
+    };
+  });
+  return found;
+}
+
+/** The policy names the one script and the one style by their hash: nothing else in the page can run or reach out. */
+function selfContained(page: Exported): string {
+  const script = pageFile("viewer.js").toString("utf8").replaceAll("</script", "<\\/script");
+  const style = pageFile("style.css").toString("utf8").replaceAll("</style", "<\\/style");
+  const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hash(script)}`,
+    `style-src ${hash(style)}`,
+    "img-src data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ].join("; ");
+  return htmlPage({
+    title: page.head.title === "" ? "Nutshell" : `${page.head.title} · Nutshell`,
+    head: `<meta http-equiv="content-security-policy" content="${policy}"><style>${style}</style>`,
+    body: `<script type="application/json" id="nutshell-data">${jsonInHtml(page)}</script><script type="module">${script}</script>`,
+  });
+}
+
+/** JSON that no HTML parser can find an end tag or a comment in. */
+function jsonInHtml(value: unknown): string {
+  const codes: Readonly<Record<string, string>> = {
+    "<": "\\u003c",
+    ">": "\\u003e",
+    "&": "\\u0026",
+    "\u2028": "\\u2028",
+    "\u2029": "\\u2029",
+  };
+  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => codes[character]!);
+}

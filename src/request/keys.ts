@@ -1,0 +1,149 @@
+// What is at hand to open a vault, read from flags and the environment. Nothing here is ever printed.
+import { existsSync, readFileSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { z } from "zod";
+import { fromSystemError, NutError } from "../errors.js";
+import type { Context } from "../operation.js";
+import { findProgram, runChild } from "../process/index.js";
+import {
+  type BackendName,
+  type Keys,
+  type PeerIdentity,
+  parseAgeIdentities,
+  type RunProgram,
+  readAgeIdentityFile,
+  readIdentityFile,
+  recipientOf,
+  type TransitSettings,
+} from "../vault/index.js";
+
+/** Input fields of every operation that opens a vault. */
+export const keyInput = {
+  identity: z.array(z.string()).default([]).describe("age identity file; by default the one keygen made"),
+};
+
+export function homeOf(env: Context["env"]): string {
+  const home = env.HOME ?? env.USERPROFILE ?? "";
+  if (isAbsolute(home)) return home;
+  throw new NutError("IDENTITY_MISSING", "no home folder is set, so there is no default place for identities", {
+    hint: "name a file with --identity <file>",
+  });
+}
+
+function configFolder(env: Context["env"]): string {
+  const config = env.XDG_CONFIG_HOME ?? "";
+  return join(isAbsolute(config) ? config : join(homeOf(env), ".config"), "nutshell");
+}
+
+/** Where keygen puts an age identity, and where every command looks first. */
+export function defaultIdentityPath(env: Context["env"]): string {
+  const own = env.NUTSHELL_IDENTITY ?? "";
+  return own === "" ? join(configFolder(env), "identity.txt") : own;
+}
+
+/** Where keygen --peer puts an Ed25519 identity. */
+export function defaultPeerPath(env: Context["env"]): string {
+  return join(configFolder(env), "peer.key");
+}
+
+/** The market's own identity comes first: peers know us by it. */
+export function peerPaths(env: Context["env"]): string[] {
+  const data = env.CLAWNET_DATA_DIR ?? "";
+  return [join(data === "" ? join(homeOf(env), ".openclaw", "clawnet") : data, "identity.key"), defaultPeerPath(env)];
+}
+
+/** The named Ed25519 identity, or the default one; null when none was named and none exists. */
+export function findPeerIdentity(file: string | undefined, { cwd, env }: Context): PeerIdentity | null {
+  if (file !== undefined) return readIdentityFile(resolve(cwd, file));
+  const path = hasHome(env) ? peerPaths(env).find((candidate) => existsSync(candidate)) : undefined;
+  return path === undefined ? null : readIdentityFile(path);
+}
+
+export function hasHome(env: Context["env"]): boolean {
+  return isAbsolute(env.HOME ?? env.USERPROFILE ?? "");
+}
+
+/** Everything that may open a vault. A named file must be readable; a default one may be absent. */
+export function collectKeys(files: readonly string[], context: Context): Keys {
+  const passphrase = memo(() => askPassphrase(context));
+  return {
+    identities: ageIdentities(files, context),
+    passphrase,
+    transit: transitSettings(context.env),
+    run: programRunner(context),
+    signal: context.signal,
+  };
+}
+
+function ageIdentities(files: readonly string[], { cwd, env }: Context): string[] {
+  if (files.length > 0) return files.flatMap((file) => readAgeIdentityFile(resolve(cwd, file)));
+  const found: string[] = [];
+  const candidates = [...(hasHome(env) ? [defaultIdentityPath(env)] : []), env.SOPS_AGE_KEY_FILE ?? ""];
+  for (const path of candidates) if (path !== "" && existsSync(path)) found.push(...readAgeIdentityFile(path));
+  found.push(...(parseAgeIdentities(env.SOPS_AGE_KEY ?? "") ?? []));
+  return [...new Set(found)];
+}
+
+export async function ownRecipients(keys: Keys): Promise<string[]> {
+  return Promise.all(keys.identities.map(recipientOf));
+}
+
+async function askPassphrase({ env, ask }: Context): Promise<string | null> {
+  const given = env.NUTSHELL_PASSPHRASE ?? "";
+  if (given !== "") return given;
+  return ask === null ? null : ask.secret("Passphrase of the vault");
+}
+
+/** HashiCorp's own variables; the token falls back to the file that `vault login` writes. */
+function transitSettings(env: Context["env"]): TransitSettings | null {
+  const address = env.VAULT_ADDR ?? "";
+  if (address === "") return null;
+  const token = (env.VAULT_TOKEN ?? "") !== "" ? env.VAULT_TOKEN! : tokenFile(env);
+  if (token === null) return null;
+  const ca = env.VAULT_CACERT ?? "";
+  const namespace = env.VAULT_NAMESPACE ?? "";
+  return { address, token, ...(namespace === "" ? {} : { namespace }), ...(ca === "" ? {} : { ca: readText(ca) }) };
+}
+
+function tokenFile(env: Context["env"]): string | null {
+  const path = hasHome(env) ? join(homeOf(env), ".vault-token") : "";
+  return path !== "" && existsSync(path) ? readText(path).trim() : null;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+function programRunner({ cwd, env, signal }: Context): RunProgram {
+  return async (program, args, input) => {
+    if (findProgram(program, env, cwd) === null) return null;
+    const text = Buffer.from(input).toString("utf8");
+    const maxOutputBytes = 256 * 1024 * 1024;
+    const result = await runChild({
+      command: program,
+      args,
+      cwd,
+      env,
+      stdin: { text },
+      signal,
+      timeoutMs: 60_000,
+      maxOutputBytes,
+    });
+    return { status: result.code ?? 1, stdout: Buffer.from(result.stdout.text, "utf8"), stderr: result.stderr.text };
+  };
+}
+
+function memo<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** What `--encryption` may be; absent means what the vault already is, or age. */
+export const EncryptionInput = z.enum(["age", "sops", "vault", "none"] satisfies BackendName[]).optional();

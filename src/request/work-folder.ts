@@ -1,0 +1,35 @@
+import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { contentDigest, readManifest, unpackBundle } from "../bundle/index.js";
+import { NutError } from "../errors.js";
+import type { Context } from "../operation.js";
+import type { Manifest } from "../schema/manifest.js";
+
+/** Runs `work` with a private folder that is gone afterwards, whatever happens. */
+export async function withWorkFolder<T>({ env }: Context, work: (folder: string) => Promise<T>): Promise<T> {
+  const base = env.TMPDIR !== undefined && isAbsolute(env.TMPDIR) ? env.TMPDIR : "/tmp";
+  const folder = mkdtempSync(join(base, "nutshell-accept-"));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+export interface OpenedFolder {
+  readonly dir: string;
+  readonly manifest: Manifest;
+  digest(): Promise<string>;
+}
+
+/** A folder as it is, or a bundle unpacked into `target`. */
+export async function openFolder(typed: string, context: Context, target: string): Promise<OpenedFolder> {
+  const path = resolve(context.cwd, typed);
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined) throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
+  if (found.isDirectory()) {
+    return { dir: path, manifest: readManifest(path), digest: async () => contentDigest(path) };
+  }
+  const { dir, manifest, contentDigest: digest } = await unpackBundle(path, target, { signal: context.signal });
+  return { dir, manifest, digest: async () => digest };
+}

@@ -1,0 +1,115 @@
+// A driver, as the engine sees it: events in our words, one promise for the whole session.
+import { createHash } from "node:crypto";
+import type { Driver, DriverEvent, McpServer, Probe, SessionEnd, Usage } from "../../drivers/index.js";
+import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
+
+export interface DriverRunnerInput {
+  readonly driver: Driver;
+  readonly probe: Probe;
+  /** What the run calls it: `demo` is the command driver with a program of our own. */
+  readonly name: string;
+  readonly command?: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** How an agent reaches our tools. */
+  readonly tools: { readonly command: string; readonly args: readonly string[] };
+  readonly sandbox?: "auto" | "off";
+}
+
+const SERVER = "nexus";
+
+export function driverRunner(input: DriverRunnerInput): AgentRunner {
+  const { driver, probe, name, command, env } = input;
+  const hasTools = probe.abilities.mcp !== "absent";
+  return {
+    name,
+    about: { name, ...(probe.version === null ? {} : { version: probe.version }) },
+    canResume: probe.abilities.resume !== "absent",
+    hasTools,
+    canPlan: hasTools && name !== "command",
+    toolName: (abstract) => `nx_${abstract}`,
+    describe: ({ role, mayEdit }) =>
+      `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
+    async run(request, onEvent) {
+      const session = await driver.start({
+        rolePrompt: request.rolePrompt,
+        taskPrompt: request.taskPrompt,
+        cwd: request.cwd,
+        mcpServers: hasTools ? [server(input, request)] : [],
+        may: { edit: request.mayEdit, shell: request.mayRunShell },
+        deniedTools: deniedTools(request),
+        env,
+        extraEnv: defined(request.env),
+        home: request.home,
+        ...(request.model === undefined ? {} : { model: request.model }),
+        ...(request.resume === undefined ? {} : { resume: request.resume }),
+        sandbox: input.sandbox ?? "auto",
+        writable: request.writable,
+        ...(command === undefined ? {} : { command }),
+        onEvent: (event) => {
+          for (const own of translated(event)) onEvent(own);
+        },
+      });
+      const cancel = () => void session.cancel();
+      if (request.signal.aborted) cancel();
+      else request.signal.addEventListener("abort", cancel, { once: true });
+      try {
+        return outcomeOf(await session.ended);
+      } finally {
+        request.signal.removeEventListener("abort", cancel);
+      }
+    },
+  };
+}
+
+function server({ tools, env }: DriverRunnerInput, request: AgentRequest): McpServer {
+  const nexus = Object.fromEntries(Object.entries(request.env).filter(([key]) => key.startsWith("NEXUS_")));
+  return { name: SERVER, ...tools, env: { ...defined(nexus), ...(env.PATH === undefined ? {} : { PATH: env.PATH }) } };
+}
+
+const TOOL_CLASSES: Readonly<Record<string, readonly string[]>> = {
+  nexus_task_creation: ["nx_task_add"],
+  nexus_task_state_transition: ["nx_task_update", "nx_task_close"],
+  nexus_task_metadata_modification: ["nx_task_update", "nx_task_close"],
+};
+
+/** In a run only the harness moves tasks and closes cycles; the server refuses the rest by role. */
+function deniedTools({ blocked, role }: AgentRequest): string[] {
+  const denied = new Set(role === "lead" ? ["nx_task_close"] : ["nx_task_close", "nx_plan_start"]);
+  for (const name of blocked) for (const tool of TOOL_CLASSES[name] ?? []) denied.add(tool);
+  return [...denied].map((tool) => `${SERVER}.${tool}`);
+}
+
+function translated(event: DriverEvent): AgentEvent[] {
+  switch (event.type) {
+    case "session":
+      return [{ type: "session", id: event.id }];
+    case "message":
+      return [{ type: "message", text: event.text }];
+    case "tool_call": {
+      if (event.status === "started") return [];
+      const key = createHash("sha256")
+        .update(`${event.tool} ${JSON.stringify(event.input ?? event.id)}`)
+        .digest("hex");
+      return [{ type: "tool", name: event.tool, key, ok: event.status === "finished" }];
+    }
+    case "file":
+      return [{ type: "file", path: event.path }];
+    case "usage":
+      return [{ type: "usage", tokens: tokensOf(event.usage), costUsd: event.usage.costUsd ?? 0 }];
+    case "question":
+      return [{ type: "question", text: `${event.text} (${event.answer})` }];
+    case "warning":
+      return [{ type: "message", text: `warning: ${event.message}` }];
+  }
+}
+
+const tokensOf = ({ inputTokens, outputTokens }: Usage) => inputTokens + outputTokens;
+
+function outcomeOf({ outcome, text, error }: SessionEnd): AgentOutcome {
+  if (outcome === "cancelled") return { outcome: "stopped", text };
+  return { outcome: outcome === "completed" ? "done" : "failed", text, ...(error === undefined ? {} : { error }) };
+}
+
+function defined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter((pair): pair is [string, string] => pair[1] !== undefined));
+}

@@ -1,0 +1,95 @@
+import { describe, expect, it } from "vitest";
+import { readConstraints, violations } from "../plan/constraints.js";
+import { DEFAULT_BUDGET, parseBudget } from "../record/budget.js";
+import { agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
+
+describe("budget", () => {
+  it("reads time, tokens and cost", () => {
+    expect(parseBudget(["time=10m,tokens=200k", "cost=2.5"])).toEqual({
+      ...DEFAULT_BUDGET,
+      timeMs: 600_000,
+      tokens: 200_000,
+      costUsd: 2.5,
+    });
+    for (const wrong of ["time=10", "tokens=-1", "money=3", "cost=", "time=0s", "__proto__=1"]) {
+      expect(() => parseBudget([wrong])).toThrow(/--budget does not understand/);
+    }
+  });
+});
+
+describe("breakers", () => {
+  const budget = parseBudget(["time=10s,tokens=100,cost=1,agent=5s,stall=2s,loop=3"]);
+
+  it("stops a run that spent what it may", () => {
+    expect(runBreaker({ ms: 0, tokens: 0, costUsd: 0 }, budget)).toBeNull();
+    expect(runBreaker({ ms: 10_000, tokens: 0, costUsd: 0 }, budget)?.breaker).toBe("time");
+    expect(runBreaker({ ms: 0, tokens: 100, costUsd: 0 }, budget)).toMatchObject({
+      breaker: "tokens",
+      goOn: "--budget tokens=200",
+    });
+    expect(runBreaker({ ms: 0, tokens: 0, costUsd: 1 }, budget)?.breaker).toBe("cost");
+  });
+
+  it("stops an agent that hangs, goes on too long or loops", () => {
+    const signs = { startedMs: 0, lastEventMs: 0, repeats: 1, lastCall: "read" };
+    expect(agentBreaker(signs, 1_000, budget)).toBeNull();
+    expect(agentBreaker(signs, 2_000, budget)?.breaker).toBe("stall");
+    expect(agentBreaker({ ...signs, lastEventMs: 4_900 }, 5_000, budget)?.breaker).toBe("agent");
+    expect(agentBreaker({ ...signs, repeats: 3 }, 100, budget)?.message).toBe("an agent called read 3 times in a row");
+    const spent = { ms: 0, tokens: 0, costUsd: 0 };
+    expect(nextDeadline({ ...signs, lastEventMs: 1_000 }, spent, 1_500, budget)).toBe(1_500);
+    expect(nextDeadline(signs, { ...spent, ms: 9_000 }, 500, budget)).toBe(1_000);
+  });
+});
+
+describe("constraints", () => {
+  it("enforces what it fully understands and passes the rest on", () => {
+    const { rules, spoken } = readConstraints([
+      "Do not modify files outside files/src/",
+      "Never touch `tests/` or files/legacy.js.",
+      "Only change files in files/src/ and files/docs/",
+      "Change only files/src/slug.mjs",
+      "Do not change files/main.mjs or anything under tests/",
+      "Do not change the public API",
+      "files/csv/ and files/report/ do not import each other",
+      "New code goes to files/src/a.mjs; of files/src/b.mjs only delayOf may change",
+      "All new code must have corresponding tests",
+      "Do not modify anything outside of the spirit of files/src/",
+    ]);
+    expect(rules.map(({ kind, paths }) => [kind, paths])).toEqual([
+      ["only", ["files/src/"]],
+      ["never", ["tests/", "files/legacy.js"]],
+      ["only", ["files/src/", "files/docs/"]],
+      ["only", ["files/src/slug.mjs"]],
+      ["never", ["files/main.mjs", "tests/"]],
+    ]);
+    expect(spoken).toEqual([
+      "Do not change the public API",
+      "files/csv/ and files/report/ do not import each other",
+      "New code goes to files/src/a.mjs; of files/src/b.mjs only delayOf may change",
+      "All new code must have corresponding tests",
+      "Do not modify anything outside of the spirit of files/src/",
+    ]);
+  });
+
+  it("names each path with the rule it breaks", () => {
+    const { rules } = readConstraints([
+      "Do not modify files outside files/src/",
+      "Do not edit files/src/gen/",
+      "Do not delete files/src/a.js",
+    ]);
+    const changed = ["files/src/a.js", "files/src/gen/b.js", "README.md"];
+    expect(violations([{ path: "files/src/a.js", kind: "deleted" }], rules)).toEqual([
+      { path: "files/src/a.js", constraint: "Do not delete files/src/a.js" },
+    ]);
+    expect(
+      violations(
+        changed.map((path) => ({ path, kind: "modified" as const })),
+        rules,
+      ),
+    ).toEqual([
+      { path: "files/src/gen/b.js", constraint: "Do not edit files/src/gen/" },
+      { path: "README.md", constraint: "Do not modify files outside files/src/" },
+    ]);
+  });
+});

@@ -1,0 +1,37 @@
+// Where our own programs are: agents reach the tools through one of them, and the demo is another.
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { NutError } from "../../errors.js";
+import { STANDALONE } from "../../process/index.js";
+
+export function packageRoot(moduleUrl: string = import.meta.url): string {
+  let folder = dirname(fileURLToPath(moduleUrl));
+  while (!existsSync(join(folder, "package.json")) || !existsSync(join(folder, "bin", "nexus.js"))) {
+    const parent = dirname(folder);
+    if (parent === folder) {
+      throw new NutError("CATALOG_MISSING", "the package is not completely installed", {
+        hint: "npm install -g nutcracker",
+      });
+    }
+    folder = parent;
+  }
+  return folder;
+}
+
+/** The MCP server an agent is given. */
+export function toolServer(): { readonly command: string; readonly args: readonly string[] } {
+  if (STANDALONE) return { command: process.execPath, args: ["mcp"] };
+  return { command: process.execPath, args: [join(packageRoot(), "bin", "nexus.js"), "mcp"] };
+}
+
+/** The word by which the executable plays the demo agent. */
+const DEMO_AGENT = "demo-agent";
+
+/** The demo agent as a shell line for the command driver. */
+export function demoCommand(): string {
+  const program = STANDALONE ? DEMO_AGENT : join(packageRoot(), "dist", "demo-agent.js");
+  return [process.execPath, program].map(quoted).join(" ");
+}
+
+const quoted = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,120 @@
+// The last word: the harness runs the request's acceptance on the finished tree. What fails gets one diagnosis and one
+// more try, like any task, and then it is for a person to say.
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { type AcceptanceReport, runAcceptance } from "../../acceptance/index.js";
+import { contentDigest } from "../../bundle/index.js";
+import { NutError, shellWord } from "../../errors.js";
+import type { Delivery } from "../../schema/delivery.js";
+import { type Run, record } from "../engine/run.js";
+import { baseDigest, putBack } from "../engine/workspace.js";
+import type { RunTask } from "../plan/plan.js";
+import { mirrorTasks } from "../record/mirror.js";
+
+/** A report without the captured output, which is kept in log files. */
+export type Accepted = Omit<AcceptanceReport, "results"> & {
+  readonly results: readonly (CriterionResult & { readonly type: string })[];
+};
+type CriterionResult = NonNullable<NonNullable<Delivery["acceptance_results"]>["criteria"]>[number];
+
+export async function acceptRun(run: Run): Promise<Accepted> {
+  assertUntouched(run);
+  const attempt = (run.state.accepted?.attempt ?? 0) + 1;
+  const logs = join(run.folder.logs, "acceptance");
+  rmSync(logs, { recursive: true, force: true });
+  mkdirSync(logs, { recursive: true });
+  run.progress({ type: "acceptance_started", attempt, message: "the harness runs the acceptance itself" });
+  const report = await runAcceptance({
+    request: run.folder.request,
+    base: run.folder.base,
+    manifest: run.manifest,
+    result: run.folder.main,
+    workDir: join(run.folder.scratch, `acceptance-${attempt}`),
+    env: run.env,
+    credentials: run.secrets.read,
+    scrub: run.secrets.scrub,
+    logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },
+    signal: run.halt.signal,
+    onProgress: (event) => run.progress({ ...event, type: `acceptance_${event.type}` }),
+  });
+  const accepted: Accepted = {
+    ...report,
+    results: report.results.map(({ output: _, ...rest }) => rest as Accepted["results"][number]),
+  };
+  record(run, { type: "accepted", attempt, versions: run.state.versions.length, results: accepted });
+  run.progress({
+    type: "acceptance_finished",
+    attempt,
+    verdict: report.verdict,
+    counts: report.counts,
+    message: `acceptance: ${report.counts.passed} passed, ${report.counts.failed} failed, ${report.counts.skipped} skipped, ${report.counts.unknown} for a person`,
+  });
+  for (const message of report.warnings) record(run, { type: "issue", message });
+  return accepted;
+}
+
+/**
+ * Agents in a sandbox cannot reach the run's folder; without one they can. Tests that were changed would prove nothing,
+ * so the run stops; a main tree that was changed is put back from what was really merged.
+ */
+function assertUntouched(run: Run): void {
+  const { folder, state } = run;
+  if (baseDigest(folder.base) !== state.baseDigest || contentDigest(folder.request) !== state.requestDigest) {
+    throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
+      hint: `nexus run ${shellWord(run.options.request)}`,
+      data: { path: folder.request },
+    });
+  }
+  const put = putBack(folder.main, run.main, run.objects);
+  if (put.length === 0) return;
+  record(run, {
+    type: "issue",
+    message: `changed behind the harness's back and put back: ${put.slice(0, 5).join(", ")}`,
+  });
+}
+
+export const acceptedReport = (run: Pick<Run, "state">): Accepted | null =>
+  (run.state.accepted?.results as Accepted | undefined) ?? null;
+
+/** Adds the task that repairs what the acceptance found; false when it was tried before or nobody may edit. */
+export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
+  const tasks = [...run.state.tasks.values()];
+  if (tasks.some(({ task }) => task.kind === "repair")) return false;
+  const problems = report.results
+    .filter(({ status }) => status === "failed")
+    .map(({ id, reason }) => `${id} fails: ${reason ?? "no reason"}`);
+  const task: RunTask = {
+    id: nextId(run),
+    title: `Repair what the acceptance found: ${run.manifest.task?.title ?? "the request"}`,
+    context: `All tasks are done, but the request's own tests do not hold:\n${problems.join("\n")}`,
+    deps: [],
+    owner: "engineer",
+    kind: "repair",
+    criteria: "all",
+  };
+  record(run, { type: "task_added", task });
+  // It starts as a failed task, so that the diagnosis comes before the try.
+  record(run, { type: "task_failed", task: task.id, problems });
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  return true;
+}
+
+/** A checklist is judged by a reviewer. A plan without one gets one; false when there is nothing to judge. */
+export async function addReview(run: Run): Promise<boolean> {
+  const checklist = run.manifest.acceptance?.checklist ?? [];
+  const reviewed = [...run.state.tasks.values()].some(({ task }) => task.kind === "review");
+  if (checklist.length === 0 || reviewed) return false;
+  const task: RunTask = {
+    id: nextId(run),
+    title: `Review: ${run.manifest.task?.title ?? "the request"}`,
+    context: "Read the change against the request, and judge every checklist item with evidence from the files.",
+    deps: [],
+    owner: "reviewer",
+    kind: "review",
+  };
+  record(run, { type: "task_added", task });
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  return true;
+}
+
+const nextId = (run: Run) => 1 + Math.max(0, ...run.state.tasks.keys());

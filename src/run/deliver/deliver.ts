@@ -1,0 +1,113 @@
+// The delivery: a folder with what changed and what is known about it, packed, checked, and named in the journal.
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { writeArtifacts } from "../../acceptance/index.js";
+import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
+import { NutError } from "../../errors.js";
+import { leaksIn, leakText } from "../../request/leak-guard.js";
+import type { Delivery } from "../../schema/delivery.js";
+import type { Manifest } from "../../schema/manifest.js";
+import type { Leak } from "../../vault/index.js";
+import { type Run, record } from "../engine/run.js";
+import { readJournal } from "../record/journal.js";
+import type { JournalEvent } from "../record/run-state.js";
+import type { Accepted } from "./accept-run.js";
+import { deliveryResult } from "./delivery-result.js";
+
+export interface Delivered {
+  readonly path: string;
+  readonly hash: string;
+  readonly result: Delivery;
+}
+
+export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> {
+  const { folder, manifest, state, runner } = run;
+  const result = deliveryResult({
+    run: folder.id,
+    manifest,
+    state,
+    accepted,
+    agent: runner.about,
+    model: run.options.model,
+    now: run.now(),
+    isOwnTest: run.isOwnTest,
+  });
+  const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
+  rmSync(folder.delivery, { recursive: true, force: true });
+  mkdirSync(join(folder.delivery, "delivery/logs"), { recursive: true });
+  const changes = accepted.changes.filter(({ path }) => !run.isOwnTest(path));
+  writeArtifacts(folder.main, folder.delivery, changes);
+  writeLogs(run);
+  const clean = withLeaks(scrubbed, await leaksIn(folder.delivery));
+  writeFileSync(join(folder.delivery, "delivery/result.json"), `${JSON.stringify(clean, null, 2)}\n`);
+  writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.now()));
+  mkdirSync(dirname(run.options.output), { recursive: true });
+  const packed = await packFolder(folder.delivery, {
+    output: run.options.output,
+    ignoreRules: false,
+    signal: run.halt.signal,
+  });
+  await assertSound(packed.path);
+  const ms = run.now().getTime() - run.since;
+  record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
+  return { path: packed.path, hash: packed.hash, result: clean };
+}
+
+/** What looks like a secret is told and not held back: the work stays here, and `pack` and `deliver` ask before it leaves. */
+function withLeaks(result: Delivery, leaks: readonly Leak[]): Delivery {
+  if (leaks.length === 0) return result;
+  const told = leaks.map((leak) => `${leakText(leak)} looks like a secret`);
+  const known = result.execution_log?.issues_encountered ?? [];
+  return { ...result, execution_log: { ...result.execution_log, issues_encountered: [...known, ...told] } };
+}
+
+function deliveryManifest(request: Manifest, result: Delivery, now: Date): Manifest {
+  const { tags = {}, digests, ...rest } = result;
+  const { title, summary } = request.task ?? {};
+  return {
+    ...rest,
+    nutshell_version: "0.2.0",
+    bundle_type: "delivery",
+    id: result.id!,
+    created_at: now.toISOString(),
+    task: { ...(title === undefined ? {} : { title }), ...(summary === undefined ? {} : { summary }) },
+    tags: { ...(request.tags?.domains === undefined ? {} : { domains: request.tags.domains }), ...tags },
+    digests,
+  } as Manifest;
+}
+
+/** The journal as a person reads it, what each agent said, and what the tests printed. */
+function writeLogs(run: Run): void {
+  const { folder, secrets } = run;
+  const logs = join(folder.delivery, "delivery/logs");
+  const lines = readJournal(folder.journal).map(logLine);
+  writeFileSync(join(logs, "execution.log"), secrets.scrub(`${lines.join("\n")}\n`));
+  const acceptance = join(folder.logs, "acceptance");
+  if (existsSync(acceptance)) cpSync(acceptance, join(logs, "acceptance"), { recursive: true });
+  for (const agent of run.state.agents.keys()) {
+    const report = join(folder.agents, agent, "report.md");
+    if (!existsSync(report)) continue;
+    mkdirSync(join(logs, "agents"), { recursive: true });
+    writeFileSync(join(logs, "agents", `${agent}.md`), secrets.scrub(readFileSync(report, "utf8")));
+  }
+}
+
+function logLine({ at, type, ...rest }: JournalEvent): string {
+  const short = JSON.stringify(rest, (key, value: unknown) => {
+    // File contents are in the artifacts; the log names paths.
+    if (key === "changes" && Array.isArray(value)) return value.map(({ kind, path }) => `${kind} ${path}`);
+    if (key === "results" || key === "plan") return undefined;
+    return value;
+  });
+  return `${at} ${type} ${short.length > 4_000 ? `${short.slice(0, 4_000)}…` : short}`;
+}
+
+async function assertSound(path: string): Promise<void> {
+  const bundle = await openBundle(path);
+  try {
+    const wrong = (await bundle.verify()).find(({ severity }) => severity === "error");
+    if (wrong !== undefined) throw new NutError("BUNDLE_CORRUPT", `${path}: ${wrong.message}`, { data: { path } });
+  } finally {
+    await bundle.close();
+  }
+}

@@ -1,0 +1,186 @@
+// What a delivery says, from what happened. Pure: nothing here is taken from an agent's word without being marked so.
+import { createHash } from "node:crypto";
+import { artifactPath } from "../../acceptance/index.js";
+import type { Delivery } from "../../schema/delivery.js";
+import type { Manifest } from "../../schema/manifest.js";
+import type { RunState, Verdict } from "../record/run-state.js";
+import type { Accepted } from "./accept-run.js";
+
+export interface ResultInput {
+  readonly run: string;
+  readonly manifest: Manifest;
+  readonly state: RunState;
+  readonly accepted: Accepted;
+  readonly agent: { readonly name: string; readonly version?: string };
+  readonly model: string | undefined;
+  readonly now: Date;
+  readonly isOwnTest: (path: string) => boolean;
+}
+
+export function deliveryResult(input: ResultInput): Delivery {
+  const { manifest, state, accepted, now } = input;
+  const checklist = checklistResults(manifest, state);
+  const status = statusOf(state, accepted, checklist);
+  return {
+    nutshell_version: "0.2.0",
+    bundle_type: "delivery",
+    id: idFrom(input.run),
+    request_id: manifest.id,
+    parent_id: manifest.id,
+    completed_at: now.toISOString(),
+    deliverer: deliverer(input),
+    status,
+    ...percentage(accepted),
+    summary: summary(input, status),
+    artifacts: artifacts(input),
+    acceptance_results: {
+      tests_passed: accepted.counts.passed,
+      tests_failed: accepted.counts.failed,
+      tests_skipped: accepted.counts.skipped + accepted.counts.unknown,
+      criteria: [...accepted.results],
+      checklist,
+    },
+    execution_log: executionLog(input),
+    tags: {
+      skills_used: [...new Set([...(manifest.tags?.skills_required ?? []), ...harnessSkills(state)])],
+      tools_used: [...new Set([...state.agents.values()].flatMap(({ end }) => end?.tools ?? []))].sort(),
+      complexity_actual: complexity(state, accepted),
+    },
+    digests: {
+      ...(state.requestDigest === null ? {} : { request: state.requestDigest }),
+      result: accepted.digests.result,
+      tests: accepted.digests.tests,
+    },
+  };
+}
+
+/** The same run always gives the same id, so delivering again after a crash is the same delivery. */
+function idFrom(run: string): string {
+  const hex = createHash("sha256").update(`delivery ${run}`).digest("hex");
+  return `nut-${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
+}
+
+function deliverer({ state, agent, ...input }: ResultInput): Delivery["deliverer"] {
+  const agents = [...state.agents.values()];
+  const model = agents.findLast((entry) => entry.model !== undefined)?.model ?? input.model;
+  return {
+    ...agent,
+    ...(model === undefined ? {} : { model }),
+    sessions_used: new Set(agents.map(({ session, agent: id }) => session ?? id)).size,
+    total_tokens: state.spent.tokens,
+    ...(state.spent.costUsd > 0 ? { total_cost_usd: state.spent.costUsd } : {}),
+  };
+}
+
+type Checklist = NonNullable<NonNullable<Delivery["acceptance_results"]>["checklist"]>;
+
+/** A reviewer's word is a judgement; without one an item is open. */
+function checklistResults({ acceptance }: Manifest, state: RunState): Checklist {
+  const verdicts = new Map<string, Verdict>();
+  for (const { end } of state.agents.values())
+    for (const verdict of end?.verdicts ?? []) verdicts.set(verdict.item, verdict);
+  return (acceptance?.checklist ?? []).map((item) => {
+    const verdict = verdicts.get(item);
+    if (verdict === undefined) return { item, status: "unknown" as const, note: "nobody judged it" };
+    const { status, note } = verdict;
+    return { item, status, evidence: "judged" as const, ...(note === undefined ? {} : { note }) };
+  });
+}
+
+/** completed is only what is backed: every task done, every criterion passed when the harness ran it, every item judged. */
+function statusOf(state: RunState, accepted: Accepted, checklist: Checklist): Delivery["status"] {
+  const tasks = [...state.tasks.values()];
+  const done = tasks.every(({ status }) => status === "completed");
+  const judged = checklist.every(({ status }) => status === "passed");
+  if (done && accepted.verdict === "passed" && judged && !saysNo(state)) return "completed";
+  if (accepted.counts.proven > 0) return "partial";
+  const blocked = tasks.some(({ problems }) => problems.some((problem) => problem.startsWith("blocked: ")));
+  const worked = tasks.some(({ status, task }) => status === "completed" && task.kind === "work");
+  if (blocked && !worked) return "blocked";
+  return accepted.verdict !== "failed" && worked ? "partial" : "failed";
+}
+
+/** The latest word of each checking role counts; a tester who says no is heard even when the tests pass. */
+function saysNo(state: RunState): boolean {
+  return [...state.agents.values()].some(({ end, purpose }) => {
+    const task = end === undefined || purpose !== "work" ? undefined : state.tasks.get(end.task);
+    if (task?.last?.agent !== end?.agent || task === undefined) return false;
+    return /^\s*VERDICT:\s*(?:fail|blocked)\b/im.test(end?.text ?? "");
+  });
+}
+
+function percentage({ results, counts }: Accepted): { completion_percentage?: number } {
+  const meaningful = results.filter(({ proves_nothing }) => proves_nothing !== true).length;
+  if (results.length === 0) return {};
+  return { completion_percentage: meaningful === 0 ? 0 : Math.round((counts.proven / meaningful) * 100) };
+}
+
+function summary({ manifest, state, accepted }: ResultInput, status: Delivery["status"]): string {
+  const tasks = [...state.tasks.values()];
+  const done = tasks.filter(({ status: own }) => own === "completed").length;
+  const { passed, failed, skipped, unknown } = accepted.counts;
+  const tests = `${passed} of ${passed + failed + skipped + unknown} criteria passed when the harness ran them`;
+  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.`;
+}
+
+function artifacts({ accepted, isOwnTest }: ResultInput): Delivery["artifacts"] {
+  const changes = accepted.changes.filter(({ path }) => !isOwnTest(path));
+  const of = (kind: string) => changes.filter((change) => change.kind === kind);
+  return {
+    files_created: of("created").map(({ path, lines }) => ({ path: artifactPath(path), lines })),
+    files_modified: of("modified").map(({ path, diffLines }) => ({ path: artifactPath(path), diff_lines: diffLines })),
+    files_deleted: of("deleted").map(({ path }) => ({ path })),
+  };
+}
+
+function executionLog({ state }: ResultInput): Delivery["execution_log"] {
+  const used = new Map(
+    state.credentials.map((use) => [use.name, { name: use.name, at: use.at, purpose: use.purpose }]),
+  );
+  return {
+    strategy_used: strategy(state),
+    checkpoints: checkpoints(state),
+    decisions: unique(state.decisions, ({ decision }) => decision),
+    issues_encountered: [...new Set(problemsOf(state))],
+    credentials_used: [...used.values()],
+    full_log: "delivery/logs/execution.log",
+  };
+}
+
+function checkpoints(state: RunState): { at: string; description: string }[] {
+  if (state.checkpoints.length > 0) return state.checkpoints.map(({ at, description }) => ({ at, description }));
+  return [...state.agents.values()]
+    .filter(({ end, purpose }) => purpose === "work" && end !== undefined && state.tasks.get(end.task)?.last === end)
+    .map(({ endedAt, task }) => ({ at: endedAt!, description: state.tasks.get(task)!.task.title }));
+}
+
+function problemsOf(state: RunState): string[] {
+  const failed = [...state.agents.values()].flatMap(({ end }) => end?.problems ?? []);
+  const tasks = [...state.tasks.values()].flatMap(({ problems }) => problems);
+  return [...state.issues.map(({ message }) => message), ...failed, ...tasks];
+}
+
+/** What really happened: at the same time, one after the other, or in one go. */
+export function strategy(state: RunState): "parallel" | "incremental" | "one-shot" {
+  const work = [...state.agents.values()].filter(({ purpose }) => purpose === "work");
+  const overlap = work.some((a) =>
+    work.some((b) => a !== b && a.startedAt < (b.endedAt ?? "") && b.startedAt < (a.endedAt ?? "")),
+  );
+  if (overlap) return "parallel";
+  return [...state.tasks.values()].filter(({ task }) => task.kind === "work").length > 1 ? "incremental" : "one-shot";
+}
+
+function complexity(state: RunState, { changes }: Accepted): "low" | "medium" | "high" {
+  const lines = changes.reduce((sum, { diffLines }) => sum + diffLines, 0);
+  const failures = [...state.tasks.values()].reduce((sum, task) => sum + task.failures, 0);
+  if (state.tasks.size > 12 || lines > 1_000 || failures > 3) return "high";
+  return state.tasks.size > 4 || lines > 100 || failures > 0 ? "medium" : "low";
+}
+
+function harnessSkills(state: RunState): string[] {
+  return state.plan?.source === "lead" ? ["nx-plan", "nx-run"] : ["nx-run"];
+}
+
+function unique<T>(items: readonly T[], key: (item: T) => string): T[] {
+  return [...new Map(items.map((item) => [key(item), item])).values()];
+}

@@ -1,0 +1,128 @@
+// The request opened for work: unpacked (or copied) into the run's folder, never touched there again, and a main tree
+// beside it that starts as its copy. With a repository the tree is a clone: the person's own checkout is only read.
+import { createHash } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { isResult, listTree } from "../../acceptance/index.js";
+import { contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
+import { NutError, shellWord } from "../../errors.js";
+import { type Environment, runChild } from "../../process/index.js";
+import type { Manifest } from "../../schema/manifest.js";
+import type { Objects } from "../../trees/objects.js";
+import { copyFolder } from "../../trees/slots.js";
+import { compareTrees, fileChanges, lookAt, type Tree } from "../../trees/tree.js";
+import type { RunFolder } from "../record/folder.js";
+
+export interface OpenedRequest {
+  readonly manifest: Manifest;
+  readonly digest: string;
+  readonly warnings: readonly string[];
+}
+
+/** Puts the request in its place. Doing it again after a crash starts over; once in place it is left alone. */
+export async function openRequest(source: string, target: string, signal: AbortSignal): Promise<OpenedRequest> {
+  const warnings: string[] = [];
+  if (!existsSync(target)) {
+    if (lstatSync(source, { throwIfNoEntry: false }) === undefined) {
+      throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
+    }
+    if (lstatSync(source).isDirectory()) copyRequest(source, target, signal);
+    else {
+      const unpacked = await unpackBundle(source, target, { signal });
+      if (unpacked.quarantined.length > 0) {
+        warnings.push(`set aside, because programs would obey them: ${unpacked.quarantined.join(", ")}`);
+      }
+    }
+  }
+  const manifest = readManifest(target);
+  if (manifest.bundle_type !== "request") {
+    throw new NutError("RUN_NOT_A_REQUEST", `this is a ${manifest.bundle_type} bundle, not a request`, {
+      hint: "nutshell inspect <bundle>",
+    });
+  }
+  return { manifest, digest: contentDigest(target), warnings };
+}
+
+/** What packing would take, without packing: a folder runs as the bundle made from it would. */
+function copyRequest(source: string, target: string, signal: AbortSignal): void {
+  const staging = `${target}.part`;
+  rmSync(staging, { recursive: true, force: true });
+  mkdirSync(staging, { recursive: true });
+  for (const { path, kind } of [
+    ...listFolder(source, { signal }).entries,
+    { path: MANIFEST_NAME, kind: "file" as const },
+  ]) {
+    if (kind === "folder") mkdirSync(join(staging, path), { recursive: true });
+    else copyFolder(join(source, path), join(staging, path));
+  }
+  renameSync(staging, target);
+}
+
+/** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
+export async function openRepository(
+  repo: string,
+  target: string,
+  env: Environment,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const git = async (args: readonly string[], cwd: string) => {
+    const { code, stdout, stderr } = await runChild({
+      command: "git",
+      args,
+      cwd,
+      env: { PATH: env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
+      signal,
+      timeoutMs: 600_000,
+    });
+    if (code !== 0) {
+      throw new NutError("RUN_NO_REPOSITORY", `${repo}: ${stderr.text.trim().split("\n").at(-1) ?? "git failed"}`, {
+        hint: `git -C ${shellWord(repo)} status`,
+        data: { path: repo },
+      });
+    }
+    return stdout.text;
+  };
+  // Another user's repository is refused by git unless it is named; reading it is what we were asked to do.
+  const safe = ["-c", `safe.directory=${repo}`, "-c", `safe.directory=${join(repo, ".git")}`];
+  const dirty = await git([...safe, "status", "--porcelain"], repo);
+  if (!existsSync(target)) {
+    const staging = `${target}.part`;
+    rmSync(staging, { recursive: true, force: true });
+    await git(
+      [...safe, "clone", "--quiet", "--no-hardlinks", "--no-tags", "--single-branch", "--", repo, staging],
+      "/",
+    );
+    await git(["remote", "remove", "origin"], staging);
+    renameSync(staging, target);
+  }
+  return dirty.trim() === "" ? [] : ["the repository has uncommitted changes; the run starts from its last commit"];
+}
+
+/** The main tree: a copy of the base, made once. */
+export function openMain(folder: RunFolder): void {
+  if (existsSync(folder.main)) return;
+  const staging = `${folder.main}.part`;
+  rmSync(staging, { recursive: true, force: true });
+  copyFolder(folder.base, staging);
+  renameSync(staging, folder.main);
+}
+
+/** Makes the main tree what the journal says, and names what was not. */
+export function putBack(path: string, expected: Tree, objects: Objects): string[] {
+  const wrong = compareTrees(lookAt(path, { skip: (inside) => !counts(inside) }), expected);
+  objects.apply(path, wrong);
+  return fileChanges(wrong).map((change) => change.path);
+}
+
+/** What counts as work in a tree: the result, and neither git's own files nor what programs leave lying about. */
+export const counts = isResult;
+
+/** A digest of the base tree, so that a resumed run knows it still works on the same one. */
+export function baseDigest(base: string): string {
+  const hash = createHash("sha256");
+  for (const [path, { executable }] of listTree(base, isResult)) {
+    const bytes = lstatSync(join(base, path)).isSymbolicLink() ? "link" : readFileSync(join(base, path));
+    hash.update(`${executable ? "x" : "-"} ${path}\0`).update(bytes);
+  }
+  return `sha256:${hash.digest("hex")}`;
+}

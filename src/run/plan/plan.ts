@@ -1,0 +1,235 @@
+// What will be done, by whom and in which order, before anything is started. Pure: text and values in, a plan out.
+import { z } from "zod";
+import { NutError } from "../../errors.js";
+import type { Manifest } from "../../schema/manifest.js";
+
+export const TASK_KINDS = ["work", "verify", "review", "merge", "repair"] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
+export const REUSE_POLICIES = ["fresh", "resume_if_same_artifact", "resume"] as const;
+
+const PlannedTask = z.looseObject({
+  id: z.int().positive().optional(),
+  title: z.string().min(1),
+  context: z.string().min(1).optional(),
+  approach: z.string().optional(),
+  acceptance: z.string().optional(),
+  risk: z.string().optional(),
+  deps: z.array(z.int().positive()).default([]),
+  owner: z.string().min(1).default("engineer"),
+  owner_reuse_policy: z.enum(REUSE_POLICIES).optional(),
+  plan_issue: z.int().positive().optional(),
+  kind: z.enum(TASK_KINDS).optional(),
+  files: z.array(z.string().min(1)).optional().describe("the only paths this task may change"),
+  criteria: z
+    .union([z.literal("all"), z.array(z.string())])
+    .optional()
+    .describe("criteria that must hold after this task"),
+});
+
+/** A plan written by a person (`--plan`) or carried by a request (`extensions.nexus.plan`, `plan.json` in context/). */
+export const PlanFile = z.looseObject({
+  goal: z.string().optional(),
+  decisions: z.array(z.string()).default([]),
+  issues: z.array(z.looseObject({ title: z.string().min(1), decision: z.string().optional() })).default([]),
+  tasks: z.array(PlannedTask).min(1),
+});
+export type PlanFile = z.infer<typeof PlanFile>;
+
+export interface RunTask {
+  readonly id: number;
+  readonly title: string;
+  readonly context: string;
+  readonly approach?: string;
+  readonly acceptance?: string;
+  readonly risk?: string;
+  readonly deps: readonly number[];
+  readonly owner: string;
+  readonly owner_reuse_policy?: (typeof REUSE_POLICIES)[number];
+  readonly plan_issue?: number;
+  readonly kind: TaskKind;
+  /** The only paths the task may change; absent means it is not known, so it is never run beside another writer. */
+  readonly files?: readonly string[];
+  /** Criteria the harness runs before the task counts as done. */
+  readonly criteria?: "all" | readonly string[];
+}
+
+export type PlanSource = "file" | "request" | "default" | "lead";
+
+export interface RunPlan {
+  readonly source: PlanSource;
+  readonly goal: string;
+  readonly decisions: readonly string[];
+  readonly issues: readonly { readonly title: string; readonly decision?: string }[];
+  readonly tasks: readonly RunTask[];
+}
+
+export interface PlanFacts {
+  readonly manifest: Manifest;
+  /** Role → category, from the catalog. */
+  readonly roles: ReadonlyMap<string, "how" | "do" | "check">;
+  readonly hasCriteria: boolean;
+}
+
+/** Reads a plan file. Every mistake in it is named at once, since a person will fix them by hand. */
+export function readPlan(source: PlanSource, value: unknown, facts: PlanFacts): RunPlan {
+  const parsed = PlanFile.safeParse(value);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    throw new NutError("RUN_PLAN_INVALID", `the plan is not valid: ${issue.path.join(".")}: ${issue.message}`, {
+      hint: "nexus run --help says what a plan file holds",
+      data: { issues: parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message })) },
+    });
+  }
+  const plan = parsed.data;
+  const tasks = plan.tasks.map((task, index): RunTask => {
+    const category = facts.roles.get(task.owner);
+    const kind = task.kind ?? (category === "check" ? (task.owner === "reviewer" ? "review" : "verify") : "work");
+    return { ...task, id: task.id ?? index + 1, context: task.context ?? task.title, kind };
+  });
+  return checked(
+    {
+      source,
+      goal: plan.goal ?? facts.manifest.task?.title ?? "",
+      decisions: plan.decisions,
+      issues: plan.issues,
+      tasks: withFinalCheck(tasks, facts.hasCriteria),
+    },
+    facts,
+  );
+}
+
+/** When nobody says which task the criteria belong to, they belong to the one all other work leads to. */
+export function withFinalCheck(tasks: readonly RunTask[], hasCriteria: boolean): readonly RunTask[] {
+  if (!hasCriteria || tasks.some(({ criteria }) => criteria !== undefined)) return tasks;
+  const work = tasks.filter(({ kind }) => kind === "work");
+  const last = work.filter(({ id }) => !work.some(({ deps }) => deps.includes(id)));
+  if (last.length !== 1) return tasks;
+  return tasks.map((task) => (task === last[0] ? { ...task, criteria: "all" as const } : task));
+}
+
+/** The plan a request carries itself, or null. */
+export function planInRequest(manifest: Manifest): unknown {
+  const extension = manifest.extensions?.nexus;
+  if (typeof extension !== "object" || extension === null || !("plan" in extension)) return null;
+  return extension.plan;
+}
+
+/** Work, verify, review: what any request needs when nobody has planned it. */
+export function defaultPlan(facts: PlanFacts): RunPlan {
+  const { manifest, hasCriteria } = facts;
+  const title = manifest.task?.title ?? "the request";
+  const checklist = manifest.acceptance?.checklist ?? [];
+  const acceptance = checklist.map((item) => `- ${item}`).join("\n");
+  const work: RunTask = {
+    id: 1,
+    title,
+    context: manifest.task?.summary ?? title,
+    ...(acceptance === "" ? {} : { acceptance }),
+    deps: [],
+    owner: workRole(manifest),
+    kind: "work",
+    ...(hasCriteria ? { criteria: "all" as const } : {}),
+  };
+  const verify: RunTask = {
+    id: 2,
+    title: `Verify: ${title}`,
+    context: "Run what the request says proves the work, look at what was changed, and report what does not hold.",
+    ...(acceptance === "" ? {} : { acceptance }),
+    deps: [1],
+    owner: "tester",
+    kind: "verify",
+  };
+  const review: RunTask = {
+    id: 3,
+    title: `Review: ${title}`,
+    context: "Read the change against the request, and judge every checklist item with evidence from the files.",
+    ...(acceptance === "" ? {} : { acceptance }),
+    deps: [1, 2],
+    owner: "reviewer",
+    kind: "review",
+  };
+  return checked({ source: "default", goal: title, decisions: [], issues: [], tasks: [work, verify, review] }, facts);
+}
+
+/** Who does the work: the hint of the request, as far as it names a kind of role. */
+function workRole({ harness, tags }: Manifest): string {
+  switch (harness?.agent_type_hint) {
+    case "research":
+      return "researcher";
+    case "planning":
+      return "strategist";
+    case "review":
+      return "reviewer";
+    default:
+      return (tags?.domains ?? []).some((domain) => /^(docs?|documentation|writing)$/i.test(domain))
+        ? "writer"
+        : "engineer";
+  }
+}
+
+function checked(plan: RunPlan, { roles }: PlanFacts): RunPlan {
+  const wrong = planProblems(plan.tasks, new Set(roles.keys()));
+  if (wrong.length > 0) {
+    throw new NutError("RUN_PLAN_INVALID", `the plan cannot be run: ${wrong[0]}`, {
+      hint: "nexus run --help says what a plan file holds",
+      data: { problems: wrong },
+    });
+  }
+  return plan;
+}
+
+/** Everything that would make a plan hang or fail before its first agent: unknown roles, ids twice, circles. */
+export function planProblems(tasks: readonly RunTask[], roles: ReadonlySet<string>): string[] {
+  const problems: string[] = [];
+  const ids = new Set<number>();
+  for (const { id } of tasks) {
+    if (ids.has(id)) problems.push(`task ${id} appears twice`);
+    ids.add(id);
+  }
+  for (const { id, owner, deps } of tasks) {
+    if (!roles.has(owner)) problems.push(`task ${id} is owned by "${owner}", which is not a role`);
+    for (const dep of deps) if (!ids.has(dep)) problems.push(`task ${id} waits for task ${dep}, which does not exist`);
+  }
+  const stuck = circles(tasks);
+  if (stuck.length > 0) problems.push(`tasks ${stuck.join(", ")} wait for each other`);
+  return problems;
+}
+
+/** Ids that can never become ready because they wait for one another. */
+function circles(tasks: readonly RunTask[]): number[] {
+  const waiting = new Map(tasks.map(({ id, deps }) => [id, new Set(deps)]));
+  const followers = new Map<number, number[]>();
+  for (const { id, deps } of tasks) {
+    for (const dep of deps) followers.set(dep, [...(followers.get(dep) ?? []), id]);
+  }
+  const free = tasks.filter(({ deps }) => deps.length === 0).map(({ id }) => id);
+  while (free.length > 0) {
+    const id = free.pop()!;
+    waiting.delete(id);
+    for (const follower of followers.get(id) ?? []) {
+      const left = waiting.get(follower);
+      if (left?.delete(id) === true && left.size === 0) free.push(follower);
+    }
+  }
+  // A dep that does not exist is reported by itself; what waits for it is not a circle.
+  const known = new Set(tasks.map(({ id }) => id));
+  return [...waiting].filter(([, deps]) => [...deps].every((dep) => known.has(dep))).map(([id]) => id);
+}
+
+/**
+ * Tasks a Lead wrote through the tools carry their files as a `FILES: a, b` line and the criteria that prove them as a
+ * `CRITERIA: AC-1` line, since the task schema is closed.
+ */
+export function listInText(name: "FILES" | "CRITERIA", texts: readonly (string | undefined)[]): string[] | undefined {
+  const line = new RegExp(`^\\s*${name}\\s*:\\s*(.+)$`, "im");
+  for (const text of texts) {
+    const found = text === undefined ? null : line.exec(text);
+    if (found === null) continue;
+    const files = found[1]!
+      .split(/[,\s]+/)
+      .map((word) => word.replace(/^[`"']|[`"']$/g, ""))
+      .filter((word) => word !== "");
+    if (files.length > 0) return files;
+  }
+  return undefined;
+}

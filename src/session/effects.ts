@@ -1,0 +1,322 @@
+// Doing what was decided. Each effect may have something to say to the model or to the person.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Catalog } from "../catalog/index.js";
+import type { Decision, Effect, Facts } from "../events/index.js";
+import { insideProject } from "../events/index.js";
+import { atomicWrite } from "../files/index.js";
+import { findBwrap, sandboxArguments } from "../process/index.js";
+import type { LifecycleEvent } from "../schema/events.js";
+import {
+  agentTracker,
+  decidePlan,
+  extensionFile,
+  isRefusal,
+  logTool,
+  ownFile,
+  type Project,
+  recordEdits,
+  sessionsFile,
+  trackComplete,
+  trackResume,
+  trackSpawn,
+  updateTask,
+} from "../state/index.js";
+import { compareTree, keepTree } from "../trees/tree-guard.js";
+import { configStamp, GATE_CACHE, type GateCache, placesOf, realPath } from "./gate-facts.js";
+import { collectMemory, storeMemory, storeRule } from "./knowledge.js";
+import { isLive } from "./sessions.js";
+import { LEAD, type Surroundings } from "./surroundings.js";
+
+export interface Applying {
+  readonly project: Project;
+  readonly catalog: Catalog;
+  readonly facts: Facts;
+  readonly around: Surroundings;
+  readonly event: LifecycleEvent;
+}
+
+export interface Said {
+  readonly context: string[];
+  readonly warnings: string[];
+}
+
+/** Things Lead must hear that happened where nothing can be said to Lead; told at the next chance. */
+const notices = ownFile("notices.json");
+
+/** The warnings of the decision come first among what is said. */
+export async function applyEffects(
+  { effects, warnings }: Pick<Decision, "effects" | "warnings">,
+  applying: Applying,
+): Promise<Said> {
+  const said: Said = { context: [], warnings: [...warnings] };
+  for (const effect of effects) await apply(effect, applying, said);
+  const { event, project } = applying;
+  if (event.type === "subagent_complete") await keepNotices(project, said.warnings);
+  else if (hearsLead(event)) said.context.push(...(await takeNotices(project)));
+  return said;
+}
+
+function hearsLead(event: LifecycleEvent): boolean {
+  return (event.type === "user_message" || event.type === "post_tool_use") && event.caller.agentId === undefined;
+}
+
+async function keepNotices(project: Project, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return;
+  await project.store.update((change) => {
+    const before = change.open(notices)?.lines;
+    change.write(notices, { lines: [...(Array.isArray(before) ? before : []), ...lines].slice(-20) });
+  });
+}
+
+async function takeNotices(project: Project): Promise<string[]> {
+  if (!existsSync(notices.path(project.layout))) return [];
+  return project.store.update((change) => {
+    const lines = change.open(notices)?.lines;
+    change.remove([notices.path(project.layout)]);
+    return Array.isArray(lines) ? lines.map((line) => `Nexus: ${line}.`) : [];
+  });
+}
+
+async function apply(effect: Effect, applying: Applying, said: Said): Promise<void> {
+  const { project, around } = applying;
+  const now = around.now();
+  switch (effect.type) {
+    case "open_session":
+      return openSession(effect, applying);
+    case "close_session":
+      return closeSession(effect, applying);
+    case "set_skill":
+      return project.store.update((change) =>
+        change.write(ownFile("session.json"), { skill: effect.skill, mode: effect.mode, since: now.toISOString() }),
+      );
+    case "start_agent":
+      await trackSpawn(
+        project,
+        { agentId: effect.agentId, agentName: roleName(effect.agentName), taskId: effect.taskId ?? undefined },
+        now,
+      );
+      return;
+    case "resume_agent":
+      await trackResume(project, effect.agentId, now);
+      return;
+    case "complete_agent":
+      await trackComplete(
+        project,
+        {
+          agentId: effect.agentId,
+          lastMessage: effect.lastMessage?.slice(0, 4_000),
+          filesTouched: effect.filesTouched,
+        },
+        now,
+      );
+      return;
+    case "link_task":
+      return linkTask(project, effect.agentId, effect.taskId);
+    case "set_task":
+      await updateTask(project, { id: effect.taskId, status: effect.status }, now);
+      return;
+    case "log_tool":
+      logTool(
+        project,
+        { at: now.toISOString(), ...inProject(effect.entry, applying) },
+        {
+          at: now.toISOString(),
+          tool: effect.hostTool,
+          ...(effect.entry.agent_id === undefined ? {} : { agent_id: effect.entry.agent_id }),
+        },
+      );
+      return;
+    case "record_edit":
+      return recordEdit(effect, applying);
+    case "take_snapshot":
+      return keepTree(project.layout, effect.agentId);
+    case "compare_tree":
+      return reportTree(effect, applying, said);
+    case "decide_issue":
+      return decideIssue(effect, applying, said);
+    case "store_memory":
+      said.context.push(`Stored as a lesson in ${storeMemory(project.layout, effect.text, now)}.`);
+      return;
+    case "store_rule":
+      said.context.push(
+        `Stored as a rule in ${storeRule(project.layout, effect.tag, effect.text)}; it holds from now on.`,
+      );
+      return;
+    case "collect_memory":
+      said.context.push(...collectMemory(project.layout, now));
+      return;
+  }
+}
+
+/** The tracker's schema wants a plain name; a host may prefix it with a plugin's. */
+function roleName(name: string): string | undefined {
+  return /^[a-z][a-z0-9-]*$/.test(name) ? name : undefined;
+}
+
+async function openSession(
+  { sessionId, reset }: Extract<Effect, { type: "open_session" }>,
+  { project, around, catalog }: Applying,
+): Promise<void> {
+  const { layout } = project;
+  mkdirSync(layout.own, { recursive: true });
+  const ignore = join(layout.nexus, ".gitignore");
+  if (!existsSync(ignore)) writeFileSync(ignore, "state/\n", { flag: "wx" });
+  const now = around.now();
+  const mark = around.process ?? null;
+  await project.store.update((change) => {
+    const before = change.open(sessionsFile)?.sessions ?? [];
+    const live = before.filter((session) => session.session_id !== sessionId && isLive(session, now));
+    const own = {
+      session_id: sessionId,
+      started_at: now.toISOString(),
+      ...(mark === null ? {} : { pid: mark.pid }),
+      ...(mark?.started === undefined ? {} : { process_started: mark.started }),
+    };
+    change.write(sessionsFile, { sessions: [...live, own] });
+    if (reset || change.open(agentTracker) === null) {
+      change.write(agentTracker, []);
+      change.remove([join(layout.own, "agent-tracker.extension.json"), join(layout.own, "session.json")]);
+    }
+    // Older harnesses kept a tracker for everybody here.
+    change.remove([join(layout.state, "agent-tracker.json")]);
+  });
+  if (reset) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
+  await writeGateCache(project, catalog, around);
+}
+
+async function writeGateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<void> {
+  const { layout } = project;
+  // A person may have reasons to do without; the tree is compared all the same.
+  const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env);
+  const root = realPath(layout.root);
+  // A private /tmp, except for a project that lives there.
+  const mounts = [
+    { access: "hidden" as const, path: "/tmp" },
+    ...(insideProject(root, "/tmp") === null ? [] : [{ access: "read-only" as const, path: root }]),
+  ];
+  const cache: GateCache = {
+    config: configStamp(layout),
+    additions: Object.fromEntries(catalog.agents.map(({ id, additions }) => [id, additions])),
+    sandbox:
+      bwrap === null
+        ? null
+        : [
+            bwrap.program,
+            ...sandboxArguments({ root: "read-only", mounts, network: "host" }, "{cwd}"),
+            existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh",
+            "-c",
+          ],
+  };
+  atomicWrite(join(layout.own, GATE_CACHE), `${JSON.stringify(cache)}\n`, { durable: false });
+}
+
+async function closeSession(
+  { sessionId, last }: Extract<Effect, { type: "close_session" }>,
+  { project }: Applying,
+): Promise<void> {
+  const { layout } = project;
+  if (!existsSync(layout.own)) return;
+  await project.store.update((change) => {
+    const rest = (change.open(sessionsFile)?.sessions ?? []).filter((session) => session.session_id !== sessionId);
+    if (!last) {
+      change.write(sessionsFile, { sessions: rest });
+      return;
+    }
+    const own = [
+      "agent-tracker.json",
+      "agent-tracker.extension.json",
+      "session.json",
+      "sessions.json",
+      "tool-log.extension.jsonl",
+      GATE_CACHE,
+    ];
+    change.remove([...own.map((name) => join(layout.own, name)), join(layout.state, "tool-log.jsonl")]);
+  });
+  if (last) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
+}
+
+function linkTask(project: Project, agentId: string, taskId: number): Promise<void> {
+  const extension = extensionFile("agent-tracker");
+  return project.store.update((change) => {
+    const before = change.open(extension) ?? {};
+    change.write(extension, {
+      extends: "agent-tracker",
+      ...before,
+      tasks: { ...(before.tasks as object), [agentId]: taskId },
+    });
+  });
+}
+
+/** Paths in common files are relative to the project, as another machine or harness would name them. */
+function inProject<T extends { readonly path?: string }>(entry: T, { project, around }: Applying): T {
+  return entry.path === undefined ? entry : { ...entry, path: projectPath(entry.path, project, around) };
+}
+
+function projectPath(path: string, project: Project, { cwd, env }: Surroundings): string {
+  const root = realPath(project.root);
+  const inside = placesOf(path, cwd, env.HOME ?? null)
+    .map((place) => insideProject(place, root))
+    .find((relative) => relative !== null);
+  return inside ?? path;
+}
+
+function recordEdit(
+  { path, agentId, agentName }: Extract<Effect, { type: "record_edit" }>,
+  { project, around }: Applying,
+): Promise<void> {
+  const relative = projectPath(path, project, around);
+  return recordEdits(
+    project,
+    [{ path: relative, agentId: agentId ?? LEAD, agentName: agentName ?? undefined }],
+    around.now(),
+  );
+}
+
+function reportTree(
+  { agentId, agentName, revert }: Extract<Effect, { type: "compare_tree" }>,
+  { project, facts }: Applying,
+  said: Said,
+): void {
+  const started = facts.agents.find(({ agent_id }) => agent_id === agentId)?.started_at ?? "";
+  const others = new Set(
+    facts.edits.filter((edit) => edit.agentId !== agentId && edit.at >= started).map(({ path }) => path),
+  );
+  const verdict = compareTree(project.layout, agentId, { revert, mine: (path) => !others.has(path) });
+  if (verdict === null || verdict.changed.length === 0) return;
+  const list = (paths: readonly string[]) =>
+    `${paths.slice(0, 10).join(", ")}${paths.length > 10 ? ` and ${paths.length - 10} more` : ""}`;
+  if (verdict.reverted.length > 0) {
+    said.warnings.push(
+      `the ${agentName} role may not change files, but changed ${list(verdict.reverted)}: put back, its version is kept in ${verdict.copy}`,
+    );
+  }
+  const left = verdict.changed.filter((path) => !verdict.reverted.includes(path) && !others.has(path));
+  if (left.length > 0)
+    said.warnings.push(
+      `files changed while the ${agentName} role was at work, by it or by someone else: ${list(left)}; look at them`,
+    );
+}
+
+async function decideIssue(
+  { issueId, text }: Extract<Effect, { type: "decide_issue" }>,
+  { project, facts }: Applying,
+  said: Said,
+): Promise<void> {
+  const pending = facts.plan?.issues.find(({ status }) => status !== "decided");
+  const id = issueId ?? pending?.id;
+  if (id === undefined) {
+    said.context.push(
+      facts.plan === null
+        ? "[d] decided nothing: No active plan session."
+        : "[d] decided nothing: every issue is decided already.",
+    );
+    return;
+  }
+  const result = await decidePlan(project, { issue_id: id, decision: text });
+  if (isRefusal(result)) said.context.push(`[d] decided nothing: ${result.error}.`);
+  else
+    said.context.push(
+      `[d] decided issue ${id} "${result.issue}": ${text}. ${result.allComplete ? "All issues are decided." : `${result.remaining?.length ?? 0} remain.`}`,
+    );
+}

@@ -1,0 +1,17 @@
+// A host whose agents share their settings starts a server per agent without saying for whom; but every call names the
+// thread it comes from, and the harness recorded which agent that is. The record decides, never an argument.
+
+import type { Context } from "../operation.js";
+import { trackedAgents } from "../state/index.js";
+import { projectOf } from "./tool.js";
+
+/** The context of a call, with the role of the agent whose thread it comes from. */
+export function asCaller(context: Context, meta: Readonly<Record<string, unknown>> | undefined): Context {
+  const thread = meta?.threadId;
+  const given = context.env.NEXUS_ROLE;
+  if (typeof thread !== "string" || (given !== undefined && given !== "")) return context;
+  const role = trackedAgents(projectOf(context)).findLast(({ agent_id }) => agent_id === thread)?.agent_name;
+  return role === undefined
+    ? context
+    : { ...context, env: { ...context.env, NEXUS_ROLE: role, NEXUS_AGENT_ID: thread } };
+}

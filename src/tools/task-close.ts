@@ -1,0 +1,28 @@
+import { z } from "zod";
+import { closeCycle } from "../state/index.js";
+import { tool } from "./tool.js";
+
+export const taskClose = tool({
+  name: "task_close",
+  summary: "file the plan and tasks in history and clear them",
+  guidance:
+    "Call it when everything is verified, or to abandon a cycle; memoryHint tells whether a lesson is worth keeping.",
+  input: z.object({}),
+  output: z.object({
+    closed: z.boolean(),
+    cycle: z.string(),
+    branch: z.string(),
+    archived: z.object({ plan: z.boolean(), decisions: z.int(), tasks: z.int() }),
+    deleted: z.array(z.string()),
+    total_cycles: z.int(),
+    memoryHint: z.object({
+      taskCount: z.int(),
+      decisionCount: z.int(),
+      hadLoopDetection: z.boolean(),
+      cycleTopics: z.array(z.string()),
+    }),
+  }),
+  needs: "nexus_task_state_transition",
+  destructive: true,
+  run: (project, _, { now }) => closeCycle(project, now()),
+});

@@ -1,0 +1,102 @@
+// What the eleven tools have in common: the project they act on, the role that calls them, remarks beside the result.
+// A result holds exactly the contract's fields; whatever else a caller should know is a note, shown by the door.
+import { z } from "zod";
+import { NutError } from "../errors.js";
+import type { Context, Operation } from "../operation.js";
+import { isRefusal, openProject, type Project } from "../state/index.js";
+import { deniedTo, type SemanticClass } from "./roles.js";
+
+export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
+  readonly name: string;
+  readonly summary: string;
+  /** For models: when and how to use it. */
+  readonly guidance?: string;
+  readonly input: Input;
+  readonly output: Output;
+  /** Reads only: never refused to a role. */
+  readonly readOnly?: boolean;
+  /** Calling it again with the same arguments changes nothing more. */
+  readonly idempotent?: boolean;
+  /** Deletes or overwrites. */
+  readonly destructive?: boolean;
+  /** What a role must not be denied to call it; `lead` means no role but Lead may. */
+  readonly needs?: SemanticClass | "lead";
+  run(project: Project, input: z.output<Input>, context: Context): unknown;
+  notes?(result: z.output<Output>, project: Project): string[];
+}
+
+export interface Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType>
+  extends Operation<Input, Output> {
+  readonly guidance: string;
+  readonly readOnly: boolean;
+  readonly idempotent: boolean;
+  readonly destructive: boolean;
+  readonly needs: SemanticClass | "lead" | null;
+  /** One line each, for whoever called: how to get the rest of a list, which tasks can never be ready. */
+  notes(result: unknown, context: Context): string[];
+}
+
+/** Lead is not in the catalog: it may call everything, and is what is meant when no role is named. */
+const LEAD = "lead";
+
+/** A contract refusal or a success; `error` is present in exactly the refusals. */
+export function tool<Input extends z.ZodType, Output extends z.ZodType>(
+  definition: ToolDefinition<Input, Output>,
+): Tool<Input, Output> {
+  const { name, summary, input, output, readOnly = false, needs = null } = definition;
+  return {
+    name,
+    summary,
+    guidance: definition.guidance ?? "",
+    input,
+    output,
+    readOnly,
+    needs,
+    idempotent: readOnly || (definition.idempotent ?? false),
+    destructive: definition.destructive ?? false,
+    async run(given, context) {
+      const project = projectOf(context);
+      if (needs !== null) await assertAllowed(name, needs, project.root, context);
+      return (await definition.run(project, given, context)) as z.output<Output>;
+    },
+    notes(result, context) {
+      if (isRefusal(result)) return [];
+      return definition.notes?.(result as z.output<Output>, projectOf(context)) ?? [];
+    },
+  };
+}
+
+export function projectOf({ cwd, env }: Context): Project {
+  return openProject(cwd, { env });
+}
+
+/** The role comes from the environment the harness set, never from an argument. */
+async function assertAllowed(
+  name: string,
+  needs: SemanticClass | "lead",
+  root: string,
+  { env }: Context,
+): Promise<void> {
+  const role = env.NEXUS_ROLE ?? "";
+  if (role === "" || role === LEAD) return;
+  if (needs !== "lead" && !(await deniedTo(role, root)).has(needs)) return;
+  throw new NutError("ROLE_DENIED", `${name} is not for the role "${role}": ask Lead to do it`, {
+    hint: "report what is needed in your final message",
+    data: { tool: name, role },
+  });
+}
+
+/** Models often send 3 as "3". Anything else that is not a whole number is refused. */
+export const WholeNumber = z.union(
+  [
+    z.int(),
+    z
+      .string()
+      .regex(/^-?\d{1,15}$/)
+      .transform(Number),
+  ],
+  { error: "must be a whole number" },
+);
+
+export const Words = z.string({ error: (issue) => (issue.input === undefined ? "is required" : "must be text") });
+export const SomeWords = Words.refine((text) => text.trim() !== "", "must not be empty");

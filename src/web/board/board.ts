@@ -1,0 +1,194 @@
+// `nexus board`: every project's state, sent as it changes. Reads without a lock; writes only when it was started to.
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { NutError } from "../../errors.js";
+import type { Context } from "../../operation.js";
+import { historySearch } from "../../tools/history-search.js";
+import { openEvents, send, sendError, sendJson } from "../server/respond.js";
+import { type Serving, serve } from "../server/server.js";
+import { htmlPage, type PageFile } from "../view/page.js";
+import { asset } from "../view/viewer.js";
+import { boardChange } from "./answer.js";
+import { watchFolders } from "./board-watch.js";
+import type { Hello, SectionChange } from "./model.js";
+import { ProjectReader } from "./project-reader.js";
+import { readArtifact } from "./read-artifact.js";
+
+export interface BoardOptions {
+  readonly projects: readonly string[];
+  readonly port: number;
+  readonly write: boolean;
+  readonly signal: AbortSignal;
+  readonly now: () => Date;
+  readonly command: string;
+  /** Keeps a browser let in when the board is started again. */
+  readonly key?: Buffer;
+  readonly onLink: (link: string) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const ASSETS: ReadonlySet<string> = new Set(["/board.js", "/layout.js", "/style.css"]);
+const MAX_BODY = 64 * 1024;
+/** Proxies and laptops drop silent connections; a comment keeps this one alive. */
+const HEARTBEAT_MS = 15_000;
+/** A page that reads nothing while this much waits for it is gone. */
+const MAX_BEHIND = 8 * 1024 ** 2;
+
+export async function serveBoard(options: BoardOptions): Promise<Serving> {
+  const readers = options.projects.map((folder, id) => new ProjectReader(id, folder));
+  const board = new Board(readers, options);
+  const serving = await serve({
+    ...options,
+    name: `board ${readers.map(({ root }) => root).join(" ")}`,
+    methods: options.write ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"],
+    route: (request, response, url) => board.route(request, response, url),
+  });
+  board.start(serving);
+  return { ...serving, closed: serving.closed.then(() => board.stop()) };
+}
+
+class Board {
+  readonly #readers: readonly ProjectReader[];
+  readonly #options: BoardOptions;
+  readonly #pages = new Set<ServerResponse>();
+  #stop: (() => void) | null = null;
+  #serving: Serving | null = null;
+
+  constructor(readers: readonly ProjectReader[], options: BoardOptions) {
+    this.#readers = readers;
+    this.#options = options;
+  }
+
+  start(serving: Serving): void {
+    this.#serving = serving;
+    for (const reader of this.#readers) reader.changes();
+    const folders = () => this.#readers.flatMap((reader) => reader.folders());
+    const watch = watchFolders(folders, () => this.#look());
+    const beat = setInterval(() => this.#tell(": still here\n\n"), HEARTBEAT_MS);
+    this.#stop = () => {
+      watch.stop();
+      clearInterval(beat);
+    };
+  }
+
+  stop(): void {
+    this.#stop?.();
+  }
+
+  async route(request: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
+    const { pathname } = url;
+    if (request.method === "POST") {
+      return pathname === "/api/change"
+        ? this.#change(request, response)
+        : sendError(response, 404, "there is nothing here");
+    }
+    if (pathname === "/") return this.#page(response);
+    if (ASSETS.has(pathname)) return asset(response, pathname.slice(1) as PageFile);
+    if (pathname === "/events") return this.#events(response);
+    const reader = this.#readers[Number(url.searchParams.get("project") ?? Number.NaN)];
+    if (reader === undefined) return sendError(response, 404, "there is nothing here");
+    if (pathname === "/api/history") return this.#history(response, reader, url.searchParams.get("query") ?? "");
+    if (pathname === "/api/artifact") {
+      const { text, cut } = readArtifact(reader.root, url.searchParams.get("name") ?? "");
+      return send(response, text, { type: "text/plain; charset=utf-8", headers: { "x-nut-cut": cut ? "1" : "0" } });
+    }
+    sendError(response, 404, "there is nothing here");
+  }
+
+  #page(response: ServerResponse): void {
+    const head = '<link rel="stylesheet" href="/style.css">';
+    const body = '<script type="module" src="/board.js"></script>';
+    send(response, htmlPage({ title: "Nexus", head, body }), { type: "text/html; charset=utf-8" });
+  }
+
+  /** Everything once, then what changes. A page that reconnects begins anew, so nothing it missed matters. */
+  #events(response: ServerResponse): void {
+    openEvents(response);
+    if (response.req.method === "HEAD") {
+      response.end();
+      return;
+    }
+    response.socket?.setTimeout(0);
+    const hello: Hello = {
+      projects: this.#readers.map((reader) => reader.whole()),
+      ...(this.#options.write ? { writeToken: this.#serving!.gate.writeToken } : {}),
+    };
+    response.write(`retry: 500\n${event("hello", hello)}`);
+    this.#pages.add(response);
+    response.on("close", () => this.#pages.delete(response));
+  }
+
+  #look(): void {
+    try {
+      for (const reader of this.#readers) {
+        for (const { section, value, problem } of reader.changes()) {
+          const change: SectionChange = { project: reader.id, section, value, problem };
+          if (this.#pages.size > 0) this.#tell(event("section", change));
+        }
+      }
+    } catch (error) {
+      this.#options.onError(error);
+    }
+  }
+
+  #tell(text: string): void {
+    for (const page of this.#pages) {
+      if (page.writableLength > MAX_BEHIND) page.destroy();
+      else page.write(text);
+    }
+  }
+
+  async #history(response: ServerResponse, reader: ProjectReader, query: string): Promise<void> {
+    const input = historySearch.input.parse({
+      last_n: 50,
+      ...(query.trim() === "" ? {} : { query: query.slice(0, 500) }),
+    });
+    sendJson(response, await historySearch.run(input, this.#context(reader.root)));
+  }
+
+  async #change(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const token = request.headers["x-nutcracker-token"];
+    if (!this.#serving!.gate.isWriteToken(typeof token === "string" ? token : undefined)) {
+      return sendError(response, 403, "this page may only look");
+    }
+    if (!/^application\/json\b/.test(request.headers["content-type"] ?? "")) {
+      return sendError(response, 415, "a change is sent as JSON");
+    }
+    const { project, ...change } = await body(request);
+    const reader = this.#readers[Number(project)];
+    const input = boardChange.input.safeParse(change);
+    if (reader === undefined || !input.success) return sendError(response, 400, "this is not a change the board knows");
+    sendJson(response, await boardChange.run(input.data, this.#context(reader.root)));
+    this.#look();
+  }
+
+  /** A person at the board acts as Lead, in the project itself. */
+  #context(root: string): Context {
+    const { signal, now } = this.#options;
+    const none = () => {
+      throw new Error("the board has no standard streams");
+    };
+    return { cwd: root, env: {}, now, signal, progress: () => {}, ask: null, stdin: none, stdout: none };
+  }
+}
+
+function event(name: string, value: unknown): string {
+  return `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`;
+}
+
+async function body(request: IncomingMessage): Promise<Record<string, unknown>> {
+  const parts: Buffer[] = [];
+  let length = 0;
+  for await (const part of request) {
+    length += (part as Buffer).length;
+    if (length > MAX_BODY)
+      throw new NutError("USAGE", "that is too long for the board", { hint: "write it into a file and name the file" });
+    parts.push(part as Buffer);
+  }
+  try {
+    const value: unknown = JSON.parse(Buffer.concat(parts).toString("utf8"));
+    if (typeof value === "object" && value !== null) return value as Record<string, unknown>;
+  } catch {
+    // Told below.
+  }
+  throw new NutError("USAGE", "a change is sent as a JSON object", { hint: "load the page again" });
+}
