@@ -1,6 +1,7 @@
-// Which program runs the agents, from what the person asked for.
+// What `nexus run` and `nexus resume` hand the engine: the program that runs the agents, and the edges of the world.
 import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
+import type { Context } from "../../../operation.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";
 
 export interface RunnerInput {
@@ -43,4 +44,9 @@ export async function findRunner({ driver: name, command, env }: RunnerInput): P
     env,
     tools: toolServer(),
   });
+}
+
+/** What the engine needs of the world. */
+export function edges({ env, now, signal, ask, progress }: Context) {
+  return { env, now, signal, ask, progress };
 }
