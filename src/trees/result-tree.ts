@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { NutError } from "../errors.js";
-import { countLines, diffLines } from "./line-diff.js";
+import { countChangedLines, countLines } from "./line-diff.js";
 
 export const ARTIFACTS = "delivery/artifacts";
 
@@ -114,7 +114,7 @@ export function compareTrees(before: string, after: string, counts: (path: strin
     const [a, b] = [content(before, path, previous), content(after, path, entry)];
     const same = previous.kind === entry.kind && previous.executable === entry.executable && a.equals(b);
     if (same) continue;
-    const difference = diffLines(text(a), text(b));
+    const difference = countChangedLines(text(a), text(b));
     changes.push({ path, kind: "modified", lines: countLines(text(b)), diffLines: difference, ...link });
   }
   for (const [path, entry] of old) {
