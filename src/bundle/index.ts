@@ -1,5 +1,6 @@
 // Bundles: bytes ⇄ files. The public face of `nutcracker/bundle`.
 export { type Finding, NutError } from "../errors.js";
+export { byBytes, isText } from "../files/index.js";
 export type { Manifest, TreeRow } from "../schema/manifest.js";
 export {
   DEFAULT_LIMITS,
@@ -8,7 +9,7 @@ export {
   MAX_MANIFEST_BYTES,
   MAX_TOTAL_BYTES,
 } from "./archive/limits.js";
-export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./archive/safe-path.js";
+export { isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./archive/safe-path.js";
 export { type Difference, type DiffOptions, diffContents, diffManifests } from "./compare/diff.js";
 export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./compare/merge.js";
 export {
@@ -41,7 +42,7 @@ export {
 } from "./manifest/manifest.js";
 export { newBundleId, type SetOptions, setField } from "./manifest/set-field.js";
 export { type Beginning, newManifest, outline } from "./manifest/template.js";
-export { estimateTokens, isText } from "./manifest/tokens.js";
+export { estimateTokens } from "./manifest/tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./manifest/tree.js";
 export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./read/content.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./read/open-bundle.js";

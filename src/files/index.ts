@@ -7,6 +7,8 @@ export {
   temporaryName,
   writeBeside,
 } from "./atomic-write.js";
+export { isText } from "./is-text.js";
+export { byBytes, foldersAbove } from "./paths.js";
 export {
   type FormatOptions,
   formatJson,

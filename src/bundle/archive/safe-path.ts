@@ -152,12 +152,3 @@ const ASCII = /^[\x20-\x7e]*$/;
 export function quoted(path: string): string {
   return `"${path.length > 120 ? `${path.slice(0, 117)}…` : path}"`;
 }
-
-/** Order of entries: by bytes of UTF-8, the same on every machine. */
-export function byBytes(a: string, b: string): number {
-  if (a === b) return 0;
-  // UTF-16 order differs from UTF-8 order only where surrogates meet the top of the basic plane.
-  if (HIGH.test(a) || HIGH.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
-  return a < b ? -1 : 1;
-}
-const HIGH = /[\ud800-\uffff]/;

@@ -1,11 +1,10 @@
 // What differs between two bundles: manifest fields, files, and for a delivery what became of its request's checklist.
+import { byBytes, isText } from "../../files/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { byBytes } from "../archive/safe-path.js";
+import { unifiedDiff } from "../../trees/diff-text.js";
 import { parseResult, RESULT_FILE } from "../judge/completeness-delivery.js";
-import { isText } from "../manifest/tokens.js";
 import type { ContentEntry, OpenedContent } from "../read/content.js";
-import { unifiedDiff } from "./unified-diff.js";
 
 export interface Difference {
   /** A dotted manifest field, `files.<path>`, or `acceptance.<item>`. */

@@ -1,9 +1,9 @@
 // Putting parts back together. Where a part records what it was given, a change wins over an untouched copy; two
 // different changes are a conflict, both are kept, and nothing is ever overwritten.
 import { NutError, shellWord } from "../../errors.js";
+import { byBytes } from "../../files/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { byBytes } from "../archive/safe-path.js";
 import { parseResult, RESULT_FILE } from "../judge/completeness-delivery.js";
 import type { ContentEntry, OpenedContent } from "../read/content.js";
 import { mergeDeliveries } from "./merge-deliveries.js";

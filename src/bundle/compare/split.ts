@@ -3,8 +3,8 @@
 // merge can tell a change from an untouched copy.
 import { z } from "zod";
 import { NutError } from "../../errors.js";
+import { byBytes } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { byBytes } from "../archive/safe-path.js";
 import type { ContentEntry } from "../read/content.js";
 
 export const SplitPlan = z.object({

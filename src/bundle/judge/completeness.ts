@@ -1,8 +1,9 @@
 // Whether a bundle holds what an agent needs, said in the order in which a person would fix it. Nothing here touches
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
+import { isText } from "../../files/index.js";
 import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
-import { estimateTokens, isText } from "../manifest/tokens.js";
+import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
 import { type CompletenessOptions, type Content, type Judging, SOON_MS } from "./judging.js";

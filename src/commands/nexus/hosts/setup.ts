@@ -7,8 +7,8 @@ import { bold, count, dim, green, red } from "../../../cli/text.js";
 import { atomicWrite } from "../../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
+import { lineDiff } from "../../../trees/diff-text.js";
 import { installInput } from "./install-input.js";
-import { lineDiff } from "./line-diff.js";
 import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
 import { type PlannedChange, planRemoval, planSetup, type SetupPlan } from "./setup-plan.js";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { unifiedDiff } from "./unified-diff.js";
+import { lineDiff, unifiedDiff } from "./diff-text.js";
 
 const work = mkdtempSync(join(tmpdir(), "nut-diff-"));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
@@ -63,7 +63,47 @@ describe("unifiedDiff", () => {
     expect(readFileSync(join(work, "a"), "utf8")).toBe(a);
   });
 
+  it("joins two changes with six lines between them, as diff -u does", () => {
+    const a = Array.from({ length: 12 }, (_, i) => `${i}`);
+    const text = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join("");
+    const hunks = (second: number) =>
+      unifiedDiff(text(a), text(a.with(2, "x").with(second, "y"))).filter((line) => line.startsWith("@@"));
+    expect(hunks(9)).toEqual(["@@ -1,12 +1,12 @@"]);
+    expect(hunks(10)).toEqual(["@@ -1,6 +1,6 @@", "@@ -8,5 +8,5 @@"]);
+  });
+
   it("tells a missing last line break", () => {
     expect(unifiedDiff("a\n", "a")).toEqual(["@@ -1,1 +1,1 @@", " a", "+\\ No newline at end of file"]);
+  });
+});
+
+describe("lineDiff", () => {
+  const lines = (...all: string[]) => all.map((line) => `${line}\n`).join("");
+  const shown = (before: string | null, after: string | null) =>
+    lineDiff(before, after).map(({ sign, text }) => sign + text);
+
+  it("shows two lines around each change and a mark between", () => {
+    const before = lines("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11");
+    const after = before.replace("3\n", "three\n").replace("9\n", "");
+    expect(shown(before, after)).toEqual([
+      " 1",
+      " 2",
+      "-3",
+      "+three",
+      " 4",
+      " 5",
+      "@…",
+      " 7",
+      " 8",
+      "-9",
+      " 10",
+      " 11",
+    ]);
+  });
+
+  it("shows a new file as added and one that goes as removed", () => {
+    expect(shown(null, "a\nb\n")).toEqual(["+a", "+b"]);
+    expect(shown("a\n", null)).toEqual(["-a"]);
+    expect(shown("a\n", "a\n")).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { PairScan } from "./pair-scan.js";
+import { PatternScan } from "./pattern-scan.js";
 
 const text = (minLength: number, maxLength: number) =>
   fc.string({ minLength, maxLength, size: "max", unit: fc.constantFrom("a", "b", "_", ".") });
@@ -21,7 +21,7 @@ it("finds every place of every pattern between two bounds, wherever in memory th
       const bytes = Buffer.alloc(shift + where.length).subarray(shift);
       bytes.write(where, "latin1");
       const found: string[] = [];
-      new PairScan(patterns.map((one) => Buffer.from(one))).each(bytes, from, until, (at, pattern) =>
+      new PatternScan(patterns.map((one) => Buffer.from(one))).each(bytes, from, until, (at, pattern) =>
         found.push(`${at} ${pattern}`),
       );
       const expected = patterns.flatMap((one, index) =>
@@ -37,4 +37,16 @@ it("finds every place of every pattern between two bounds, wherever in memory th
   );
   // Otherwise it would have looked at texts with nothing in them.
   expect(matches).toBeGreaterThan(300);
+});
+
+it("tells where the end of a text cut a pattern off", () => {
+  fc.assert(
+    fc.property(searched, ([patterns, pieces]) => {
+      const where = pieces.join("");
+      const expected = [...where]
+        .map((_, at) => at)
+        .filter((at) => patterns.some((one) => one.length > where.length - at && one.startsWith(where.slice(at))));
+      expect(new PatternScan(patterns.map((one) => Buffer.from(one))).cutOff(Buffer.from(where))).toEqual(expected);
+    }),
+  );
 });
