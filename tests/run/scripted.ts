@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { loadCatalog } from "../../src/catalog/index.js";
+import { type Catalog, loadCatalog } from "../../src/catalog/index.js";
 import type { Asker, RunProgress } from "../../src/run/engine/run.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner, RunOptions } from "../../src/run/index.js";
 import { createRun, executeRun, parseBudget, type Reply, type runFolder, runsFolder } from "../../src/run/index.js";
@@ -71,6 +71,8 @@ export interface Setup {
   readonly signal?: AbortSignal;
   readonly env?: Record<string, string | undefined>;
   readonly budget?: readonly string[];
+  readonly catalog?: Catalog;
+  readonly progress?: (event: RunProgress) => void;
 }
 
 export interface World {
@@ -120,13 +122,16 @@ export async function world(setup: Setup): Promise<World> {
           options: { ...options, ...extra.options },
           budget: parseBudget(now.budget ?? [], options.budget),
           runner: scriptedRunner(now.agent, started, now.runner),
-          catalog,
+          catalog: now.catalog ?? catalog,
           outer,
           env: now.env ?? process.env,
           now: () => new Date(),
           signal: now.signal ?? new AbortController().signal,
           ask: now.ask ?? null,
-          progress: (event) => events.push(event),
+          progress: (event) => {
+            events.push(event);
+            now.progress?.(event);
+          },
         },
         reply,
       );

@@ -214,12 +214,20 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
     check();
   };
   check();
+  const stopped = (): Seen => ({
+    outcome: "stopped",
+    text: "",
+    usage,
+    tools: [...tools],
+    ms: run.now().getTime() - startedMs,
+  });
+  // Halted before it began: nothing is started that would only be stopped.
+  if (run.halt.signal.aborted) return stopped();
   try {
     const outcome = await run.runner.run(request, onEvent);
     return { ...outcome, usage, tools: [...tools], ms: run.now().getTime() - startedMs };
   } catch (error) {
-    if (run.halt.signal.aborted)
-      return { outcome: "stopped", text: "", usage, tools: [...tools], ms: run.now().getTime() - startedMs };
+    if (run.halt.signal.aborted) return stopped();
     throw error;
   } finally {
     clearTimeout(timer);

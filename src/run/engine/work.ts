@@ -20,24 +20,38 @@ export async function workThrough(run: Run): Promise<void> {
   const running = new Map<number, Promise<void>>();
   const turn = new Turns();
   const failures: unknown[] = [];
-  const heartbeat = setInterval(() => showStatus(run, running.size), HEARTBEAT_MS);
-  for (;;) {
-    if (!run.halt.signal.aborted) {
-      for (const t of startable(run, running)) {
-        const job = carry(run, t, turn)
-          .catch((error: unknown) => {
-            failures.push(error);
-            run.halt.abort("error");
-          })
-          .finally(() => running.delete(t.task.id));
-        running.set(t.task.id, job);
-      }
+  const fail = (error: unknown) => {
+    failures.push(error);
+    run.halt.abort("error");
+  };
+  // Whatever goes wrong here, agents at work are waited for.
+  const guarded = (step: () => void) => {
+    try {
+      step();
+    } catch (error) {
+      fail(error);
     }
-    if (running.size === 0) break;
-    showStatus(run, running.size);
-    await Promise.race(running.values());
+  };
+  const start = () => {
+    for (const t of run.halt.signal.aborted ? [] : startable(run, running)) {
+      const job = carry(run, t, turn)
+        .catch(fail)
+        .finally(() => running.delete(t.task.id));
+      running.set(t.task.id, job);
+    }
+  };
+  const show = () => showStatus(run, running.size);
+  const heartbeat = setInterval(() => guarded(show), HEARTBEAT_MS);
+  try {
+    for (;;) {
+      guarded(start);
+      guarded(show);
+      if (running.size === 0) break;
+      await Promise.race(running.values());
+    }
+  } finally {
+    clearInterval(heartbeat);
   }
-  clearInterval(heartbeat);
   if (failures.length > 0) throw failures[0];
 }
 
