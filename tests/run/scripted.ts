@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type Catalog, loadCatalog } from "../../src/catalog/index.js";
-import type { Asker, RunProgress } from "../../src/run/engine/run.js";
+import type { Asker, RunProgress } from "../../src/run/run.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner, RunOptions } from "../../src/run/index.js";
 import { createRun, executeRun, parseBudget, type Reply, type runFolder, runsFolder } from "../../src/run/index.js";
 import { Journal, readJournal } from "../../src/run/record/journal.js";

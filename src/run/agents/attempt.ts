@@ -7,15 +7,15 @@ import { TOOLS } from "../../schema/tools.js";
 import { gitFacts } from "../../trees/git-facts.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
-import { type Role, type Run, record, roleOf, spentSoFar } from "../engine/run.js";
 import type { RunTask } from "../plan/plan.js";
-import { rolePrompt } from "../plan/prompts.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
 import type { AgentEnd, AgentStart, Usage } from "../record/run-state.js";
+import { type Role, type Run, record, roleOf, spentSoFar } from "../run.js";
 import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
 import { toolUse } from "./agent-events.js";
 import { type AgentSigns, agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
-import { judgeChanges } from "./judge.js";
+import { judgeChanges } from "./broken-rules.js";
+import { rolePrompt } from "./prompts.js";
 import { readReport } from "./report.js";
 
 export interface Attempt {

@@ -6,10 +6,10 @@ import { type AcceptanceReport, runAcceptance } from "../../acceptance/index.js"
 import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Delivery } from "../../schema/delivery.js";
-import { type Run, record } from "../engine/run.js";
-import { baseDigest, putBack } from "../engine/workspace.js";
+import { baseDigest, putBack } from "../open/workspace.js";
 import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks } from "../record/mirror.js";
+import { type Run, record } from "../run.js";
 
 /** A report without the captured output, which is kept in log files. */
 export type Accepted = Omit<AcceptanceReport, "results"> & {

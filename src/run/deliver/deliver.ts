@@ -8,9 +8,9 @@ import { leaksIn, leakText } from "../../request/leak-guard.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Leak } from "../../vault/index.js";
-import { type Run, record } from "../engine/run.js";
 import { readJournal } from "../record/journal.js";
 import type { JournalEvent } from "../record/run-state.js";
+import { type Run, record } from "../run.js";
 import type { Accepted } from "./accept-run.js";
 import { deliveryResult } from "./delivery-result.js";
 

@@ -1,7 +1,8 @@
 // A Lead session that plans: nx-plan as its role, the request's context in tiers, and the tools to write the plan with.
 import { planFile, tasksFile } from "../../state/index.js";
 import { runAgent } from "../agents/attempt.js";
-import { type Run, record } from "../engine/run.js";
+import { leadPrompt } from "../agents/prompts.js";
+import { type Run, record } from "../run.js";
 import {
   defaultPlan,
   listInText,
@@ -11,7 +12,6 @@ import {
   type RunTask,
   withFinalCheck,
 } from "./plan.js";
-import { leadPrompt } from "./prompts.js";
 
 const LEAD_TASK: RunTask = { id: 0, title: "Plan the request", context: "", deps: [], owner: "lead", kind: "work" };
 

@@ -11,8 +11,6 @@ import {
   agentTracker,
   type Document,
   editTracker,
-  type Lock,
-  openLock,
   openProject,
   type Project,
   planFile,
@@ -23,15 +21,15 @@ import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import type { AgentRunner } from "../agents/agent.js";
 import { AgentEvents } from "../agents/agent-events.js";
+import type { Budget } from "../agents/budget.js";
 import { openSecrets } from "../agents/credentials.js";
 import { readConstraints } from "../plan/constraints.js";
-import type { Budget } from "../record/budget.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal, readJournal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
 import type { RunOptions } from "../record/options.js";
 import { replay } from "../record/run-state.js";
-import { type Asker, type Run, type RunProgress, record } from "./run.js";
+import { type Asker, type Run, type RunProgress, record } from "../run.js";
 import { baseDigest, counts, openMain, openRepository, openRequest, putBack } from "./workspace.js";
 
 export interface RunInput {
@@ -47,21 +45,6 @@ export interface RunInput {
   readonly signal: AbortSignal;
   readonly ask: Asker | null;
   readonly progress: (event: RunProgress) => void;
-}
-
-/** One process at a time works on a run. The kernel gives the lock back however the holder ends. */
-export function lockRun(folder: Pick<RunFolder, "lock" | "id">): Lock {
-  const lock = openLock(folder.lock);
-  if (lock.tryAcquire()) return lock;
-  throw new NutError("RUN_BUSY", `run ${folder.id} is being worked on by another process`, { hint: "nexus runs" });
-}
-
-export function isRunBusy(lockPath: string): boolean {
-  if (!existsSync(lockPath)) return false;
-  const lock = openLock(lockPath);
-  if (!lock.tryAcquire()) return true;
-  lock.release();
-  return false;
 }
 
 export async function openRun(input: RunInput): Promise<Run> {

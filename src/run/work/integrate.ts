@@ -5,7 +5,7 @@ import type { Change } from "../../trees/tree.js";
 import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks, taskStatus } from "../record/mirror.js";
 import type { TaskState } from "../record/run-state.js";
-import { type Run, record } from "./run.js";
+import { type Run, record } from "../run.js";
 
 /** Merges, or turns a conflict into a task. Callers take turns: two merges at once would not see each other. */
 export async function integrate(run: Run, t: TaskState): Promise<void> {

@@ -8,12 +8,12 @@ import { hasMarkers } from "../../trees/merge.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
 import { type Attempt, runAgent } from "../agents/attempt.js";
-import { diagnosisPrompt, taskPrompt } from "../plan/prompts.js";
-import { nextTasks } from "../plan/schedule.js";
-import { checkpoint } from "../record/checkpoint.js";
+import { diagnosisPrompt, taskPrompt } from "../agents/prompts.js";
+import { checkpoint } from "../deliver/checkpoint.js";
 import type { AgentState, TaskState } from "../record/run-state.js";
+import { type Run, record, roleOf, spentSoFar } from "../run.js";
 import { completeMerged, finishMerge, integrate, mergeInto } from "./integrate.js";
-import { type Run, record, roleOf, spentSoFar } from "./run.js";
+import { nextTasks } from "./schedule.js";
 
 /** Works until nothing more can start. Returns early when the run is halted; what a step throws is thrown at the end. */
 export async function workThrough(run: Run): Promise<void> {
