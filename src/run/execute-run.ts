@@ -7,13 +7,13 @@ import type { Delivery } from "../schema/delivery.js";
 import type { Trip } from "./agents/breakers.js";
 import { type Accepted, acceptedReport, acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
 import { deliver } from "./deliver/deliver.js";
-import { openRun, type RunInput } from "./open/open-run.js";
+import { openRun } from "./open/open-run.js";
 import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
 import { readPlan } from "./plan/plan.js";
 import { lockRun } from "./record/lock.js";
 import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
 import type { Answer } from "./record/run-state.js";
-import { Pause, type Run, record } from "./run.js";
+import { Pause, type Run, type RunInput, record } from "./run.js";
 import { workThrough } from "./work/work.js";
 
 export interface RunOutcome {
@@ -55,12 +55,12 @@ async function go(run: Run): Promise<RunOutcome> {
   if (run.state.delivered === null) {
     await plan(run);
     await reviewPlan(run);
-    await mirrorPlan(run.project, run.state.plan!, run.state, run.now());
+    await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
     const accepted = await workAndAccept(run);
     await deliver(run, accepted);
     throwIfHalted(run);
   }
-  await closeIntoHistory(run.project, run.outer, run.now());
+  await closeIntoHistory(run.project, run.outer, run.context.now());
   await run.events.fire({ type: "session_end", reason: "delivered" });
   record(run, { type: "closed" });
   for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
@@ -96,7 +96,7 @@ async function plan(run: Run): Promise<void> {
   throwIfHalted(run);
   record(run, { type: "planned", plan: made });
   const message = `${made.tasks.length} tasks to do (plan: ${made.source})`;
-  run.progress({ type: "planned", source: made.source, tasks: made.tasks, message });
+  run.context.progress({ type: "planned", source: made.source, tasks: made.tasks, message });
 }
 
 /** Stops once for a person to read the plan; the file they may edit is read again before anything starts. */
@@ -106,7 +106,7 @@ async function reviewPlan(run: Run): Promise<void> {
   if (!existsSync(folder.plan)) {
     const { goal, decisions, issues, tasks } = state.plan!;
     atomicWrite(folder.plan, `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`);
-    const agreed = run.ask !== null && (await run.ask.confirm(`run this plan (${folder.plan})?`));
+    const agreed = run.context.ask !== null && (await run.context.ask.confirm(`run this plan (${folder.plan})?`));
     if (!agreed) {
       throw new Pause("review", `the plan waits to be read: ${folder.plan}`, `nexus resume ${folder.id}`);
     }
@@ -126,11 +126,11 @@ async function settleQuestions(run: Run): Promise<boolean> {
       record(run, { type: "answered", task: task.id, answer: "deliver" });
       continue;
     }
-    if (run.ask === null) {
+    if (run.context.ask === null) {
       throw new Pause("question", question!, `nexus resume ${run.folder.id} --answer "what to do differently"`);
     }
     const text = (
-      await run.ask.text(`${question}\nWhat should the next try do differently? (empty: deliver what is there)`)
+      await run.context.ask.text(`${question}\nWhat should the next try do differently? (empty: deliver what is there)`)
     ).trim();
     record(run, {
       type: "answered",
@@ -169,7 +169,7 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
       pause = own as Pause;
     }
   }
-  const ms = run.now().getTime() - run.since;
+  const ms = run.context.now().getTime() - run.since;
   const { reason, message, hint } = pause ?? {
     reason: "error",
     message: run.secrets.scrub(error instanceof Error ? error.message : String(error)),
@@ -177,7 +177,7 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
   };
   record(run, { type: "paused", reason, message, hint, ms });
   if (pause === null) throw error;
-  run.progress({ type: "paused", reason, hint, message: `paused: ${message}; go on with: ${hint}` });
+  run.context.progress({ type: "paused", reason, hint, message: `paused: ${message}; go on with: ${hint}` });
   if (reason === "interrupted") throw new NutError("INTERRUPTED", message, { hint });
   return { run: run.folder.id, status: "paused", paused: { reason, message, hint } };
 }

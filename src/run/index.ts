@@ -3,7 +3,6 @@ export { parseBudget } from "./agents/budget.js";
 export { driverRunner } from "./agents/driver-runner.js";
 export { demoCommand, toolServer } from "./agents/programs.js";
 export { executeRun, type Reply, type RunOutcome } from "./execute-run.js";
-export type { RunInput } from "./open/open-run.js";
 export { carriesDemoScript, peekRequest } from "./open/peek.js";
 export { previewRun } from "./open/preview.js";
 export {

@@ -20,7 +20,7 @@ export async function checkpoint(run: Run, task: RunTask): Promise<void> {
         bundle_type: "checkpoint",
         id: `nut-${run.folder.id}-${number}`,
         parent_id: requestId,
-        created_at: run.now().toISOString(),
+        created_at: run.context.now().toISOString(),
       },
       level: "fast",
       signal: run.halt.signal,

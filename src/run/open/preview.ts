@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Catalog } from "../../catalog/index.js";
+import type { Context } from "../../operation.js";
 import type { AgentRunner } from "../agents/agent.js";
 import type { Budget } from "../agents/budget.js";
 import { readConstraints } from "../plan/constraints.js";
@@ -18,15 +19,14 @@ export interface PreviewInput {
   readonly options: RunOptions;
   readonly runner: AgentRunner;
   readonly catalog: Catalog;
-  readonly signal: AbortSignal;
-  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly context: Context;
 }
 
-export async function previewRun({ options, runner, catalog, signal }: PreviewInput) {
+export async function previewRun({ options, runner, catalog, context }: PreviewInput) {
   const scratch = mkdtempSync(join(tmpdir(), "nexus-dry-run-"));
   try {
     const folder = runFolder(scratch, "preview", false);
-    const { manifest } = await openRequest(options.request, join(scratch, "request"), signal);
+    const { manifest } = await openRequest(options.request, join(scratch, "request"), context.signal);
     const facts = planFacts({ manifest, catalog, folder: { ...folder, request: join(scratch, "request") } });
     const given = givenPlan(options.plan, manifest);
     const plan = given === null ? defaultPlan(facts) : readPlan(given.source, given.value, facts);

@@ -28,8 +28,8 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
     prompt: (fence) =>
       leadPrompt({
         fence,
-        data: run.context.loaded,
-        more: run.context.more,
+        data: run.briefing.loaded,
+        more: run.briefing.more,
         constraints: run.constraints.all,
         strategy: run.manifest.harness?.execution_strategy,
         criteria,
@@ -40,7 +40,7 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
   const plan = writtenPlan(run, facts);
   if (typeof plan !== "string") return plan;
   record(run, { type: "issue", message: `the Lead's plan is not used: ${plan}` });
-  run.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
+  run.context.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
   return defaultPlan(facts);
 }
 

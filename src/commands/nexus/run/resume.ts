@@ -5,7 +5,6 @@ import { operation } from "../../../operation.js";
 import { executeRun, findRun, isRunBusy, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
-import { edges } from "./run.js";
 import { findRunner } from "./runner.js";
 
 export const runResume = operation({
@@ -35,6 +34,6 @@ export const runResume = operation({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }, reply));
+    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }, reply));
   },
 });

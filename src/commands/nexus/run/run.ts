@@ -70,7 +70,7 @@ export const runStart = operation({
       output: outputPath(input.output, peek.slug, context),
       identity: input.identity.map((file) => resolve(context.cwd, file)),
     };
-    if (input.dryRun) return previewRun({ options, runner, catalog, signal: context.signal, env: context.env });
+    if (input.dryRun) return previewRun({ options, runner, catalog, context });
     const folder = createRun(runsFolder(outer.root), options);
     context.progress({
       type: "run_started",
@@ -79,7 +79,7 @@ export const runStart = operation({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }));
+      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);
@@ -109,9 +109,4 @@ function outputPath(given: string | undefined, slug: string, { cwd }: Context): 
     const path = join(cwd, `${slug}-delivery${number === 1 ? "" : `-${number}`}.nut`);
     if (!existsSync(path)) return path;
   }
-}
-
-/** What the engine needs of the world. */
-export function edges({ env, now, signal, ask, progress }: Context) {
-  return { env, now, signal, ask, progress };
 }
