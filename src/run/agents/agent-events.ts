@@ -2,6 +2,7 @@
 // them. Two effects are left out: a run compares trees in its own way, per agent and per slot.
 import type { Catalog } from "../../catalog/index.js";
 import type { Effect } from "../../events/index.js";
+import type { Context } from "../../operation.js";
 import type { LifecycleEvent, ToolUse } from "../../schema/events.js";
 import { fire } from "../../session/lifecycle.js";
 import { processStarted } from "../../session/sessions.js";
@@ -10,8 +11,7 @@ import type { Project } from "../../state/index.js";
 export interface AgentEventsInput {
   readonly project: Project;
   readonly catalog: Catalog;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => Date;
+  readonly context: Context;
   readonly toolName: (abstract: string) => string;
   readonly canResume: boolean;
   readonly run: string;
@@ -46,7 +46,8 @@ export class AgentEvents {
   }
 
   #around() {
-    const { project, catalog, env, now, toolName, canResume } = this.#input;
+    const { project, catalog, context, toolName, canResume } = this.#input;
+    const { env, now } = context;
     const started = processStarted(process.pid);
     return {
       cwd: project.root,

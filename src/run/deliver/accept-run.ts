@@ -6,10 +6,10 @@ import { type AcceptanceReport, runAcceptance } from "../../acceptance/index.js"
 import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Delivery } from "../../schema/delivery.js";
-import { type Run, record } from "../engine/run.js";
-import { baseDigest, putBack } from "../engine/workspace.js";
+import { baseDigest, putBack } from "../open/workspace.js";
 import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks } from "../record/mirror.js";
+import { type Run, record } from "../run.js";
 
 /** A report without the captured output, which is kept in log files. */
 export type Accepted = Omit<AcceptanceReport, "results"> & {
@@ -23,26 +23,26 @@ export async function acceptRun(run: Run): Promise<Accepted> {
   const logs = join(run.folder.logs, "acceptance");
   rmSync(logs, { recursive: true, force: true });
   mkdirSync(logs, { recursive: true });
-  run.progress({ type: "acceptance_started", attempt, message: "the harness runs the acceptance itself" });
+  run.context.progress({ type: "acceptance_started", attempt, message: "the harness runs the acceptance itself" });
   const report = await runAcceptance({
     request: run.folder.request,
     base: run.folder.base,
     manifest: run.manifest,
     result: run.folder.main,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
-    env: run.env,
+    env: run.context.env,
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
     logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },
     signal: run.halt.signal,
-    onProgress: (event) => run.progress({ ...event, type: `acceptance_${event.type}` }),
+    onProgress: (event) => run.context.progress({ ...event, type: `acceptance_${event.type}` }),
   });
   const accepted: Accepted = {
     ...report,
     results: report.results.map(({ output: _, ...rest }) => rest as Accepted["results"][number]),
   };
   record(run, { type: "accepted", attempt, versions: run.state.versions.length, results: accepted });
-  run.progress({
+  run.context.progress({
     type: "acceptance_finished",
     attempt,
     verdict: report.verdict,
@@ -95,7 +95,7 @@ export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
   record(run, { type: "task_added", task });
   // It starts as a failed task, so that the diagnosis comes before the try.
   record(run, { type: "task_failed", task: task.id, problems });
-  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.context.now());
   return true;
 }
 
@@ -113,7 +113,7 @@ export async function addReview(run: Run): Promise<boolean> {
     kind: "review",
   };
   record(run, { type: "task_added", task });
-  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.context.now());
   return true;
 }
 

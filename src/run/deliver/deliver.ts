@@ -8,9 +8,9 @@ import { leaksIn, leakText } from "../../request/leak-guard.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Leak } from "../../vault/index.js";
-import { type Run, record } from "../engine/run.js";
 import { readJournal } from "../record/journal.js";
 import type { JournalEvent } from "../record/run-state.js";
+import { type Run, record } from "../run.js";
 import type { Accepted } from "./accept-run.js";
 import { deliveryResult } from "./delivery-result.js";
 
@@ -29,7 +29,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
     accepted,
     agent: runner.about,
     model: run.options.model,
-    now: run.now(),
+    now: run.context.now(),
     isOwnTest: run.isOwnTest,
   });
   const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
@@ -40,7 +40,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
   writeLogs(run);
   const clean = withLeaks(scrubbed, await leaksIn(folder.delivery));
   writeFileSync(join(folder.delivery, "delivery/result.json"), `${JSON.stringify(clean, null, 2)}\n`);
-  writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.now()));
+  writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.context.now()));
   mkdirSync(dirname(run.options.output), { recursive: true });
   const packed = await packFolder(folder.delivery, {
     output: run.options.output,
@@ -48,7 +48,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
     signal: run.halt.signal,
   });
   await assertSound(packed.path);
-  const ms = run.now().getTime() - run.since;
+  const ms = run.context.now().getTime() - run.since;
   record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
   return { path: packed.path, hash: packed.hash, result: clean };
 }

@@ -1,7 +1,8 @@
 // A Lead session that plans: nx-plan as its role, the request's context in tiers, and the tools to write the plan with.
 import { planFile, tasksFile } from "../../state/index.js";
 import { runAgent } from "../agents/attempt.js";
-import { type Run, record } from "../engine/run.js";
+import { leadPrompt } from "../agents/prompts.js";
+import { type Run, record } from "../run.js";
 import {
   defaultPlan,
   listInText,
@@ -11,7 +12,6 @@ import {
   type RunTask,
   withFinalCheck,
 } from "./plan.js";
-import { leadPrompt } from "./prompts.js";
 
 const LEAD_TASK: RunTask = { id: 0, title: "Plan the request", context: "", deps: [], owner: "lead", kind: "work" };
 
@@ -28,8 +28,8 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
     prompt: (fence) =>
       leadPrompt({
         fence,
-        data: run.context.loaded,
-        more: run.context.more,
+        data: run.briefing.loaded,
+        more: run.briefing.more,
         constraints: run.constraints.all,
         strategy: run.manifest.harness?.execution_strategy,
         criteria,
@@ -40,7 +40,7 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
   const plan = writtenPlan(run, facts);
   if (typeof plan !== "string") return plan;
   record(run, { type: "issue", message: `the Lead's plan is not used: ${plan}` });
-  run.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
+  run.context.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
   return defaultPlan(facts);
 }
 

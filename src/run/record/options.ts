@@ -1,4 +1,4 @@
-import type { Budget } from "./budget.js";
+import type { Budget } from "../agents/budget.js";
 
 /** What a run was started with; written once, so that going on needs no flags. */
 export interface RunOptions {

@@ -2,9 +2,9 @@
 import { z } from "zod";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { lockRun } from "../../run/engine/open-run.js";
 import { findRun, isRunBusy, runFolder, runsFolder } from "../../run/index.js";
 import { Journal, readJournal } from "../../run/record/journal.js";
+import { lockRun } from "../../run/record/lock.js";
 import { replay } from "../../run/record/run-state.js";
 import { isRefusal, openProject } from "../../state/index.js";
 import { planDecide } from "../../tools/plan-decide.js";

@@ -7,7 +7,7 @@ import { executeRun, findRun, isRunBusy, parseBudget, readOptions, runFolder, ru
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
 import { runExit, runText } from "./run-text.js";
-import { edges, findRunner } from "./runner.js";
+import { findRunner } from "./runner.js";
 
 export default command({
   name: "resume",
@@ -47,7 +47,7 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }, reply));
+    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }, reply));
   },
   text: runText,
   exit: runExit,

@@ -21,7 +21,7 @@ import {
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
 import { runExit, runText } from "./run-text.js";
-import { edges, findRunner } from "./runner.js";
+import { findRunner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -104,7 +104,7 @@ export default command({
       output: outputPath(input.output, peek.slug, context),
       identity: input.identity.map((file) => resolve(context.cwd, file)),
     };
-    if (input.dryRun) return previewRun({ options, runner, catalog, signal: context.signal, env: context.env });
+    if (input.dryRun) return previewRun({ options, runner, catalog, context });
     const folder = createRun(runsFolder(outer.root), options);
     context.progress({
       type: "run_started",
@@ -113,7 +113,7 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }));
+      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

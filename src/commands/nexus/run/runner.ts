@@ -1,7 +1,6 @@
-// What `nexus run` and `nexus resume` hand the engine: the program that runs the agents, and the edges of the world.
+// The program that runs the agents of `nexus run` and `nexus resume`.
 import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
-import type { Context } from "../../../operation.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";
 
 export interface RunnerInput {
@@ -44,9 +43,4 @@ export async function findRunner({ driver: name, command, env }: RunnerInput): P
     env,
     tools: toolServer(),
   });
-}
-
-/** What the engine needs of the world. */
-export function edges({ env, now, signal, ask, progress }: Context) {
-  return { env, now, signal, ask, progress };
 }

@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packFolder } from "../../bundle/index.js";
-import { type Run, record } from "../engine/run.js";
 import type { RunTask } from "../plan/plan.js";
+import { type Run, record } from "../run.js";
 
 export async function checkpoint(run: Run, task: RunTask): Promise<void> {
   if (run.manifest.harness?.checkpoints !== true) return;
@@ -20,7 +20,7 @@ export async function checkpoint(run: Run, task: RunTask): Promise<void> {
         bundle_type: "checkpoint",
         id: `nut-${run.folder.id}-${number}`,
         parent_id: requestId,
-        created_at: run.now().toISOString(),
+        created_at: run.context.now().toISOString(),
       },
       level: "fast",
       signal: run.halt.signal,

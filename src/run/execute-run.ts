@@ -1,20 +1,20 @@
 // A run from beginning to end: open, plan, work, accept, deliver, close. Each step looks at the journal first and does only
 // what is not done yet, so running it again after any kind of end is how a run goes on.
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { planChecks } from "../../acceptance/index.js";
-import { NutError } from "../../errors.js";
-import { atomicWrite } from "../../files/index.js";
-import type { Delivery } from "../../schema/delivery.js";
-import type { Trip } from "../agents/breakers.js";
-import { type Accepted, acceptedReport, acceptRun, addRepair, addReview } from "../deliver/accept-run.js";
-import { deliver } from "../deliver/deliver.js";
-import { planWithLead } from "../plan/lead.js";
-import { defaultPlan, type PlanFacts, planInRequest, type RunPlan, readPlan } from "../plan/plan.js";
-import { closeIntoHistory, mirrorPlan } from "../record/mirror.js";
-import type { Answer } from "../record/run-state.js";
-import { lockRun, openRun, type RunInput } from "./open-run.js";
-import { Pause, type Run, record } from "./run.js";
-import { workThrough } from "./work.js";
+import { NutError } from "../errors.js";
+import { atomicWrite } from "../files/index.js";
+import type { Delivery } from "../schema/delivery.js";
+import type { Trip } from "./agents/breakers.js";
+import { type Accepted, acceptedReport, acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
+import { deliver } from "./deliver/deliver.js";
+import { openRun } from "./open/open-run.js";
+import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
+import { readPlan } from "./plan/plan.js";
+import { lockRun } from "./record/lock.js";
+import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
+import type { Answer } from "./record/run-state.js";
+import { Pause, type Run, type RunInput, record } from "./run.js";
+import { workThrough } from "./work/work.js";
 
 export interface RunOutcome {
   readonly run: string;
@@ -55,12 +55,12 @@ async function go(run: Run): Promise<RunOutcome> {
   if (run.state.delivered === null) {
     await plan(run);
     await reviewPlan(run);
-    await mirrorPlan(run.project, run.state.plan!, run.state, run.now());
+    await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
     const accepted = await workAndAccept(run);
     await deliver(run, accepted);
     throwIfHalted(run);
   }
-  await closeIntoHistory(run.project, run.outer, run.now());
+  await closeIntoHistory(run.project, run.outer, run.context.now());
   await run.events.fire({ type: "session_end", reason: "delivered" });
   record(run, { type: "closed" });
   for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
@@ -90,66 +90,13 @@ async function accept(run: Run) {
 
 const hasSkipped = (run: Run) => [...run.state.tasks.values()].some(({ status }) => status === "skipped");
 
-export function planFacts(run: Pick<Run, "manifest" | "catalog" | "folder">): PlanFacts {
-  const { checks } = planChecks(run.folder.request, run.manifest);
-  return {
-    manifest: run.manifest,
-    roles: new Map(run.catalog.agents.map(({ id, category }) => [id, category as "how" | "do" | "check"])),
-    hasCriteria: checks.some(({ automatic }) => automatic),
-  };
-}
-
 async function plan(run: Run): Promise<void> {
   if (run.state.plan !== null) return;
   const made = await makePlan(run);
   throwIfHalted(run);
   record(run, { type: "planned", plan: made });
   const message = `${made.tasks.length} tasks to do (plan: ${made.source})`;
-  run.progress({ type: "planned", source: made.source, tasks: made.tasks, message });
-}
-
-async function makePlan(run: Run): Promise<RunPlan> {
-  const facts = planFacts(run);
-  const given = givenPlan(run.options.plan, run.manifest);
-  if (given !== null) return readPlan(given.source, given.value, facts);
-  if (!plansWithLead(run)) return defaultPlan(facts);
-  const { checks } = planChecks(run.folder.request, run.manifest);
-  return planWithLead(
-    run,
-    facts,
-    checks.map(({ id, description }) => `${id}: ${description ?? ""}`),
-  );
-}
-
-/** One go needs no plan of its own; everything else is planned by an agent, if the agent can. */
-export function plansWithLead({ options, runner, manifest }: Pick<Run, "options" | "runner" | "manifest">): boolean {
-  if (options.plan !== undefined) return options.plan === "lead" && runner.hasTools;
-  return runner.canPlan && manifest.harness?.execution_strategy !== "one-shot";
-}
-
-/** `--plan` names a file, or says who plans: `lead` or `default`. */
-export function givenPlan(
-  plan: string | undefined,
-  manifest: Run["manifest"],
-): { readonly source: "file" | "request"; readonly value: unknown } | null {
-  if (plan !== undefined && plan !== "lead" && plan !== "default") return { source: "file", value: readJson(plan) };
-  const own = plan === undefined ? planInRequest(manifest) : null;
-  return own === null ? null : { source: "request", value: own };
-}
-
-function readJson(path: string): unknown {
-  try {
-    return JSON.parse(readFileSync(path, "utf8"));
-  } catch (error) {
-    if (error instanceof SyntaxError) {
-      throw new NutError("RUN_PLAN_INVALID", `${path}: not JSON`, {
-        hint: "nexus run --help says what a plan file holds",
-        data: { path },
-        cause: error,
-      });
-    }
-    throw error;
-  }
+  run.context.progress({ type: "planned", source: made.source, tasks: made.tasks, message });
 }
 
 /** Stops once for a person to read the plan; the file they may edit is read again before anything starts. */
@@ -159,12 +106,12 @@ async function reviewPlan(run: Run): Promise<void> {
   if (!existsSync(folder.plan)) {
     const { goal, decisions, issues, tasks } = state.plan!;
     atomicWrite(folder.plan, `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`);
-    const agreed = run.ask !== null && (await run.ask.confirm(`run this plan (${folder.plan})?`));
+    const agreed = run.context.ask !== null && (await run.context.ask.confirm(`run this plan (${folder.plan})?`));
     if (!agreed) {
       throw new Pause("review", `the plan waits to be read: ${folder.plan}`, `nexus resume ${folder.id}`);
     }
   }
-  const edited = readPlan(state.plan!.source, readJson(folder.plan), planFacts(run));
+  const edited = readPlan(state.plan!.source, readPlanFile(folder.plan), planFacts(run));
   record(run, { type: "planned", plan: edited });
   record(run, { type: "reviewed" });
 }
@@ -179,11 +126,11 @@ async function settleQuestions(run: Run): Promise<boolean> {
       record(run, { type: "answered", task: task.id, answer: "deliver" });
       continue;
     }
-    if (run.ask === null) {
+    if (run.context.ask === null) {
       throw new Pause("question", question!, `nexus resume ${run.folder.id} --answer "what to do differently"`);
     }
     const text = (
-      await run.ask.text(`${question}\nWhat should the next try do differently? (empty: deliver what is there)`)
+      await run.context.ask.text(`${question}\nWhat should the next try do differently? (empty: deliver what is there)`)
     ).trim();
     record(run, {
       type: "answered",
@@ -222,7 +169,7 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
       pause = own as Pause;
     }
   }
-  const ms = run.now().getTime() - run.since;
+  const ms = run.context.now().getTime() - run.since;
   const { reason, message, hint } = pause ?? {
     reason: "error",
     message: run.secrets.scrub(error instanceof Error ? error.message : String(error)),
@@ -230,7 +177,7 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
   };
   record(run, { type: "paused", reason, message, hint, ms });
   if (pause === null) throw error;
-  run.progress({ type: "paused", reason, hint, message: `paused: ${message}; go on with: ${hint}` });
+  run.context.progress({ type: "paused", reason, hint, message: `paused: ${message}; go on with: ${hint}` });
   if (reason === "interrupted") throw new NutError("INTERRUPTED", message, { hint });
   return { run: run.folder.id, status: "paused", paused: { reason, message, hint } };
 }

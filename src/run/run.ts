@@ -1,33 +1,26 @@
 // One run in progress: what every step shares. Steps change the state only through `record`, which writes the journal first.
-import type { Catalog, CatalogAgent } from "../../catalog/index.js";
-import { blockedClasses, effectiveCapabilities, findAgent } from "../../catalog/index.js";
-import { NutError } from "../../errors.js";
-import type { RequestContext } from "../../request/request-context.js";
-import type { Manifest } from "../../schema/manifest.js";
-import type { Project } from "../../state/index.js";
-import type { Objects } from "../../trees/objects.js";
-import type { Slot, Slots } from "../../trees/slots.js";
-import type { Tree, TreeEntry } from "../../trees/tree.js";
-import type { AgentRunner } from "../agents/agent.js";
-import type { AgentEvents } from "../agents/agent-events.js";
-import type { Spent } from "../agents/breakers.js";
-import type { Constraints } from "../plan/constraints.js";
-import type { Budget } from "../record/budget.js";
-import type { RunFolder } from "../record/folder.js";
-import type { Journal } from "../record/journal.js";
-import type { RunOptions } from "../record/options.js";
-import { applyEvent, type JournalEvent, type RunState, type Usage } from "../record/run-state.js";
+import type { Catalog, CatalogAgent } from "../catalog/index.js";
+import { blockedClasses, effectiveCapabilities, findAgent } from "../catalog/index.js";
+import { NutError } from "../errors.js";
+import type { Context } from "../operation.js";
+import type { Briefing } from "../request/briefing.js";
+import type { Manifest } from "../schema/manifest.js";
+import type { Project } from "../state/index.js";
+import type { Objects } from "../trees/objects.js";
+import type { Slot, Slots } from "../trees/slots.js";
+import type { Tree, TreeEntry } from "../trees/tree.js";
+import type { AgentRunner } from "./agents/agent.js";
+import type { AgentEvents } from "./agents/agent-events.js";
+import type { Spent } from "./agents/breakers.js";
+import type { Budget } from "./agents/budget.js";
+import type { Constraints } from "./plan/constraints.js";
+import type { RunFolder } from "./record/folder.js";
+import type { Journal } from "./record/journal.js";
+import type { RunOptions } from "./record/options.js";
+import { applyEvent, type JournalEvent, type RunState, type Usage } from "./record/run-state.js";
 
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type NewEvent = Without<JournalEvent, "at">;
-
-export interface RunProgress {
-  readonly type: string;
-  readonly message?: string;
-  readonly done?: number;
-  readonly total?: number;
-  readonly [field: string]: unknown;
-}
 
 /** Credentials as the run may use them: values only in environments, and a way to take them out of any text. */
 export interface RunSecrets {
@@ -51,19 +44,21 @@ export const NO_SECRETS: RunSecrets = {
   read: async () => null,
 };
 
-/** Questions a person can be asked; null when nobody is there. */
-export interface Asker {
-  text(question: string): Promise<string>;
-  confirm(question: string): Promise<boolean>;
-}
-
-export interface Run {
+/** What a run is started or continued with. */
+export interface RunInput {
   readonly folder: RunFolder;
   readonly options: RunOptions;
+  /** As it is for this stretch of work; a resumed run may have been given more. */
   readonly budget: Budget;
-  readonly manifest: Manifest;
-  readonly catalog: Catalog;
   readonly runner: AgentRunner;
+  readonly catalog: Catalog;
+  /** The project the run works for. */
+  readonly outer: Project;
+  readonly context: Context;
+}
+
+export interface Run extends RunInput {
+  readonly manifest: Manifest;
   readonly constraints: Constraints;
   readonly secrets: RunSecrets;
   readonly state: RunState;
@@ -77,28 +72,23 @@ export interface Run {
   /** Slots of agents that ended and are still being judged. */
   readonly held: Map<string, Slot>;
   readonly events: AgentEvents;
-  /** The run's own state files, and the project it works for. */
+  /** The run's own state files. */
   readonly project: Project;
-  readonly outer: Project;
   readonly knowledge: readonly string[];
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => Date;
-  readonly ask: Asker | null;
-  readonly progress: (event: RunProgress) => void;
   /** Ends every agent: a breaker tripped, or the person asked to stop. */
   readonly halt: AbortController;
   /** What running agents have used so far; added to the state when they end. */
   readonly live: Map<string, Usage>;
   /** Tests that belong to the request and may not be changed by anyone. */
   readonly isOwnTest: (path: string) => boolean;
-  readonly context: RequestContext;
+  readonly briefing: Briefing;
   /** When this stretch of work began, for the time budget. */
   readonly since: number;
 }
 
 /** Writes the journal, then changes the state. */
-export function record(run: Pick<Run, "journal" | "state" | "now">, event: NewEvent): void {
-  const stamped = { at: run.now().toISOString(), ...event } as JournalEvent;
+export function record(run: Pick<Run, "journal" | "state" | "context">, event: NewEvent): void {
+  const stamped = { at: run.context.now().toISOString(), ...event } as JournalEvent;
   run.journal.append(stamped);
   applyEvent(run.state, stamped);
 }
@@ -150,11 +140,11 @@ function makeRole(catalog: Catalog, id: string): Role {
 }
 
 /** What the whole run has spent up to now, running agents included. */
-export function spentSoFar(run: Pick<Run, "state" | "live" | "since" | "now">): Spent {
+export function spentSoFar(run: Pick<Run, "state" | "live" | "since" | "context">): Spent {
   let { tokens, costUsd } = run.state.spent;
   for (const usage of run.live.values()) {
     tokens += usage.tokens;
     costUsd += usage.costUsd;
   }
-  return { ms: run.state.spent.ms + run.now().getTime() - run.since, tokens, costUsd };
+  return { ms: run.state.spent.ms + run.context.now().getTime() - run.since, tokens, costUsd };
 }

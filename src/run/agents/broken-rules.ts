@@ -3,8 +3,8 @@ import { posix } from "node:path";
 import type { GitFacts } from "../../trees/git-facts.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
 import { type Constraints, violations } from "../plan/constraints.js";
+import { pathAllowed } from "../plan/paths.js";
 import type { RunTask } from "../plan/plan.js";
-import { pathAllowed } from "../plan/schedule.js";
 
 export interface JudgeInput {
   readonly task: RunTask;

@@ -8,7 +8,7 @@ import type { Manifest } from "../schema/manifest.js";
 const WINDOW_TOKENS = 200_000;
 const DEFAULT_HINT = 0.25;
 
-export interface RequestContext {
+export interface Briefing {
   /** `[label, text]`, in the order of importance. */
   readonly loaded: readonly (readonly [string, string])[];
   /** Paths that did not fit or were not asked for. */
@@ -16,13 +16,13 @@ export interface RequestContext {
   readonly tokens: number;
 }
 
-export interface ContextInput {
+export interface BriefingInput {
   readonly folder: string;
   readonly manifest: Manifest;
   readonly estimate: (text: string) => number;
 }
 
-export function loadContext({ folder, manifest, estimate }: ContextInput): RequestContext {
+export function loadBriefing({ folder, manifest, estimate }: BriefingInput): Briefing {
   const budget = (manifest.harness?.context_budget_hint ?? DEFAULT_HINT) * WINDOW_TOKENS;
   const brief = JSON.stringify(briefManifest(manifest), null, 2);
   const loaded: [string, string][] = [["request (nutshell.json, shortened)", brief]];

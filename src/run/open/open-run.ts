@@ -3,16 +3,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { planChecks } from "../../acceptance/index.js";
 import { assess, estimateTokens, listFolder } from "../../bundle/index.js";
-import type { Catalog } from "../../catalog/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import { loadContext } from "../../request/request-context.js";
+import { loadBriefing } from "../../request/briefing.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
   agentTracker,
   type Document,
   editTracker,
-  type Lock,
-  openLock,
   openProject,
   type Project,
   planFile,
@@ -21,55 +18,24 @@ import {
 import { Objects } from "../../trees/objects.js";
 import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
-import type { AgentRunner } from "../agents/agent.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets } from "../agents/credentials.js";
 import { readConstraints } from "../plan/constraints.js";
-import type { Budget } from "../record/budget.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal, readJournal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
 import type { RunOptions } from "../record/options.js";
 import { replay } from "../record/run-state.js";
-import { type Asker, type Run, type RunProgress, record } from "./run.js";
+import { type Run, type RunInput, record } from "../run.js";
 import { baseDigest, counts, openMain, openRepository, openRequest, putBack } from "./workspace.js";
 
-export interface RunInput {
-  readonly folder: RunFolder;
-  readonly options: RunOptions;
-  readonly budget: Budget;
-  readonly runner: AgentRunner;
-  readonly catalog: Catalog;
-  /** The project the run works for. */
-  readonly outer: Project;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => Date;
-  readonly signal: AbortSignal;
-  readonly ask: Asker | null;
-  readonly progress: (event: RunProgress) => void;
-}
-
-/** One process at a time works on a run. The kernel gives the lock back however the holder ends. */
-export function lockRun(folder: Pick<RunFolder, "lock" | "id">): Lock {
-  const lock = openLock(folder.lock);
-  if (lock.tryAcquire()) return lock;
-  throw new NutError("RUN_BUSY", `run ${folder.id} is being worked on by another process`, { hint: "nexus runs" });
-}
-
-export function isRunBusy(lockPath: string): boolean {
-  if (!existsSync(lockPath)) return false;
-  const lock = openLock(lockPath);
-  if (!lock.tryAcquire()) return true;
-  lock.release();
-  return false;
-}
-
 export async function openRun(input: RunInput): Promise<Run> {
-  const { folder, options, env, now, signal } = input;
+  const { folder, options, context } = input;
+  const { env, now, signal } = context;
   const events = existsSync(folder.journal) ? readJournal(folder.journal) : [];
   const state = replay(events);
   const journal = new Journal(folder.journal);
-  const core = { journal, state, now };
+  const core = { journal, state, context };
   if (state.createdAt === "") record(core, { type: "created", run: folder.id });
   const request = await openRequest(options.request, folder.request, signal);
   const warnings = [...request.warnings];
@@ -116,8 +82,7 @@ export async function openRun(input: RunInput): Promise<Run> {
     events: new AgentEvents({
       project,
       catalog: input.catalog,
-      env,
-      now,
+      context,
       toolName: input.runner.toolName,
       canResume: input.runner.canResume,
       run: folder.id,
@@ -126,11 +91,11 @@ export async function openRun(input: RunInput): Promise<Run> {
     halt: haltOn(signal),
     live: new Map(),
     isOwnTest: planChecks(folder.request, request.manifest).isOwnTest,
-    context: loadContext({ folder: folder.request, manifest: request.manifest, estimate: estimateTokens }),
+    briefing: loadBriefing({ folder: folder.request, manifest: request.manifest, estimate: estimateTokens }),
     since: now().getTime(),
   };
   for (const message of warnings) {
-    run.progress({ type: "warning", message });
+    run.context.progress({ type: "warning", message });
     if (first) record(run, { type: "issue", message });
   }
   return run;

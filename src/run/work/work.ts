@@ -8,36 +8,50 @@ import { hasMarkers } from "../../trees/merge.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
 import { type Attempt, runAgent } from "../agents/attempt.js";
-import { diagnosisPrompt, taskPrompt } from "../plan/prompts.js";
-import { nextTasks } from "../plan/schedule.js";
-import { checkpoint } from "../record/checkpoint.js";
+import { diagnosisPrompt, taskPrompt } from "../agents/prompts.js";
+import { checkpoint } from "../deliver/checkpoint.js";
 import type { AgentState, TaskState } from "../record/run-state.js";
+import { type Run, record, roleOf, spentSoFar } from "../run.js";
 import { completeMerged, finishMerge, integrate, mergeInto } from "./integrate.js";
-import { type Run, record, roleOf, spentSoFar } from "./run.js";
+import { nextTasks } from "./schedule.js";
 
 /** Works until nothing more can start. Returns early when the run is halted; what a step throws is thrown at the end. */
 export async function workThrough(run: Run): Promise<void> {
   const running = new Map<number, Promise<void>>();
   const turn = new Turns();
   const failures: unknown[] = [];
-  const heartbeat = setInterval(() => showStatus(run, running.size), HEARTBEAT_MS);
-  for (;;) {
-    if (!run.halt.signal.aborted) {
-      for (const t of startable(run, running)) {
-        const job = carry(run, t, turn)
-          .catch((error: unknown) => {
-            failures.push(error);
-            run.halt.abort("error");
-          })
-          .finally(() => running.delete(t.task.id));
-        running.set(t.task.id, job);
-      }
+  const fail = (error: unknown) => {
+    failures.push(error);
+    run.halt.abort("error");
+  };
+  // Whatever goes wrong here, agents at work are waited for.
+  const guarded = (step: () => void) => {
+    try {
+      step();
+    } catch (error) {
+      fail(error);
     }
-    if (running.size === 0) break;
-    showStatus(run, running.size);
-    await Promise.race(running.values());
+  };
+  const start = () => {
+    for (const t of run.halt.signal.aborted ? [] : startable(run, running)) {
+      const job = carry(run, t, turn)
+        .catch(fail)
+        .finally(() => running.delete(t.task.id));
+      running.set(t.task.id, job);
+    }
+  };
+  const show = () => showStatus(run, running.size);
+  const heartbeat = setInterval(() => guarded(show), HEARTBEAT_MS);
+  try {
+    for (;;) {
+      guarded(start);
+      guarded(show);
+      if (running.size === 0) break;
+      await Promise.race(running.values());
+    }
+  } finally {
+    clearInterval(heartbeat);
   }
-  clearInterval(heartbeat);
   if (failures.length > 0) throw failures[0];
 }
 
@@ -47,14 +61,14 @@ const HEARTBEAT_MS = 1_000;
 function showStatus(run: Run, running: number): void {
   if (running === 0) return;
   const tasks = [...run.state.tasks.values()];
-  const now = run.now().getTime();
+  const now = run.context.now().getTime();
   const agents = [...run.state.agents.values()]
     .filter(({ end, startedAt }) => end === undefined && Date.parse(startedAt) >= run.since)
     .slice(-4)
     .map(({ role, task, startedAt }) => `${role} on ${task} (${Math.round((now - Date.parse(startedAt)) / 1_000)} s)`);
   const { tokens, costUsd } = spentSoFar(run);
   const spent = `${tokens === 0 ? "" : `, ${tokens} tokens`}${costUsd === 0 ? "" : `, $${costUsd.toFixed(2)}`}`;
-  run.progress({
+  run.context.progress({
     type: "status",
     live: true,
     message: `${agents.join(", ") || "checking"}${spent}; tasks done`,
@@ -135,8 +149,8 @@ async function tryTask(run: Run, t: TaskState): Promise<void> {
         fence,
         constraints: run.constraints.all,
         knowledge: run.knowledge,
-        data: run.context.loaded,
-        more: run.context.more,
+        data: run.briefing.loaded,
+        more: run.briefing.more,
         credentials: run.secrets.names,
         problems: t.problems,
         ...(t.diagnosis === undefined ? {} : { diagnosis: t.diagnosis.text }),
@@ -214,7 +228,7 @@ async function judgeTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
   if (run.halt.signal.aborted) return;
   if (problems.length === 0) return turn.take(() => integrate(run, t));
   record(run, { type: "task_failed", task: t.task.id, problems });
-  run.progress({
+  run.context.progress({
     type: "task_failed",
     task: t.task.id,
     problems,
@@ -244,7 +258,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     manifest: run.manifest,
     result: slot.path,
     workDir: join(run.folder.scratch, `check-${last!.agent}`),
-    env: run.env,
+    env: run.context.env,
     baseline: false,
     ...(task.criteria === "all" ? {} : { only: task.criteria }),
     credentials: run.secrets.read,
@@ -293,7 +307,7 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
   run.slots.release(slot);
   const text = end.problems.length === 0 ? end.text : `no diagnosis: ${end.problems.join("; ")}`;
   record(run, { type: "diagnosed", task: t.task.id, role, text });
-  run.progress({
+  run.context.progress({
     type: "diagnosed",
     task: t.task.id,
     role,
@@ -306,7 +320,7 @@ async function ask(run: Run, t: TaskState): Promise<void> {
   if (t.question !== undefined) return;
   const question = `task ${t.task.id} ("${t.task.title}") failed again: ${t.problems.join("; ")}`;
   record(run, { type: "asked", task: t.task.id, question });
-  run.progress({ type: "asked", task: t.task.id, question, message: question });
+  run.context.progress({ type: "asked", task: t.task.id, question, message: question });
 }
 
 /** One after another, in the order they came. */

@@ -5,7 +5,7 @@ import type { Change } from "../../trees/tree.js";
 import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks, taskStatus } from "../record/mirror.js";
 import type { TaskState } from "../record/run-state.js";
-import { type Run, record } from "./run.js";
+import { type Run, record } from "../run.js";
 
 /** Merges, or turns a conflict into a task. Callers take turns: two merges at once would not see each other. */
 export async function integrate(run: Run, t: TaskState): Promise<void> {
@@ -30,7 +30,7 @@ export function mergeInto(run: Run, changes: readonly Change[], task: RunTask) {
     main: run.main,
     objects: run.objects,
     scratch: run.folder.scratch,
-    env: run.env,
+    env: run.context.env,
     labels,
   });
 }
@@ -54,9 +54,9 @@ export function completeMerged(run: Run, t: TaskState): Promise<void> {
 
 async function complete(run: Run, t: TaskState, evidence: string): Promise<void> {
   record(run, { type: "task_completed", task: t.task.id, evidence });
-  await taskStatus(run.project, t.task.id, "completed", run.now());
+  await taskStatus(run.project, t.task.id, "completed", run.context.now());
   const tasks = [...run.state.tasks.values()];
-  run.progress({
+  run.context.progress({
     type: "task_completed",
     task: t.task.id,
     evidence,
@@ -86,8 +86,8 @@ async function addMergeTask(run: Run, t: TaskState, paths: readonly string[]): P
     message: `conflict in ${paths.join(", ")}: task ${task.id} merges it`,
     task: t.task.id,
   });
-  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
-  run.progress({
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.context.now());
+  run.context.progress({
     type: "task_added",
     task: task.id,
     for: t.task.id,
