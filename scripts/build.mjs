@@ -8,9 +8,9 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { isFresh, newStamp, oneAtATime, readStamp, writeStamp } from "./build-stamp.mjs";
-import { builds, root } from "./bundling.mjs";
+import { builds, manifest, root } from "./bundling.mjs";
 import { putInPlace, removeLeftovers } from "./put-in-place.mjs";
-import { bundledPackages, notices } from "./third-party.mjs";
+import { billOfMaterials, bundledPackages, notices } from "./third-party.mjs";
 
 const wantsTypes = process.argv.includes("--types");
 const exact = process.argv.includes("--exact");
@@ -34,10 +34,14 @@ async function rebuild(stamp) {
 /** Every file of the bundles, and what is told about them. */
 async function bundle() {
   const results = await Promise.all(builds.map((options) => build({ ...options, write: false })));
-  const metafiles = results.map(({ metafile }) => metafile);
+  const packages = bundledPackages(
+    results.map(({ metafile }) => metafile),
+    root,
+  );
   return [
     ...results.flatMap(({ outputFiles }) => outputFiles.map(({ path, contents }) => ({ path, contents }))),
-    { path: `${root}THIRD_PARTY_NOTICES.md`, contents: notices(bundledPackages(metafiles, root)) },
+    { path: `${root}THIRD_PARTY_NOTICES.md`, contents: notices(packages) },
+    { path: `${root}sbom.cdx.json`, contents: billOfMaterials(packages, manifest) },
   ];
 }
 
