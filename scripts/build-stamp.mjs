@@ -20,7 +20,7 @@ const path = join(folder, "stamp.json");
 /** Everything a build's result can depend on. The last of them says which packages are installed. */
 const INPUTS = [
   "src",
-  "scripts",
+  ...["build", "build-stamp", "bundling", "put-in-place", "third-party"].map((name) => `scripts/${name}.mjs`),
   "package.json",
   "tsconfig.json",
   "tsconfig.types.json",
