@@ -1,18 +1,21 @@
 // Both tools as single files for machines without Node: our sources bundled as for npm, then compiled with Bun, whose
 // packages are fetched by npm and checked. `npm run build:standalone` makes all targets; names after it make only those:
-//   npm run build:standalone -- linux-amd64
+//   npm run build:standalone -- linux-amd64 [--out <folder>]
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { build, type Plugin } from "esbuild";
-import { requireForPackages, root, shared, version } from "./bundling.mjs";
+import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { build, type Metafile, type Plugin } from "esbuild";
+import { manifest, pages, requireForPackages, root, shared, version } from "./bundling.mjs";
 import { BUN, bunOf, cache, hostTarget, TARGETS } from "./standalone/targets.js";
+import { billOfMaterials, bundledPackages, notices } from "./third-party.mjs";
 
 const TOOLS = ["nutshell", "nexus"] as const;
 type Tool = (typeof TOOLS)[number];
 
-const out = join(root, "dist-standalone");
+const { positionals, values } = parseArgs({ options: { out: { type: "string" } }, allowPositionals: true });
+const out = resolve(values.out ?? join(root, "dist-standalone"));
 
 /**
  * The lock: on Windows the addon, named where it is, because Bun carries along whatever `.node` file it sees required;
@@ -54,14 +57,15 @@ const wholePlugin: Plugin = {
 };
 
 /** What an executable carries besides its code, laid out as in the package. */
-async function layOutAssets(folder: string): Promise<void> {
+async function layOutAssets(folder: string): Promise<Metafile> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "dist"), { recursive: true });
   writeFileSync(join(folder, "package.json"), `${JSON.stringify({ name: "nutcracker", version })}\n`);
   for (const name of ["core", "dist/web", "SKILL.md", "templates"])
     cpSync(join(root, name), join(folder, name), { recursive: true });
-  await build({
+  const { metafile } = await build({
     ...shared,
+    metafile: true,
     // Setup writes __PLACE__ in front of it.
     stdin: {
       contents: 'import { nexusPlugin } from "./opencode-plugin.js"; export const Nexus = nexusPlugin(__PLACE__);',
@@ -72,11 +76,13 @@ async function layOutAssets(folder: string): Promise<void> {
     minify: true,
     plugins: [...(shared.plugins ?? []), wholePlugin],
   });
+  return metafile;
 }
 
-async function bundle(tool: Tool, target: string, folder: string): Promise<void> {
-  await build({
+async function bundle(tool: Tool, target: string, folder: string): Promise<Metafile> {
+  const { metafile } = await build({
     ...shared,
+    metafile: true,
     entryPoints: [join(root, `scripts/standalone/${tool}.ts`)],
     outfile: join(folder, `${tool}.js`),
     format: "esm",
@@ -85,6 +91,7 @@ async function bundle(tool: Tool, target: string, folder: string): Promise<void>
     banner: requireForPackages,
     plugins: [...(shared.plugins ?? []), carryLock(TARGETS[target]!.addon)],
   });
+  return metafile;
 }
 
 function compile(tool: Tool, target: string, folder: string): string {
@@ -106,15 +113,18 @@ function compile(tool: Tool, target: string, folder: string): string {
   return name;
 }
 
-/** The engine is in every file as well. */
-function writeNotices(): void {
-  const own = readFileSync(join(root, "THIRD_PARTY_NOTICES.md"), "utf8");
+/** What is carried: the pages were bundled by the build, the engine is in every file as well. */
+async function writeNotices(metafiles: readonly Metafile[]): Promise<void> {
+  const { metafile } = await build({ ...pages, metafile: true, write: false });
+  const packages = bundledPackages([...metafiles, metafile], root);
   const engine = `## Bun ${BUN} (MIT)
 
 The executables contain the Bun runtime and what it links, among it JavaScriptCore, which is under the LGPL-2. Bun lists
 them with their licences, and says how to link it anew, in its documentation under "License".
 `;
-  writeFileSync(join(out, "THIRD_PARTY_NOTICES.md"), `${own}\n${engine}`);
+  writeFileSync(join(out, "THIRD_PARTY_NOTICES.md"), `${notices(packages)}\n${engine}`);
+  const bun = { name: "bun", version: BUN, license: "MIT" };
+  writeFileSync(join(out, "sbom.cdx.json"), billOfMaterials([...packages, bun], manifest));
 }
 
 function writeChecksums(): void {
@@ -139,19 +149,20 @@ async function main(names: readonly string[]): Promise<number> {
     return 2;
   }
   mkdirSync(out, { recursive: true });
+  const metafiles: Metafile[] = [];
   for (const target of names.length > 0 ? names : Object.keys(TARGETS)) {
-    const folder = join(cache, `work-${target}`);
-    await layOutAssets(join(folder, "assets"));
+    const folder = join(cache, `work-${target}-${process.pid}`);
+    metafiles.push(await layOutAssets(join(folder, "assets")));
     for (const tool of TOOLS) {
-      await bundle(tool, target, folder);
+      metafiles.push(await bundle(tool, target, folder));
       console.log(compile(tool, target, folder));
     }
     rmSync(folder, { recursive: true, force: true });
   }
   for (const name of ["LICENSE", "install.sh"]) copyFileSync(join(root, name), join(out, name));
-  writeNotices();
+  await writeNotices(metafiles);
   writeChecksums();
   return 0;
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(positionals);

@@ -1,21 +1,58 @@
-// Bundles the two command lines and the library faces into dist/. Run by `npm ci` (prepare) and `npm run build`.
+// Bundles the two command lines and the library faces into dist/. Run by `npm ci` (prepare), `npm run build` and the tests.
 // Commands are loaded lazily, so code is split into chunks: starting one command never parses another.
-import { spawnSync } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
+//   --types  also writes the declarations of the library faces
+//   --exact  leaves nothing of an earlier build, as a package must be; without it, what a running program may still load
+//            stays for a while
+import { spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { build } from "esbuild";
-import { builds, root } from "./bundling.mjs";
-import { bundledPackages, notices } from "./third-party.mjs";
+import { isFresh, newStamp, oneAtATime, readStamp, writeStamp } from "./build-stamp.mjs";
+import { builds, manifest, root } from "./bundling.mjs";
+import { putInPlace, removeLeftovers } from "./put-in-place.mjs";
+import { billOfMaterials, bundledPackages, notices } from "./third-party.mjs";
 
-rmSync(`${root}dist`, { recursive: true, force: true });
+const wantsTypes = process.argv.includes("--types");
+const exact = process.argv.includes("--exact");
+const draft = join(root, `.cache/build/draft-${process.pid}`);
 
-const metafiles = [];
-for (const options of builds) metafiles.push((await build(options)).metafile);
-writeFileSync(`${root}THIRD_PARTY_NOTICES.md`, notices(bundledPackages(metafiles, root)));
+await oneAtATime(async () => {
+  const stamp = isFresh({ types: wantsTypes }) ? readStamp() : await rebuild(newStamp({ types: wantsTypes }));
+  writeStamp({ ...stamp, leftovers: removeLeftovers(stamp, { exact }) });
+});
 
-if (process.argv.includes("--types")) {
-  const tsc = spawnSync(process.execPath, [`${root}node_modules/typescript/bin/tsc`, "-p", "tsconfig.types.json"], {
-    cwd: root,
-    stdio: "inherit",
-  });
-  process.exitCode = tsc.status ?? 1;
+async function rebuild(stamp) {
+  mkdirSync(draft, { recursive: true });
+  try {
+    const [bundled, declared] = await Promise.all([bundle(), wantsTypes ? declarations() : []]);
+    return { ...stamp, files: putInPlace([...bundled, ...declared], draft) };
+  } finally {
+    rmSync(draft, { recursive: true, force: true });
+  }
+}
+
+/** Every file of the bundles, and what is told about them. */
+async function bundle() {
+  const results = await Promise.all(builds.map((options) => build({ ...options, write: false })));
+  const packages = bundledPackages(
+    results.map(({ metafile }) => metafile),
+    root,
+  );
+  return [
+    ...results.flatMap(({ outputFiles }) => outputFiles.map(({ path, contents }) => ({ path, contents }))),
+    { path: `${root}THIRD_PARTY_NOTICES.md`, contents: notices(packages) },
+    { path: `${root}sbom.cdx.json`, contents: billOfMaterials(packages, manifest) },
+  ];
+}
+
+async function declarations() {
+  const folder = join(draft, "types");
+  const args = [`${root}node_modules/typescript/bin/tsc`, "-p", "tsconfig.types.json", "--outDir", folder];
+  const tsc = spawn(process.execPath, args, { cwd: root, stdio: "inherit" });
+  const status = await new Promise((resolve) => tsc.once("close", resolve));
+  if (status !== 0) throw new Error(`the declarations could not be written: tsc ended with ${status}`);
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .map((path) => ({ path: join(root, "dist/types", path.slice(folder.length)), contents: readFileSync(path) }));
 }

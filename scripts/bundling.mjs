@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
-export const { version, dependencies = {}, bin } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+export const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+export const { version, dependencies = {}, bin } = manifest;
 
 /** Our texts are our own: zod's forty translations of its messages are a third of a megabyte that every start would parse. */
 const oneLanguage = {

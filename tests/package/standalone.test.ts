@@ -32,7 +32,7 @@ const missing = ((): string | null => {
 let work: string;
 let prefix: string;
 let bin: string;
-const built = join(root, "dist-standalone");
+let built: string;
 /** Programs the tools start; node is among them because the examples' own tests are scripts for it. */
 const path = () => [bin, dirname(process.execPath), "/usr/bin", "/bin"].join(delimiter);
 const env = () => ({ PATH: path(), HOME: join(work, "home") });
@@ -65,7 +65,8 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
     mkdirSync(join(root, ".cache"), { recursive: true });
     prefix = mkdtempSync(join(root, ".cache/prefix-"));
     bin = join(prefix, "bin");
-    execFileSync(process.execPath, ["--import", "tsx", "scripts/build-standalone.ts", target!], {
+    built = join(work, "built");
+    execFileSync(process.execPath, ["--import", "tsx", "scripts/build-standalone.ts", target!, "--out", built], {
       cwd: root,
       stdio: ["ignore", "ignore", "inherit"],
     });

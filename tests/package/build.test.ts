@@ -1,0 +1,91 @@
+// Building under programs that run: in a copy, because a clone's own dist/ belongs to the other tests.
+import { spawn, spawnSync } from "node:child_process";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { root } from "./installed.js";
+
+const clone = mkdtempSync(join(tmpdir(), "nutcracker-build-"));
+afterAll(() => rmSync(clone, { recursive: true, force: true }));
+
+beforeAll(() => {
+  for (const name of ["bin", "scripts", "src", "package.json", "tsconfig.json", "tsconfig.types.json"])
+    cpSync(join(root, name), join(clone, name), { recursive: true });
+  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+  expect(spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: clone, encoding: "utf8" }).stderr).toBe("");
+});
+
+interface Ended {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+function start(args: readonly string[]): Promise<Ended> {
+  const child = spawn(process.execPath, args, { cwd: clone, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (bytes: Buffer) => {
+      output += bytes;
+    });
+  return new Promise((resolve) => child.once("close", (code) => resolve({ code, output })));
+}
+
+/** The version is in every chunk that tells it, so each of these is another build. */
+function setVersion(version: string): void {
+  const path = join(clone, "package.json");
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), version }));
+}
+
+const parts = () => readdirSync(join(clone, "dist/chunks")).sort();
+
+describe("a build", () => {
+  it("never breaks a program that starts meanwhile, nor another build", async () => {
+    const before = parts();
+    setVersion("0.1.1");
+    let building = true;
+    const builds = Promise.all([start(["scripts/build.mjs"]), start(["scripts/build.mjs"])]).finally(() => {
+      building = false;
+    });
+    const seen: Ended[] = [];
+    while (building && seen.length < 1_000) seen.push(await start(["bin/nutshell.js", "version"]));
+    expect(await builds).toEqual([
+      { code: 0, output: "" },
+      { code: 0, output: "" },
+    ]);
+    expect(seen.filter(({ code, output }) => code !== 0 || !/^nutshell v0\.1\.[01]\n$/.test(output))).toEqual([]);
+    expect((await start(["bin/nutshell.js", "version"])).output).toBe("nutshell v0.1.1\n");
+    // A program that was running may still ask for them.
+    expect(before.filter((name) => !parts().includes(name))).toEqual([]);
+    expect(parts().length).toBeGreaterThan(before.length);
+  });
+
+  it("does nothing when nothing has changed, and leaves no rest when it must be exact", async () => {
+    const all = parts();
+    const stamp = () => JSON.parse(readFileSync(join(clone, ".cache/build/stamp.json"), "utf8"));
+    const { files } = stamp();
+    expect(await start(["scripts/build.mjs", "--exact"])).toEqual({ code: 0, output: "" });
+    expect(stamp().files).toEqual(files);
+    expect(parts().length).toBeLessThan(all.length);
+    expect(parts().filter((name) => !(`dist/chunks/${name}` in files))).toEqual([]);
+  });
+
+  it("notices what was taken away, and builds nothing half when a source is wrong", async () => {
+    rmSync(join(clone, "dist/nexus.js"));
+    expect(await start(["scripts/build.mjs"])).toEqual({ code: 0, output: "" });
+    expect(existsSync(join(clone, "dist/nexus.js"))).toBe(true);
+    writeFileSync(join(clone, "src/version.ts"), "export const = ;\n");
+    expect((await start(["scripts/build.mjs"])).code).toBe(1);
+    expect((await start(["bin/nutshell.js", "version"])).output).toBe("nutshell v0.1.1\n");
+    expect(readdirSync(join(clone, ".cache/build")).sort()).toEqual(["lock", "stamp.json"]);
+  });
+});
