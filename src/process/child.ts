@@ -1,11 +1,13 @@
 // One child process: bounded in time, in its own process group, gone with everything it started.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { closeSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { CHILD_MARK, descendants } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
-import { findBwrap, type Sandbox, sandboxArguments } from "./sandbox.js";
+import { findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
+import { openFilter } from "./seccomp.js";
 
 /** How long a child has between being asked to stop and being killed. */
 const GRACE_MS = 2_000;
@@ -70,25 +72,41 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     wrapped?.program ?? program,
     [...(wrapped?.args ?? []), ...(wrapped ? [program] : []), ...(options.args ?? [])],
     {
-      cwd,
-      env: { ...definedOnly(env), [CHILD_MARK]: mark },
+      // The folder of a neutral sandbox exists only inside it.
+      cwd: wrapped === null ? cwd : "/",
+      // A neutral sandbox is the same everywhere: it shows no mark, and its own PID namespace keeps its family together.
+      env: sandbox?.neutral === undefined ? { ...definedOnly(env), [CHILD_MARK]: mark } : definedOnly(env),
       detached: true,
-      stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+      stdio: [
+        options.stdin === undefined ? "ignore" : "pipe",
+        "pipe",
+        "pipe",
+        ...(wrapped?.filter == null ? [] : [wrapped.filter]),
+      ],
     },
   );
+  if (wrapped?.filter != null) closeSync(wrapped.filter);
   await spawned(child, program);
   feed(child, options.stdin);
   return watch(child, { options, mark, started, sandboxed: wrapped !== null });
 }
 
-async function wrap(sandbox: Sandbox, env: Environment, cwd: string): Promise<{ program: string; args: string[] }> {
+interface Wrapped {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** The open system call filter, which becomes descriptor 3 of bubblewrap. */
+  readonly filter: number | null;
+}
+
+async function wrap(sandbox: Sandbox, env: Environment, cwd: string): Promise<Wrapped> {
   const bwrap = await findBwrap(env);
   if (bwrap === null || (sandbox.network === "none" && !bwrap.network)) {
     throw new NutError("SANDBOX_MISSING", "bubblewrap is not available here, so nothing can be held in a sandbox", {
       hint: "apt-get install bubblewrap",
     });
   }
-  return { program: bwrap.program, args: sandboxArguments(sandbox, cwd) };
+  const filter = sandbox.neutral === undefined ? null : openFilter(sandbox.neutral);
+  return { ...sandboxCommand(bwrap, sandbox, cwd, env), filter };
 }
 
 function spawned(child: ChildProcess, program: string): Promise<void> {

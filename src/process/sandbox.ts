@@ -1,25 +1,44 @@
 // What a child may touch, enforced by the kernel through bubblewrap. Denying a tool does not deny an edit: a shell does
 // the same; a read-only mount and a network namespace hold whatever the program tries.
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Environment, findProgram } from "./find-program.js";
+import { seccompFilter } from "./seccomp.js";
+import { neutralGroup, neutralPasswd, systemMounts } from "./visible-system.js";
 
-export interface Mount {
-  /** hidden puts an empty folder (or an empty file) in place of the path. */
-  readonly access: "read-only" | "writable" | "hidden" | "hidden-file";
-  readonly path: string;
-  /** What appears at `path`; by default the path itself. */
-  readonly from?: string;
-}
+export type Mount =
+  | {
+      readonly access: "read-only" | "writable";
+      readonly path: string;
+      /** What appears at `path`; by default the path itself. */
+      readonly from?: string;
+    }
+  /** An empty folder of its own, in memory; gone with the sandbox. */
+  | { readonly access: "hidden"; readonly path: string; readonly maxBytes?: number }
+  /** An empty file in place of the path. */
+  | { readonly access: "hidden-file"; readonly path: string }
+  | { readonly access: "link"; readonly path: string; readonly to: string }
+  /** `layers`, the topmost first, with every change going to `changes`: nothing is copied, nothing below is touched. */
+  | { readonly access: "overlay"; readonly path: string; readonly layers: readonly string[]; readonly changes: string }
+  /** No change of any kind below this path from here on, mounts above it excepted. */
+  | { readonly access: "frozen"; readonly path: string };
 
 export interface Sandbox {
-  /** What the rest of the file system allows. */
-  readonly root: "read-only" | "writable";
-  /** Later mounts cover earlier ones. */
+  /** What the rest of the file system is: the system's programs and nothing else, or everything, read-only or not. */
+  readonly root: "system" | "read-only" | "writable";
+  /** Later mounts cover earlier ones. Sources lie outside everything a sandbox can write to. */
   readonly mounts?: readonly Mount[];
   /** none leaves only a loopback of its own. */
   readonly network: "host" | "none";
+  /** With root `system`: programs and files that must be there besides those on PATH. */
+  readonly programs?: readonly string[];
+  /** An account of its own, the same on every machine, and no way into other processes. */
+  readonly neutral?: { readonly home: string; readonly folder: string; readonly ptrace?: boolean };
 }
+
+/** The account code under test runs as. */
+export const NEUTRAL_UID = 1000;
 
 export interface Bwrap {
   readonly program: string;
@@ -43,18 +62,103 @@ export function privateTmp(folder: string, words: readonly (string | undefined)[
 }
 
 /** bubblewrap's arguments, without the program itself. The command keeps the environment it is started with. */
-export function sandboxArguments({ root, mounts = [], network }: Sandbox, cwd: string): string[] {
-  const args = root === "read-only" ? ["--ro-bind", "/", "/", "--dev", "/dev"] : ["--dev-bind", "/", "/"];
-  for (const { access, path, from = path } of mounts) {
-    if (access === "hidden") args.push("--tmpfs", path);
-    else if (access === "hidden-file") args.push("--ro-bind", "/dev/null", path);
-    else args.push(access === "read-only" ? "--ro-bind" : "--bind", from, path);
+export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment = {}): string[] {
+  const { root, mounts = [], network, neutral } = sandbox;
+  const args: string[] = [];
+  if (root === "read-only") args.push("--ro-bind", "/", "/", "--dev", "/dev");
+  else if (root === "writable") args.push("--dev-bind", "/", "/");
+  else {
+    const system = systemMounts({ env, programs: sandbox.programs ?? [], network: network === "host" });
+    args.push("--tmpfs", "/", "--dev", "/dev", "--dir", "/var/tmp", ...system.flatMap(mountArguments));
   }
+  args.push(...mounts.flatMap(mountArguments));
   if (network === "none") args.push("--unshare-net");
+  if (neutral !== undefined) args.push(...neutralArguments(neutral));
   // A PID namespace dies as a whole, so nothing survives setsid, double forks or our own SIGKILL.
-  args.push("--unshare-pid", "--proc", "/proc", "--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
+  args.push("--unshare-pid", "--proc", "/proc");
+  // A read-only /proc has no writable memory of other processes in it.
+  if (neutral !== undefined) args.push("--remount-ro", "/proc");
+  if (neutral !== undefined && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
+  args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
   return args;
 }
+
+function mountArguments(mount: Mount): string[] {
+  switch (mount.access) {
+    case "hidden":
+      return [...(mount.maxBytes === undefined ? [] : ["--size", String(mount.maxBytes)]), "--tmpfs", mount.path];
+    case "hidden-file":
+      return ["--ro-bind", "/dev/null", mount.path];
+    case "link":
+      return ["--symlink", mount.to, mount.path];
+    case "frozen":
+      return ["--remount-ro", mount.path];
+    case "overlay":
+      // Mounted before bubblewrap starts: see overlayPlan.
+      return ["--bind", overlayPlace(mount), mount.path];
+    default:
+      return [mount.access === "read-only" ? "--ro-bind" : "--bind", mount.from ?? mount.path, mount.path];
+  }
+}
+
+/** The same account, host name and list of people on every machine. */
+function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): string[] {
+  const lists = { passwd: neutralPasswd(NEUTRAL_UID, home), group: neutralGroup(NEUTRAL_UID) };
+  const binds = Object.entries(lists).flatMap(([name, text]) => {
+    const file = join(folder, name);
+    writeFileSync(file, text);
+    return ["--ro-bind", file, `/etc/${name}`];
+  });
+  const id = String(NEUTRAL_UID);
+  const names = ["--unshare-uts", "--hostname", "host", "--unshare-ipc"];
+  return ["--unshare-user", "--uid", id, "--gid", id, ...names, ...binds];
+}
+
+type Overlay = Extract<Mount, { access: "overlay" }>;
+
+/** Where an overlay is put together before it is bound to its place. */
+const overlayPlace = ({ changes }: Overlay): string => `${changes}.merged`;
+
+/**
+ * bubblewrap before 0.11 knows no overlays, so they are made by `mount` in a mount namespace that only bubblewrap inherits.
+ * Without them this is bubblewrap itself.
+ */
+export function sandboxCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Environment) {
+  const args = sandboxArguments(sandbox, cwd, env);
+  const overlays = (sandbox.mounts ?? []).filter((mount): mount is Overlay => mount.access === "overlay");
+  if (overlays.length === 0) return { program: bwrap.program, args };
+  const words = overlays.flatMap((overlay) => {
+    const [work, place] = [`${overlay.changes}.work`, overlayPlace(overlay)];
+    for (const folder of [overlay.changes, work, place]) mkdirSync(folder, { recursive: true });
+    const layers = overlay.layers.map(escapeLayer).join(":");
+    return [
+      `lowerdir=${layers},upperdir=${escapeLayer(overlay.changes)},workdir=${escapeLayer(work)},userxattr`,
+      place,
+    ];
+  });
+  const own = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+  const script = `n=${overlays.length}; while [ $n -gt 0 ]; do mount -t overlay overlay -o "$1" "$2" || exit 125; shift 2; n=$((n-1)); done; exec "$@"`;
+  return {
+    program: "/usr/bin/unshare",
+    args: [
+      ...own,
+      "--mount",
+      "--propagation",
+      "private",
+      "--",
+      "/bin/sh",
+      "-c",
+      script,
+      "sh",
+      ...words,
+      bwrap.program,
+      ...args,
+    ],
+  };
+}
+
+/** Overlay options end at a comma, layers at a colon. */
+const escapeLayer = (path: string): string => path.replace(/[\\:,]/g, "\\$&");
 
 const probes = new Map<string, Promise<Bwrap | null>>();
 

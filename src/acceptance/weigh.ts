@@ -1,0 +1,94 @@
+// What several runs of one check show together. Pure: runs in, one answer out. Everything that makes a criterion count as
+// proven is decided here, and nowhere else.
+import type { Outcome, Trial, Weakness, Weighed } from "./model.js";
+
+export interface Weighing {
+  readonly trials: readonly Trial[];
+  /** Controls were left out on purpose. */
+  readonly quick: boolean;
+  /** false: nothing was compared with the untouched base, so nothing is known about what the work did. */
+  readonly compared: boolean;
+}
+
+export function weighCheck({ trials, quick, compared }: Weighing): Weighed {
+  const plain = trials.filter(({ tree, control }) => tree === "result" && control === null).map(outcomeOf);
+  const first = plain[0];
+  if (first === undefined) return { status: "unknown", proven: false, weakness: null, reason: "it was not run" };
+  const passes = plain.filter(({ status }) => status === "passed").length;
+  if (passes === 0) return { ...same(plain), proven: false, weakness: null };
+  if (passes < plain.length) {
+    const reason = `unsteady: it passed ${passes} of ${plain.length} times on the same result`;
+    return { status: "failed", proven: false, weakness: "unsteady", reason };
+  }
+  return { status: "passed", ...strength(trials, { quick, compared }) };
+}
+
+/** The first outcome that is not a pass, in its own words. */
+function same(outcomes: readonly Outcome[]): Pick<Weighed, "status" | "reason"> {
+  const { status, reason } = outcomes.find((outcome) => outcome.status === "failed") ?? outcomes[0]!;
+  return { status, reason: reason ?? null };
+}
+
+type Strength = Pick<Weighed, "proven" | "weakness" | "reason">;
+
+const weak = (weakness: Weakness, reason: string): Strength => ({ proven: false, weakness, reason });
+
+function strength(trials: readonly Trial[], { quick, compared }: Omit<Weighing, "trials">): Strength {
+  const base = trials.filter(({ tree, control }) => tree === "base" && control === null).map(outcomeOf);
+  const before = base.filter(({ status }) => status === "passed").length;
+  if (compared && base.length > 0 && before === base.length) {
+    return weak("guards", "it guards: it also passes on the untouched request");
+  }
+  const steered = trials.some(({ tree }) => tree === "steered");
+  if (steered) return weak("steered", "steered: it passes only with changes outside the subject");
+  if (before > 0) {
+    return weak("unsteady", `unsteady: it passed ${before} of ${base.length} times on the untouched request`);
+  }
+  const missing = missingTests(trials);
+  if (missing !== null) return weak("forgeable", missing);
+  if (quick) return weak("quick", "recorded, not proven: the controls were left out");
+  if (!compared || base.length === 0) return weak("quick", "recorded, not proven: the untouched request was not asked");
+  return controlled(trials);
+}
+
+/** Every control must fail, and fail as an assertion of the tests it altered. */
+function controlled(trials: readonly Trial[]): Strength {
+  const controls = trials.filter((trial) => trial.tree === "result" && trial.control !== null);
+  const fooled = controls.find(({ outcome }) => outcome.status === "passed");
+  if (fooled !== undefined) {
+    return weak("forgeable", `it also passes with ${fooled.control!.name}: what it reports is not what it tested`);
+  }
+  const silent = controls.find((trial) => !failedAsAltered(trial));
+  if (silent !== undefined) {
+    return weak("forgeable", `with ${silent.control!.name} it ends otherwise than by the altered assertion`);
+  }
+  if (controls.length === 0) {
+    return weak("uncontrolled", "none of its expectations could be altered, so a false report would look the same");
+  }
+  return { proven: true, weakness: null, reason: null };
+}
+
+function failedAsAltered({ control, outcome }: Trial): boolean {
+  if (outcome.status !== "failed") return false;
+  if (control!.mustFail === null || outcome.tests === undefined) return outcome.failure === "assertion";
+  const byId = new Map(outcome.tests.map((test) => [test.id, test]));
+  return control!.mustFail.every((id) => {
+    const test = byId.get(id);
+    return test?.status === "failed" && test.assertion !== false;
+  });
+}
+
+/** A test that any run of the base or the result saw must be reported as passed in every run of the result. */
+function missingTests(trials: readonly Trial[]): string | null {
+  const plain = trials.filter(({ control }) => control === null);
+  const known = new Set(plain.flatMap(({ outcome }) => (outcome.tests ?? []).map(({ id }) => id)));
+  for (const { tree, outcome } of plain) {
+    if (tree !== "result" || outcome.tests === undefined) continue;
+    const passed = new Set(outcome.tests.filter(({ status }) => status === "passed").map(({ id }) => id));
+    const lost = [...known].filter((id) => !passed.has(id));
+    if (lost.length > 0) return `not every test is reported as passed: ${lost.slice(0, 3).join(", ")}`;
+  }
+  return null;
+}
+
+const outcomeOf = ({ outcome }: Trial): Outcome => outcome;

@@ -1,0 +1,198 @@
+// What of this machine a sandbox shows: the system's own folders, and where the programs on PATH are installed. Everything
+// else is not there: no home, no other project, no daemon's socket. Among what is shown, files that hold credentials are
+// covered. Read-only, all of it.
+import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { delimiter, dirname, isAbsolute, join } from "node:path";
+import type { Environment } from "./find-program.js";
+import type { Mount } from "./sandbox.js";
+
+const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store"];
+
+/** What programs need to know about the machine. None of it is secret on any distribution. */
+const SYSTEM_FILES = [
+  ..."alternatives ca-certificates ca-certificates.conf crypto-policies debian_version default fonts gai.conf group".split(
+    " ",
+  ),
+  ..."host.conf hosts inputrc java-11-openjdk java-17-openjdk java-21-openjdk ld.so.cache ld.so.conf ld.so.conf.d".split(
+    " ",
+  ),
+  ..."locale.alias locale.conf localtime login.defs lsb-release magic magic.mime maven mime.types nsswitch.conf".split(
+    " ",
+  ),
+  ..."os-release passwd perl php pki/ca-trust pki/tls/certs pki/tls/cert.pem pki/java postgresql-common profile".split(
+    " ",
+  ),
+  ..."protocols python3 python3.11 python3.12 python3.13 rpc services shells ssl/certs ssl/openssl.cnf terminfo".split(
+    " ",
+  ),
+  ..."timezone vim xattr.conf".split(" "),
+].map((name) => `/etc/${name}`);
+
+const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hostname"];
+
+/** Read by runtimes that ask how many processors there are. */
+const MACHINE_FACTS = ["/sys/devices/system/cpu", "/sys/devices/system/node"];
+
+/** Below a home, where package managers keep what they fetched; programs read it and nobody else's business is in it. */
+const FETCHED = [
+  ".rustup",
+  ".cargo/registry",
+  ".cargo/git",
+  ".m2/repository",
+  ".local/lib",
+  ".local/share/pipx",
+  ".local/share/uv",
+  ".cache/ms-playwright",
+  "go/pkg/mod",
+];
+
+/** Files that hold credentials, wherever a shown folder may bring them in. Relative to a home. */
+const CREDENTIAL_FILES = [
+  ".cargo/credentials",
+  ".cargo/credentials.toml",
+  ".m2/settings.xml",
+  ".m2/settings-security.xml",
+  ".gradle/gradle.properties",
+  ".npmrc",
+  ".yarnrc.yml",
+  ".pypirc",
+  ".netrc",
+  ".config/pip/pip.conf",
+  ".bunfig.toml",
+  ".composer/auth.json",
+  ".gem/credentials",
+  ".nuget/NuGet/NuGet.Config",
+];
+
+export interface VisibleSystem {
+  /** PATH says which programs there are; HOME where their caches may be. */
+  readonly env: Environment;
+  /** More programs and files that must be readable, such as our own server. */
+  readonly programs?: readonly string[];
+  readonly network: boolean;
+}
+
+/** Mounts in the order they must be made. */
+export function systemMounts({ env, programs = [], network }: VisibleSystem): Mount[] {
+  const mounts: Mount[] = [];
+  for (const path of SYSTEM_FOLDERS) mounts.push(...asItIs(path));
+  for (const path of [...SYSTEM_FILES, ...MACHINE_FACTS, ...(network ? NETWORK_FILES : [])]) {
+    const real = realPath(path);
+    // A link in /etc leads to where a distribution keeps the file; its content appears under the name programs know.
+    if (real !== null) mounts.push({ access: "read-only", path, from: real });
+  }
+  const prefixes = installPrefixes(env, programs);
+  mounts.push(...prefixes.map((path): Mount => ({ access: "read-only", path })));
+  mounts.push(...credentialCovers(env.HOME, prefixes));
+  return mounts;
+}
+
+/** A folder, or the link that stands for one since distributions merged /bin into /usr. */
+function asItIs(path: string): Mount[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return [];
+  if (stat.isSymbolicLink()) return [{ access: "link", path, to: readlinkSync(path) }];
+  return [{ access: "read-only", path }];
+}
+
+/** Folders outside the system's own in which programs are installed, none inside another. */
+export function installPrefixes(env: Environment, programs: readonly string[]): string[] {
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder) && existsSync(folder));
+  const home = env.HOME === undefined ? null : realPath(env.HOME);
+  const found = new Set<string>();
+  const add = (path: string) => {
+    if (!isSystem(path) && !isTooWide(path, home)) found.add(path);
+  };
+  for (const folder of folders) {
+    add(prefixOf(folder, home));
+    const real = realPath(folder);
+    if (real !== null) add(prefixOf(real, home));
+    for (const target of linkTargets(folder)) add(packageOf(target) ?? prefixOf(dirname(target), home));
+  }
+  for (const program of programs) {
+    for (const path of [program, realPath(program)]) {
+      if (path !== null && isAbsolute(path) && existsSync(path)) add(packageOf(path) ?? prefixOf(dirname(path), home));
+    }
+  }
+  if (home !== null) for (const name of FETCHED) if (existsSync(join(home, name))) found.add(join(home, name));
+  for (const name of ["RUSTUP_HOME", "CARGO_HOME", "GOROOT", "GOMODCACHE", "JAVA_HOME"]) {
+    const path = env[name] === undefined ? null : realPath(env[name]);
+    if (path !== null) add(path);
+  }
+  const all = [...found].sort();
+  return all.filter((path) => !all.some((other) => other !== path && path.startsWith(`${other}/`)));
+}
+
+/** `/opt/node/bin` → `/opt/node`. A `bin` directly in a home is only itself: the home is nobody's install prefix. */
+function prefixOf(folder: string, home: string | null): string {
+  if (!/\/(?:s?bin|shims|\.bin|Scripts)$/.test(folder)) return folder;
+  const parent = dirname(folder);
+  const bare = parent === home || (home !== null && parent === join(home, ".local")) || parent === "/";
+  return bare ? folder : parent;
+}
+
+/** The npm package a file belongs to, with the packages beside it; null when it belongs to none. */
+function packageOf(file: string): string | null {
+  const modules = file.lastIndexOf("/node_modules/");
+  if (modules >= 0) return file.slice(0, file.indexOf("/node_modules/") + "/node_modules".length);
+  for (let folder = dirname(file); folder !== dirname(folder); folder = dirname(folder)) {
+    if (existsSync(join(folder, "package.json")) && existsSync(join(folder, "dist"))) return folder;
+  }
+  return null;
+}
+
+const MOST_LINKS = 2_000;
+
+function linkTargets(folder: string): string[] {
+  const entries = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_LINKS);
+  return entries.flatMap((entry) => {
+    if (!entry.isSymbolicLink()) return [];
+    const real = realPath(join(folder, entry.name));
+    return real === null || isSystem(real) ? [] : [real];
+  });
+}
+
+const isSystem = (path: string): boolean =>
+  SYSTEM_FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
+
+/** A folder that holds more than one installation: a home, or anything above one. */
+function isTooWide(path: string, home: string | null): boolean {
+  if (home !== null && (path === home || home.startsWith(`${path}/`))) return true;
+  return ["/", "/home", "/root", "/opt", "/var", "/tmp", "/srv", "/mnt", "/media", "/etc", "/run"].includes(path);
+}
+
+function credentialCovers(home: string | undefined, shown: readonly string[]): Mount[] {
+  if (home === undefined) return [];
+  return CREDENTIAL_FILES.map((name) => join(home, name))
+    .filter((path) => shown.some((folder) => path.startsWith(`${folder}/`)))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
+    .map((path): Mount => ({ access: "hidden-file", path }));
+}
+
+function realPath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+/** The machine's own accounts without the people on it, and the one a sandbox runs as. */
+export function neutralPasswd(uid: number, home: string): string {
+  const system = systemRows("/etc/passwd", uid).map((line) => line.replace(/:[^:]*:([^:]*)$/, ":/:$1"));
+  return `${[...system, `user:x:${uid}:${uid}:user:${home}:/bin/sh`].join("\n")}\n`;
+}
+
+export function neutralGroup(gid: number): string {
+  const system = systemRows("/etc/group", gid).map((line) => line.replace(/:[^:]*$/, ":"));
+  return `${[...system, `user:x:${gid}:`].join("\n")}\n`;
+}
+
+/** Accounts below 1000 belong to the system. */
+function systemRows(file: string, taken: number): string[] {
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  return text.split("\n").filter((line) => {
+    const id = Number(line.split(":")[2]);
+    return line !== "" && id < 1000 && id !== taken;
+  });
+}
