@@ -1,0 +1,56 @@
+// How a check is run and how its run is read. A runner knows one program: which command makes it write a machine's report,
+// and what that report says of each test. It starts nothing itself and touches no disk: the engine runs what it prepares.
+import type { ChildResult, Environment } from "../../process/index.js";
+import type { Check, Outcome } from "../model.js";
+
+/** The tree under test as it will be in the room. Paths are from the tree's root, with `/`. */
+export interface TreeView {
+  exists(path: string): boolean;
+  /** null when it is no file, or too large to be a text somebody wrote. */
+  read(path: string): string | null;
+  /** Names in a folder, those of folders with a `/` at their end; empty when it is no folder. `""` is the root. */
+  list(folder: string): readonly string[];
+}
+
+/** The room as a runner sees it. */
+export interface RunnerRoom {
+  /** Absolute path of the tree inside the room. */
+  readonly tree: string;
+  /** A folder inside the room, outside the tree, that can be written to and is read back after the run. */
+  readonly reports: string;
+  findProgram(name: string): string | null;
+  /** Whether a program ends with 0: a shim may be on PATH with nothing behind it. */
+  answers(command: string, args: readonly string[]): Promise<boolean>;
+}
+
+/** A command for the engine to run in the room, from the tree's root unless `cwd` says otherwise. */
+export interface PreparedRun {
+  readonly command: string;
+  readonly args: readonly string[];
+  /** From the tree's root. */
+  readonly cwd?: string;
+  readonly env?: Environment;
+  readonly stdin?: { readonly text: string };
+  /** How much of standard output is to be kept, when a report travels there. */
+  readonly maxOutputBytes?: number;
+  /** Absolute paths inside the room that are read back after the run; a path that ends with `/` stands for its `.xml` files. */
+  readonly reportFiles: readonly string[];
+  readonly note?: string;
+  /** The code under test shares a process with what reports. */
+  readonly forgeable: boolean;
+  /** What the reader of this run has to know again. */
+  readonly reading: Reading;
+}
+
+export type ReadRun = (
+  check: Check,
+  prepared: PreparedRun,
+  result: ChildResult,
+  reports: ReadonlyMap<string, Uint8Array>,
+) => Outcome;
+
+/** The room's tree, so that ids are paths from its root, and how this very run is read. */
+export interface Reading {
+  readonly tree: string;
+  readonly read: ReadRun;
+}
