@@ -10,7 +10,7 @@ import {
   resultChanges,
   treeDigest,
 } from "../trees/result-tree.js";
-import type { CheckPlan } from "./checks.js";
+import type { CheckPlan } from "./model.js";
 
 export interface CleanTreeParts {
   readonly base: string;
@@ -48,6 +48,6 @@ export function testsDigest(request: string, plan: CheckPlan): string {
 }
 
 /** A folder is walked into when something below it may be one of the tests. */
-function isFolderAbove(path: string, plan: CheckPlan): boolean {
+export function isFolderAbove(path: string, plan: CheckPlan): boolean {
   return plan.ownFiles.some((file) => file.startsWith(`${path}/`));
 }

@@ -3,11 +3,11 @@
 import { javascriptEngine } from "../process/index.js";
 import type { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
-import type { Check } from "./checks.js";
-import type { CleanRoom } from "./clean-room.js";
 import type { AcceptanceCredential } from "./credential.js";
-import { contains, failed, type Outcome, passed, skipped } from "./outcome.js";
-import { endFailure, logOf, runScript } from "./script-check.js";
+import type { Check, Outcome } from "./model.js";
+import { contains, failed, passed, refuted, skipped } from "./outcome.js";
+import { inRoom, runProgram, type Stage } from "./run-program.js";
+import { logOf } from "./script-check.js";
 import { SERVE_AND_ASK } from "./serve-and-ask.js";
 
 const BODY_LIMIT = 1024 * 1024;
@@ -16,7 +16,6 @@ export interface HttpOptions {
   readonly endpoints: Endpoints | null;
   readonly manifest: Manifest;
   readonly credential: AcceptanceCredential | null;
-  readonly signal?: AbortSignal;
   /** Told before anything leaves this machine. */
   readonly onReach?: (url: string) => void;
 }
@@ -27,8 +26,8 @@ interface Answer {
   readonly body: string;
 }
 
-export async function runHttpCheck(room: CleanRoom, check: Check, options: HttpOptions): Promise<Outcome> {
-  if (check.script !== undefined) return byScript(room, check, options);
+export async function runHttpCheck(check: Check, stage: Stage, options: HttpOptions): Promise<Outcome> {
+  if (check.script !== undefined) return byScript(check, stage, options);
   if (check.endpoint === undefined) return skipped("there is neither a script nor an endpoint to ask");
   const [method = "", path = ""] = check.endpoint.split(/\s+/, 2);
   if (!/^[A-Z]+$/.test(method) || !path.startsWith("/"))
@@ -36,21 +35,17 @@ export async function runHttpCheck(room: CleanRoom, check: Check, options: HttpO
   if (!isDeclared(options.endpoints, method, path))
     return failed(`${check.endpoint} is not declared in apis/endpoints.json`);
   return check.start === undefined
-    ? byRequest(check, method, path, options)
-    : byService(room, check, method, path, options);
+    ? byRequest(check, method, path, { ...options, signal: stage.signal })
+    : byService(check, method, path, stage, options);
 }
 
-async function byScript(
-  room: CleanRoom,
-  check: Check,
-  { endpoints, manifest, credential, signal }: HttpOptions,
-): Promise<Outcome> {
-  const base = baseUrl(check, endpoints, manifest);
-  const env = { ...credential?.env, ...(base === null ? {} : { BASE_URL: base }) };
-  const result = await runScript(room, check, { env, signal, network: base === null ? "none" : "host" });
-  if ("status" in result) return result;
-  const log = logOf(result);
-  return { ...(endFailure(result, check) ?? judge(check, readResponse(result.stdout.text))), log };
+async function byScript(check: Check, stage: Stage, options: HttpOptions): Promise<Outcome> {
+  const base = baseUrl(check, options.endpoints, options.manifest);
+  const env = { ...options.credential?.env, ...(base === null ? {} : { BASE_URL: base }) };
+  const { exit_code } = check.expected ?? {};
+  const script: Check = { ...check, kind: "shell", expected: exit_code === undefined ? {} : { exit_code } };
+  const { outcome, stdout } = await runProgram(script, stage, { env, network: base === null ? "none" : "host" });
+  return outcome.status === "passed" ? { ...outcome, ...judge(check, readResponse(stdout)) } : outcome;
 }
 
 /** The last response in a text as `curl -i` prints it, or a bare status on the last line as `-w '%{http_code}'` does. */
@@ -72,7 +67,12 @@ export function readResponse(text: string): Answer {
   return { status: Number(last[1]), headers: Object.fromEntries(headers), body };
 }
 
-async function byRequest(check: Check, method: string, path: string, options: HttpOptions): Promise<Outcome> {
+async function byRequest(
+  check: Check,
+  method: string,
+  path: string,
+  options: HttpOptions & { readonly signal?: AbortSignal },
+): Promise<Outcome> {
   const base = baseUrl(check, options.endpoints, options.manifest);
   if (base === null) return skipped("no address to ask: set base_url in apis/endpoints.json");
   const url = `${base.replace(/\/+$/, "")}${path}`;
@@ -96,48 +96,52 @@ async function byRequest(check: Check, method: string, path: string, options: Ht
   }
 }
 
-/** Serves the result and asks it inside one clean room, so the code under test never sees the real network. */
+/** Serves the result and asks it inside one room, so the code under test never sees the real network. */
 async function byService(
-  room: CleanRoom,
   check: Check,
   method: string,
   path: string,
+  stage: Stage,
   options: HttpOptions,
 ): Promise<Outcome> {
   const { headers, body } = payload(check, options.credential);
   const engine = javascriptEngine();
-  const result = await room.run({
-    command: engine.command,
-    args: ["-e", SERVE_AND_ASK],
-    stdin: { text: JSON.stringify({ start: check.start, method, path, headers, body, timeoutMs: check.timeoutMs }) },
-    timeoutMs: check.timeoutMs + 5_000,
-    env: { ...options.credential?.env, ...engine.env },
-    signal: options.signal,
+  const ran = await inRoom(stage, { network: "none" }, async (room) => {
+    const result = await room.run({
+      command: engine.command,
+      args: ["-e", SERVE_AND_ASK],
+      stdin: { text: JSON.stringify({ start: check.start, method, path, headers, body, timeoutMs: check.timeoutMs }) },
+      timeoutMs: check.timeoutMs + 5_000,
+      env: { ...options.credential?.env, ...engine.env },
+      signal: stage.signal,
+    });
+    const log = logOf(result);
+    if (result.reason !== "exited" || result.code !== 0) {
+      const why = result.stderr.text.trim().split("\n").at(-1) || `${check.start} did not serve anything`;
+      return { outcome: { ...failed(why), log } };
+    }
+    const answer = JSON.parse(result.stdout.text) as Answer;
+    const text = `${describeAnswer(answer)}\n--- stderr ---\n${result.stderr.text}`;
+    return { outcome: { ...judge(check, answer), log: text } };
   });
-  const log = logOf(result);
-  if (result.reason !== "exited" || result.code !== 0) {
-    return { ...failed(result.stderr.text.trim().split("\n").at(-1) || `${check.start} did not serve anything`), log };
-  }
-  const answer = JSON.parse(result.stdout.text) as Answer;
-  return { ...judge(check, answer), log: `${describeAnswer(answer)}\n--- stderr ---\n${result.stderr.text}` };
+  return ran.outcome;
 }
 
 function judge({ expected = {} }: Check, { status, headers, body }: Answer): Outcome {
   if (expected.status_code !== undefined) {
     if (status === null)
-      return failed(`expected status ${expected.status_code}, but the script printed none (curl -i does)`);
-    if (status !== expected.status_code) return failed(`status ${status}, expected ${expected.status_code}`);
+      return refuted(`expected status ${expected.status_code}, but the script printed none (curl -i does)`);
+    if (status !== expected.status_code) return refuted(`status ${status}, expected ${expected.status_code}`);
   }
   for (const [name, wanted] of Object.entries(expected.headers ?? {})) {
     const value = headers[name.toLowerCase()];
-    if (value === undefined) return failed(`there is no header ${name}`);
+    if (value === undefined) return refuted(`there is no header ${name}`);
     if (!value.toLowerCase().includes(wanted.toLowerCase()))
-      return failed(`header ${name} is "${value}", expected "${wanted}"`);
+      return refuted(`header ${name} is "${value}", expected "${wanted}"`);
   }
   return (
     contains(body, expected.body_contains, "the body") ??
-    contains(body, expected.stdout_contains, "the body") ??
-    passed()
+    contains(body, expected.stdout_contains, "the body") ?? { ...passed(), forgeable: false }
   );
 }
 

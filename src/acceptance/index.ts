@@ -13,11 +13,21 @@ export {
   treeDigest,
   writeArtifacts,
 } from "../trees/result-tree.js";
-export { type Check, type CheckPlan, planChecks } from "./checks.js";
 export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
 export type { AcceptanceCredential, CredentialReader } from "./credential.js";
 export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
+export type { Check, CheckPlan, Weakness } from "./model.js";
+export { planChecks } from "./plan/checks.js";
+export {
+  type Constraints,
+  type PathRule,
+  readConstraints,
+  type Violation,
+  violations,
+} from "./plan/constraints.js";
+export { pathAllowed, pathsOverlap } from "./plan/paths.js";
+export type { Outside } from "./plan/subject.js";
 export {
   type AcceptanceEvent,
   type AcceptanceOptions,

@@ -3,7 +3,7 @@
 // says why; said: nothing but the claim.
 import type { Finding } from "../errors.js";
 import type { ChecklistResult, CriterionResult, Delivery } from "../schema/delivery.js";
-import type { Check } from "./checks.js";
+import type { Check } from "./model.js";
 import type { AcceptanceReport } from "./run-acceptance.js";
 
 export type Evidence = "proven" | "judged" | "said";

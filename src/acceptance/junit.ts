@@ -1,7 +1,9 @@
-import type { CheckResult } from "./run-acceptance.js";
+import type { CriterionResult } from "../schema/delivery.js";
+
+type Row = CriterionResult & { readonly type: string; readonly output: string };
 
 /** JUnit XML, as CI systems read it: one suite, one case per check. */
-export function junitXml(suite: string, results: readonly CheckResult[]): string {
+export function junitXml(suite: string, results: readonly Row[]): string {
   const count = (...statuses: string[]) => results.filter(({ status }) => statuses.includes(status)).length;
   const time = seconds(results.reduce((sum, { duration_ms = 0 }) => sum + duration_ms, 0));
   const totals = `tests="${results.length}" failures="${count("failed")}" errors="0" skipped="${count("skipped", "unknown")}" time="${time}"`;
@@ -16,7 +18,7 @@ export function junitXml(suite: string, results: readonly CheckResult[]): string
   ].join("\n");
 }
 
-function testCase(suite: string, result: CheckResult): string[] {
+function testCase(suite: string, result: Row): string[] {
   const { id, description, status, reason = "", duration_ms = 0, output } = result;
   const name = description === undefined ? id : `${id}: ${description}`;
   const head = `    <testcase classname="${escaped(suite)}" name="${escaped(name)}" time="${seconds(duration_ms)}">`;

@@ -1,24 +1,9 @@
 // The words of acceptance as types: what a check is, what one run of it came to, what several runs together show.
 // See docs/decisions/0130-proof-that-survives-a-liar.md.
-import type { Criterion } from "../schema/criteria.js";
+import type { CRITERION_TYPES, Criterion } from "../schema/criteria.js";
 import type { Endpoints } from "../schema/endpoints.js";
 
-export const CHECK_KINDS = [
-  "shell",
-  "custom",
-  "node-test",
-  "vitest",
-  "jest",
-  "pytest",
-  "go-test",
-  "cargo-test",
-  "junit",
-  "playwright",
-  "tap",
-  "api_test",
-  "sql_check",
-] as const;
-export type CheckKind = (typeof CHECK_KINDS)[number];
+export type CheckKind = (typeof CRITERION_TYPES)[number];
 
 /** One criterion, ready to run. */
 export interface Check extends Criterion {
@@ -40,6 +25,16 @@ export interface CheckPlan {
   readonly isOwnTest: (path: string) => boolean;
   /** Tests that are named one by one, wherever they stand. */
   readonly ownFiles: readonly string[];
+  /** Paths the request declares as the work; null when it leaves that to the default. */
+  readonly subject: readonly string[] | null;
+  /** Wrong tests the publisher supplies, as the manifest names them. */
+  readonly controls: readonly SuppliedControl[];
+}
+
+export interface SuppliedControl {
+  readonly name: string;
+  /** Path in the tree → path in the request. */
+  readonly files: Readonly<Record<string, string>>;
 }
 
 /** One test as a runner reports it. */

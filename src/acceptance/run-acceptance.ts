@@ -1,24 +1,26 @@
-// The harness runs the acceptance, not the agent: on a tree rebuilt from the base and what the result changed, with the
-// request's own tests as they were. A check that also passes on the untouched base proves nothing, and says so.
+// The harness runs the acceptance, not the agent: in rooms made of the base and the work, with the request's own tests as
+// they were, several times, against the untouched base and with expectations altered. See docs/decisions/0130.
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
-import { type Check, type CheckPlan, planChecks } from "./checks.js";
-import { type CleanRoom, openCleanRoom } from "./clean-room.js";
-import { buildCleanTree } from "./clean-tree.js";
-import type { AcceptanceCredential, CredentialReader } from "./credential.js";
-import { runHttpCheck } from "./http-check.js";
-import { type Outcome, skipped, unknown } from "./outcome.js";
-import { runScriptCheck } from "./script-check.js";
-import { runSqlCheck } from "./sql-check.js";
+import type { CredentialReader } from "./credential.js";
+import type { Check, CheckPlan, Control, Outcome, Trial, Weakness } from "./model.js";
+import { unknown } from "./outcome.js";
+import { planChecks } from "./plan/checks.js";
+import type { Outside } from "./plan/subject.js";
+import { buildTrees, type Trees } from "./room/build-trees.js";
+import { openRooms, type Rooms } from "./room/rooms.js";
+import { reachesOut, runCheck } from "./run-check.js";
+import { makeTrials, runsMade, type TrialPlan, turns } from "./trials.js";
+import { weighCheck } from "./weigh.js";
 
 const LOG_LIMIT = 256 * 1024;
-/** Files outside tests/ that test runners obey. A result that changes them may have changed what its tests mean. */
-const RUNNER_FILES = /(^|\/)(conftest\.py|pytest\.ini|tox\.ini|setup\.cfg|jest\.config\.[cm]?[jt]s|sitecustomize\.py)$/;
+const DEFAULT_TRIALS = 3;
 
 export interface AcceptanceOptions {
   /** Folder of the unpacked request: where criteria and tests come from. */
@@ -32,8 +34,12 @@ export interface AcceptanceOptions {
   readonly workDir: string;
   readonly env: Environment;
   readonly sandbox?: "auto" | "off";
-  /** Run passed checks again on the untouched base. On by default. */
+  /** Run passed checks on the untouched base too. On by default; without it nothing is proven. */
   readonly baseline?: boolean;
+  /** How often base and result are run; 3 by default. */
+  readonly trials?: number;
+  /** One run each and no controls: recorded, not proven. */
+  readonly quick?: boolean;
   readonly credentials?: CredentialReader;
   /** Takes secrets out of every log and reason. */
   readonly scrub?: (text: string) => string;
@@ -47,13 +53,30 @@ export interface AcceptanceOptions {
 
 export type AcceptanceEvent =
   | { readonly type: "check_started"; readonly id: string; readonly index: number; readonly total: number }
-  | { readonly type: "check_finished"; readonly id: string; readonly status: CheckResult["status"] }
+  | {
+      readonly type: "check_finished";
+      readonly id: string;
+      readonly status: CheckResult["status"];
+      /** Runs made of this check. */
+      readonly runs: number;
+    }
   | { readonly type: "network_reached"; readonly url: string };
 
-export type CheckResult = CriterionResult & { readonly type: string; readonly output: string };
+export type CheckResult = CriterionResult & {
+  readonly type: string;
+  readonly output: string;
+  /** How often it was run. */
+  readonly runs: number;
+  /** Why it passed and is not proven. */
+  readonly weakness?: Weakness;
+  /** What it came to on the untouched base; absent when nobody asked. */
+  readonly before?: Outcome["status"];
+  /** What it came to on the result. */
+  readonly after: Outcome["status"];
+};
 
 export interface AcceptanceReport {
-  /** passed: everything ran, passed, and something was proven; failed: something failed; incomplete: neither. */
+  /** passed: everything ran, passed, and is proven or guards; failed: something failed; incomplete: neither. */
   readonly verdict: "passed" | "failed" | "incomplete";
   readonly counts: Counts;
   readonly results: readonly CheckResult[];
@@ -61,6 +84,16 @@ export interface AcceptanceReport {
   readonly digests: { readonly result: string; readonly tests: string };
   /** Whether the untouched base was asked too; without it nothing is known to be proven. */
   readonly compared: boolean;
+  /** Every check that passed also passes on the base: nothing is proven, and nothing broke. */
+  readonly guardsOnly: boolean;
+  /** How often base and result were run. */
+  readonly trials: number;
+  /** Runs made of all checks together. */
+  readonly runs: number;
+  /** Paths of the changes that are the work. */
+  readonly subject: readonly string[];
+  /** Changes that were in no room, and why. */
+  readonly steered: readonly Outside[];
   readonly sandboxed: boolean;
   readonly warnings: readonly string[];
 }
@@ -70,151 +103,109 @@ export interface Counts {
   readonly failed: number;
   readonly skipped: number;
   readonly unknown: number;
-  /** Passed, and failed on the untouched base: what the work itself brought about. */
+  /** Passed, failed on the untouched base, and under control: what the work itself brought about. */
   readonly proven: number;
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
   const { request, manifest, result, base = request, workDir, env, sandbox = "auto", signal } = options;
-  const plan = chosen(planChecks(request, manifest), options.only);
-  const room = await openCleanRoom({ folder: join(workDir, "result"), env, sandbox });
+  const plan = planChecks(request, manifest);
+  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
   try {
-    const { changes, kept, digests } = buildCleanTree({ base, request, plan, result, target: room.tree });
-    const outcomes = await runChecks(room, plan, options);
-    const idle = await findIdle({ options, plan, base, kept, outcomes });
+    const folder = join(workDir, "rooms", "trees");
+    const trees = buildTrees({ request, manifest, plan, base, result, folder, hasAssertions: () => false });
+    const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
-    const results = plan.checks.map((check, i) => toResult(check, outcomes[i]!, idle.has(check.id), options));
-    const compared = options.baseline !== false;
-    const counts = countResults(results, compared);
-    return {
-      verdict: verdictOf(counts, results.length, compared),
-      counts,
-      results,
-      changes,
-      digests,
-      compared,
-      sandboxed: room.sandboxed,
-      warnings: warningsFor(changes, plan, room.sandboxed),
-    };
+    return toReport(options, results, { trees, plan, rooms });
   } finally {
-    room.remove();
+    rooms.remove();
   }
 }
 
-function chosen(plan: CheckPlan, only: readonly string[] | undefined): CheckPlan {
-  return only === undefined ? plan : { ...plan, checks: plan.checks.filter(({ id }) => only.includes(id)) };
-}
-
-async function runChecks(
-  room: CleanRoom,
-  plan: CheckPlan,
-  options: AcceptanceOptions,
-  only?: ReadonlySet<string>,
-): Promise<Timed[]> {
-  const timed: Timed[] = [];
-  const checks = only === undefined ? plan.checks : plan.checks.filter(({ id }) => only.has(id));
-  for (const [index, check] of checks.entries()) {
-    options.signal?.throwIfAborted();
-    if (only === undefined) options.onProgress?.({ type: "check_started", id: check.id, index, total: checks.length });
-    const started = performance.now();
-    const outcome = check.automatic ? await runCheck(room, check, plan, options) : unknown("a person judges this");
-    timed.push({ id: check.id, ...outcome, durationMs: Math.round(performance.now() - started) });
-    if (only === undefined) options.onProgress?.({ type: "check_finished", id: check.id, status: outcome.status });
-  }
-  return timed;
-}
-
-interface Timed extends Outcome {
-  readonly id: string;
-  readonly durationMs: number;
-}
-
-async function runCheck(room: CleanRoom, check: Check, plan: CheckPlan, options: AcceptanceOptions): Promise<Outcome> {
-  const { manifest, signal } = options;
-  const reference =
-    check.credential_ref ??
-    (check.kind === "api_test" ? plan.endpoints?.auth?.credential_ref : onlyDatabase(check, manifest));
-  const credential = reference === undefined ? null : ((await options.credentials?.(reference)) ?? null);
-  switch (check.kind) {
-    case null:
-      return skipped("its type is unknown and it has no script");
-    case "api_test":
-      return runHttpCheck(room, check, {
-        endpoints: plan.endpoints,
-        manifest,
-        credential,
-        signal,
-        onReach: (url) => options.onProgress?.({ type: "network_reached", url }),
-      });
-    case "sql_check":
-      return runSqlCheck(room, check, { credential, signal });
-    default:
-      return runWithCredential(room, check, reference, credential, signal);
-  }
-}
-
-function runWithCredential(
-  room: CleanRoom,
-  check: Check,
-  reference: string | undefined,
-  credential: AcceptanceCredential | null,
-  signal?: AbortSignal,
-): Promise<Outcome> {
-  if (reference !== undefined && credential === null) {
-    return Promise.resolve(skipped(`credential "${reference}" could not be opened`));
-  }
-  return runScriptCheck(room, check, {
-    env: credential?.env ?? {},
-    signal,
-    network: credential === null ? "none" : "host",
-  });
-}
-
-/** A query that names no database means the only one the request gives access to. */
-function onlyDatabase({ kind, database }: Check, manifest: Manifest): string | undefined {
-  if (kind !== "sql_check" || database !== undefined) return undefined;
-  const databases = (manifest.credentials?.scopes ?? []).filter(({ type }) => /postgres|sqlite/.test(type));
-  return databases.length === 1 ? databases[0]!.name : undefined;
-}
-
-interface IdleSearch {
+interface Work {
   readonly options: AcceptanceOptions;
   readonly plan: CheckPlan;
-  readonly base: string;
-  readonly kept: readonly ResultChange[];
-  readonly outcomes: readonly Timed[];
+  readonly trees: Trees;
+  readonly rooms: Rooms;
 }
 
-/** Checks that pass without the work. Only what passed with it is asked again. */
-async function findIdle({ options, plan, base, kept, outcomes }: IdleSearch): Promise<ReadonlySet<string>> {
-  const good = new Set(outcomes.filter(({ status }) => status === "passed").map(({ id }) => id));
-  if (options.baseline === false || good.size === 0) return new Set();
-  if (kept.length === 0) return good;
-  const { workDir, env, sandbox = "auto", request } = options;
-  const room = await openCleanRoom({ folder: join(workDir, "untouched"), env, sandbox });
+async function runAll(work: Work): Promise<CheckResult[]> {
+  const { options, plan, rooms } = work;
+  const checks = plan.checks.filter(({ id }) => options.only?.includes(id) !== false);
+  // Without a network of its own, one room at a time: two would fight over a port.
+  const turn = turns(rooms.apart ? availableParallelism() : 1);
+  const stop = new AbortController();
+  const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const all = checks.map(async (check, index) => {
+    options.onProgress?.({ type: "check_started", id: check.id, index, total: checks.length });
+    const result = await oneCheck(check, work, turn, signal);
+    options.onProgress?.({ type: "check_finished", id: check.id, status: result.status, runs: result.runs });
+    return result;
+  });
   try {
-    buildCleanTree({ base, request, plan, result: base, target: room.tree });
-    const again = await runChecks(room, plan, options, good);
-    return new Set(again.filter(({ status }) => status === "passed").map(({ id }) => id));
-  } finally {
-    room.remove();
+    return await Promise.all(all);
+  } catch (error) {
+    // The rooms are removed only when nobody is in them.
+    stop.abort();
+    await Promise.allSettled(all);
+    throw error;
   }
 }
 
-function toResult(check: Check, outcome: Timed, idle: boolean, options: AcceptanceOptions): CheckResult {
-  const { scrub = (text) => text, logs } = options;
-  const output = scrub((outcome.log ?? "").slice(0, LOG_LIMIT));
-  const reason = outcome.reason ?? (idle ? "also passes on the untouched request" : outcome.note);
-  const ran = outcome.status === "passed" || outcome.status === "failed";
+type Turn = ReturnType<typeof turns>;
+
+async function oneCheck(check: Check, work: Work, turn: Turn, signal: AbortSignal): Promise<CheckResult> {
+  const { options, plan, trees, rooms } = work;
+  if (!check.automatic) return toResult(check, [unrun("a person judges this")], work);
+  const setting = {
+    plan,
+    manifest: options.manifest,
+    credentials: options.credentials,
+    onReach: (url: string) => options.onProgress?.({ type: "network_reached", url }),
+  };
+  const trialPlan: TrialPlan = {
+    trials: options.trials ?? DEFAULT_TRIALS,
+    compared: isCompared(options),
+    untouched: trees.subject.work.length + trees.subject.merged.size === 0,
+    canBeSteered: trees.steered !== null,
+    quick: options.quick === true,
+    once: reachesOut(check, setting) && !check.repeatable,
+  };
+  const run = (name: Trial["tree"], control: Control | null) => {
+    signal.throwIfAborted();
+    const tree = trees[name]!;
+    return runCheck({ ...check, ...control?.check }, { tree, rooms, turn, signal }, setting);
+  };
+  return toResult(check, await makeTrials(trialPlan, run, () => []), work);
+}
+
+const unrun = (reason: string): Trial => ({ tree: "result", control: null, outcome: unknown(reason), durationMs: 0 });
+
+const isCompared = ({ baseline }: AcceptanceOptions): boolean => baseline !== false;
+
+function toResult(check: Check, trials: readonly Trial[], { options, trees }: Work): CheckResult {
+  const { scrub = (text) => text, logs, quick = false } = options;
+  const weighed = weighCheck({ trials, quick, compared: isCompared(options), outside: trees.subject.outside });
+  const first = trials[0]!;
+  const shown = trials.find(({ tree, outcome }) => tree === "result" && outcome.status === weighed.status) ?? first;
+  const output = scrub((shown.outcome.log ?? "").slice(0, LOG_LIMIT));
+  const reason = weighed.reason ?? shown.outcome.note;
+  const ran = weighed.status === "passed" || weighed.status === "failed";
+  const backed = weighed.status === "failed" || weighed.proven || weighed.weakness === "guards";
+  const before = trials.find(({ tree }) => tree === "base")?.outcome.status;
   return {
     id: check.id,
     ...(check.description === undefined ? {} : { description: check.description }),
     type: check.kind ?? "unknown",
-    status: outcome.status,
-    ...(ran ? { evidence: "proven" as const } : {}),
+    status: weighed.status,
+    ...(ran && backed ? { evidence: "proven" as const } : {}),
     ...(reason === undefined ? {} : { reason: scrub(reason) }),
-    duration_ms: outcome.durationMs,
-    ...(idle ? { proves_nothing: true } : {}),
+    ...(weighed.weakness === null ? {} : { weakness: weighed.weakness }),
+    runs: runsMade(trials),
+    ...(before === undefined ? {} : { before }),
+    after: first.outcome.status,
+    duration_ms: shown.durationMs,
+    ...(weighed.weakness === "guards" ? { proves_nothing: true } : {}),
     ...(logs === undefined || !ran ? {} : { log: writeLog(logs, check.id, output) }),
     output,
   };
@@ -229,35 +220,61 @@ function writeLog({ dir, name }: NonNullable<AcceptanceOptions["logs"]>, id: str
   return name(file);
 }
 
-function countResults(results: readonly CheckResult[], compared: boolean): Counts {
+function toReport(
+  options: AcceptanceOptions,
+  results: readonly CheckResult[],
+  { trees, plan, rooms }: Omit<Work, "options">,
+): AcceptanceReport {
+  const compared = isCompared(options);
+  const counts = countResults(results);
+  const guardsOnly = results.length > 0 && results.every(({ weakness }) => weakness === "guards");
+  return {
+    verdict: verdictOf(results, counts, compared),
+    counts,
+    results,
+    changes: trees.changes,
+    digests: trees.digests,
+    compared,
+    guardsOnly,
+    trials: options.quick === true ? 1 : (options.trials ?? DEFAULT_TRIALS),
+    runs: results.reduce((sum, { runs }) => sum + runs, 0),
+    subject: [...trees.subject.work.map(({ path }) => path), ...trees.subject.merged.keys()],
+    steered: trees.subject.outside,
+    sandboxed: rooms.sandboxed,
+    warnings: warningsFor(trees, plan, rooms.sandboxed),
+  };
+}
+
+function countResults(results: readonly CheckResult[]): Counts {
   const count = (status: string) => results.filter((result) => result.status === status).length;
   return {
     passed: count("passed"),
     failed: count("failed"),
     skipped: count("skipped"),
     unknown: count("unknown"),
-    proven: compared
-      ? results.filter(({ status, proves_nothing }) => status === "passed" && proves_nothing !== true).length
-      : 0,
+    proven: results.filter(isProven).length,
   };
 }
 
-function verdictOf(
-  { passed, failed: bad, proven }: Counts,
-  total: number,
-  compared: boolean,
-): AcceptanceReport["verdict"] {
-  if (bad > 0) return "failed";
-  return total > 0 && passed === total && (proven > 0 || !compared) ? "passed" : "incomplete";
+const isProven = ({ status, weakness }: CheckResult): boolean => status === "passed" && weakness === undefined;
+
+/** Not compared with anything, all that can be said is that everything passed. */
+function verdictOf(results: readonly CheckResult[], counts: Counts, compared: boolean): AcceptanceReport["verdict"] {
+  if (counts.failed > 0) return "failed";
+  if (results.length === 0 || counts.passed < results.length) return "incomplete";
+  if (!compared) return "passed";
+  const backed = results.every((result) => isProven(result) || result.weakness === "guards");
+  return backed && counts.proven > 0 ? "passed" : "incomplete";
 }
 
-function warningsFor(changes: readonly ResultChange[], plan: CheckPlan, sandboxed: boolean): string[] {
+function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: boolean): string[] {
   const warnings: string[] = [];
   const touched = changes.filter(({ path }) => plan.isOwnTest(path)).map(({ path }) => path);
   if (touched.length > 0)
     warnings.push(`the request's own tests were changed and put back: ${touched.slice(0, 5).join(", ")}`);
-  const runner = changes.filter(({ path }) => RUNNER_FILES.test(path)).map(({ path }) => path);
-  if (runner.length > 0) warnings.push(`the result changes how tests are run: ${runner.join(", ")}`);
+  const outside = subject.outside.filter(({ path }) => !plan.isOwnTest(path)).map(({ path }) => path);
+  if (outside.length > 0)
+    warnings.push(`changed outside the subject, and used in no check: ${outside.slice(0, 5).join(", ")}`);
   const links = changes.filter(({ link }) => link === true).map(({ path }) => path);
   if (links.length > 0) warnings.push(`links cannot be delivered and were left out: ${links.slice(0, 5).join(", ")}`);
   if (!sandboxed) warnings.push("the checks ran without a sandbox");

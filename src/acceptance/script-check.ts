@@ -1,39 +1,36 @@
 // Checks that run a program in the tree: shell, custom, pytest, go-test, jest.
-import { existsSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { constants } from "node:os";
-import { dirname, join, relative, sep } from "node:path";
-import type { ChildResult, Environment, Sandbox } from "../process/index.js";
-import { findProgram } from "../process/index.js";
-import { type Check, inside } from "./checks.js";
-import type { CleanRoom } from "./clean-room.js";
-import { contains, failed, type Outcome, passed, skipped } from "./outcome.js";
+import { posix } from "node:path";
+import type { ChildResult } from "../process/index.js";
+import type { Check, Outcome } from "./model.js";
+import { contains, failed, passed, skipped } from "./outcome.js";
+import { inside } from "./plan/checks.js";
+import type { PreparedRun, ReadRun, RunnerRoom, TreeView } from "./runners/runner.js";
 
-export interface ScriptOptions {
-  readonly env?: Environment;
-  readonly network?: Sandbox["network"];
-  readonly signal?: AbortSignal;
+type Prepared = PreparedRun | Outcome;
+
+export async function prepareRun(check: Check, view: TreeView, room: RunnerRoom): Promise<Prepared> {
+  switch (check.kind) {
+    case "pytest":
+      return pytest(check, view, room);
+    case "go-test":
+      return goTest(check, view, room);
+    case "jest":
+      return jest(check, view, room);
+    default:
+      return shell(check, view, room);
+  }
 }
 
-/** A command to run, or the outcome that makes running it pointless. */
-type Prepared = { readonly command: string; readonly args: readonly string[]; readonly note?: string } | Outcome;
-
-export async function runScriptCheck(room: CleanRoom, check: Check, options: ScriptOptions = {}): Promise<Outcome> {
-  const prepared = await prepare(room, check);
-  if ("status" in prepared) return prepared;
-  const { command, args, note } = prepared;
-  const result = await room.run({ command, args, timeoutMs: check.timeoutMs, ...options });
-  return { ...judge(check, result), log: logOf(result), ...(note === undefined ? {} : { note }) };
-}
+export const readRun: ReadRun = (check, { note }, result) => ({
+  ...judge(check, result),
+  log: logOf(result),
+  forgeable: false,
+  ...(note === undefined ? {} : { note }),
+});
 
 export function logOf({ stdout, stderr }: ChildResult): string {
   return stderr.text === "" ? stdout.text : `${stdout.text}\n--- stderr ---\n${stderr.text}`;
-}
-
-/** Runs a check's script and hands back what it did, for checks that read its output themselves. */
-export async function runScript(room: CleanRoom, check: Check, options: ScriptOptions): Promise<ChildResult | Outcome> {
-  const prepared = shell(room, check);
-  if ("status" in prepared) return prepared;
-  return room.run({ command: prepared.command, args: prepared.args, timeoutMs: check.timeoutMs, ...options });
 }
 
 /** Why a child's end alone is a failure; null when its output still has to be read. */
@@ -43,7 +40,7 @@ export function endFailure({ reason, code, signal }: ChildResult, check: Check):
   const wanted = check.expected?.exit_code ?? 0;
   // As a shell counts it, so that a sandbox in between makes no difference.
   const got = signal === null ? code : 128 + constants.signals[signal];
-  return got === wanted ? null : failed(`exit ${got}, expected ${wanted}`);
+  return got === wanted ? null : { ...failed(`exit ${got}, expected ${wanted}`), failure: "assertion" };
 }
 
 function judge(check: Check, result: ChildResult): Outcome {
@@ -55,43 +52,34 @@ function judge(check: Check, result: ChildResult): Outcome {
   return contains(result.stdout.text, check.expected?.stdout_contains, "standard output") ?? passed();
 }
 
-async function prepare(room: CleanRoom, check: Check): Promise<Prepared> {
-  switch (check.kind) {
-    case "pytest":
-      return pytest(room, check);
-    case "go-test":
-      return goTest(room, check);
-    case "jest":
-      return jest(room, check);
-    default:
-      return shell(room, check);
-  }
-}
+const run = (room: RunnerRoom, command: string, args: readonly string[], note?: string): PreparedRun => ({
+  command,
+  args,
+  reportFiles: [],
+  forgeable: false,
+  reading: { tree: room.tree, read: readRun },
+  ...(note === undefined ? {} : { note }),
+});
 
 /** The script's path from the tree's root, or why there is none. */
-function scriptPath(room: CleanRoom, { script }: Check): string | Outcome {
+function scriptPath(view: TreeView, { script }: Check): string | Outcome {
   if (script === undefined) return skipped("there is no script to run");
   if (!inside(script)) return failed(`${script} leaves the bundle`);
-  const path = join(room.tree, script);
-  if (!existsSync(path)) return failed(`${script} does not exist`);
-  if (!`${realpathSync(path)}${sep}`.startsWith(`${realpathSync(room.tree)}${sep}`))
-    return failed(`${script} leads out of the bundle`);
-  return script;
+  return view.exists(script) ? script : failed(`${script} does not exist`);
 }
 
-function shell(room: CleanRoom, check: Check): Prepared {
-  if (check.script === undefined && check.command !== undefined) return { command: "sh", args: ["-c", check.command] };
-  const script = scriptPath(room, check);
+function shell(check: Check, view: TreeView, room: RunnerRoom): Prepared {
+  if (check.script === undefined && check.command !== undefined) return run(room, "sh", ["-c", check.command]);
+  const script = scriptPath(view, check);
   if (typeof script !== "string") return script;
-  const path = join(room.tree, script);
-  const [program, ...args] = interpreter(path);
-  const found = findProgram(program!, room.environment());
+  const [program, ...args] = interpreter(script, view.read(script) ?? "");
+  const found = room.findProgram(program!);
   // Tools differ in whether they keep the executable bit, so the first line decides, not the mode.
-  return found === null ? skipped(`${program} is not installed`) : { command: found, args: [...args, path] };
+  return found === null ? skipped(`${program} is not installed`) : run(room, found, [...args, script]);
 }
 
-function interpreter(path: string): string[] {
-  const [line = ""] = readFileSync(path, "utf8").slice(0, 512).split("\n");
+function interpreter(path: string, text: string): string[] {
+  const [line = ""] = text.slice(0, 512).split("\n");
   const words = line.startsWith("#!") ? line.slice(2).trim().split(/\s+/) : [];
   if (words[0]?.endsWith("/env")) return words.slice(words[1] === "-S" ? 2 : 1);
   if (words.length > 0 && words[0] !== "") return words;
@@ -99,58 +87,45 @@ function interpreter(path: string): string[] {
   return /\.[cm]?js$/.test(path) ? ["node"] : ["sh"];
 }
 
-async function pytest(room: CleanRoom, check: Check): Promise<Prepared> {
-  const script = check.script === undefined ? null : scriptPath(room, check);
+async function pytest(check: Check, view: TreeView, room: RunnerRoom): Promise<Prepared> {
+  const script = check.script === undefined ? null : scriptPath(view, check);
   if (script !== null && typeof script !== "string") return script;
   const where = script === null ? [] : [script];
   const options = ["-q", "-p", "no:cacheprovider", ...where];
   // A shim may be on PATH with nothing behind it: only an answer counts.
-  if (await answers(room, "pytest", ["--version"])) return { command: "pytest", args: options };
+  if (await room.answers("pytest", ["--version"])) return run(room, "pytest", options);
   const module = ["-m", "pytest"];
-  if (await answers(room, "python3", [...module, "--version"]))
-    return { command: "python3", args: [...module, ...options] };
+  if (await room.answers("python3", [...module, "--version"])) return run(room, "python3", [...module, ...options]);
   return skipped("pytest is not installed");
 }
 
-async function goTest(room: CleanRoom, check: Check): Promise<Prepared> {
-  if (!(await answers(room, "go", ["version"]))) return skipped("go is not installed");
-  if (check.script === undefined) return { command: "go", args: ["test", "-count=1", "./..."] };
-  const script = scriptPath(room, check);
+async function goTest(check: Check, view: TreeView, room: RunnerRoom): Promise<Prepared> {
+  if (!(await room.answers("go", ["version"]))) return skipped("go is not installed");
+  if (check.script === undefined) return run(room, "go", ["test", "-count=1", "./..."]);
+  const script = scriptPath(view, check);
   if (typeof script !== "string") return script;
-  const folder = statSync(join(room.tree, script)).isDirectory() ? script : dirname(script);
-  const module = moduleRoot(room.tree, folder);
-  const target = `./${relative(join(room.tree, module), join(room.tree, folder)) || "."}`;
-  return { command: "go", args: ["-C", module === "" ? "." : module, "test", "-count=1", target] };
+  const folder = script.endsWith(".go") ? posix.dirname(script) : script;
+  const module = moduleRoot(view, folder);
+  const target = `./${posix.relative(module, folder) || "."}`;
+  return run(room, "go", ["-C", module === "" ? "." : module, "test", "-count=1", target]);
 }
 
 /** The nearest folder above that holds go.mod. */
-function moduleRoot(tree: string, folder: string): string {
-  for (let at = folder; ; at = dirname(at)) {
-    if (existsSync(join(tree, at, "go.mod"))) return at === "." ? "" : at;
+function moduleRoot(view: TreeView, folder: string): string {
+  for (let at = folder; ; at = posix.dirname(at)) {
+    if (view.exists(posix.join(at, "go.mod"))) return at === "." ? "" : at;
     if (at === "." || at === "" || at === "/") return "";
   }
 }
 
-async function jest(room: CleanRoom, check: Check): Promise<Prepared> {
-  const script = check.script === undefined ? null : scriptPath(room, check);
+async function jest(check: Check, view: TreeView, room: RunnerRoom): Promise<Prepared> {
+  const script = check.script === undefined ? null : scriptPath(view, check);
   if (script !== null && typeof script !== "string") return script;
   const args = script === null ? [] : ["--runTestsByPath", script];
-  if (await answers(room, "jest", ["--version"])) return { command: "jest", args };
-  for (const folder of ["", "files"]) {
-    const own = join(room.tree, folder, "node_modules/.bin/jest");
-    if (existsSync(own)) return { command: own, args, note: "jest came from the tree under test" };
+  if (await room.answers("jest", ["--version"])) return run(room, "jest", args);
+  for (const folder of ["", "files/"]) {
+    const own = `${folder}node_modules/.bin/jest`;
+    if (view.exists(own)) return run(room, posix.join(room.tree, own), args, "jest came from the tree under test");
   }
   return skipped("jest is not installed");
-}
-
-/** Asked once per program: starting some runners takes longer than the tests they run. */
-const answered = new Map<string, Promise<boolean>>();
-
-function answers(room: CleanRoom, command: string, args: readonly string[]): Promise<boolean> {
-  const program = findProgram(command, room.environment());
-  if (program === null) return Promise.resolve(false);
-  const key = [program, ...args].join("\0");
-  const known = answered.get(key) ?? room.run({ command, args, timeoutMs: 30_000 }).then(({ code }) => code === 0);
-  answered.set(key, known);
-  return known;
 }

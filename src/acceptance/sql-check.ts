@@ -1,28 +1,28 @@
 // sql_check: one query, its rows compared. PostgreSQL through psql in a read-only transaction, its credential in the
 // environment; SQLite through the sqlite3 program, or Node's own where that is missing.
-import { existsSync, realpathSync } from "node:fs";
-import { join, sep } from "node:path";
-import { type Environment, findProgram, javascriptEngine } from "../process/index.js";
-import { type Check, inside } from "./checks.js";
-import type { CleanRoom } from "./clean-room.js";
+import { posix } from "node:path";
+import { type Environment, javascriptEngine } from "../process/index.js";
 import type { AcceptanceCredential } from "./credential.js";
-import { failed, type Outcome, passed, skipped } from "./outcome.js";
+import type { Check, Outcome } from "./model.js";
+import { failed, passed, refuted, skipped } from "./outcome.js";
+import { inside } from "./plan/checks.js";
+import type { Room, RoomCommand } from "./room/rooms.js";
+import { inRoom, type Stage } from "./run-program.js";
 import { logOf } from "./script-check.js";
-
-export interface SqlOptions {
-  readonly credential: AcceptanceCredential | null;
-  readonly signal?: AbortSignal;
-}
 
 type Rows = readonly (readonly string[])[];
 
-export async function runSqlCheck(room: CleanRoom, check: Check, { credential, signal }: SqlOptions): Promise<Outcome> {
+export async function runSqlCheck(
+  check: Check,
+  stage: Stage,
+  credential: AcceptanceCredential | null,
+): Promise<Outcome> {
   const { query } = check;
   if (query === undefined) return skipped("there is no query to run");
   // psql and sqlite3 obey commands of their own that start like this; a check is a query.
   if (/^\s*[\\.]/.test(query)) return failed("the query is not SQL");
   const database = check.database ?? (credential?.type === "sqlite" ? pathOf(credential.value) : undefined);
-  if (database !== undefined) return sqlite(room, check, database, signal);
+  if (database !== undefined) return sqlite(check, stage, database);
   if (credential === null) {
     const name = check.credential_ref;
     return skipped(
@@ -33,37 +33,52 @@ export async function runSqlCheck(room: CleanRoom, check: Check, { credential, s
   }
   const environment = postgresEnvironment(credential.value);
   if (environment === null) return failed(`credential of type ${credential.type} does not say where the database is`);
-  return postgres(room, check, environment, signal);
+  return postgres(check, stage, environment);
 }
 
-async function postgres(room: CleanRoom, check: Check, login: Environment, signal?: AbortSignal): Promise<Outcome> {
-  if (findProgram("psql", room.environment()) === null) return skipped("psql is not installed");
+async function postgres(check: Check, stage: Stage, login: Environment): Promise<Outcome> {
+  if (stage.rooms.findProgram("psql") === null) return skipped("psql is not installed");
   const limits = `-c default_transaction_read_only=on -c statement_timeout=${check.timeoutMs}`;
-  const result = await room.run({
+  return ask(check, stage, "host", () => ({
     command: "psql",
     args: ["-X", "--csv", "--tuples-only", "-w", "-v", "ON_ERROR_STOP=1", "-c", check.query!],
     env: { ...login, PGOPTIONS: limits, PGCONNECT_TIMEOUT: "10", PGCLIENTENCODING: "UTF8" },
-    network: "host",
-    timeoutMs: check.timeoutMs,
-    signal,
-  });
-  if (result.code !== 0) return { ...failed(firstLine(result.stderr.text) ?? "psql failed"), log: logOf(result) };
-  return { ...judge(check, parseCsv(result.stdout.text)), log: logOf(result) };
+  }));
 }
 
-async function sqlite(room: CleanRoom, check: Check, database: string, signal?: AbortSignal): Promise<Outcome> {
-  const path = join(room.tree, database);
-  if (!inside(database) || !existsSync(path)) return failed(`database ${database} does not exist in the result`);
-  if (!realpathSync(path).startsWith(realpathSync(room.tree) + sep))
-    return failed(`database ${database} leads out of the result`);
-  const command =
-    findProgram("sqlite3", room.environment()) === null
+async function sqlite(check: Check, stage: Stage, database: string): Promise<Outcome> {
+  if (!inside(database) || !stage.tree.view.exists(database)) {
+    return failed(`database ${database} does not exist in the result`);
+  }
+  // A link could lead to any file of the room; a database is a plain one.
+  if (stage.tree.layers.entries.get(database)?.type !== "file") return failed(`database ${database} is not a file`);
+  const own = stage.rooms.findProgram("sqlite3") === null;
+  const command = (path: string) =>
+    own
       ? { ...javascriptEngine(), args: ["-e", NODE_SQLITE, path, check.query!] }
       : { command: "sqlite3", args: ["-batch", "-readonly", "-safe", "-csv", path, check.query!] };
-  const result = await room.run({ ...command, timeoutMs: check.timeoutMs, signal });
-  if (result.code === 69) return skipped("sqlite3 is not installed");
-  if (result.code !== 0) return { ...failed(firstLine(result.stderr.text) ?? "sqlite3 failed"), log: logOf(result) };
-  return { ...judge(check, parseCsv(result.stdout.text)), log: logOf(result) };
+  return ask(check, stage, "none", (room) => command(posix.join(room.tree, database)));
+}
+
+type Command = Pick<RoomCommand, "command" | "args" | "env">;
+
+async function ask(
+  check: Check,
+  stage: Stage,
+  network: "host" | "none",
+  commandIn: (room: Room) => Command,
+): Promise<Outcome> {
+  const { outcome } = await inRoom(stage, { network }, async (room) => {
+    const command = commandIn(room);
+    const result = await room.run({ ...command, timeoutMs: check.timeoutMs, signal: stage.signal });
+    const log = logOf(result);
+    if (result.code === 69) return { outcome: skipped("sqlite3 is not installed") };
+    if (result.code !== 0) {
+      return { outcome: { ...failed(firstLine(result.stderr.text) ?? `${command.command} failed`), log } };
+    }
+    return { outcome: { ...judge(check, parseCsv(result.stdout.text)), log, forgeable: false } };
+  });
+  return outcome;
 }
 
 /** 69 says that this Node has no SQLite of its own (before 22). */
@@ -79,11 +94,11 @@ for (const row of new sqlite.DatabaseSync(path, { readOnly: true }).prepare(quer
 
 /** A value is compared with the first column of the first row, a list with all rows. */
 function judge({ expected = {} }: Check, rows: Rows): Outcome {
-  if (expected.result === undefined) return rows.length > 0 ? passed() : failed("the query gave no rows");
+  if (expected.result === undefined) return rows.length > 0 ? passed() : refuted("the query gave no rows");
   const wanted = normal(expected.result);
   const got = Array.isArray(expected.result) ? rowsLike(expected.result, rows) : (rows[0]?.[0] ?? null);
   if (JSON.stringify(got) === JSON.stringify(wanted)) return passed();
-  return failed(`result ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`);
+  return refuted(`result ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`);
 }
 
 /** CSV has only text, so expectations become text too: 1 and "1" are the same answer, true is t in PostgreSQL's words. */

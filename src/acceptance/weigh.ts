@@ -6,21 +6,32 @@ export interface Weighing {
   readonly trials: readonly Trial[];
   /** Controls were left out on purpose. */
   readonly quick: boolean;
+  /** Changes that were in no room. */
+  readonly outside?: readonly { readonly path: string }[];
   /** false: nothing was compared with the untouched base, so nothing is known about what the work did. */
   readonly compared: boolean;
 }
 
-export function weighCheck({ trials, quick, compared }: Weighing): Weighed {
+export function weighCheck({ trials, quick, compared, outside = [] }: Weighing): Weighed {
   const plain = trials.filter(({ tree, control }) => tree === "result" && control === null).map(outcomeOf);
   const first = plain[0];
   if (first === undefined) return { status: "unknown", proven: false, weakness: null, reason: "it was not run" };
   const passes = plain.filter(({ status }) => status === "passed").length;
-  if (passes === 0) return { ...same(plain), proven: false, weakness: null };
+  if (passes === 0) return isSteered(trials) ? steered(outside) : { ...same(plain), proven: false, weakness: null };
   if (passes < plain.length) {
     const reason = `unsteady: it passed ${passes} of ${plain.length} times on the same result`;
     return { status: "failed", proven: false, weakness: "unsteady", reason };
   }
   return { status: "passed", ...strength(trials, { quick, compared }) };
+}
+
+const isSteered = (trials: readonly Trial[]): boolean =>
+  trials.some(({ tree, outcome }) => tree === "steered" && outcome.status === "passed");
+
+function steered(outside: readonly { readonly path: string }[]): Weighed {
+  const paths = outside.slice(0, 3).map(({ path }) => path);
+  const reason = `steered: it passes only with changes outside the subject: ${paths.join(", ")}`;
+  return { status: "failed", proven: false, weakness: "steered", reason };
 }
 
 /** The first outcome that is not a pass, in its own words. */
@@ -37,17 +48,16 @@ function strength(trials: readonly Trial[], { quick, compared }: Omit<Weighing, 
   const base = trials.filter(({ tree, control }) => tree === "base" && control === null).map(outcomeOf);
   const before = base.filter(({ status }) => status === "passed").length;
   if (compared && base.length > 0 && before === base.length) {
-    return weak("guards", "it guards: it also passes on the untouched request");
+    return weak("guards", "also passes on the untouched request");
   }
-  const steered = trials.some(({ tree }) => tree === "steered");
-  if (steered) return weak("steered", "steered: it passes only with changes outside the subject");
   if (before > 0) {
     return weak("unsteady", `unsteady: it passed ${before} of ${base.length} times on the untouched request`);
   }
   const missing = missingTests(trials);
   if (missing !== null) return weak("forgeable", missing);
   if (quick) return weak("quick", "recorded, not proven: the controls were left out");
-  if (!compared || base.length === 0) return weak("quick", "recorded, not proven: the untouched request was not asked");
+  // The report as a whole says that nothing was compared.
+  if (!compared || base.length === 0) return { proven: false, weakness: "quick", reason: null };
   return controlled(trials);
 }
 
@@ -62,7 +72,8 @@ function controlled(trials: readonly Trial[]): Strength {
   if (silent !== undefined) {
     return weak("forgeable", `with ${silent.control!.name} it ends otherwise than by the altered assertion`);
   }
-  if (controls.length === 0) {
+  const shared = trials.some(({ tree, outcome }) => tree === "result" && outcome.forgeable !== false);
+  if (controls.length === 0 && shared) {
     return weak("uncontrolled", "none of its expectations could be altered, so a false report would look the same");
   }
   return { proven: true, weakness: null, reason: null };

@@ -14,8 +14,11 @@ export {
   bwrapAvailable,
   findBwrap,
   type Mount,
+  overlayPlace,
   privateTmp,
   type Sandbox,
   sandboxArguments,
+  sandboxCommand,
 } from "./sandbox.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
+export { visiblePath } from "./visible-system.js";

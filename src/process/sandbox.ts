@@ -20,7 +20,14 @@ export type Mount =
   | { readonly access: "hidden-file"; readonly path: string }
   | { readonly access: "link"; readonly path: string; readonly to: string }
   /** `layers`, the topmost first, with every change going to `changes`: nothing is copied, nothing below is touched. */
-  | { readonly access: "overlay"; readonly path: string; readonly layers: readonly string[]; readonly changes: string }
+  | {
+      readonly access: "overlay";
+      readonly path: string;
+      readonly layers: readonly string[];
+      readonly changes: string;
+      /** A file that lists what of the layers is not there: absolute paths below `overlayPlace(changes)`, each ended by NUL. */
+      readonly removed?: string;
+    }
   /** No change of any kind below this path from here on, mounts above it excepted. */
   | { readonly access: "frozen"; readonly path: string };
 
@@ -34,7 +41,15 @@ export interface Sandbox {
   /** With root `system`: programs and files that must be there besides those on PATH. */
   readonly programs?: readonly string[];
   /** An account of its own, the same on every machine, and no way into other processes. */
-  readonly neutral?: { readonly home: string; readonly folder: string; readonly ptrace?: boolean };
+  readonly neutral?: {
+    /** Empty and in memory, as /tmp is. */
+    readonly home: string;
+    /** A folder of ours for the lists of accounts. */
+    readonly folder: string;
+    readonly ptrace?: boolean;
+    /** How much home and /tmp may hold, each. */
+    readonly maxBytes?: number;
+  };
 }
 
 /** The account code under test runs as. */
@@ -69,7 +84,10 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   else if (root === "writable") args.push("--dev-bind", "/", "/");
   else {
     const system = systemMounts({ env, programs: sandbox.programs ?? [], network: network === "host" });
-    args.push("--tmpfs", "/", "--dev", "/dev", "--dir", "/var/tmp", ...system.flatMap(mountArguments));
+    // The empty places come first: a program may be installed below one of them.
+    const empty = neutral === undefined ? [] : emptyPlaces(neutral);
+    args.push("--tmpfs", "/", "--dev", "/dev", "--dir", "/var/tmp");
+    args.push(...[...empty, ...system].flatMap(mountArguments));
   }
   args.push(...mounts.flatMap(mountArguments));
   if (network === "none") args.push("--unshare-net");
@@ -95,11 +113,14 @@ function mountArguments(mount: Mount): string[] {
       return ["--remount-ro", mount.path];
     case "overlay":
       // Mounted before bubblewrap starts: see overlayPlan.
-      return ["--bind", overlayPlace(mount), mount.path];
+      return ["--bind", overlayPlace(mount.changes), mount.path];
     default:
       return [mount.access === "read-only" ? "--ro-bind" : "--bind", mount.from ?? mount.path, mount.path];
   }
 }
+
+const emptyPlaces = ({ home, maxBytes }: NonNullable<Sandbox["neutral"]>): Mount[] =>
+  ["/tmp", home].map((path) => ({ access: "hidden", path, ...(maxBytes === undefined ? {} : { maxBytes }) }));
 
 /** The same account, host name and list of people on every machine. */
 function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): string[] {
@@ -116,8 +137,8 @@ function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): st
 
 type Overlay = Extract<Mount, { access: "overlay" }>;
 
-/** Where an overlay is put together before it is bound to its place. */
-const overlayPlace = ({ changes }: Overlay): string => `${changes}.merged`;
+/** Where an overlay is put together before it is bound to its place. Only the sandbox's own mounts may start from there. */
+export const overlayPlace = (changes: string): string => `${changes}.merged`;
 
 /**
  * bubblewrap before 0.11 knows no overlays, so they are made by `mount` in a mount namespace that only bubblewrap inherits.
@@ -128,16 +149,17 @@ export function sandboxCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env:
   const overlays = (sandbox.mounts ?? []).filter((mount): mount is Overlay => mount.access === "overlay");
   if (overlays.length === 0) return { program: bwrap.program, args };
   const words = overlays.flatMap((overlay) => {
-    const [work, place] = [`${overlay.changes}.work`, overlayPlace(overlay)];
+    const [work, place] = [`${overlay.changes}.work`, overlayPlace(overlay.changes)];
     for (const folder of [overlay.changes, work, place]) mkdirSync(folder, { recursive: true });
     const layers = overlay.layers.map(escapeLayer).join(":");
     return [
       `lowerdir=${layers},upperdir=${escapeLayer(overlay.changes)},workdir=${escapeLayer(work)},userxattr`,
       place,
+      overlay.removed ?? "/dev/null",
     ];
   });
   const own = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
-  const script = `n=${overlays.length}; while [ $n -gt 0 ]; do mount -t overlay overlay -o "$1" "$2" || exit 125; shift 2; n=$((n-1)); done; exec "$@"`;
+  const script = `n=${overlays.length}; while [ $n -gt 0 ]; do mount -t overlay overlay -o "$1" "$2" || exit 125; if [ -s "$3" ]; then xargs -0 rm -rf -- < "$3" || exit 125; fi; shift 3; n=$((n-1)); done; exec "$@"`;
   return {
     program: "/usr/bin/unshare",
     args: [

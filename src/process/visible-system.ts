@@ -87,6 +87,14 @@ export function systemMounts({ env, programs = [], network }: VisibleSystem): Mo
   return mounts;
 }
 
+/** PATH without the folders a sandbox does not show. */
+export function visiblePath(env: Environment): string {
+  const prefixes = installPrefixes(env, []);
+  const shown = (folder: string) =>
+    isAbsolute(folder) && (isSystem(folder) || prefixes.some((at) => folder === at || folder.startsWith(`${at}/`)));
+  return [...new Set((env.PATH ?? "").split(delimiter).filter(shown))].join(delimiter);
+}
+
 /** A folder, or the link that stands for one since distributions merged /bin into /usr. */
 function asItIs(path: string): Mount[] {
   const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -95,8 +103,20 @@ function asItIs(path: string): Mount[] {
   return [{ access: "read-only", path }];
 }
 
-/** Folders outside the system's own in which programs are installed, none inside another. */
+const known = new Map<string, string[]>();
+
+/** Folders outside the system's own in which programs are installed, none inside another. Looked for once. */
 export function installPrefixes(env: Environment, programs: readonly string[]): string[] {
+  const key = JSON.stringify([env.PATH, env.HOME, ...TOOLCHAINS.map((name) => env[name]), programs]);
+  const found = known.get(key) ?? findPrefixes(env, programs);
+  known.set(key, found);
+  return found;
+}
+
+/** Variables that say where a toolchain is. */
+const TOOLCHAINS = ["RUSTUP_HOME", "CARGO_HOME", "GOROOT", "GOMODCACHE", "JAVA_HOME"];
+
+function findPrefixes(env: Environment, programs: readonly string[]): string[] {
   const folders = (env.PATH ?? "").split(delimiter).filter((folder) => isAbsolute(folder) && existsSync(folder));
   const home = env.HOME === undefined ? null : realPath(env.HOME);
   const found = new Set<string>();
@@ -115,7 +135,7 @@ export function installPrefixes(env: Environment, programs: readonly string[]): 
     }
   }
   if (home !== null) for (const name of FETCHED) if (existsSync(join(home, name))) found.add(join(home, name));
-  for (const name of ["RUSTUP_HOME", "CARGO_HOME", "GOROOT", "GOMODCACHE", "JAVA_HOME"]) {
+  for (const name of TOOLCHAINS) {
     const path = env[name] === undefined ? null : realPath(env[name]);
     if (path !== null) add(path);
   }

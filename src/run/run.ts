@@ -1,4 +1,6 @@
 // One run in progress: what every step shares. Steps change the state only through `record`, which writes the journal first.
+
+import type { Constraints } from "../acceptance/index.js";
 import type { Catalog, CatalogAgent } from "../catalog/index.js";
 import { blockedClasses, effectiveCapabilities, findAgent } from "../catalog/index.js";
 import { NutError } from "../errors.js";
@@ -13,7 +15,6 @@ import type { AgentRunner } from "./agents/agent.js";
 import type { AgentEvents } from "./agents/agent-events.js";
 import type { Spent } from "./agents/breakers.js";
 import type { Budget } from "./agents/budget.js";
-import type { Constraints } from "./plan/constraints.js";
 import type { RunFolder } from "./record/folder.js";
 import type { Journal } from "./record/journal.js";
 import type { RunOptions } from "./record/options.js";

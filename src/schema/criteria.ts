@@ -1,7 +1,36 @@
 // tests/criteria.json: what the harness runs to decide whether the work is done.
 import { z } from "zod";
 
-export const TEST_FRAMEWORKS = ["shell", "pytest", "go-test", "jest", "custom"] as const;
+/** Every type a criterion may have. */
+export const CRITERION_TYPES = [
+  "shell",
+  "custom",
+  "node-test",
+  "vitest",
+  "jest",
+  "pytest",
+  "go-test",
+  "cargo-test",
+  "junit",
+  "playwright",
+  "tap",
+  "api_test",
+  "sql_check",
+] as const;
+
+export const TEST_FRAMEWORKS = [
+  "shell",
+  "pytest",
+  "go-test",
+  "jest",
+  "custom",
+  "node-test",
+  "vitest",
+  "cargo-test",
+  "junit",
+  "playwright",
+  "tap",
+] as const;
 
 export const Expected = z.looseObject({
   exit_code: z.int().optional(),
@@ -15,11 +44,16 @@ export const Expected = z.looseObject({
 export const Criterion = z.looseObject({
   id: z.string().min(1),
   description: z.string().optional(),
-  type: z.string().min(1).describe("shell, pytest, go-test, jest, custom, api_test, sql_check"),
+  type: z.string().min(1).describe(CRITERION_TYPES.join(", ")),
   script: z.string().optional().describe("path from the bundle's root"),
   query: z.string().optional(),
   command: z.string().optional().describe("a shell line, instead of a script"),
-  database: z.string().optional().describe("path of a SQLite file in the result, instead of a credential"),
+  database: z
+    .string()
+    .optional()
+    .describe("path of a SQLite file in the result, or postgres: a fresh server of the check's own"),
+  setup: z.string().optional().describe("script that fills the fresh database; its connection is in PG* variables"),
+  report: z.string().optional().describe("path of the JUnit XML or TAP file the check writes, from the bundle's root"),
   endpoint: z.string().optional().describe("such as GET /api/v1/users, declared in apis/endpoints.json"),
   base_url: z.string().optional().describe("where the endpoint is, when apis/endpoints.json does not say"),
   start: z.string().optional().describe("script that serves the result on 127.0.0.1:$PORT while the endpoint is asked"),
@@ -28,6 +62,16 @@ export const Criterion = z.looseObject({
   credential_ref: z.string().optional().describe("a credential's name"),
   timeout_seconds: z.number().positive().optional(),
   auto_verifiable: z.boolean().optional(),
+  after: z
+    .array(z.string())
+    .readonly()
+    .optional()
+    .describe("ids of criteria whose outputs this one needs, such as a build"),
+  repeatable: z
+    .boolean()
+    .optional()
+    .describe("may run several times although it uses a network or a credential; others always do"),
+  needs: z.array(z.string()).optional().describe("ptrace: the check is a debugger or a tracer"),
   expected: Expected.optional(),
 });
 

@@ -102,6 +102,14 @@ export const Manifest = z
         test_scripts: z.array(path()).optional(),
         auto_verifiable: z.boolean().optional(),
         checklist: z.array(z.string()).optional().describe("what done looks like"),
+        subject: z
+          .array(path())
+          .optional()
+          .describe("paths, folders (src/) and patterns that are the work; by default all but tests and settings"),
+        controls: z
+          .array(z.looseObject({ name: z.string().min(1), files: z.record(path(), path()) }))
+          .optional()
+          .describe("wrong tests, which right work must fail: path in the tree to path in the request"),
       })
       .optional(),
     harness: z

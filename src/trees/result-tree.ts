@@ -68,16 +68,19 @@ function listEntry(path: string): ListedEntry | null {
 }
 
 /** The files and links of a tree with their hashes. */
-function lookAtFiles(root: string, counts: Counts = () => true): Tree {
+export function lookAtFiles(root: string, counts: Counts = () => true): Tree {
   const tree = lookAt(root, { skip: (path) => !counts(path) });
   const files = [...tree.entries].filter(([, { type }]) => type === "file" || type === "link");
   return { ...tree, entries: new Map(files.sort(([a], [b]) => byBytes(a, b))) };
 }
 
 /** Digest of a tree: sha256 over one row per file, `<f|x|l> <sha256 of content> <path>\n`, in byte order of the paths. */
-export function treeDigest(root: string, counts?: Counts): string {
+export const treeDigest = (root: string, counts?: Counts): string => entriesDigest(lookAtFiles(root, counts).entries);
+
+/** The same digest for entries that are known already, in byte order of their paths. */
+export function entriesDigest(entries: Tree["entries"]): string {
   const digest = createHash("sha256");
-  for (const [path, { type, executable, hash }] of lookAtFiles(root, counts).entries) {
+  for (const [path, { type, executable, hash }] of entries) {
     digest.update(`${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`);
   }
   return `sha256:${digest.digest("hex")}`;
@@ -101,7 +104,8 @@ export function resultChanges(before: string, after: string, counts: Counts = is
   return changes.map((change) => withLines(change, before, after));
 }
 
-function withLines({ path, kind, before, after }: Change, oldRoot: string, newRoot: string): ResultChange {
+/** One change with its lines; `oldRoot` and `newRoot` are the trees it was found between. */
+export function withLines({ path, kind, before, after }: Change, oldRoot: string, newRoot: string): ResultChange {
   const [old, now] = [textOf(oldRoot, path, before), textOf(newRoot, path, after)];
   return {
     path,

@@ -231,7 +231,7 @@ describe("a hostile result", () => {
 
   it("is told apart when it changes how tests are run", async () => {
     const { accept } = make([criterion], GREETS, { "files/greeting.txt": "hello\n", "conftest.py": "import os\n" });
-    expect((await accept()).warnings).toContain("the result changes how tests are run: conftest.py");
+    expect((await accept()).warnings).toContain("changed outside the subject, and used in no check: conftest.py");
   });
 });
 

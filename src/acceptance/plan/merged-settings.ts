@@ -1,5 +1,6 @@
 // Settings files that are half work, half steering. Dependencies belong to whoever wrote the code; scripts, runners and
 // their options belong to whoever asks. The room gets the base's file with the work's dependencies in it.
+import { isDeepStrictEqual } from "node:util";
 import { parse as parseToml, stringify as stringifyToml } from "@decimalturn/toml-patch";
 
 type Table = Record<string, unknown>;
@@ -19,19 +20,18 @@ const FROM_THE_WORK: Readonly<Record<string, readonly string[]>> = {
     "project.dependencies",
     "project.optional-dependencies",
     "dependency-groups",
-    "build-system",
+    "build-system.requires",
     "tool.poetry.dependencies",
-    "tool.poetry.group",
-    "tool.uv.sources",
+    "tool.poetry.group.*.dependencies",
   ],
   "Cargo.toml": [
     "dependencies",
     "dev-dependencies",
     "build-dependencies",
-    "features",
     "workspace.dependencies",
     "target.*.dependencies",
     "target.*.dev-dependencies",
+    "target.*.build-dependencies",
   ],
 };
 
@@ -77,6 +77,12 @@ export function mergeSettings(path: string, base: string | null, work: string): 
     }
   }
   return changed ? write(name, merged) : null;
+}
+
+/** Whether two texts of a settings file say the same. */
+export function sameSettings(path: string, one: string, other: string): boolean {
+  const [a, b] = [read(nameOf(path), one), read(nameOf(path), other)];
+  return a !== null && b !== null && isDeepStrictEqual(a, b);
 }
 
 function read(name: string, text: string): Table | null {

@@ -23,7 +23,7 @@ const NAMES: ReadonlySet<string> = new Set(
     "phpunit.xml phpunit.xml.dist",
     // Shells, environments, version control
     ".env .envrc .bashrc .bash_profile .profile .zshenv .zshrc .inputrc .tool-versions mise.toml .mise.toml",
-    ".gitattributes .gitmodules .gitconfig .editorconfig .dockerignore Dockerfile docker-compose.yml compose.yaml",
+    ".python-version .ruby-version .gitmodules .gitconfig",
   ]
     .join(" ")
     .split(" "),
@@ -45,11 +45,7 @@ const FOLDERS: ReadonlySet<string> = new Set([
   ".config",
   ".mvn",
   ".git",
-  ".github",
   ".husky",
-  ".vscode",
-  ".idea",
-  ".devcontainer",
   "node_modules",
   ".yarn",
   ".venv",
@@ -77,15 +73,20 @@ const TEST_FOLDERS: ReadonlySet<string> = new Set([
 const TEST_NAMES =
   /(?:^test_[^/]*\.py|_test\.(?:py|go|rb|exs|cc|cpp|c|rs|dart)|\.(?:test|spec|e2e|cy)\.[cm]?[jt]sx?|(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|php|swift)|^test-[^/]*\.[cm]?js|_spec\.rb|\.snap|\.bats|\.t|\.feature)$/;
 
-/** Modules whose name a test imports and means something else by: an interpreter takes the nearest one. */
-const SHADOWED: ReadonlySet<string> = new Set(
+/** Test libraries of Python: a module of that name is found before the one that was meant. */
+const TEST_LIBRARIES: ReadonlySet<string> = new Set(
+  "pytest _pytest pluggy iniconfig unittest nose doctest hypothesis assertpy mock py tox coverage".split(" "),
+);
+
+/** Python's own modules, which its runners import. */
+const STANDARD_MODULES: ReadonlySet<string> = new Set(
   (
-    "pytest _pytest pluggy unittest nose doctest hypothesis assertpy mock py tox coverage " +
-    "abc argparse ast asyncio base64 builtins collections contextlib copy csv dataclasses datetime decimal enum errno " +
-    "filecmp fractions functools gc glob hashlib heapq hmac html http importlib inspect io itertools json logging math " +
-    "multiprocessing numbers operator os pathlib pdb pickle pkgutil platform pprint queue random re runpy secrets select " +
-    "shlex shutil signal site socket sqlite3 ssl stat statistics string struct subprocess sys sysconfig tempfile textwrap " +
-    "threading time timeit token tokenize traceback types typing urllib uuid warnings weakref xml zipfile zlib"
+    "abc argparse ast asyncio base64 builtins codecs collections contextlib copy csv dataclasses datetime decimal enum " +
+    "errno filecmp fnmatch fractions functools gc glob hashlib heapq hmac html http importlib inspect io itertools json " +
+    "locale logging math multiprocessing numbers operator os pathlib pdb pickle pkgutil platform pprint queue random re " +
+    "runpy secrets select selectors shlex shutil signal site socket sqlite3 ssl stat statistics string struct subprocess " +
+    "sys sysconfig tempfile textwrap threading time timeit token tokenize traceback types typing urllib uuid warnings " +
+    "weakref xml zipfile zlib"
   ).split(" "),
 );
 
@@ -94,7 +95,8 @@ export function isSteering(path: string): boolean {
   const parts = path.split("/");
   const name = parts.at(-1)!;
   if (parts.slice(0, -1).some((part) => FOLDERS.has(part))) return true;
-  return NAMES.has(name) || NAME_PATTERNS.some((pattern) => pattern.test(name)) || isShadowing(parts);
+  if (NAMES.has(name) || NAME_PATTERNS.some((pattern) => pattern.test(name))) return true;
+  return moduleOf(parts).some((module) => TEST_LIBRARIES.has(module));
 }
 
 /** Whether a file is a test, a fixture or a snapshot by its place and name alone. */
@@ -103,12 +105,16 @@ export function isTestFile(path: string): boolean {
   return parts.slice(0, -1).some((part) => TEST_FOLDERS.has(part)) || TEST_NAMES.test(parts.at(-1)!);
 }
 
-/** `json.py`, `pytest/__init__.py`: found before the module that was meant. */
-function isShadowing(parts: readonly string[]): boolean {
+/** `json.py`, `json/__init__.py`: outside a package it is found before the module that was meant. */
+export const isStandardModule = (path: string): boolean =>
+  moduleOf(path.split("/")).some((module) => STANDARD_MODULES.has(module));
+
+/** The names under which Python would import a file. */
+function moduleOf(parts: readonly string[]): string[] {
   const name = parts.at(-1)!;
-  if (!/\.(?:py|so|pyd|pyi)$/.test(name)) return false;
+  if (!/\.(?:py|so|pyd)$/.test(name)) return [];
   const module = name.replace(/\..*$/, "");
-  return SHADOWED.has(module) || (module === "__init__" && SHADOWED.has(parts.at(-2) ?? ""));
+  return module === "__init__" ? [parts.at(-2) ?? ""] : [module];
 }
 
 /** Bytes that a compiler made: a build would take them for fresh, and nobody can read what they do. */

@@ -1,9 +1,8 @@
 // What is wrong with what an agent left, before any test is run. Pure: changes and rules in, sentences out.
 import { posix } from "node:path";
+import { type Constraints, pathAllowed, violations } from "../../acceptance/index.js";
 import type { GitFacts } from "../../trees/git-facts.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
-import { type Constraints, violations } from "../plan/constraints.js";
-import { pathAllowed } from "../plan/paths.js";
 import type { RunTask } from "../plan/plan.js";
 
 export interface JudgeInput {

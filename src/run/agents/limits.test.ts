@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readConstraints, violations } from "../plan/constraints.js";
+import { readConstraints, violations } from "../../acceptance/index.js";
 import { agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
 import { DEFAULT_BUDGET, parseBudget } from "./budget.js";
 

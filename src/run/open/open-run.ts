@@ -1,7 +1,7 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { planChecks } from "../../acceptance/index.js";
+import { planChecks, readConstraints } from "../../acceptance/index.js";
 import { assess, estimateTokens, listFolder } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
@@ -20,7 +20,6 @@ import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets } from "../agents/credentials.js";
-import { readConstraints } from "../plan/constraints.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal, readJournal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";

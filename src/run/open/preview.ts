@@ -2,11 +2,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { readConstraints } from "../../acceptance/index.js";
 import type { Catalog } from "../../catalog/index.js";
 import type { Context } from "../../operation.js";
 import type { AgentRunner } from "../agents/agent.js";
 import type { Budget } from "../agents/budget.js";
-import { readConstraints } from "../plan/constraints.js";
 import { givenPlan, planFacts, plansWithLead } from "../plan/make-plan.js";
 import { defaultPlan, readPlan } from "../plan/plan.js";
 import { runFolder } from "../record/folder.js";

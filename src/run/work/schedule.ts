@@ -1,5 +1,5 @@
 // Which tasks to start now. Pure: what is done, what runs, what is allowed → the next starts.
-import { pathsOverlap } from "../plan/paths.js";
+import { pathsOverlap } from "../../acceptance/index.js";
 import type { RunTask } from "../plan/plan.js";
 
 export interface ScheduleFacts {

@@ -1,31 +1,15 @@
 // What there is to run, read from the request alone: criteria first, then test scripts no criterion uses.
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NutError } from "../errors.js";
-import { Criteria, type Criterion } from "../schema/criteria.js";
-import { Endpoints } from "../schema/endpoints.js";
-import type { Manifest } from "../schema/manifest.js";
+import { NutError } from "../../errors.js";
+import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
+import { Endpoints } from "../../schema/endpoints.js";
+import type { Manifest } from "../../schema/manifest.js";
+import type { Check, CheckKind, CheckPlan } from "../model.js";
 
-export const DEFAULT_TIMEOUT_SECONDS = 300;
-const KINDS = ["shell", "pytest", "go-test", "jest", "custom", "api_test", "sql_check"] as const;
-export type CheckKind = (typeof KINDS)[number];
-
-export interface Check extends Criterion {
-  /** null when the type is unknown and there is no script to run either. */
-  readonly kind: CheckKind | null;
-  readonly timeoutMs: number;
-  /** false: a person judges it, and nobody else. */
-  readonly automatic: boolean;
-}
-
-export interface CheckPlan {
-  readonly checks: readonly Check[];
-  readonly endpoints: Endpoints | null;
-  /** Whether a path is one of the request's own tests, which no result may change. */
-  readonly isOwnTest: (path: string) => boolean;
-  /** Tests that are named one by one, wherever they stand. */
-  readonly ownFiles: readonly string[];
-}
+const DEFAULT_TIMEOUT_SECONDS = 300;
+/** A timer holds 31 bits of milliseconds. */
+const LONGEST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
 /** Throws CRITERIA_INVALID when the request's criteria cannot be read. */
 export function planChecks(request: string, manifest: Manifest): CheckPlan {
@@ -34,33 +18,48 @@ export function planChecks(request: string, manifest: Manifest): CheckPlan {
   const criteria = readJson(request, file, Criteria, acceptance.criteria_file !== undefined);
   const framework = criteria?.test_framework ?? "shell";
   const automatic = criteria?.auto_verifiable ?? acceptance.auto_verifiable ?? true;
-  const checks = (criteria?.criteria ?? []).map((criterion) => toCheck(criterion, framework, automatic));
+  const checks = (criteria?.criteria ?? []).map((criterion) => toCheck(criterion, { framework, automatic, file }));
   assertDistinct(checks, file);
+  assertOrder(checks, file);
 
   const used = new Set(checks.map(({ script }) => script));
   for (const script of acceptance.test_scripts ?? []) {
     if (used.has(script)) continue;
     const kind = kindOfScript(script, framework);
-    checks.push({ id: script, type: kind, script, kind, timeoutMs: DEFAULT_TIMEOUT_SECONDS * 1000, automatic });
+    checks.push(toCheck({ id: script, type: kind, script }, { framework, automatic, file }));
   }
-  const named = checks.flatMap(({ script, start }) => [script, start]).filter((path) => path !== undefined);
-  const ownFiles = [...new Set(["nutshell.json", file, ...named])];
+  const named = checks.flatMap(({ script, start, setup }) => [script, start, setup]);
+  const ownFiles = [...new Set(["nutshell.json", file, ...named.filter((path) => path !== undefined)])];
   return {
     checks,
     endpoints: readJson(request, manifest.apis?.endpoints_spec ?? "apis/endpoints.json", Endpoints, false),
     isOwnTest: (path) => path.startsWith("tests/") || path === "tests" || ownFiles.includes(path),
     ownFiles,
+    subject: acceptance.subject ?? null,
+    controls: acceptance.controls ?? [],
   };
 }
 
-function toCheck(criterion: Criterion, framework: CheckKind, automatic: boolean): Check {
-  const known = KINDS.find((kind) => kind === criterion.type);
+interface Defaults {
+  readonly framework: CheckKind;
+  readonly automatic: boolean;
+  readonly file: string;
+}
+
+function toCheck(criterion: Criterion, { framework, automatic, file }: Defaults): Check {
+  const known = CRITERION_TYPES.find((kind) => kind === criterion.type);
   const runs = criterion.script !== undefined || criterion.command !== undefined;
+  const seconds = criterion.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
+  if (seconds > LONGEST_SECONDS) {
+    throw invalid(`${file}: "${criterion.id}" may take ${seconds} s, which is longer than ${LONGEST_SECONDS} s`);
+  }
   return {
     ...criterion,
     kind: known ?? (runs ? framework : null),
-    timeoutMs: (criterion.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
+    timeoutMs: seconds * 1000,
     automatic: criterion.auto_verifiable ?? automatic,
+    after: criterion.after ?? [],
+    repeatable: criterion.repeatable === true,
   };
 }
 
@@ -75,13 +74,36 @@ function kindOfScript(script: string, framework: CheckKind): CheckKind {
 function assertDistinct(checks: readonly Check[], file: string): void {
   const seen = new Set<string>();
   for (const { id } of checks) {
-    if (seen.has(id))
-      throw new NutError("CRITERIA_INVALID", `${file}: two criteria are called "${id}"`, {
-        hint: "give each criterion an id of its own, then: nutshell check",
-      });
+    if (seen.has(id)) throw invalid(`${file}: two criteria are called "${id}"`);
     seen.add(id);
   }
 }
+
+/** What comes after something must name it, and nothing comes after itself. */
+function assertOrder(checks: readonly Check[], file: string): void {
+  const waiting = new Map(checks.map(({ id, after }) => [id, new Set(after)]));
+  const followers = new Map<string, string[]>();
+  for (const { id, after } of checks) {
+    for (const earlier of after) {
+      if (!waiting.has(earlier)) throw invalid(`${file}: "${id}" comes after "${earlier}", which is no criterion`);
+      followers.set(earlier, [...(followers.get(earlier) ?? []), id]);
+    }
+  }
+  const free = checks.filter(({ after }) => after.length === 0).map(({ id }) => id);
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    waiting.delete(id);
+    for (const next of followers.get(id) ?? []) {
+      const rest = waiting.get(next)!;
+      rest.delete(id);
+      if (rest.size === 0) free.push(next);
+    }
+  }
+  const [stuck] = waiting.keys();
+  if (stuck !== undefined) throw invalid(`${file}: "${stuck}" comes after itself`);
+}
+
+const invalid = (message: string): NutError =>
+  new NutError("CRITERIA_INVALID", message, { hint: "mend the file, then: nutshell check" });
 
 interface Schema<T> {
   safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly Issue[] } };

@@ -1,0 +1,178 @@
+// Which changes of a result are the work. Only they are in a room; everything else there is the base's. The request
+// declares its subject, or the default holds: all that the constraints allow, except tests, files that steer checks, what
+// a compiler made, and the checkers that the request's own commands name.
+import { posix } from "node:path";
+import type { ResultChange } from "../../trees/result-tree.js";
+import type { CheckPlan } from "../model.js";
+import { readConstraints, violations } from "./constraints.js";
+import { isHalfWork, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
+import { pathAllowed } from "./paths.js";
+import { isBuilt, isStandardModule, isSteering, isTestFile } from "./steering.js";
+
+/** A tree, as far as it must be read to tell work from the rest. */
+export interface ReadableTree {
+  /** null when there is no such file, or it is no text. */
+  text(path: string): string | null;
+  exists(path: string): boolean;
+}
+
+export interface SubjectFacts {
+  readonly plan: CheckPlan;
+  readonly constraints: readonly string[];
+  readonly changes: readonly ResultChange[];
+  readonly base: ReadableTree;
+  readonly result: ReadableTree & {
+    /** The first bytes of a file. */
+    head(path: string): Uint8Array;
+    /** Where a link leads, as it is written. */
+    link(path: string): string;
+  };
+  /** Texts of the request's own tests and commands: what they name is part of the check. */
+  readonly checkTexts: readonly string[];
+  readonly hasAssertions: (path: string, text: string) => boolean;
+}
+
+export interface Subject {
+  /** Changes that are the work. */
+  readonly work: readonly ResultChange[];
+  /** Settings that are half work, as the room gets them. */
+  readonly merged: ReadonlyMap<string, string>;
+  /** Changes that are delivered and shown, but in no room. */
+  readonly outside: readonly Outside[];
+}
+
+export interface Outside {
+  readonly path: string;
+  readonly why: string;
+}
+
+export function findSubject(facts: SubjectFacts): Subject {
+  const work: ResultChange[] = [];
+  const outside: Outside[] = [];
+  const merged = new Map<string, string>();
+  const asks = questions(facts);
+  const locks = new Set<string>();
+  for (const change of facts.changes) {
+    const why = whyOutside(change, facts, asks);
+    if (why === null) {
+      work.push(change);
+      continue;
+    }
+    const half = facts.plan.subject === null && why === STEERS ? mergedText(change, facts) : null;
+    if (half !== null) {
+      merged.set(change.path, half);
+      for (const lock of locksOf(change.path)) locks.add(lock);
+    }
+    const whole = half !== null && sameSettings(change.path, half, facts.result.text(change.path) ?? "");
+    if (!whole) outside.push({ path: change.path, why });
+  }
+  // A lock file belongs to the dependencies it locks.
+  const follows = ({ path, why }: Outside) => why === STEERS && locks.has(path);
+  const following = new Set(outside.filter(follows).map(({ path }) => path));
+  return {
+    work: [...work, ...facts.changes.filter(({ path }) => following.has(path))],
+    merged,
+    outside: outside.filter((row) => !follows(row)),
+  };
+}
+
+const STEERS = "it steers checks";
+
+interface Questions {
+  readonly forbidden: ReadonlyMap<string, string>;
+  readonly isNamedChecker: (path: string) => boolean;
+  readonly isNamed: (path: string) => boolean;
+}
+
+function questions({ changes, constraints, base, checkTexts, hasAssertions }: SubjectFacts): Questions {
+  const forbidden = new Map<string, string>();
+  for (const { path, constraint } of violations(changes, readConstraints(constraints).rules)) {
+    forbidden.set(path, constraint);
+  }
+  const names = namesIn(checkTexts);
+  const isNamed = (path: string) => names.has(posix.basename(path)) || names.has(stem(path));
+  return {
+    forbidden,
+    isNamed: (path) => names.has(posix.basename(path)),
+    isNamedChecker: (path) => {
+      if (!isNamed(path)) return false;
+      if (CHECKER.test(posix.basename(path))) return true;
+      const text = base.text(path);
+      return text !== null && hasAssertions(path, text);
+    },
+  };
+}
+
+/** Names of files that check something. */
+const CHECKER =
+  /(?:^|[-_.])(?:checks?|checker|verify|verifier|validate|tests?|spec|asserts?|assertions?|expect|expected|golden|fixtures?|helpers?|harness)(?:[-_.]|$)/i;
+
+/** Every name in the texts that could be a file's, without folders. */
+function namesIn(texts: readonly string[]): ReadonlySet<string> {
+  const names = new Set<string>();
+  for (const text of texts) {
+    for (const [word] of text.matchAll(/[\p{L}\p{N}_.@+-]+/gu)) names.add(word);
+  }
+  return names;
+}
+
+/** A name as an import gives it: without its last extension. */
+const stem = (path: string): string => posix.basename(path).replace(/\.[^.]+$/, "");
+
+/** null when the change is the work. */
+function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions): string | null {
+  const { path, kind } = change;
+  const constraint = asks.forbidden.get(path);
+  if (constraint !== undefined) return `the request forbids it: ${constraint}`;
+  const place = whyPlaceOutside(path, facts);
+  if (place !== null) return place;
+  if (change.link === true) return whyLinkOutside(change, facts);
+  if (facts.plan.subject !== null) return null;
+  if (kind !== "deleted" && isBuilt(path, facts.result.head(path))) return "a compiler made it";
+  if (asks.isNamedChecker(path)) return "the request's own checks name it";
+  if (kind === "created" && isShadowing(path, facts) && !asks.isNamed(path)) return "it hides a module of Python's own";
+  return null;
+}
+
+/** What the place and name alone say. */
+function whyPlaceOutside(path: string, { plan }: SubjectFacts): string | null {
+  if (plan.isOwnTest(path)) return "it is one of the request's own tests";
+  if (plan.subject !== null) return isDeclared(path, plan.subject) ? null : "it is not in the declared subject";
+  if (isTestFile(path)) return "it is a test";
+  return isSteering(path) ? STEERS : null;
+}
+
+/** A folder brings tests and steering files along only when it is a folder of such. */
+function isDeclared(path: string, subject: readonly string[]): boolean {
+  const special = isTestFile(path) || isSteering(path);
+  return subject.some((entry) => {
+    if (!pathAllowed(path, [entry])) return false;
+    if (!special || !entry.endsWith("/")) return true;
+    return isTestFile(`${entry}x`) || isSteering(`${entry}x`);
+  });
+}
+
+/** A link is the work when what it leads to is. */
+function whyLinkOutside({ path }: ResultChange, facts: SubjectFacts): string | null {
+  const target = facts.result.link(path);
+  const place = posix.normalize(posix.join(posix.dirname(path), target));
+  if (target.startsWith("/") || place.startsWith("..")) return "it is a link that leads out of the tree";
+  const inside = whyPlaceOutside(place, facts) ?? whyPlaceOutside(`${place}/x`, facts);
+  return inside === null ? null : "it is a link to what is not the work";
+}
+
+/** A module of Python's own name counts as meant when it stands in a package, new or as the base has it. */
+function isShadowing(path: string, { base, result }: SubjectFacts): boolean {
+  if (!isStandardModule(path)) return false;
+  const own = posix.basename(path) === "__init__.py" ? posix.dirname(path) : path;
+  const folder = posix.dirname(own);
+  if (folder === "." || folder === "files") return true;
+  const isPackage = (tree: ReadableTree) => tree.exists(`${folder}/__init__.py`);
+  return base.exists(folder) ? !isPackage(base) : !isPackage(result);
+}
+
+function mergedText({ path, kind, link }: ResultChange, { base, result }: SubjectFacts): string | null {
+  if (!isHalfWork(path) || kind === "deleted" || link === true) return null;
+  const now = result.text(path);
+  return now === null ? null : mergeSettings(path, base.text(path), now);
+}

@@ -1,0 +1,191 @@
+// The trees a check is run on: the base as it was, the base with the work in it, and the base with everything the result
+// changed. None of them is a copy of the base: they are layers over it.
+import {
+  closeSync,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { byBytes, isText } from "../../files/index.js";
+import type { Manifest } from "../../schema/manifest.js";
+import {
+  copyTree,
+  deliverable,
+  entriesDigest,
+  isResult,
+  lookAtFiles,
+  type ResultChange,
+  withLines,
+} from "../../trees/result-tree.js";
+import { compareTrees, type Tree, type TreeEntry } from "../../trees/tree.js";
+import { isFolderAbove, testsDigest } from "../clean-tree.js";
+import type { CheckPlan } from "../model.js";
+import { isSteering, isTestFile } from "../plan/steering.js";
+import { findSubject, type ReadableTree, type Subject, type SubjectFacts } from "../plan/subject.js";
+import { type Layers, layersOf, putOver } from "./layers.js";
+import { type RoomTree, roomTree } from "./room-tree.js";
+
+export interface TreeParts {
+  readonly request: string;
+  readonly manifest: Manifest;
+  readonly plan: CheckPlan;
+  /** The untouched tree. */
+  readonly base: string;
+  readonly result: string;
+  /** An empty folder of ours. */
+  readonly folder: string;
+  readonly hasAssertions: SubjectFacts["hasAssertions"];
+}
+
+export interface Trees {
+  readonly base: RoomTree;
+  readonly result: RoomTree;
+  /** With every change, those outside the subject too; null when there are none. */
+  readonly steered: RoomTree | null;
+  readonly subject: Subject;
+  /** Everything the result changed. */
+  readonly changes: readonly ResultChange[];
+  readonly digests: { readonly result: string; readonly tests: string };
+}
+
+/** Not part of any tree under test. */
+const HIDDEN = [".git", ".nexus"];
+
+export function buildTrees(parts: TreeParts): Trees {
+  const { request, plan, base, result, folder } = parts;
+  const before = lookAtFiles(base, isResult);
+  const after = base === result ? before : lookAtFiles(result, isResult);
+  const changes = compareTrees(before, after).map((change) => withLines(change, base, result));
+  const subject = findSubject(subjectFacts(parts, changes));
+  const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
+  const worked = new Set([...subject.work.map(({ path }) => path)]);
+  const guards = (path: string) => !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path));
+  const layered = (name: string, delta: Delta) => {
+    const removed = writeDelta(join(folder, name), result, delta);
+    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), guards);
+  };
+  const everything = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
+  return {
+    base: roomTree(untouched, guards),
+    result: layered("work", { changes: subject.work, texts: subject.merged }),
+    steered: subject.outside.length === 0 ? null : layered("everything", { changes: everything, texts: new Map() }),
+    subject,
+    changes,
+    digests: {
+      result: resultDigest(before, after, everything, lookAtFiles(request, ownTests(plan)), plan),
+      tests: testsDigest(request, plan),
+    },
+  };
+}
+
+/** In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name. */
+function withOwnTests(layers: Layers, { request, base, plan, folder }: TreeParts): Layers {
+  if (base === request) return layers;
+  const own = join(folder, "own");
+  copyTree(request, own, ownTests(plan));
+  return putOver(layers, { folder: own });
+}
+
+const ownTests = (plan: CheckPlan) => (path: string) => plan.isOwnTest(path) || isFolderAbove(path, plan);
+
+/** The digest a copy of the tree would have: the base, what the result can deliver, the request's own tests. */
+function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[], own: Tree, plan: CheckPlan): string {
+  const entries = new Map<string, TreeEntry>(before.entries);
+  for (const { path, kind } of changes) {
+    if (kind === "deleted") entries.delete(path);
+    else entries.set(path, after.entries.get(path)!);
+  }
+  for (const [path, entry] of own.entries) if (plan.isOwnTest(path) && isResult(path)) entries.set(path, entry);
+  // Packing computes fields of the manifest, and the request's own digest covers it.
+  entries.delete("nutshell.json");
+  return entriesDigest(new Map([...entries].sort(([a], [b]) => byBytes(a, b))));
+}
+
+function subjectFacts(parts: TreeParts, changes: readonly ResultChange[]): SubjectFacts {
+  const { plan, manifest, base, result, hasAssertions } = parts;
+  return {
+    plan,
+    constraints: manifest.harness?.constraints ?? [],
+    changes,
+    base: readable(base),
+    result: {
+      ...readable(result),
+      head: (path) => firstBytes(join(result, path)),
+      link: (path) => readlinkSync(join(result, path)),
+    },
+    checkTexts: checkTexts(parts),
+    hasAssertions,
+  };
+}
+
+/** Larger files are data. */
+const TEXT_LIMIT = 4 * 1024 * 1024;
+
+function readable(root: string): ReadableTree {
+  const stat = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false });
+  return {
+    exists: (path) => stat(path) !== undefined,
+    text: (path) => {
+      const found = stat(path);
+      if (found?.isFile() !== true || found.size > TEXT_LIMIT) return null;
+      const bytes = readFileSync(join(root, path));
+      return isText(bytes) ? bytes.toString("utf8") : null;
+    },
+  };
+}
+
+function firstBytes(path: string): Uint8Array {
+  const bytes = new Uint8Array(4);
+  const file = openSync(path, "r");
+  try {
+    return bytes.subarray(0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Commands of the criteria and texts of the request's own tests. */
+function checkTexts({ request, plan }: TreeParts): string[] {
+  const { text } = readable(request);
+  const commands = plan.checks.flatMap(({ command, start }) => [command, start]);
+  const own = [...lookAtFiles(request, ownTests(plan)).entries.keys()].filter((path) => path !== "nutshell.json");
+  return [...commands, ...own.map(text)].filter((words) => typeof words === "string");
+}
+
+interface Delta {
+  readonly changes: readonly ResultChange[];
+  /** Files whose content is ours. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Older than any source, so that a build makes anew what somebody delivered ready-made. */
+const LONG_AGO = new Date("2001-01-01T00:00:00Z");
+
+/** Writes the changed files to a folder of ours; returns what goes away. */
+function writeDelta(folder: string, result: string, { changes, texts }: Delta): string[] {
+  mkdirSync(folder, { recursive: true });
+  const now = new Date();
+  for (const { path, kind, link } of changes) {
+    if (kind === "deleted" || texts.has(path)) continue;
+    const [from, to] = [join(result, path), join(folder, path)];
+    mkdirSync(dirname(to), { recursive: true });
+    if (link === true) symlinkSync(readlinkSync(from), to);
+    else {
+      copyFileSync(from, to);
+      utimesSync(to, now, kind === "created" ? LONG_AGO : now);
+    }
+  }
+  for (const [path, text] of texts) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return changes.filter(({ kind }) => kind === "deleted").map(({ path }) => path);
+}

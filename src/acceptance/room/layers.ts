@@ -1,0 +1,125 @@
+// A tree put together from folders that nobody writes to: which folders, what of them is not there, and where each file
+// is on this machine. Making one copies nothing.
+import { lstatSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { byBytes } from "../../files/index.js";
+import { pathsIn } from "../../trees/tree.js";
+import type { TreeView } from "../runners/index.js";
+
+export interface Placed {
+  readonly type: "file" | "link" | "folder" | "other";
+  /** Where it is on this machine. */
+  readonly from: string;
+}
+
+export interface Layers {
+  /** Folders on this machine, the topmost first. */
+  readonly folders: readonly string[];
+  /** Paths that lower layers have and the tree has not, none of them below another. */
+  readonly removed: readonly string[];
+  readonly entries: ReadonlyMap<string, Placed>;
+}
+
+/** One folder as a tree of its own. `hides` leaves out what stands in the folder and is no part of the tree. */
+export function layersOf(folder: string, hides: readonly string[] = []): Layers {
+  const entries = new Map(listFolder(folder, (path) => hides.includes(path)));
+  const removed = hides.filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined);
+  return { folders: [folder], removed, entries };
+}
+
+export interface Layer {
+  readonly folder: string;
+  /** Paths below that go away. */
+  readonly removed?: readonly string[];
+}
+
+/** The tree with a layer on top. */
+export function putOver(layers: Layers, { folder, removed = [] }: Layer): Layers {
+  const added = new Map(listFolder(folder));
+  const entries = new Map(layers.entries);
+  const gone = removed.filter((path) => goes(path, added));
+  removeBelow(entries, gone);
+  // What is no folder any more holds nothing any more.
+  const solid = [...added.keys()].filter(
+    (path) => added.get(path)!.type !== "folder" && entries.get(path)?.type === "folder",
+  );
+  removeBelow(entries, solid);
+  for (const [path, placed] of added) entries.set(path, placed);
+  return {
+    folders: [folder, ...layers.folders],
+    removed: [...layers.removed, ...gone].filter((path) => goes(path, added)),
+    entries,
+  };
+}
+
+/** The tree with some of its files in another version. */
+export function putFiles(layers: Layers, folder: string, paths: Iterable<string>): Layers {
+  const entries = new Map(layers.entries);
+  for (const path of paths) {
+    for (const above of foldersAbove(path)) if (!entries.has(above)) entries.set(above, { type: "folder", from: "" });
+    entries.set(path, { type: "file", from: join(folder, path) });
+  }
+  return { ...layers, folders: [folder, ...layers.folders], entries };
+}
+
+/** What the layer puts there, above it or below it stays: removing it would remove the layer's own, or lead through a link. */
+function goes(path: string, added: ReadonlyMap<string, Placed>): boolean {
+  if (added.has(path)) return false;
+  return foldersAbove(path).every((folder) => (added.get(folder)?.type ?? "folder") === "folder");
+}
+
+function removeBelow(entries: Map<string, Placed>, paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const gone = new Set(paths);
+  for (const path of entries.keys()) {
+    if (gone.has(path) || foldersAbove(path).some((folder) => gone.has(folder))) entries.delete(path);
+  }
+}
+
+function* listFolder(folder: string, skip?: (path: string) => boolean): Generator<[string, Placed]> {
+  for (const path of pathsIn(folder, skip)) {
+    const from = join(folder, path);
+    const stat = lstatSync(from);
+    const type = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : "other";
+    yield [path, { type, from }];
+  }
+}
+
+function foldersAbove(path: string): string[] {
+  const found: string[] = [];
+  for (let at = path.lastIndexOf("/"); at > 0; at = path.lastIndexOf("/", at - 1)) found.push(path.slice(0, at));
+  return found;
+}
+
+/** Larger files are data, not a text somebody wrote. */
+const TEXT_LIMIT = 4 * 1024 * 1024;
+
+/** The tree as runners and controls look at it. Links are not followed. */
+export function viewOf({ entries }: Layers): TreeView {
+  let children: Map<string, string[]> | null = null;
+  return {
+    exists: (path) => path === "" || entries.has(path),
+    read: (path) => {
+      const placed = entries.get(path);
+      if (placed?.type !== "file" || lstatSync(placed.from).size > TEXT_LIMIT) return null;
+      return readFileSync(placed.from, "utf8");
+    },
+    list: (folder) => {
+      children ??= childrenOf(entries);
+      return children.get(folder) ?? [];
+    },
+  };
+}
+
+function childrenOf(entries: ReadonlyMap<string, Placed>): Map<string, string[]> {
+  const children = new Map<string, string[]>();
+  for (const [path, { type }] of entries) {
+    const cut = path.lastIndexOf("/");
+    const [folder, name] = [path.slice(0, Math.max(0, cut)), path.slice(cut + 1)];
+    const names = children.get(folder) ?? [];
+    names.push(type === "folder" ? `${name}/` : name);
+    children.set(folder, names);
+  }
+  for (const names of children.values()) names.sort(byBytes);
+  return children;
+}

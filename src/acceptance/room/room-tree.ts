@@ -1,0 +1,42 @@
+// A tree that rooms are made of, as often as a check is run: its layers, and what of it may not change meanwhile.
+import { basename } from "node:path";
+import type { TreeView } from "../runners/index.js";
+import { type Cover, coverOf } from "./cover.js";
+import { type Layers, viewOf } from "./layers.js";
+
+export interface RoomTree {
+  readonly layers: Layers;
+  readonly view: TreeView;
+  readonly cover: Cover;
+  /** Every file that may not change while a check runs. */
+  readonly guarded: readonly string[];
+  /** Whether a file of that name is somewhere in it. */
+  readonly has: (name: string) => boolean;
+}
+
+export function roomTree(layers: Layers, isGuarded: (path: string) => boolean): RoomTree {
+  const files = [...layers.entries].filter(([, { type }]) => type === "file" || type === "link").map(([path]) => path);
+  const guarded = files.filter(isGuarded);
+  const guards = new Set(guarded);
+  const names = new Set(files.map((path) => basename(path)));
+  return {
+    layers,
+    view: viewOf(layers),
+    cover: withoutLinks(
+      coverOf(files, (path) => guards.has(path)),
+      layers,
+    ),
+    guarded,
+    has: (name) => names.has(name),
+  };
+}
+
+/** A mount lands where a link leads, so a link of its own is compared instead. */
+function withoutLinks({ anchors, frozen, compared }: Cover, { entries }: Layers): Cover {
+  const isLink = (path: string) => entries.get(path)?.type === "link";
+  return {
+    anchors,
+    frozen: frozen.filter((path) => !isLink(path)),
+    compared: [...compared, ...frozen.filter(isLink)],
+  };
+}

@@ -1,0 +1,338 @@
+// A room for every run of a check. On this machine it is a private folder that no sandbox can write to; inside it is a
+// tree at a fixed place, an empty home, an empty temporary folder and the system's programs. The tree is an overlay where
+// the kernel makes one, else a copy. Without a sandbox it is a copy in plain sight, and the report says so.
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join, posix } from "node:path";
+import {
+  type Bwrap,
+  type ChildResult,
+  type Environment,
+  findBwrap,
+  findProgram,
+  type Mount,
+  overlayPlace,
+  runChild,
+  type Sandbox,
+} from "../../process/index.js";
+import { seeEntry, type TreeEntry } from "../../trees/tree.js";
+import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
+import type { Layers } from "./layers.js";
+import type { RoomTree } from "./room-tree.js";
+import { listWritten, readWritten } from "./written-files.js";
+
+/** Where things are inside every sandboxed room. */
+export const HOME = "/home/user";
+export const TREE = `${HOME}/project`;
+export const REPORTS = "/var/tmp/report";
+
+/** How much a room's home and temporary folder may hold, each. */
+const MEMORY_FOLDER_BYTES = 1024 ** 3;
+
+export interface RoomCommand {
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** From the tree's root. */
+  readonly cwd?: string;
+  readonly env?: Environment;
+  readonly timeoutMs: number;
+  readonly stdin?: { readonly text: string };
+  readonly signal?: AbortSignal;
+  readonly maxOutputBytes?: number;
+}
+
+export interface RoomOptions {
+  readonly network: Sandbox["network"];
+  /** The check is a debugger. */
+  readonly ptrace?: boolean;
+}
+
+export interface Room {
+  /** Absolute paths as commands in the room know them. */
+  readonly tree: string;
+  readonly reports: string;
+  run(command: RoomCommand): Promise<ChildResult>;
+  /** What the run wrote, by paths as the room knows them; one that ends with `/` stands for its `.xml` files. */
+  written(paths: readonly string[]): Map<string, Uint8Array>;
+  /** Tests and steering files that are not as they were. */
+  changedGuards(): string[];
+  close(): void;
+}
+
+export interface Rooms {
+  readonly sandboxed: boolean;
+  /** Whether each room has a network of its own, so that two checks can listen on one port. */
+  readonly apart: boolean;
+  findProgram(name: string): string | null;
+  /** Whether a program ends with 0; asked once. */
+  answers(command: string, args: readonly string[]): Promise<boolean>;
+  open(tree: RoomTree, options: RoomOptions): Room;
+  remove(): void;
+}
+
+export interface RoomsOptions {
+  /** A folder of our own, not below any project. */
+  readonly folder: string;
+  readonly env: Environment;
+  /** auto uses bubblewrap when it works here. */
+  readonly sandbox: "auto" | "off";
+}
+
+export async function openRooms({ folder, env, sandbox }: RoomsOptions): Promise<Rooms> {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
+  const layered = bwrap !== null && (await overlayWorks(join(folder, "probe"), env));
+  const setting: Setting = { env, bwrap, layered };
+  let count = 0;
+  const next = () => {
+    count += 1;
+    return join(folder, String(count));
+  };
+  const answered = new Map<string, Promise<boolean>>();
+  const path = roomEnvironment(env, { home: HOME, temporary: "/tmp" }, bwrap !== null);
+  const rooms: Rooms = {
+    sandboxed: bwrap !== null,
+    apart: bwrap?.network === true,
+    findProgram: (name) => findProgram(name, path),
+    answers: (command, args) => {
+      const key = [command, ...args].join("\0");
+      const known = answered.get(key) ?? ask(rooms, command, args);
+      answered.set(key, known);
+      return known;
+    },
+    open: (tree, options) => openRoom(next(), tree, options, setting),
+    remove: () => removeFolder(folder),
+  };
+  return rooms;
+}
+
+/** What all rooms of one acceptance have in common. */
+interface Setting {
+  readonly env: Environment;
+  readonly bwrap: Bwrap | null;
+  readonly layered: boolean;
+}
+
+const EMPTY: RoomTree = {
+  layers: { folders: [], removed: [], entries: new Map() },
+  view: { exists: () => false, read: () => null, list: () => [] },
+  cover: { anchors: [], frozen: [], compared: [] },
+  guarded: [],
+  has: () => false,
+};
+
+async function ask(rooms: Rooms, command: string, args: readonly string[]): Promise<boolean> {
+  if (rooms.findProgram(command) === null) return false;
+  const room = rooms.open(EMPTY, { network: "none" });
+  try {
+    return (await room.run({ command, args, timeoutMs: 30_000 })).code === 0;
+  } finally {
+    room.close();
+  }
+}
+
+function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting: Setting): Room {
+  const [copy, home, temporary, reports] = ["tree", "home", "tmp", "reports"].map((name) => join(folder, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  mkdirSync(reports, { recursive: true });
+  const layered = setting.layered && canLayer(tree);
+  if (!layered) copyLayers(tree.layers, copy);
+  const sandboxed = setting.bwrap !== null;
+  if (!sandboxed) for (const path of [home, temporary]) mkdirSync(path);
+  const places: Places = sandboxed ? { home: HOME, temporary: "/tmp" } : { home, temporary };
+  const inside = sandboxed ? { tree: TREE, reports: REPORTS } : { tree: copy, reports };
+  const outside = { tree: layered ? join(folder, "changes") : copy, reports };
+  const sandbox = sandboxed ? sandboxOf({ folder, tree, options, setting, layered, outside }) : null;
+  const before = guardsBefore(tree, sandboxed, layered ? null : copy);
+  return {
+    ...inside,
+    run: ({ cwd = "", env, ...command }) =>
+      runChild({
+        ...command,
+        cwd: posix.join(inside.tree, cwd),
+        env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
+        sandbox,
+      }),
+    written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
+    changedGuards: () =>
+      [...before].filter(([path, entry]) => isChanged(join(outside.tree, path), entry, layered)).map(([path]) => path),
+    close: () => removeFolder(folder),
+  };
+}
+
+/** An overlay does not show all that happened in it; what must be compared afterwards needs a copy, links excepted. */
+const canLayer = ({ layers, cover }: RoomTree): boolean =>
+  layers.folders.length > 0 && cover.compared.every((path) => layers.entries.get(path)?.type === "link");
+
+interface Outside {
+  readonly tree: string;
+  readonly reports: string;
+}
+
+interface SandboxParts {
+  readonly folder: string;
+  readonly tree: RoomTree;
+  readonly options: RoomOptions;
+  readonly setting: Setting;
+  readonly layered: boolean;
+  readonly outside: Outside;
+}
+
+function sandboxOf({ folder, tree, options, setting, layered, outside }: SandboxParts): Sandbox {
+  const { layers, cover, has } = tree;
+  const accounts = join(folder, "etc");
+  mkdirSync(accounts);
+  const source = layered ? overlayPlace(outside.tree) : outside.tree;
+  const root: Mount = layered
+    ? {
+        access: "overlay",
+        path: TREE,
+        layers: layers.folders,
+        changes: outside.tree,
+        removed: removedList(folder, tree),
+      }
+    : { access: "writable", path: TREE, from: outside.tree };
+  const bound = (access: "writable" | "read-only") => (path: string) =>
+    ({ access, path: `${TREE}/${path}`, from: `${source}/${path}` }) as const;
+  return {
+    root: "system",
+    network: setting.bwrap!.network ? options.network : "host",
+    neutral: {
+      home: HOME,
+      folder: accounts,
+      maxBytes: MEMORY_FOLDER_BYTES,
+      ...(options.ptrace === true ? { ptrace: true } : {}),
+    },
+    mounts: [
+      root,
+      ...cover.anchors.map(bound("writable")),
+      ...cover.frozen.map(bound("read-only")),
+      ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
+      { access: "writable", path: REPORTS, from: outside.reports },
+    ],
+  };
+}
+
+/** What of the layers is not there, as the overlay's maker reads it. */
+function removedList(folder: string, { layers }: RoomTree): string {
+  const file = join(folder, "removed");
+  const place = overlayPlace(join(folder, "changes"));
+  writeFileSync(file, layers.removed.map((path) => `${place}/${path}\0`).join(""));
+  return file;
+}
+
+/** A copy, where layers cannot be. Contents are shared where the file system can. */
+function copyLayers({ entries }: Layers, target: string): void {
+  mkdirSync(target, { recursive: true });
+  for (const [path, { type, from }] of entries) {
+    const to = join(target, path);
+    if (type === "folder") mkdirSync(to, { recursive: true });
+    else if (type === "link") symlinkSync(readlinkSync(from), to);
+    else if (type === "file") {
+      copyFileSync(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      const { mode, atime, mtime } = statSync(from);
+      chmodSync(to, (mode & 0o111) === 0 ? 0o644 : 0o755);
+      utimesSync(to, atime, mtime);
+    }
+  }
+}
+
+function writtenBelow(path: string, inside: Outside, outside: Outside): [string, Uint8Array][] {
+  const key = (["reports", "tree"] as const).find((name) => path.startsWith(`${inside[name]}/`));
+  if (key === undefined) return [];
+  const below = path.slice(inside[key].length + 1).replace(/\/$/, "");
+  if (path.endsWith("/")) {
+    return listWritten(outside[key], below, ".xml").flatMap((name) => writtenBelow(`${path}${name}`, inside, outside));
+  }
+  const bytes = readWritten(outside[key], below);
+  return bytes === null ? [] : [[path, bytes]];
+}
+
+type Guards = ReadonlyMap<string, TreeEntry | null>;
+
+/** What is compared afterwards: all guarded files where nothing holds them, else those no mount holds. */
+function guardsBefore({ cover, guarded, layers }: RoomTree, sandboxed: boolean, copy: string | null): Guards {
+  const paths = sandboxed ? cover.compared : guarded;
+  return new Map(
+    paths.map((path) => [path, seeEntry(copy === null ? layers.entries.get(path)!.from : join(copy, path))]),
+  );
+}
+
+/** In an overlay only what was written is there. */
+function isChanged(path: string, entry: TreeEntry | null, layered: boolean): boolean {
+  const now = seeEntry(path);
+  if (now === null) return !layered;
+  return entry === null || now.type !== entry.type || now.hash !== entry.hash;
+}
+
+const overlays = new Map<string, Promise<boolean>>();
+
+/** Whether an overlay can be made on this disk; asked once per disk. */
+function overlayWorks(folder: string, env: Environment): Promise<boolean> {
+  mkdirSync(folder, { recursive: true });
+  const disk = String(statSync(folder).dev);
+  const known = overlays.get(disk) ?? tryOverlay(folder, env);
+  overlays.set(disk, known);
+  return known;
+}
+
+async function tryOverlay(folder: string, env: Environment): Promise<boolean> {
+  const [below, accounts] = [join(folder, "below"), join(folder, "etc")];
+  for (const path of [below, accounts]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(below, "kept"), "");
+  writeFileSync(join(below, "gone"), "");
+  const changes = join(folder, "changes");
+  writeFileSync(join(folder, "removed"), `${overlayPlace(changes)}/gone\0`);
+  try {
+    const { code } = await runChild({
+      command: "sh",
+      args: ["-c", "test -f kept && test ! -e gone && echo > new"],
+      cwd: TREE,
+      env: { PATH: env.PATH },
+      timeoutMs: 10_000,
+      sandbox: {
+        root: "system",
+        network: "host",
+        neutral: { home: HOME, folder: accounts },
+        mounts: [{ access: "overlay", path: TREE, layers: [below], changes, removed: join(folder, "removed") }],
+      },
+    });
+    return code === 0;
+  } catch {
+    return false;
+  } finally {
+    removeFolder(folder);
+  }
+}
+
+/** An overlay leaves a folder that only its owner's word opens again. */
+function removeFolder(folder: string): void {
+  try {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  } catch {
+    openFolders(folder);
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+function openFolders(folder: string): void {
+  chmodSync(folder, 0o700);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) openFolders(join(folder, entry.name));
+  }
+}

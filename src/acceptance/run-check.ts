@@ -1,0 +1,71 @@
+// One run of one check on one tree.
+import type { Manifest } from "../schema/manifest.js";
+import type { AcceptanceCredential, CredentialReader } from "./credential.js";
+import { runHttpCheck } from "./http-check.js";
+import type { Check, CheckPlan, Outcome } from "./model.js";
+import { skipped } from "./outcome.js";
+import { runProgram, type Stage } from "./run-program.js";
+import { runSqlCheck } from "./sql-check.js";
+
+export interface CheckSetting {
+  readonly plan: CheckPlan;
+  readonly manifest: Manifest;
+  readonly credentials?: CredentialReader;
+  /** Told before anything leaves this machine. */
+  readonly onReach?: (url: string) => void;
+}
+
+export async function runCheck(check: Check, stage: Stage, setting: CheckSetting): Promise<Outcome> {
+  const { plan, manifest, onReach } = setting;
+  const reference = credentialOf(check, setting);
+  const credential = reference === undefined ? null : ((await setting.credentials?.(reference)) ?? null);
+  switch (check.kind) {
+    case null:
+      return skipped("its type is unknown and it has no script");
+    case "api_test":
+      return runHttpCheck(check, stage, { endpoints: plan.endpoints, manifest, credential, onReach });
+    case "sql_check":
+      return runSqlCheck(check, stage, credential);
+    default:
+      return withCredential(check, stage, reference, credential);
+  }
+}
+
+async function withCredential(
+  check: Check,
+  stage: Stage,
+  reference: string | undefined,
+  credential: AcceptanceCredential | null,
+): Promise<Outcome> {
+  if (reference !== undefined && credential === null) {
+    return skipped(`credential "${reference}" could not be opened`);
+  }
+  const network = credential === null ? "none" : "host";
+  return (await runProgram(check, stage, { env: credential?.env, network })).outcome;
+}
+
+/** The credential a check is handed, by name. */
+export function credentialOf(check: Check, { plan, manifest }: CheckSetting): string | undefined {
+  if (check.credential_ref !== undefined) return check.credential_ref;
+  if (check.kind === "api_test") return plan.endpoints?.auth?.credential_ref;
+  return onlyDatabase(check, manifest);
+}
+
+/** A query that names no database means the only one the request gives access to. */
+function onlyDatabase({ kind, database }: Check, manifest: Manifest): string | undefined {
+  if (kind !== "sql_check" || database !== undefined) return undefined;
+  const databases = (manifest.credentials?.scopes ?? []).filter(({ type }) => /postgres|sqlite/.test(type));
+  return databases.length === 1 ? databases[0]!.name : undefined;
+}
+
+/** Whether a run of it reaches beyond its room, so that a second one may not be the same. */
+export function reachesOut(check: Check, setting: CheckSetting): boolean {
+  if (credentialOf(check, setting) !== undefined) return true;
+  if (check.kind !== "api_test" || check.start !== undefined) return false;
+  return check.script === undefined || hasAddress(check, setting);
+}
+
+const hasAddress = (check: Check, { plan, manifest }: CheckSetting): boolean =>
+  check.base_url !== undefined ||
+  plan.endpoints?.base_url !== undefined ||
+  Object.keys(manifest.apis?.base_urls ?? {}).length > 0;

@@ -1,0 +1,70 @@
+// How often and on what each check is run, and what is known afterwards. The first run on the result decides whether more
+// are worth their time; then base, result and controls run beside each other.
+import type { Control, Outcome, TestResult, Trial } from "./model.js";
+
+export interface TrialPlan {
+  /** How often base and result are run. */
+  readonly trials: number;
+  /** The base is asked too. */
+  readonly compared: boolean;
+  /** The result is the base: nothing of it is the work. */
+  readonly untouched: boolean;
+  /** There are changes outside the subject. */
+  readonly canBeSteered: boolean;
+  /** One run each, no controls. */
+  readonly quick: boolean;
+  /** It reaches beyond its room and nobody said that it may be repeated. */
+  readonly once: boolean;
+}
+
+export type RunTrial = (tree: Trial["tree"], control: Control | null) => Promise<Outcome>;
+
+export async function makeTrials(
+  plan: TrialPlan,
+  run: RunTrial,
+  controlsFor: (seen: readonly TestResult[]) => readonly Control[],
+): Promise<Trial[]> {
+  const timed = async (tree: Trial["tree"], control: Control | null): Promise<Trial> => {
+    const started = performance.now();
+    const outcome = await run(tree, control);
+    return { tree, control, outcome, durationMs: Math.round(performance.now() - started) };
+  };
+  const first = await timed("result", null);
+  if (first.outcome.status !== "passed") {
+    const worthIt = first.outcome.status === "failed" && plan.canBeSteered && !plan.once;
+    return worthIt ? [first, await timed("steered", null)] : [first];
+  }
+  const again = plan.quick || plan.once ? 1 : plan.trials;
+  const controls = plan.quick || plan.once || !plan.compared ? [] : controlsFor(first.outcome.tests ?? []);
+  const rest = await Promise.all([
+    ...Array.from({ length: again - 1 }, () => timed("result", null)),
+    ...Array.from({ length: plan.compared && !plan.untouched ? again : 0 }, () => timed("base", null)),
+    ...controls.map((control) => timed("result", control)),
+  ]);
+  const asked = [first, ...rest];
+  return plan.compared && plan.untouched ? [...asked, ...asBase(asked)] : asked;
+}
+
+/** Where nothing is the work, what is known of the result is known of the base. */
+const asBase = (trials: readonly Trial[]): Trial[] =>
+  trials.filter(({ control }) => control === null).map((trial) => ({ ...trial, tree: "base", durationMs: 0 }));
+
+/** Runs that were really made. */
+export const runsMade = (trials: readonly Trial[]): number => trials.filter(({ durationMs }) => durationMs > 0).length;
+
+/** At most `limit` at a time; the others wait in order. */
+export function turns(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = limit;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free > 0) free -= 1;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
