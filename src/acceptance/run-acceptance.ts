@@ -11,11 +11,13 @@ import type { ResultChange } from "../trees/result-tree.js";
 import type { CredentialReader } from "./credential.js";
 import type { Check, CheckPlan, Control, Outcome, Trial, Weakness } from "./model.js";
 import { unknown } from "./outcome.js";
+import { gatherOutputs, type Outputs } from "./outputs-of.js";
 import { planChecks } from "./plan/checks.js";
 import type { Outside } from "./plan/subject.js";
 import { buildTrees, type Trees } from "./room/build-trees.js";
-import { openRooms, type Rooms } from "./room/rooms.js";
-import { reachesOut, runCheck } from "./run-check.js";
+import type { RoomTree } from "./room/room-tree.js";
+import { openRooms, type Room, type Rooms } from "./room/rooms.js";
+import { type CheckSetting, reachesOut, runCheck } from "./run-check.js";
 import { makeTrials, runsMade, type TrialPlan, turns } from "./trials.js";
 import { weighCheck } from "./weigh.js";
 
@@ -112,8 +114,15 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   const plan = planChecks(request, manifest);
   const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
   try {
-    const folder = join(workDir, "rooms", "trees");
-    const trees = buildTrees({ request, manifest, plan, base, result, folder, hasAssertions: () => false });
+    const trees = buildTrees({
+      request,
+      manifest,
+      plan,
+      base,
+      result,
+      folder: rooms.place(),
+      hasAssertions: () => false,
+    });
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
     return toReport(options, results, { trees, plan, rooms });
@@ -130,15 +139,14 @@ interface Work {
 }
 
 async function runAll(work: Work): Promise<CheckResult[]> {
-  const { options, plan, rooms } = work;
+  const { options, plan } = work;
   const checks = plan.checks.filter(({ id }) => options.only?.includes(id) !== false);
-  // Without a network of its own, one room at a time: two would fight over a port.
-  const turn = turns(rooms.apart ? availableParallelism() : 1);
   const stop = new AbortController();
   const signal = options.signal === undefined ? stop.signal : AbortSignal.any([options.signal, stop.signal]);
+  const floor = layFloor(work, signal);
   const all = checks.map(async (check, index) => {
     options.onProgress?.({ type: "check_started", id: check.id, index, total: checks.length });
-    const result = await oneCheck(check, work, turn, signal);
+    const result = await oneCheck(check, work, floor);
     options.onProgress?.({ type: "check_finished", id: check.id, status: result.status, runs: result.runs });
     return result;
   });
@@ -152,17 +160,33 @@ async function runAll(work: Work): Promise<CheckResult[]> {
   }
 }
 
-type Turn = ReturnType<typeof turns>;
+/** What every run of every check stands on. */
+interface Floor {
+  readonly setting: CheckSetting;
+  readonly outputs: Outputs;
+  readonly run: (check: Check, tree: RoomTree, onRan?: (room: Room) => void) => Promise<Outcome>;
+}
 
-async function oneCheck(check: Check, work: Work, turn: Turn, signal: AbortSignal): Promise<CheckResult> {
-  const { options, plan, trees, rooms } = work;
-  if (!check.automatic) return toResult(check, [unrun("a person judges this")], work);
-  const setting = {
+function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
+  // Without a network of its own, one room at a time: two would fight over a port.
+  const turn = turns(rooms.apart ? availableParallelism() : 1);
+  const setting: CheckSetting = {
     plan,
     manifest: options.manifest,
     credentials: options.credentials,
-    onReach: (url: string) => options.onProgress?.({ type: "network_reached", url }),
+    onReach: (url) => options.onProgress?.({ type: "network_reached", url }),
   };
+  const run: Floor["run"] = (check, tree, onRan) => {
+    signal.throwIfAborted();
+    return runCheck(check, { tree, rooms, turn, signal, onRan }, setting);
+  };
+  const outputs = gatherOutputs({ plan, trees, isGuarded: trees.isGuarded, run, folder: rooms.place });
+  return { setting, outputs, run };
+}
+
+async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Floor): Promise<CheckResult> {
+  const { options, trees } = work;
+  if (!check.automatic) return toResult(check, [unrun("a person judges this")], work);
   const trialPlan: TrialPlan = {
     trials: options.trials ?? DEFAULT_TRIALS,
     compared: isCompared(options),
@@ -171,12 +195,9 @@ async function oneCheck(check: Check, work: Work, turn: Turn, signal: AbortSigna
     quick: options.quick === true,
     once: reachesOut(check, setting) && !check.repeatable,
   };
-  const run = (name: Trial["tree"], control: Control | null) => {
-    signal.throwIfAborted();
-    const tree = trees[name]!;
-    return runCheck({ ...check, ...control?.check }, { tree, rooms, turn, signal }, setting);
-  };
-  return toResult(check, await makeTrials(trialPlan, run, () => []), work);
+  const runTrial = async (name: Trial["tree"], control: Control | null) =>
+    run({ ...check, ...control?.check }, await outputs.treeFor(check, name));
+  return toResult(check, await makeTrials(trialPlan, runTrial, () => []), work);
 }
 
 const unrun = (reason: string): Trial => ({ tree: "result", control: null, outcome: unknown(reason), durationMs: 0 });

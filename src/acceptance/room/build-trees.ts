@@ -25,7 +25,7 @@ import {
   type ResultChange,
   withLines,
 } from "../../trees/result-tree.js";
-import { compareTrees, type Tree, type TreeEntry } from "../../trees/tree.js";
+import { compareTrees, parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
 import { isFolderAbove, testsDigest } from "../clean-tree.js";
 import type { CheckPlan } from "../model.js";
 import { isSteering, isTestFile } from "../plan/steering.js";
@@ -51,6 +51,8 @@ export interface Trees {
   /** With every change, those outside the subject too; null when there are none. */
   readonly steered: RoomTree | null;
   readonly subject: Subject;
+  /** Whether a path may not change while a check runs. */
+  readonly isGuarded: (path: string) => boolean;
   /** Everything the result changed. */
   readonly changes: readonly ResultChange[];
   readonly digests: { readonly result: string; readonly tests: string };
@@ -66,18 +68,20 @@ export function buildTrees(parts: TreeParts): Trees {
   const changes = compareTrees(before, after).map((change) => withLines(change, base, result));
   const subject = findSubject(subjectFacts(parts, changes));
   const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
-  const worked = new Set([...subject.work.map(({ path }) => path)]);
-  const guards = (path: string) => !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path));
+  const worked = new Set(subject.work.map(({ path }) => path));
+  const isGuarded = (path: string) =>
+    !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path));
   const layered = (name: string, delta: Delta) => {
     const removed = writeDelta(join(folder, name), result, delta);
-    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), guards);
+    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), isGuarded);
   };
   const everything = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
   return {
-    base: roomTree(untouched, guards),
+    base: roomTree(untouched, isGuarded),
     result: layered("work", { changes: subject.work, texts: subject.merged }),
     steered: subject.outside.length === 0 ? null : layered("everything", { changes: everything, texts: new Map() }),
     subject,
+    isGuarded,
     changes,
     digests: {
       result: resultDigest(before, after, everything, lookAtFiles(request, ownTests(plan)), plan),
@@ -130,7 +134,8 @@ function subjectFacts(parts: TreeParts, changes: readonly ResultChange[]): Subje
 const TEXT_LIMIT = 4 * 1024 * 1024;
 
 function readable(root: string): ReadableTree {
-  const stat = (path: string) => lstatSync(join(root, path), { throwIfNoEntry: false });
+  const stat = (path: string) =>
+    parentsAreFolders(root, path) ? lstatSync(join(root, path), { throwIfNoEntry: false }) : undefined;
   return {
     exists: (path) => stat(path) !== undefined,
     text: (path) => {

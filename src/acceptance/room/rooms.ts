@@ -6,6 +6,7 @@ import {
   constants,
   copyFileSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -14,6 +15,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, posix } from "node:path";
 import {
   type Bwrap,
@@ -28,7 +30,8 @@ import {
 } from "../../process/index.js";
 import { seeEntry, type TreeEntry } from "../../trees/tree.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
-import type { Layers } from "./layers.js";
+import type { Layer, Layers } from "./layers.js";
+import { keepOutputs } from "./outputs.js";
 import type { RoomTree } from "./room-tree.js";
 import { listWritten, readWritten } from "./written-files.js";
 
@@ -67,6 +70,8 @@ export interface Room {
   written(paths: readonly string[]): Map<string, Uint8Array>;
   /** Tests and steering files that are not as they were. */
   changedGuards(): string[];
+  /** Copies what was made in the tree to a folder of ours. */
+  keep(folder: string, isKept: (path: string) => boolean): Layer;
   close(): void;
 }
 
@@ -78,20 +83,24 @@ export interface Rooms {
   /** Whether a program ends with 0; asked once. */
   answers(command: string, args: readonly string[]): Promise<boolean>;
   open(tree: RoomTree, options: RoomOptions): Room;
+  /** A path for a folder of ours that no room can write to. */
+  place(): string;
   remove(): void;
 }
 
 export interface RoomsOptions {
-  /** A folder of our own, not below any project. */
+  /** A folder of our own that no sandbox can write to. */
   readonly folder: string;
   readonly env: Environment;
   /** auto uses bubblewrap when it works here. */
   readonly sandbox: "auto" | "off";
 }
 
-export async function openRooms({ folder, env, sandbox }: RoomsOptions): Promise<Rooms> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): Promise<Rooms> {
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
+  // In plain sight, runners look for settings and modules in every folder above: there must be none of a project's.
+  const folder = bwrap === null ? mkdtempSync(join(env.TMPDIR ?? tmpdir(), "nut-rooms-")) : asked;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const layered = bwrap !== null && (await overlayWorks(join(folder, "probe"), env));
   const setting: Setting = { env, bwrap, layered };
   let count = 0;
@@ -112,6 +121,7 @@ export async function openRooms({ folder, env, sandbox }: RoomsOptions): Promise
       return known;
     },
     open: (tree, options) => openRoom(next(), tree, options, setting),
+    place: next,
     remove: () => removeFolder(folder),
   };
   return rooms;
@@ -171,6 +181,7 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
     changedGuards: () =>
       [...before].filter(([path, entry]) => isChanged(join(outside.tree, path), entry, layered)).map(([path]) => path),
+    keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
 }

@@ -260,6 +260,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     workDir: join(run.folder.scratch, `check-${last!.agent}`),
     env: run.context.env,
     baseline: false,
+    quick: true,
     ...(task.criteria === "all" ? {} : { only: task.criteria }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
