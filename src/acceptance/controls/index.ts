@@ -1,10 +1,4 @@
-// The face of controls. What is to come here, for those who build on it:
-//   findAssertions(path, text): readonly Assertion[]
-//   controlsFor(check, view, seenTests): readonly Control[]
-//   suppliedControls(controls, read): readonly Control[]      wrong tests the publisher supplies
-//   standIns(view, subjectPaths): readonly StandIn[]          empty and constant results, for `check --strength`
-export interface StandIn {
-  /** Such as `functions that return 0`. */
-  readonly name: string;
-  readonly files: ReadonlyMap<string, Uint8Array>;
-}
+export { type Assertion, findAssertions } from "./assertions.js";
+export { controlsFor } from "./controls.js";
+export { type StandIn, standIns } from "./stand-ins.js";
+export { type SuppliedControl, suppliedControls } from "./supplied.js";

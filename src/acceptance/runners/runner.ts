@@ -2,6 +2,7 @@
 // and what that report says of each test. It starts nothing itself and touches no disk: the engine runs what it prepares.
 import type { ChildResult, Environment } from "../../process/index.js";
 import type { Check, Outcome } from "../model.js";
+import type { Declared } from "./outcomes.js";
 
 /** The tree under test as it will be in the room. Paths are from the tree's root, with `/`. */
 export interface TreeView {
@@ -38,7 +39,6 @@ export interface PreparedRun {
   readonly note?: string;
   /** The code under test shares a process with what reports. */
   readonly forgeable: boolean;
-  /** What the reader of this run has to know again. */
   readonly reading: Reading;
 }
 
@@ -49,8 +49,26 @@ export type ReadRun = (
   reports: ReadonlyMap<string, Uint8Array>,
 ) => Outcome;
 
-/** The room's tree, so that ids are paths from its root, and how this very run is read. */
+/** What the reader of a run has to know again. */
 export interface Reading {
+  /** The room's tree, so that ids are paths from its root. */
   readonly tree: string;
   readonly read: ReadRun;
+  /** Where the runner was started, from the tree's root. */
+  readonly cwd?: string;
+  /** Tests that the files under test declare. */
+  readonly declared?: readonly Declared[];
+  /** How a plain script says that it reached its end. */
+  readonly ending?: Ending;
+}
+
+export interface Ending {
+  /** Written to the report by whoever reached the end; nobody else knows it. */
+  readonly nonce: string;
+  /** The author's own text ends the script with the wanted status before its last line. */
+  readonly exits: boolean;
+  /** The author's own text leaves nobody to say that the end was reached: another program takes over. */
+  readonly silent: boolean;
+  /** Statuses by which the author's own text says no. */
+  readonly refusals: readonly number[];
 }

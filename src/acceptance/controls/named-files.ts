@@ -1,0 +1,65 @@
+// Test files that a plain script leads to: those it names, those they name, and all there are when it calls a runner
+// without saying which.
+import { posix } from "node:path";
+import { isTestFile } from "../plan/steering.js";
+import type { TreeView } from "../runners/runner.js";
+import { testLanguage } from "./assertions.js";
+
+const DEPTH = 3;
+const MOST_FILES = 200;
+const RUNNER =
+  /\b(?:make|npm|yarn|pnpm|npx|pytest|unittest|vitest|jest|mocha|ava|ctest|mvn|gradle|bats)\b|\bgo\s+test\b|\bcargo\s+test\b|--test\b/;
+
+/** `start` is the script, null for a command. */
+export function namedTests(text: string, start: string | null, view: TreeView): string[] {
+  const found = new Set<string>();
+  const follow = (content: string, folder: string, depth: number): void => {
+    for (const path of wordsAsPaths(content, folder, view)) {
+      if (path === start || found.has(path) || found.size >= MOST_FILES || !isTestFile(path)) continue;
+      const inner = view.read(path);
+      if (inner === null || testLanguage(path, inner) === null) continue;
+      found.add(path);
+      if (depth < DEPTH) follow(inner, posix.dirname(path), depth + 1);
+    }
+  };
+  follow(text, start === null ? "" : posix.dirname(start), 0);
+  if (found.size === 0 && RUNNER.test(text)) for (const path of allTests(view)) if (path !== start) found.add(path);
+  return [...found];
+}
+
+/** Files a script compares with: goldens, which are text and no code. */
+export function goldenFiles(text: string, start: string | null, view: TreeView): string[] {
+  const lines = text.split("\n").filter((line) => /\b(?:diff|cmp|comm)\b/.test(line.slice(0, 2000)));
+  const folder = start === null ? "" : posix.dirname(start);
+  return [...new Set(wordsAsPaths(lines.join("\n"), folder, view))].filter((path) => {
+    const inner = view.read(path);
+    return path !== start && inner !== null && isTestFile(path) && testLanguage(path, inner) === null;
+  });
+}
+
+function wordsAsPaths(text: string, folder: string, view: TreeView): string[] {
+  const words = new Set(text.slice(0, 200_000).match(/[\w.@/-]{3,200}/g) ?? []);
+  return [...words]
+    .filter((word) => /[./]/.test(word) && !word.startsWith("-"))
+    .flatMap((word) => {
+      const bare = word.replace(/^\/+/, "");
+      const candidates = [posix.normalize(bare), posix.join(folder, bare)].filter((path) => !path.startsWith(".."));
+      return [...new Set(candidates)].filter((path) => view.read(path) !== null);
+    });
+}
+
+export function allTests(view: TreeView): string[] {
+  const found: string[] = [];
+  const visit = (folder: string, depth: number): void => {
+    for (const name of view.list(folder)) {
+      const path = folder === "" ? name : `${folder}/${name}`;
+      if (found.length >= MOST_FILES) return;
+      if (name.endsWith("/")) {
+        if (depth < 12 && !/^(?:node_modules|\.git|target|vendor|\.venv)\/$/.test(name))
+          visit(path.slice(0, -1), depth + 1);
+      } else if (isTestFile(path) && testLanguage(path, "") !== null) found.push(path);
+    }
+  };
+  visit("", 0);
+  return found;
+}

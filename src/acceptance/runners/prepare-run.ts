@@ -1,0 +1,42 @@
+// The door of runners: what is run for a check, and what its run came to.
+import type { ChildResult } from "../../process/index.js";
+import type { Check, Outcome } from "../model.js";
+import { prepareJest, preparePlaywright, prepareVitest } from "./json-runners.js";
+import { prepareNodeTest } from "./node-test.js";
+import { logOf } from "./outcomes.js";
+import type { Prepare } from "./prepare.js";
+import { preparePytest } from "./pytest.js";
+import { type RunnerKind, recognise } from "./recognise.js";
+import type { PreparedRun, RunnerRoom, TreeView } from "./runner.js";
+import { prepareScript } from "./script.js";
+
+const RUNNERS: Partial<Readonly<Record<RunnerKind, Prepare>>> = {
+  "node-test": prepareNodeTest,
+  vitest: prepareVitest,
+  jest: prepareJest,
+  pytest: preparePytest,
+  playwright: preparePlaywright,
+};
+
+export async function prepareRun(check: Check, view: TreeView, room: RunnerRoom): Promise<PreparedRun | Outcome> {
+  const recognised = recognise(check, view);
+  const prepare = recognised === null ? undefined : RUNNERS[recognised.runner];
+  return prepare === undefined || recognised === null
+    ? prepareScript(check, view, room)
+    : prepare({ check, view, room, recognised });
+}
+
+export function readRun(
+  check: Check,
+  prepared: PreparedRun,
+  result: ChildResult,
+  reports: ReadonlyMap<string, Uint8Array>,
+): Outcome {
+  const outcome = prepared.reading.read(check, prepared, result, reports);
+  return {
+    ...outcome,
+    log: logOf(result),
+    forgeable: prepared.forgeable,
+    ...(prepared.note === undefined ? {} : { note: prepared.note }),
+  };
+}

@@ -1,0 +1,110 @@
+// Small programs around a plain script. Each reads a nonce from standard input, so that it is in no argument and no
+// environment, runs the script as it would run by itself, and writes the nonce to the report when the end is reached.
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+function shellAround(run: string, report: string): string {
+  const say = (how: string) => `printf '%s ${how}\\n' "$nutshell_nonce" >|${quoted(report)}`;
+  return [
+    "IFS= read -r nutshell_nonce",
+    "exec </dev/null",
+    `nutshell_left() { [ -n "\${nutshell_done-}" ] || ${say("exit")}; }`,
+    "trap nutshell_left EXIT",
+    run,
+    "nutshell_code=$?",
+    "nutshell_done=1",
+    say("end"),
+    'exit "$nutshell_code"',
+  ].join("\n");
+}
+
+/** For `sh -c WRAPPER script`: sourced, so that `$0` and BASH_SOURCE are the script's. */
+export const shellScriptWrapper = (report: string): string => shellAround('. "$0"', report);
+
+/** For `sh -c WRAPPER sh command`. */
+export const shellCommandWrapper = (report: string): string =>
+  shellAround('nutshell_run=$1; shift; eval "$nutshell_run"', report);
+
+/** For `node --import URL script`. `process.exit` counts as the end only when the tests themselves call it. */
+export function nodeWrapper(script: string, tree: string, report: string): string {
+  const source = `import { readSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { isMainThread } from "node:worker_threads";
+const [script, tree, report] = ${JSON.stringify([script, tree, report])};
+const input = Buffer.alloc(256);
+let size = 0;
+try { if (isMainThread) size = readSync(0, input, 0, 256, null); } catch {}
+const nonce = input.toString("utf8", 0, size).trim();
+const folder = dirname(script);
+const pathOf = (line) => /(?:file:\\/\\/)?(\\/[^:()]+):\\d+:\\d+\\)?$/.exec(line ?? "")?.[1] ?? "";
+const frames = (stack) => String(stack).split("\\n").filter((line) => /^ *at /.test(line)).map(pathOf);
+const isOwn = (path) => path === script || !path.startsWith(tree + "/") || path.includes("/node_modules/") || (folder !== tree && path.startsWith(folder + "/"));
+let how = "left";
+let raised = "-";
+if (nonce !== "") {
+  const exit = process.exit;
+  process.exit = (code) => {
+    const [caller = ""] = frames(new Error().stack).filter((path) => path !== "");
+    how = isOwn(caller) ? "own" : "foreign";
+    return exit.call(process, code);
+  };
+  process.on("beforeExit", () => { how = "end"; });
+  process.on("uncaughtExceptionMonitor", (error) => {
+    const [at = ""] = frames(error?.stack);
+    raised = error?.code === "ERR_ASSERTION" || error?.name === "AssertionError" || (error?.name === "Error" && at === script) ? "assertion" : "error";
+  });
+  process.on("exit", (code) => writeFileSync(report, [nonce, how, code, raised].join(" ") + "\\n"));
+}`;
+  return `data:text/javascript,${encodeURIComponent(source)}`;
+}
+
+/** For `python3 -c WRAPPER script tree report`. */
+export const PYTHON_WRAPPER = `
+import sys
+del sys.path[0]
+def run():
+    import os, runpy, traceback
+    script, tree, report = sys.argv[1:4]
+    nonce = os.read(0, 256).decode().strip()
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    folder = os.path.dirname(script)
+    sys.argv[:] = [script]
+    sys.path.insert(0, folder)
+    def files(error):
+        found = []
+        trace = error.__traceback__
+        while trace is not None:
+            found.append(trace.tb_frame.f_code.co_filename)
+            trace = trace.tb_next
+        return found
+    def own(path):
+        return path == script or not path.startswith(tree + "/") or "/site-packages/" in path or (folder != tree and path.startswith(folder + "/"))
+    how, code, raised = "end", 0, "-"
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as error:
+        how = "own" if all(own(path) for path in files(error)) else "foreign"
+        value = error.code
+        if value is None:
+            code = 0
+        elif isinstance(value, int):
+            code = int(value) & 255
+        else:
+            print(value, file=sys.stderr)
+            code = 1
+    except BaseException as error:
+        trace = error.__traceback__
+        while trace is not None and trace.tb_frame.f_code.co_filename != script:
+            trace = trace.tb_next
+        traceback.print_exception(type(error), error, trace or error.__traceback__)
+        where = (files(error) or [""])[-1]
+        plain = isinstance(error, Exception) and not isinstance(error, (ImportError, SyntaxError, NameError, AttributeError, TypeError))
+        raised = "assertion" if isinstance(error, AssertionError) or (plain and where == script) else "error"
+        how, code = "raised", 1
+    with open(report, "w") as file:
+        file.write(" ".join([nonce, how, str(code), raised]) + "\\n")
+    return code
+sys.exit(run())
+`;
