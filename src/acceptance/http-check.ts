@@ -7,7 +7,7 @@ import type { AcceptanceCredential } from "./credential.js";
 import type { Check, Outcome } from "./model.js";
 import { contains, failed, passed, refuted, skipped } from "./outcome.js";
 import { inRoom, runProgram, type Stage } from "./run-program.js";
-import { logOf } from "./script-check.js";
+import { logOf } from "./runners/outcomes.js";
 import { SERVE_AND_ASK } from "./serve-and-ask.js";
 
 const BODY_LIMIT = 1024 * 1024;

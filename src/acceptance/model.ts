@@ -2,6 +2,7 @@
 // See docs/decisions/0130-proof-that-survives-a-liar.md.
 import type { CRITERION_TYPES, Criterion } from "../schema/criteria.js";
 import type { Endpoints } from "../schema/endpoints.js";
+import type { SuppliedControl } from "./controls/index.js";
 
 export type CheckKind = (typeof CRITERION_TYPES)[number];
 
@@ -29,12 +30,6 @@ export interface CheckPlan {
   readonly subject: readonly string[] | null;
   /** Wrong tests the publisher supplies, as the manifest names them. */
   readonly controls: readonly SuppliedControl[];
-}
-
-export interface SuppliedControl {
-  readonly name: string;
-  /** Path in the tree → path in the request. */
-  readonly files: Readonly<Record<string, string>>;
 }
 
 /** One test as a runner reports it. */

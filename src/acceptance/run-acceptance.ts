@@ -8,15 +8,17 @@ import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
+import { controlsFor, findAssertions, suppliedControls } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
-import type { Check, CheckPlan, Control, Outcome, Trial, Weakness } from "./model.js";
+import type { Check, CheckPlan, Control, Outcome, TestResult, Trial, Weakness } from "./model.js";
 import { unknown } from "./outcome.js";
 import { gatherOutputs, type Outputs } from "./outputs-of.js";
-import { planChecks } from "./plan/checks.js";
+import { inside, planChecks } from "./plan/checks.js";
 import type { Outside } from "./plan/subject.js";
 import { buildTrees, type Trees } from "./room/build-trees.js";
 import type { RoomTree } from "./room/room-tree.js";
 import { openRooms, type Room, type Rooms } from "./room/rooms.js";
+import { readWritten } from "./room/written-files.js";
 import { type CheckSetting, reachesOut, runCheck } from "./run-check.js";
 import { makeTrials, runsMade, type TrialPlan, turns } from "./trials.js";
 import { weighCheck } from "./weigh.js";
@@ -121,7 +123,7 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
       base,
       result,
       folder: rooms.place(),
-      hasAssertions: () => false,
+      hasAssertions,
     });
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
@@ -130,6 +132,8 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
     rooms.remove();
   }
 }
+
+const hasAssertions = (path: string, text: string): boolean => findAssertions(path, text).length > 0;
 
 interface Work {
   readonly options: AcceptanceOptions;
@@ -185,7 +189,7 @@ function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): F
 }
 
 async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Floor): Promise<CheckResult> {
-  const { options, trees } = work;
+  const { options, plan, trees, rooms } = work;
   if (!check.automatic) return toResult(check, [unrun("a person judges this")], work);
   const trialPlan: TrialPlan = {
     trials: options.trials ?? DEFAULT_TRIALS,
@@ -195,9 +199,20 @@ async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Flo
     quick: options.quick === true,
     once: reachesOut(check, setting) && !check.repeatable,
   };
-  const runTrial = async (name: Trial["tree"], control: Control | null) =>
-    run({ ...check, ...control?.check }, await outputs.treeFor(check, name));
-  return toResult(check, await makeTrials(trialPlan, runTrial, () => []), work);
+  const runTrial = async (name: Trial["tree"], control: Control | null) => {
+    const tree = await outputs.treeFor(check, name);
+    return run({ ...check, ...control?.check }, control === null ? tree : rooms.alter(tree, control.files));
+  };
+  const controls = (seen: readonly TestResult[]) => [
+    ...controlsFor(check, trees.result.view, seen),
+    ...suppliedControls(plan.controls, (path) => readRequest(options.request, path)),
+  ];
+  return toResult(check, await makeTrials(trialPlan, runTrial, controls), work);
+}
+
+/** A file of the request, never through a link out of it. */
+function readRequest(request: string, path: string): Uint8Array | null {
+  return inside(path) ? readWritten(request, path) : null;
 }
 
 const unrun = (reason: string): Trial => ({ tree: "result", control: null, outcome: unknown(reason), durationMs: 0 });

@@ -4,7 +4,7 @@ import type { Check, Outcome } from "./model.js";
 import { failed } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
 import type { Room, Rooms } from "./room/rooms.js";
-import { prepareRun, readRun } from "./script-check.js";
+import { prepareRun, readRun } from "./runners/index.js";
 
 /** On what, and in which rooms. */
 export interface Stage {

@@ -8,7 +8,7 @@ import { failed, passed, refuted, skipped } from "./outcome.js";
 import { inside } from "./plan/checks.js";
 import type { Room, RoomCommand } from "./room/rooms.js";
 import { inRoom, type Stage } from "./run-program.js";
-import { logOf } from "./script-check.js";
+import { logOf } from "./runners/outcomes.js";
 
 type Rows = readonly (readonly string[])[];
 

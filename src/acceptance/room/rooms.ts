@@ -16,7 +16,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, posix } from "node:path";
+import { dirname, join, posix } from "node:path";
 import {
   type Bwrap,
   type ChildResult,
@@ -30,7 +30,7 @@ import {
 } from "../../process/index.js";
 import { seeEntry, type TreeEntry } from "../../trees/tree.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
-import type { Layer, Layers } from "./layers.js";
+import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
 import { keepOutputs } from "./outputs.js";
 import type { RoomTree } from "./room-tree.js";
 import { listWritten, readWritten } from "./written-files.js";
@@ -83,6 +83,8 @@ export interface Rooms {
   /** Whether a program ends with 0; asked once. */
   answers(command: string, args: readonly string[]): Promise<boolean>;
   open(tree: RoomTree, options: RoomOptions): Room;
+  /** The tree with some files in another version. */
+  alter(tree: RoomTree, files: ReadonlyMap<string, Uint8Array>): RoomTree;
   /** A path for a folder of ours that no room can write to. */
   place(): string;
   remove(): void;
@@ -121,11 +123,25 @@ export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): 
       return known;
     },
     open: (tree, options) => openRoom(next(), tree, options, setting),
+    alter: (tree, files) => alterTree(tree, files, next()),
     place: next,
     remove: () => removeFolder(folder),
   };
   return rooms;
 }
+
+function alterTree(tree: RoomTree, files: ReadonlyMap<string, Uint8Array>, folder: string): RoomTree {
+  if (files.size === 0) return tree;
+  for (const [path, bytes] of files) {
+    const executable = isExecutable(tree.layers.entries.get(path)?.from);
+    mkdirSync(join(folder, dirname(path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes, { mode: executable ? 0o755 : 0o644 });
+  }
+  const layers = putFiles(tree.layers, folder, files.keys());
+  return { ...tree, layers, view: viewOf(layers) };
+}
+
+const isExecutable = (path: string | undefined): boolean => path !== undefined && (statSync(path).mode & 0o111) !== 0;
 
 /** What all rooms of one acceptance have in common. */
 interface Setting {
