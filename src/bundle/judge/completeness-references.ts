@@ -28,7 +28,7 @@ export interface Reference {
 
 /** Reports a reference that is absent or leaves the bundle; returns the path when it is there. */
 export function checkReference(judging: Judging, { field, path, base, purpose, optional }: Reference): string | null {
-  const { content, missing, warn, pass, command, edit } = judging;
+  const { content, folders, missing, warn, pass, command, edit } = judging;
   const report = optional ? warn : missing;
   const resolved = resolveReference(path, base);
   if (resolved === null) {
@@ -45,8 +45,7 @@ export function checkReference(judging: Judging, { field, path, base, purpose, o
     pass(resolved, `exists (${sizeWords(size)})`);
     return resolved;
   }
-  const folder = resolved.endsWith("/") ? resolved : `${resolved}/`;
-  if ([...content.files.keys()].some((name) => name.startsWith(folder))) return null;
+  if (folders.has(resolved.replace(/\/$/, ""))) return null;
   const ignored = content.left.some((left) => left === resolved || (left.endsWith("/") && resolved.startsWith(left)));
   report({
     code: ignored ? "REFERENCE_IGNORED" : "REFERENCE_MISSING",

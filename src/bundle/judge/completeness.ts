@@ -1,7 +1,7 @@
 // Whether a bundle holds what an agent needs, said in the order in which a person would fix it. Nothing here touches
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
-import { isText } from "../../files/index.js";
+import { foldersAbove, isText } from "../../files/index.js";
 import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
@@ -32,6 +32,7 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
   const suffix = options.dir === undefined ? "" : ` --dir ${shellWord(options.dir)}`;
   const judging: Judging = {
     content,
+    folders: foldersAbove(content.files.keys()),
     manifest: content.manifest,
     options,
     missing: (found) => findings.push({ severity: "error", ...found }),
@@ -45,13 +46,14 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
 
   const errors = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning");
+  const missing = new Set(errors.map(({ path }) => path));
   const isDraft = errors.some(({ code }) => code === PLACEHOLDER);
   return {
     status: isDraft ? "draft" : errors.length > 0 ? "incomplete" : "ready",
-    missing: [...new Set(errors.map(({ path }) => path))],
+    missing: [...missing],
     warnings: [...new Set(warnings.map(({ path, message }) => `${path}: ${message}`))],
     findings: [...errors, ...warnings],
-    passed: passed.filter(({ path }) => !errors.some((error) => error.path === path)),
+    passed: passed.filter(({ path }) => !missing.has(path)),
   };
 }
 

@@ -28,6 +28,8 @@ export const SOON_MS = 7 * 24 * 60 * 60 * 1000;
 /** What one check needs, and where it puts what it found. */
 export interface Judging {
   readonly content: Content;
+  /** Every folder that holds a file. */
+  readonly folders: ReadonlySet<string>;
   readonly manifest: Manifest;
   readonly options: CompletenessOptions;
   readonly missing: (finding: Found) => void;

@@ -29,6 +29,17 @@ export function isCompleteTree(manifest: Manifest): boolean {
   return manifest.files?.total_count === rows.length && rows.every(({ hash }) => typeof hash === "string");
 }
 
+/** path → hash as the tree gives it, for the files it vouches for. Of two rows for one path the first counts. */
+export function treeHashes(manifest: Manifest): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>();
+  for (const { path, hash } of treeRows(manifest)) {
+    const clean = cleanPath(path);
+    // A hash that is no text fits nothing.
+    if (hash !== undefined && !hashes.has(clean)) hashes.set(clean, String(hash).toLowerCase());
+  }
+  return hashes;
+}
+
 const cleanPath = (path: string) => path.replace(/^\.\//, "");
 
 /** Compares the tree with the files that are really there. */
