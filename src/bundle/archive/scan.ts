@@ -2,11 +2,11 @@
 import { createHash, type Hash, hash } from "node:crypto";
 import { type Finding, NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
+import type { ByteInput } from "../compression/byte-input.js";
 import { type Compression, decompress, readMagic } from "../compression/decompress.js";
+import { type Limits, MAX_MANIFEST_BYTES, MAX_RATIO, RATIO_FREE_BYTES } from "../format/limits.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { type ManifestOptions, parseManifest } from "../manifest/manifest.js";
-import type { ByteInput } from "./byte-input.js";
-import { type Limits, MAX_MANIFEST_BYTES, MAX_RATIO, RATIO_FREE_BYTES } from "./limits.js";
-import { MANIFEST_NAME } from "./safe-path.js";
 import { type ArchiveEntry, type EntrySink, TarReader } from "./tar-reader.js";
 
 export interface ScannedEntry extends ArchiveEntry {

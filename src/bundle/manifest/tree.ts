@@ -1,7 +1,7 @@
 // files.tree: what the manifest says about the files, and whether the archive agrees.
 import type { Finding } from "../../errors.js";
 import type { Manifest, TreeRow } from "../../schema/manifest.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 
 export interface HashedFile {
   readonly path: string;

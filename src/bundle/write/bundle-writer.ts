@@ -5,7 +5,6 @@ import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSyn
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
 import { NamelessFile, syncFolder, temporaryName } from "../../files/index.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
 import {
   BLOCK,
   END_OF_ARCHIVE,
@@ -17,6 +16,7 @@ import {
 } from "../archive/tar-header.js";
 import { type Compressor, compressWhole, createCompressor, type Level } from "../compression/compressor.js";
 import { type Compression, MAGIC } from "../compression/decompress.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 
 export interface WriterOptions {
   readonly output: string;

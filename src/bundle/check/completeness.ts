@@ -6,7 +6,7 @@ import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
-import { type CompletenessOptions, type Content, type Judging, SOON_MS } from "./judging.js";
+import { type CompletenessOptions, type Content, type Report, SOON_MS } from "./report.js";
 
 export interface Passed {
   readonly path: string;
@@ -30,19 +30,19 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
   const findings: Finding[] = [];
   const passed: Passed[] = [];
   const suffix = options.dir === undefined ? "" : ` --dir ${shellWord(options.dir)}`;
-  const judging: Judging = {
+  const report: Report = {
     content,
     folders: foldersAbove(content.files.keys()),
     manifest: content.manifest,
     options,
-    missing: (found) => findings.push({ severity: "error", ...found }),
-    warn: (found) => findings.push({ severity: "warning", ...found }),
+    missing: (problem) => findings.push({ severity: "error", ...problem }),
+    warn: (problem) => findings.push({ severity: "warning", ...problem }),
     pass: (path, message) => passed.push({ path, message }),
     command: (words) => `nutshell ${words}${suffix}`,
     edit: (path) => `\${EDITOR:-vi} ${shellWord(options.dir === undefined ? path : `${options.dir}/${path}`)}`,
   };
-  if (content.manifest.bundle_type === "delivery") await checkDelivery(judging);
-  else await checkRequest(judging);
+  if (content.manifest.bundle_type === "delivery") await checkDelivery(report);
+  else await checkRequest(report);
 
   const errors = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning");
@@ -59,22 +59,22 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
 
 const PLACEHOLDER = "PLACEHOLDER";
 
-async function checkRequest(judging: Judging): Promise<void> {
-  checkTask(judging);
-  checkDeadline(judging);
-  await checkContext(judging);
-  await checkPlaceholders(judging);
-  await checkApis(judging);
-  checkCredentials(judging);
-  await checkAcceptance(judging);
-  checkHarness(judging);
-  await checkBudget(judging);
-  checkSkills(judging);
-  checkImages(judging);
-  checkTree(judging);
+async function checkRequest(report: Report): Promise<void> {
+  checkTask(report);
+  checkDeadline(report);
+  await checkContext(report);
+  await checkPlaceholders(report);
+  await checkApis(report);
+  checkCredentials(report);
+  await checkAcceptance(report);
+  checkHarness(report);
+  await checkBudget(report);
+  checkSkills(report);
+  checkImages(report);
+  checkTree(report);
 }
 
-function checkTask({ manifest, missing, pass, command }: Judging): void {
+function checkTask({ manifest, missing, pass, command }: Report): void {
   const { title = "", summary = "" } = manifest.task ?? {};
   const fixTitle = command('set task.title "<what to do, in one line>"');
   const fixSummary = command('set task.summary "<why, and what must be true at the end>"');
@@ -90,7 +90,7 @@ function checkTask({ manifest, missing, pass, command }: Judging): void {
   } else pass("task.summary", "provided");
 }
 
-function checkDeadline({ manifest, options, missing, pass, command }: Judging): void {
+function checkDeadline({ manifest, options, missing, pass, command }: Report): void {
   const { expires_at: expiresAt } = manifest;
   if (expiresAt === undefined) return;
   const time = Date.parse(expiresAt);
@@ -102,7 +102,7 @@ function checkDeadline({ manifest, options, missing, pass, command }: Judging): 
   } else pass("expires_at", expiresAt);
 }
 
-async function checkPlaceholders({ content, manifest, missing, edit }: Judging): Promise<void> {
+async function checkPlaceholders({ content, manifest, missing, edit }: Report): Promise<void> {
   const { requirements, architecture, references, additional = [] } = manifest.context ?? {};
   for (const path of [requirements, architecture, references, ...additional]) {
     if (path === undefined || !content.files.has(path)) continue;
@@ -111,7 +111,7 @@ async function checkPlaceholders({ content, manifest, missing, edit }: Judging):
   }
 }
 
-function checkHarness({ manifest, warn, pass, command }: Judging): void {
+function checkHarness({ manifest, warn, pass, command }: Report): void {
   const constraints = manifest.harness?.constraints ?? [];
   if (constraints.length > 0) {
     pass("harness.constraints", constraints.length === 1 ? "1 rule" : `${constraints.length} rules`);
@@ -125,7 +125,7 @@ function checkHarness({ manifest, warn, pass, command }: Judging): void {
   });
 }
 
-function checkSkills({ manifest, warn, pass, command }: Judging): void {
+function checkSkills({ manifest, warn, pass, command }: Report): void {
   const skills = manifest.tags?.skills_required ?? [];
   if (skills.length > 0) pass("tags.skills_required", skills.join(", "));
   else {
@@ -139,7 +139,7 @@ function checkSkills({ manifest, warn, pass, command }: Judging): void {
 }
 
 /** Everything an agent may read counts; secrets and old deliveries do not. */
-async function checkBudget({ content, manifest, options, warn, pass, command }: Judging): Promise<void> {
+async function checkBudget({ content, manifest, options, warn, pass, command }: Report): Promise<void> {
   const hint = manifest.harness?.context_budget_hint;
   if (hint === undefined) return;
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
@@ -171,7 +171,7 @@ export async function contextTokens(content: Content): Promise<number> {
 }
 
 /** In a folder the tree is only as fresh as the last pack, which rebuilds it. */
-function checkTree({ content, manifest, warn, command }: Judging): void {
+function checkTree({ content, manifest, warn, command }: Report): void {
   const rows = manifest.files?.tree ?? [];
   const gone = rows.filter(({ path }) => path !== "nutshell.json" && !content.files.has(path.replace(/^\.\//, "")));
   if (gone.length === 0) return;
