@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { byBytes, foldersAbove, formatJson } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { treeRows } from "../manifest/tree.js";
 
 export interface DigestEntry {

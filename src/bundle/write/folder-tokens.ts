@@ -2,8 +2,8 @@ import { closeSync, constants, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { isText } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import type { Listing } from "../write/list-folder.js";
-import { estimateTokens } from "./tokens.js";
+import { estimateTokens } from "../manifest/tokens.js";
+import type { Listing } from "./list-folder.js";
 
 /** Of a long file the beginning speaks for the rest. */
 const SAMPLE_BYTES = 64 * 1024;

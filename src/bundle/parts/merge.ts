@@ -4,7 +4,7 @@ import { NutError, shellWord } from "../../errors.js";
 import { byBytes } from "../../files/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { parseResult, RESULT_FILE } from "../judge/completeness-delivery.js";
+import { parseResult, RESULT_FILE } from "../check/completeness-delivery.js";
 import type { ContentEntry, OpenedContent } from "../read/content.js";
 import { mergeDeliveries } from "./merge-deliveries.js";
 import { givenManifest, type SplitRecord, versionOf } from "./split.js";

@@ -7,10 +7,10 @@ import { Criteria } from "../../schema/criteria.js";
 import { Delivery } from "../../schema/delivery.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { MAX_JSON_DEPTH } from "../archive/limits.js";
-import { pathProblem } from "../archive/safe-path.js";
+import { MAX_JSON_DEPTH } from "../format/limits.js";
+import { pathProblem } from "../format/safe-path.js";
 import { manifestFindings } from "../manifest/manifest.js";
-import type { Content } from "./judging.js";
+import type { Content } from "./report.js";
 
 /** A bundle or a folder; without `files`, only the manifest is there to judge. */
 export type JudgedContent = Pick<Content, "manifest" | "read"> & { readonly files: Content["files"] | null };

@@ -3,8 +3,8 @@ import { byBytes, isText } from "../../files/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { unifiedDiff } from "../../trees/diff-text.js";
-import { parseResult, RESULT_FILE } from "../judge/completeness-delivery.js";
-import type { ContentEntry, OpenedContent } from "../read/content.js";
+import { parseResult, RESULT_FILE } from "../check/completeness-delivery.js";
+import type { ContentEntry, OpenedContent } from "./content.js";
 
 export interface Difference {
   /** A dotted manifest field, `files.<path>`, or `acceptance.<item>`. */

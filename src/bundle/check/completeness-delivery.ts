@@ -3,12 +3,12 @@
 
 import { Delivery } from "../../schema/delivery.js";
 import { resolveReference } from "./completeness-references.js";
-import type { Judging } from "./judging.js";
+import type { Report } from "./report.js";
 
 export const RESULT_FILE = "delivery/result.json";
 
-export async function checkDelivery(judging: Judging): Promise<void> {
-  const { manifest, missing, pass, command } = judging;
+export async function checkDelivery(report: Report): Promise<void> {
+  const { manifest, missing, pass, command } = report;
   if (manifest.request_id === undefined) {
     missing({
       code: "NO_REQUEST_ID",
@@ -17,15 +17,15 @@ export async function checkDelivery(judging: Judging): Promise<void> {
       fix: manifest.parent_id === undefined ? command("set request_id <id of the request>") : command("check --fix"),
     });
   } else pass("request_id", manifest.request_id);
-  checkIgnore(judging);
-  const result = await deliveryResult(judging);
+  checkIgnore(report);
+  const result = await deliveryResult(report);
   if (result === null) return;
-  checkArtifacts(judging, result);
-  checkResults(judging, result);
+  checkArtifacts(report, result);
+  checkResults(report, result);
 }
 
 /** .nutignore is written for requests; one that drops delivery/ would send the request back without the work. */
-function checkIgnore({ content, missing, command }: Judging): void {
+function checkIgnore({ content, missing, command }: Report): void {
   if (!content.left.some((path) => /^delivery(\/|$)/.test(path))) return;
   missing({
     code: "DELIVERY_IGNORED",
@@ -36,7 +36,7 @@ function checkIgnore({ content, missing, command }: Judging): void {
 }
 
 /** The result as it stands in delivery/result.json, else in the manifest. */
-async function deliveryResult({ content, manifest, missing, pass, edit }: Judging): Promise<Delivery | null> {
+async function deliveryResult({ content, manifest, missing, pass, edit }: Report): Promise<Delivery | null> {
   const fix = edit(RESULT_FILE);
   if (!content.files.has(RESULT_FILE)) {
     if (manifest.status !== undefined) return manifest as Delivery;
@@ -75,7 +75,7 @@ export function parseResult(bytes: Uint8Array): Delivery | string {
   return `${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`;
 }
 
-function checkArtifacts({ content, missing, pass, edit }: Judging, { artifacts, execution_log: log }: Delivery): void {
+function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, execution_log: log }: Delivery): void {
   const named = [...(artifacts?.files_created ?? []), ...(artifacts?.files_modified ?? [])].map(({ path }) => path);
   const isThere = (path: string) =>
     ["", "delivery/artifacts"].some((base) => content.files.has(resolveReference(path, base) ?? ""));
@@ -95,7 +95,7 @@ function checkArtifacts({ content, missing, pass, edit }: Judging, { artifacts, 
   }
 }
 
-function checkResults({ manifest, missing, pass, edit }: Judging, delivery: Delivery): void {
+function checkResults({ manifest, missing, pass, edit }: Report, delivery: Delivery): void {
   const items = manifest.acceptance?.checklist ?? [];
   if (items.length === 0) return;
   const results = new Map((delivery.acceptance_results?.checklist ?? []).map((each) => [each.item, each.status]));

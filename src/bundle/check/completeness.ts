@@ -1,12 +1,12 @@
 // Whether a bundle holds what an agent needs, said in the order in which a person would fix it. Nothing here touches
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
-import { isText } from "../../files/index.js";
+import { foldersAbove, isText } from "../../files/index.js";
 import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
-import { type CompletenessOptions, type Content, type Judging, SOON_MS } from "./judging.js";
+import { type CompletenessOptions, type Content, type Report, SOON_MS } from "./report.js";
 
 export interface Passed {
   readonly path: string;
@@ -30,49 +30,51 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
   const findings: Finding[] = [];
   const passed: Passed[] = [];
   const suffix = options.dir === undefined ? "" : ` --dir ${shellWord(options.dir)}`;
-  const judging: Judging = {
+  const report: Report = {
     content,
+    folders: foldersAbove(content.files.keys()),
     manifest: content.manifest,
     options,
-    missing: (found) => findings.push({ severity: "error", ...found }),
-    warn: (found) => findings.push({ severity: "warning", ...found }),
+    missing: (problem) => findings.push({ severity: "error", ...problem }),
+    warn: (problem) => findings.push({ severity: "warning", ...problem }),
     pass: (path, message) => passed.push({ path, message }),
     command: (words) => `nutshell ${words}${suffix}`,
     edit: (path) => `\${EDITOR:-vi} ${shellWord(options.dir === undefined ? path : `${options.dir}/${path}`)}`,
   };
-  if (content.manifest.bundle_type === "delivery") await checkDelivery(judging);
-  else await checkRequest(judging);
+  if (content.manifest.bundle_type === "delivery") await checkDelivery(report);
+  else await checkRequest(report);
 
   const errors = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning");
+  const missing = new Set(errors.map(({ path }) => path));
   const isDraft = errors.some(({ code }) => code === PLACEHOLDER);
   return {
     status: isDraft ? "draft" : errors.length > 0 ? "incomplete" : "ready",
-    missing: [...new Set(errors.map(({ path }) => path))],
+    missing: [...missing],
     warnings: [...new Set(warnings.map(({ path, message }) => `${path}: ${message}`))],
     findings: [...errors, ...warnings],
-    passed: passed.filter(({ path }) => !errors.some((error) => error.path === path)),
+    passed: passed.filter(({ path }) => !missing.has(path)),
   };
 }
 
 const PLACEHOLDER = "PLACEHOLDER";
 
-async function checkRequest(judging: Judging): Promise<void> {
-  checkTask(judging);
-  checkDeadline(judging);
-  await checkContext(judging);
-  await checkPlaceholders(judging);
-  await checkApis(judging);
-  checkCredentials(judging);
-  await checkAcceptance(judging);
-  checkHarness(judging);
-  await checkBudget(judging);
-  checkSkills(judging);
-  checkImages(judging);
-  checkTree(judging);
+async function checkRequest(report: Report): Promise<void> {
+  checkTask(report);
+  checkDeadline(report);
+  await checkContext(report);
+  await checkPlaceholders(report);
+  await checkApis(report);
+  checkCredentials(report);
+  await checkAcceptance(report);
+  checkHarness(report);
+  await checkBudget(report);
+  checkSkills(report);
+  checkImages(report);
+  checkTree(report);
 }
 
-function checkTask({ manifest, missing, pass, command }: Judging): void {
+function checkTask({ manifest, missing, pass, command }: Report): void {
   const { title = "", summary = "" } = manifest.task ?? {};
   const fixTitle = command('set task.title "<what to do, in one line>"');
   const fixSummary = command('set task.summary "<why, and what must be true at the end>"');
@@ -88,7 +90,7 @@ function checkTask({ manifest, missing, pass, command }: Judging): void {
   } else pass("task.summary", "provided");
 }
 
-function checkDeadline({ manifest, options, missing, pass, command }: Judging): void {
+function checkDeadline({ manifest, options, missing, pass, command }: Report): void {
   const { expires_at: expiresAt } = manifest;
   if (expiresAt === undefined) return;
   const time = Date.parse(expiresAt);
@@ -100,7 +102,7 @@ function checkDeadline({ manifest, options, missing, pass, command }: Judging): 
   } else pass("expires_at", expiresAt);
 }
 
-async function checkPlaceholders({ content, manifest, missing, edit }: Judging): Promise<void> {
+async function checkPlaceholders({ content, manifest, missing, edit }: Report): Promise<void> {
   const { requirements, architecture, references, additional = [] } = manifest.context ?? {};
   for (const path of [requirements, architecture, references, ...additional]) {
     if (path === undefined || !content.files.has(path)) continue;
@@ -109,7 +111,7 @@ async function checkPlaceholders({ content, manifest, missing, edit }: Judging):
   }
 }
 
-function checkHarness({ manifest, warn, pass, command }: Judging): void {
+function checkHarness({ manifest, warn, pass, command }: Report): void {
   const constraints = manifest.harness?.constraints ?? [];
   if (constraints.length > 0) {
     pass("harness.constraints", constraints.length === 1 ? "1 rule" : `${constraints.length} rules`);
@@ -123,7 +125,7 @@ function checkHarness({ manifest, warn, pass, command }: Judging): void {
   });
 }
 
-function checkSkills({ manifest, warn, pass, command }: Judging): void {
+function checkSkills({ manifest, warn, pass, command }: Report): void {
   const skills = manifest.tags?.skills_required ?? [];
   if (skills.length > 0) pass("tags.skills_required", skills.join(", "));
   else {
@@ -137,7 +139,7 @@ function checkSkills({ manifest, warn, pass, command }: Judging): void {
 }
 
 /** Everything an agent may read counts; secrets and old deliveries do not. */
-async function checkBudget({ content, manifest, options, warn, pass, command }: Judging): Promise<void> {
+async function checkBudget({ content, manifest, options, warn, pass, command }: Report): Promise<void> {
   const hint = manifest.harness?.context_budget_hint;
   if (hint === undefined) return;
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
@@ -169,7 +171,7 @@ export async function contextTokens(content: Content): Promise<number> {
 }
 
 /** In a folder the tree is only as fresh as the last pack, which rebuilds it. */
-function checkTree({ content, manifest, warn, command }: Judging): void {
+function checkTree({ content, manifest, warn, command }: Report): void {
   const rows = manifest.files?.tree ?? [];
   const gone = rows.filter(({ path }) => path !== "nutshell.json" && !content.files.has(path.replace(/^\.\//, "")));
   if (gone.length === 0) return;

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { Criteria } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
-import { type Judging, SOON_MS } from "./judging.js";
+import { type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
 export const DEFAULT_ENDPOINTS = "apis/endpoints.json";
@@ -16,7 +16,8 @@ export function resolveReference(reference: string, base = ""): string | null {
   return path === ".." || path.startsWith("../") || path.startsWith("/") ? null : path;
 }
 
-export interface Reference {
+/** A file that the manifest or one of its documents names. */
+interface NamedFile {
   readonly field: string;
   readonly path: string;
   /** Folder it is relative to. */
@@ -26,29 +27,28 @@ export interface Reference {
   readonly optional?: boolean;
 }
 
-/** Reports a reference that is absent or leaves the bundle; returns the path when it is there. */
-export function checkReference(judging: Judging, { field, path, base, purpose, optional }: Reference): string | null {
-  const { content, missing, warn, pass, command, edit } = judging;
-  const report = optional ? warn : missing;
+/** Reports a file that is absent or leaves the bundle. */
+function checkReference(report: Report, { field, path, base, purpose, optional }: NamedFile): void {
+  const { content, folders, missing, warn, pass, command, edit } = report;
+  const complain = optional ? warn : missing;
   const resolved = resolveReference(path, base);
   if (resolved === null) {
-    report({
+    complain({
       code: "REFERENCE_OUTSIDE",
       path: field,
       message: `${path} leaves the bundle`,
       fix: /^[a-z_]+(\.[a-z_]+)+$/.test(field) ? command(`set ${field} <path inside the bundle>`) : edit(field),
     });
-    return null;
+    return;
   }
   const size = content.files.get(resolved);
   if (size !== undefined) {
     pass(resolved, `exists (${sizeWords(size)})`);
-    return resolved;
+    return;
   }
-  const folder = resolved.endsWith("/") ? resolved : `${resolved}/`;
-  if ([...content.files.keys()].some((name) => name.startsWith(folder))) return null;
+  if (folders.has(resolved.replace(/\/$/, ""))) return;
   const ignored = content.left.some((left) => left === resolved || (left.endsWith("/") && resolved.startsWith(left)));
-  report({
+  complain({
     code: ignored ? "REFERENCE_IGNORED" : "REFERENCE_MISSING",
     path: field,
     message: ignored
@@ -56,7 +56,6 @@ export function checkReference(judging: Judging, { field, path, base, purpose, o
       : `${resolved} is referenced but missing${purpose === undefined ? "" : `: ${purpose}`}`,
     fix: ignored ? edit(".nutignore") : edit(resolved),
   });
-  return null;
 }
 
 function sizeWords(bytes: number): string {
@@ -64,8 +63,8 @@ function sizeWords(bytes: number): string {
   return bytes < 1024 * 1024 ? `${(bytes / 1024).toFixed(1)} KB` : `${(bytes / 1024 / 1024).toFixed(1)} MB`;
 }
 
-export async function checkContext(judging: Judging): Promise<void> {
-  const { requirements, architecture, references, additional = [] } = judging.manifest.context ?? {};
+export async function checkContext(report: Report): Promise<void> {
+  const { requirements, architecture, references, additional = [] } = report.manifest.context ?? {};
   const documents: readonly (readonly [string, string | undefined, string?])[] = [
     ["context.requirements", requirements, "write what must work"],
     ["context.architecture", architecture, "write how the system is built"],
@@ -73,13 +72,13 @@ export async function checkContext(judging: Judging): Promise<void> {
     ...additional.map((path) => ["context.additional", path] as const),
   ];
   for (const [field, path, purpose] of documents) {
-    if (path !== undefined) checkReference(judging, { field, path, ...(purpose === undefined ? {} : { purpose }) });
+    if (path !== undefined) checkReference(report, { field, path, ...(purpose === undefined ? {} : { purpose }) });
   }
 }
 
 /** Reads and types a JSON file of the bundle; what is wrong with it is a finding, and null. */
-async function readDocument<T extends z.ZodType>(judging: Judging, path: string, schema: T) {
-  const { content, missing, edit } = judging;
+async function readDocument<T extends z.ZodType>(report: Report, path: string, schema: T) {
+  const { content, missing, edit } = report;
   const invalid = (message: string) => {
     missing({ code: "FILE_INVALID", path, message, fix: edit(path) });
     return null;
@@ -96,43 +95,43 @@ async function readDocument<T extends z.ZodType>(judging: Judging, path: string,
   return invalid(`${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`);
 }
 
-async function readEndpoints(judging: Judging): Promise<{ path: string; document: Endpoints | null } | null> {
-  const named = judging.manifest.apis?.endpoints_spec;
+async function readEndpoints(report: Report): Promise<{ path: string; document: Endpoints | null } | null> {
+  const named = report.manifest.apis?.endpoints_spec;
   const path = named === undefined ? DEFAULT_ENDPOINTS : resolveReference(named);
-  if (path === null || !judging.content.files.has(path)) return null;
-  return { path, document: await readDocument(judging, path, Endpoints) };
+  if (path === null || !report.content.files.has(path)) return null;
+  return { path, document: await readDocument(report, path, Endpoints) };
 }
 
-export async function checkApis(judging: Judging): Promise<void> {
-  const { manifest, missing } = judging;
+export async function checkApis(report: Report): Promise<void> {
+  const { manifest, missing } = report;
   const { endpoints_spec: spec, auth_method: auth, credential_ref: vault } = manifest.apis ?? {};
-  if (spec !== undefined) checkReference(judging, { field: "apis.endpoints_spec", path: spec });
-  const found = await readEndpoints(judging);
+  if (spec !== undefined) checkReference(report, { field: "apis.endpoints_spec", path: spec });
+  const found = await readEndpoints(report);
   for (const { method, path, body_schema: body, response_schema: response } of found?.document?.endpoints ?? []) {
     for (const schema of [body, response]) {
       if (schema === undefined) continue;
       const purpose = `the schema of ${method} ${path}`;
       // Schema references are relative to apis/, wherever the document itself lies.
-      checkReference(judging, { field: found!.path, path: schema, base: "apis", purpose });
+      checkReference(report, { field: found!.path, path: schema, base: "apis", purpose });
     }
   }
   const needed = found?.document?.auth?.credential_ref;
-  if (needed !== undefined) checkCredentialName(judging, found!.path, needed, found?.document?.auth?.type);
+  if (needed !== undefined) checkCredentialName(report, found!.path, needed, found?.document?.auth?.type);
   if (vault !== undefined && manifest.credentials?.vault === undefined) {
-    checkReference(judging, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
+    checkReference(report, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
   } else if (auth !== undefined && auth !== "none" && manifest.credentials?.vault === undefined) {
     missing({
       code: "NO_VAULT",
       path: "apis.auth_method",
       message: `${auth}, but no vault is configured: the agent cannot sign in`,
-      fix: judging.command(`add-credential --name api --type ${shellWord(auth)}`),
+      fix: report.command(`add-credential --name api --type ${shellWord(auth)}`),
     });
   }
 }
 
 /** A credential that criteria or interfaces name must be declared, in a bundle that has a vault. */
-function checkCredentialName(judging: Judging, path: string, name: string, type = "bearer_token"): void {
-  const { manifest, missing, command } = judging;
+function checkCredentialName(report: Report, path: string, name: string, type = "bearer_token"): void {
+  const { manifest, missing, command } = report;
   const { vault, scopes = [] } = manifest.credentials ?? {};
   const known = scopes.some((scope) => scope.name === name);
   if (vault !== undefined && known) return;
@@ -146,11 +145,11 @@ function checkCredentialName(judging: Judging, path: string, name: string, type 
   });
 }
 
-export function checkCredentials(judging: Judging): void {
-  const { manifest, missing, warn, command } = judging;
+export function checkCredentials(report: Report): void {
+  const { manifest, missing, warn, command } = report;
   const { vault, encryption, scopes = [] } = manifest.credentials ?? {};
   if (vault !== undefined) {
-    checkReference(judging, { field: "credentials.vault", path: vault, purpose: "the vault the agent opens" });
+    checkReference(report, { field: "credentials.vault", path: vault, purpose: "the vault the agent opens" });
     if (encryption === "none") {
       warn({
         code: "NOT_ENCRYPTED",
@@ -169,11 +168,11 @@ export function checkCredentials(judging: Judging): void {
         fix: command(`add-credential --name ${shellWord(scope.name)} --type ${shellWord(scope.type)}`),
       });
     }
-    checkExpiry(judging, scope.name, scope.expires_at);
+    checkExpiry(report, scope.name, scope.expires_at);
   }
 }
 
-function checkExpiry({ options, missing, warn, command }: Judging, name: string, expiresAt: string | undefined): void {
+function checkExpiry({ options, missing, warn, command }: Report, name: string, expiresAt: string | undefined): void {
   const path = `credentials.scopes.${name}`;
   const fix = command(`rotate ${shellWord(name)}`);
   if (expiresAt === undefined) {
@@ -186,16 +185,16 @@ function checkExpiry({ options, missing, warn, command }: Judging, name: string,
   else if (left <= SOON_MS) warn({ code: "EXPIRES_SOON", path, message: `expires soon, ${expiresAt}`, fix });
 }
 
-export async function checkAcceptance(judging: Judging): Promise<void> {
-  const { manifest, content, warn, pass, command } = judging;
+export async function checkAcceptance(report: Report): Promise<void> {
+  const { manifest, content, warn, pass, command } = report;
   const { criteria_file: named, test_scripts: scripts = [], checklist = [] } = manifest.acceptance ?? {};
   for (const path of scripts) {
-    checkReference(judging, { field: "acceptance.test_scripts", path, purpose: "a test cannot run" });
+    checkReference(report, { field: "acceptance.test_scripts", path, purpose: "a test cannot run" });
   }
-  if (named !== undefined) checkReference(judging, { field: "acceptance.criteria_file", path: named });
+  if (named !== undefined) checkReference(report, { field: "acceptance.criteria_file", path: named });
   const path = resolveReference(named ?? DEFAULT_CRITERIA);
   const hasCriteria = path !== null && content.files.has(path);
-  if (hasCriteria) await checkCriteria(judging, path);
+  if (hasCriteria) await checkCriteria(report, path);
   if (checklist.length > 0) {
     const tests = scripts.length === 0 && !hasCriteria ? ", no test scripts: the agent cannot verify itself" : "";
     pass("acceptance.checklist", `${checklist.length === 1 ? "1 item" : `${checklist.length} items`}${tests}`);
@@ -209,28 +208,28 @@ export async function checkAcceptance(judging: Judging): Promise<void> {
   });
 }
 
-async function checkCriteria(judging: Judging, path: string): Promise<void> {
-  const { missing, warn, pass, edit } = judging;
-  const document = await readDocument(judging, path, Criteria);
+async function checkCriteria(report: Report, path: string): Promise<void> {
+  const { missing, warn, pass, edit } = report;
+  const document = await readDocument(report, path, Criteria);
   if (document === null) return;
-  const endpoints = await readEndpoints(judging);
+  const endpoints = await readEndpoints(report);
   const declared = new Set(endpoints?.document?.endpoints.map((each) => `${each.method} ${each.path}`));
   const seen = new Set<string>();
   for (const { id, script, endpoint, credential_ref: credential } of document.criteria) {
     if (seen.has(id)) warn({ code: "CRITERION_TWICE", path, message: `${id} stands twice`, fix: edit(path) });
     seen.add(id);
-    if (script !== undefined) checkReference(judging, { field: path, path: script, purpose: `the script of ${id}` });
+    if (script !== undefined) checkReference(report, { field: path, path: script, purpose: `the script of ${id}` });
     if (endpoint !== undefined && endpoints !== null && !declared.has(endpoint)) {
       const message = `${id} calls ${endpoint}, which ${endpoints.path} does not declare`;
       missing({ code: "ENDPOINT_UNKNOWN", path, message, fix: edit(endpoints.path) });
     }
-    if (credential !== undefined) checkCredentialName(judging, path, credential);
+    if (credential !== undefined) checkCredentialName(report, path, credential);
   }
   pass(path, document.criteria.length === 1 ? "1 criterion" : `${document.criteria.length} criteria`);
 }
 
-export function checkImages(judging: Judging): void {
-  for (const { path } of judging.manifest.resources?.images ?? []) {
-    checkReference(judging, { field: "resources.images", path, optional: true });
+export function checkImages(report: Report): void {
+  for (const { path } of report.manifest.resources?.images ?? []) {
+    checkReference(report, { field: "resources.images", path, optional: true });
   }
 }

@@ -1,4 +1,5 @@
 // What every completeness check sees and how it reports.
+import type { Finding } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
 
 /** A bundle as those who judge it see it: its manifest, and what is or would be packed. */
@@ -25,13 +26,15 @@ export interface CompletenessOptions {
 /** A credential or deadline this near is worth a warning. */
 export const SOON_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** What one check needs, and where it puts what it found. */
-export interface Judging {
+/** What one check needs, and where it puts what it finds. */
+export interface Report {
   readonly content: Content;
+  /** Every folder that holds a file. */
+  readonly folders: ReadonlySet<string>;
   readonly manifest: Manifest;
   readonly options: CompletenessOptions;
-  readonly missing: (finding: Found) => void;
-  readonly warn: (finding: Found) => void;
+  readonly missing: (problem: Problem) => void;
+  readonly warn: (problem: Problem) => void;
   readonly pass: (path: string, message: string) => void;
   /** A `nutshell` command on this folder, ready to paste. */
   readonly command: (words: string) => string;
@@ -39,9 +42,5 @@ export interface Judging {
   readonly edit: (path: string) => string;
 }
 
-export interface Found {
-  readonly code: string;
-  readonly path: string;
-  readonly message: string;
-  readonly fix?: string;
-}
+/** A finding before it is known how severe it is. */
+export type Problem = Omit<Finding, "severity">;

@@ -2,7 +2,7 @@
 import type { Manifest } from "../../schema/manifest.js";
 import { outline } from "../manifest/template.js";
 import { DEFAULT_CRITERIA, DEFAULT_ENDPOINTS, resolveReference } from "./completeness-references.js";
-import type { Content } from "./judging.js";
+import type { Content } from "./report.js";
 
 export interface FixPlan {
   /** Files to create or, for `append`, to extend. Never one that exists otherwise. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../schema/manifest.js";
 import { newManifest, outline } from "../manifest/template.js";
 import { assess } from "./completeness.js";
-import type { CompletenessOptions, Content } from "./judging.js";
+import type { CompletenessOptions, Content } from "./report.js";
 
 const now = new Date("2026-03-14T10:00:00Z");
 const id = "nut-00000000-0000-4000-8000-000000000001";
