@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { operation } from "../../../operation.js";
-import { executeRun, findRun, isRunBusy, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
+import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
 import { findRunner } from "./runner.js";
@@ -21,7 +21,7 @@ export const runResume = operation({
   async run(input, context) {
     const outer = openProject(context.cwd, { env: context.env });
     const runs = runsFolder(outer.root);
-    const id = findRun(runs, input.run, isRunBusy);
+    const id = findRun(runs, input.run);
     const stored = readOptions(runFolder(runs, id, false));
     const options = { ...stored, yes: stored.yes || input.yes };
     const folder = runFolder(runs, id, options.repo !== undefined);

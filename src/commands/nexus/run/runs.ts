@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation } from "../../../operation.js";
-import { isRunBusy, listRuns, runsFolder } from "../../../run/index.js";
+import { listRuns, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 
 export const runList = operation({
@@ -24,6 +24,6 @@ export const runList = operation({
   }),
   async run(_, { cwd, env }) {
     const folder = runsFolder(openProject(cwd, { env }).root);
-    return { folder, runs: listRuns(folder, isRunBusy) };
+    return { folder, runs: listRuns(folder) };
   },
 });
