@@ -5,10 +5,12 @@ import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { type Catalog, loadCatalog } from "../../src/catalog/index.js";
 import type { Progress, Prompter } from "../../src/operation.js";
-import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner, RunOptions } from "../../src/run/index.js";
+import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "../../src/run/index.js";
 import { createRun, executeRun, parseBudget, type Reply, type runFolder, runsFolder } from "../../src/run/index.js";
 import { Journal, readJournal } from "../../src/run/record/journal.js";
-import { type JournalEvent, replay } from "../../src/run/record/run-state.js";
+import { replay } from "../../src/run/record/run-state.js";
+import type { JournalRecord } from "../../src/schema/journal.js";
+import type { RunOptions } from "../../src/schema/run.js";
 import { openProject } from "../../src/state/index.js";
 
 export type Agent = (
@@ -79,7 +81,7 @@ export interface Setup {
 export interface World {
   readonly started: string[];
   readonly events: Progress[];
-  readonly journal: () => JournalEvent[];
+  readonly journal: () => readonly JournalRecord[];
   readonly state: () => ReturnType<typeof replay>;
   readonly folder: ReturnType<typeof runFolder>;
   go(reply?: Reply | null, extra?: Partial<Setup>): ReturnType<typeof executeRun>;

@@ -1,11 +1,12 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { planChecks } from "../../acceptance/index.js";
 import { assess, estimateTokens, listFolder } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { RUN_VERSION, type RunOptions } from "../../schema/run.js";
 import {
   agentTracker,
   type Document,
@@ -22,21 +23,27 @@ import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets } from "../agents/credentials.js";
 import { readConstraints } from "../plan/constraints.js";
 import type { RunFolder } from "../record/folder.js";
-import { Journal, readJournal } from "../record/journal.js";
+import { Journal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
-import type { RunOptions } from "../record/options.js";
-import { replay } from "../record/run-state.js";
 import { type Run, type RunInput, record } from "../run.js";
 import { baseDigest, counts, openMain, openRepository, openRequest, putBack } from "./workspace.js";
 
 export async function openRun(input: RunInput): Promise<Run> {
+  const journal = new Journal(input.folder.journal);
+  try {
+    return await openWith(input, journal);
+  } catch (error) {
+    journal.close();
+    throw error;
+  }
+}
+
+async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { folder, options, context } = input;
   const { env, now, signal } = context;
-  const events = existsSync(folder.journal) ? readJournal(folder.journal) : [];
-  const state = replay(events);
-  const journal = new Journal(folder.journal);
-  const core = { journal, state, context };
-  if (state.createdAt === "") record(core, { type: "created", run: folder.id });
+  const { state } = journal;
+  const core = { journal, context };
+  if (state.createdAt === "") record(core, { type: "created", version: RUN_VERSION, run: folder.id });
   const request = await openRequest(options.request, folder.request, signal);
   const warnings = [...request.warnings];
   if (state.baseDigest === null && !options.force)

@@ -1,6 +1,7 @@
 // Which tasks to start now. Pure: what is done, what runs, what is allowed → the next starts.
+
+import type { RunTask } from "../../schema/run.js";
 import { pathsOverlap } from "../plan/paths.js";
-import type { RunTask } from "../plan/plan.js";
 
 export interface ScheduleFacts {
   readonly tasks: readonly RunTask[];
