@@ -1,5 +1,5 @@
 // A project in full swing, written as the harnesses write it.
-import type { Content } from "./serving.js";
+import type { Content } from "./folders.js";
 
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString();
 
