@@ -4,6 +4,7 @@ import { blockedClasses, effectiveCapabilities, findAgent } from "../../catalog/
 import { NutError } from "../../errors.js";
 import type { RequestContext } from "../../request/request-context.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { mayEdit, mayRunCommands } from "../../schema/roles.js";
 import type { Project } from "../../state/index.js";
 import type { Objects } from "../../trees/objects.js";
 import type { Slot, Slots } from "../../trees/slots.js";
@@ -144,8 +145,8 @@ function makeRole(catalog: Catalog, id: string): Role {
     agent,
     capabilities,
     blocked,
-    mayEdit: !capabilities.includes("no_file_edit"),
-    mayRunShell: !capabilities.includes("no_shell_exec"),
+    mayEdit: mayEdit({ kind: "role", blocked }),
+    mayRunShell: mayRunCommands({ blocked }),
   };
 }
 
