@@ -6,6 +6,7 @@ import type { Context } from "../operation.js";
 import type { Briefing } from "../request/briefing.js";
 import type { AgentUsage, JournalRecord } from "../schema/journal.js";
 import type { Manifest } from "../schema/manifest.js";
+import { mayEdit, mayRunCommands } from "../schema/roles.js";
 import type { Budget, RunOptions } from "../schema/run.js";
 import type { Project } from "../state/index.js";
 import type { Objects } from "../trees/objects.js";
@@ -132,8 +133,8 @@ function makeRole(catalog: Catalog, id: string): Role {
     agent,
     capabilities,
     blocked,
-    mayEdit: !capabilities.includes("no_file_edit"),
-    mayRunShell: !capabilities.includes("no_shell_exec"),
+    mayEdit: mayEdit({ kind: "role", blocked }),
+    mayRunShell: mayRunCommands({ blocked }),
   };
 }
 
