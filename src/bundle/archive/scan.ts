@@ -131,13 +131,13 @@ class Pass {
         hint: "ask the sender to pack it again",
       });
     }
-    const claimed: unknown = (manifest.compression as { algorithm?: unknown } | undefined)?.algorithm;
-    if (claimed !== undefined && claimed !== compression) {
+    const claimedCompression: unknown = (manifest.compression as { algorithm?: unknown } | undefined)?.algorithm;
+    if (claimedCompression !== undefined && claimedCompression !== compression) {
       findings.push({
         code: "COMPRESSION_CONTRADICTS",
         severity: "error",
         path: "compression.algorithm",
-        message: `the manifest says ${String(claimed)}, the bytes are ${compression}`,
+        message: `the manifest says ${String(claimedCompression)}, the bytes are ${compression}`,
       });
     }
     return { compression, manifest, manifestBytes, entries, findings };
@@ -145,12 +145,12 @@ class Pass {
 
   private entry(entry: ArchiveEntry): EntrySink | null {
     if (entry.path === MANIFEST_NAME) return this.manifestSink(entry);
-    const given = this.options.visit?.(entry) ?? null;
+    const sink = this.options.visit?.(entry) ?? null;
     if (entry.kind === "folder" || this.options.hashes !== true) {
       this.entries.push(entry);
-      return given;
+      return sink;
     }
-    return hashing(entry, given, (hash) => this.entries.push({ ...entry, hash }));
+    return hashing(entry, sink, (hash) => this.entries.push({ ...entry, hash }));
   }
 
   private manifestSink(entry: ArchiveEntry): EntrySink {

@@ -76,15 +76,18 @@ export function parseResult(bytes: Uint8Array): Delivery | string {
 }
 
 function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, execution_log: log }: Delivery): void {
-  const named = [...(artifacts?.files_created ?? []), ...(artifacts?.files_modified ?? [])].map(({ path }) => path);
+  const artifactPaths = [...(artifacts?.files_created ?? []), ...(artifacts?.files_modified ?? [])].map(
+    ({ path }) => path,
+  );
   const isThere = (path: string) =>
     ["", "delivery/artifacts"].some((base) => content.files.has(resolveReference(path, base) ?? ""));
-  const gone = named.filter((path) => !isThere(path));
-  for (const path of gone) {
+  const missingPaths = artifactPaths.filter((path) => !isThere(path));
+  for (const path of missingPaths) {
     const message = `names the artifact ${path}, which is not in the bundle`;
     missing({ code: "ARTIFACT_MISSING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
   }
-  if (named.length > 0 && gone.length === 0) pass("artifacts", named.length === 1 ? "1 file" : `${named.length} files`);
+  if (artifactPaths.length > 0 && missingPaths.length === 0)
+    pass("artifacts", artifactPaths.length === 1 ? "1 file" : `${artifactPaths.length} files`);
   const full = log?.full_log;
   if (full === undefined) return;
   const path = resolveReference(full);

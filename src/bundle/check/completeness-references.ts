@@ -106,17 +106,18 @@ export async function checkApis(report: Report): Promise<void> {
   const { manifest, missing } = report;
   const { endpoints_spec: spec, auth_method: auth, credential_ref: vault } = manifest.apis ?? {};
   if (spec !== undefined) checkReference(report, { field: "apis.endpoints_spec", path: spec });
-  const found = await readEndpoints(report);
-  for (const { method, path, body_schema: body, response_schema: response } of found?.document?.endpoints ?? []) {
+  const endpoints = await readEndpoints(report);
+  for (const { method, path, body_schema: body, response_schema: response } of endpoints?.document?.endpoints ?? []) {
     for (const schema of [body, response]) {
       if (schema === undefined) continue;
       const purpose = `the schema of ${method} ${path}`;
       // Schema references are relative to apis/, wherever the document itself lies.
-      checkReference(report, { field: found!.path, path: schema, base: "apis", purpose });
+      checkReference(report, { field: endpoints!.path, path: schema, base: "apis", purpose });
     }
   }
-  const needed = found?.document?.auth?.credential_ref;
-  if (needed !== undefined) checkCredentialName(report, found!.path, needed, found?.document?.auth?.type);
+  const credential = endpoints?.document?.auth?.credential_ref;
+  if (credential !== undefined)
+    checkCredentialName(report, endpoints!.path, credential, endpoints?.document?.auth?.type);
   if (vault !== undefined && manifest.credentials?.vault === undefined) {
     checkReference(report, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
   } else if (auth !== undefined && auth !== "none" && manifest.credentials?.vault === undefined) {
@@ -133,10 +134,9 @@ export async function checkApis(report: Report): Promise<void> {
 function checkCredentialName(report: Report, path: string, name: string, type = "bearer_token"): void {
   const { manifest, missing, command } = report;
   const { vault, scopes = [] } = manifest.credentials ?? {};
-  const known = scopes.some((scope) => scope.name === name);
-  if (vault !== undefined && known) return;
+  const isDeclared = scopes.some((scope) => scope.name === name);
   // A declared scope without a vault is reported once, with the scopes.
-  if (known) return;
+  if (isDeclared) return;
   missing({
     code: vault === undefined ? "NO_VAULT" : "CREDENTIAL_UNKNOWN",
     path,
@@ -214,10 +214,10 @@ async function checkCriteria(report: Report, path: string): Promise<void> {
   if (document === null) return;
   const endpoints = await readEndpoints(report);
   const declared = new Set(endpoints?.document?.endpoints.map((each) => `${each.method} ${each.path}`));
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   for (const { id, script, endpoint, credential_ref: credential } of document.criteria) {
-    if (seen.has(id)) warn({ code: "CRITERION_TWICE", path, message: `${id} stands twice`, fix: edit(path) });
-    seen.add(id);
+    if (ids.has(id)) warn({ code: "CRITERION_TWICE", path, message: `${id} stands twice`, fix: edit(path) });
+    ids.add(id);
     if (script !== undefined) checkReference(report, { field: path, path: script, purpose: `the script of ${id}` });
     if (endpoint !== undefined && endpoints !== null && !declared.has(endpoint)) {
       const message = `${id} calls ${endpoint}, which ${endpoints.path} does not declare`;

@@ -173,12 +173,14 @@ export async function contextTokens(content: Content): Promise<number> {
 /** In a folder the tree is only as fresh as the last pack, which rebuilds it. */
 function checkTree({ content, manifest, warn, command }: Report): void {
   const rows = manifest.files?.tree ?? [];
-  const gone = rows.filter(({ path }) => path !== "nutshell.json" && !content.files.has(path.replace(/^\.\//, "")));
-  if (gone.length === 0) return;
+  const staleRows = rows.filter(
+    ({ path }) => path !== "nutshell.json" && !content.files.has(path.replace(/^\.\//, "")),
+  );
+  if (staleRows.length === 0) return;
   warn({
     code: "TREE_STALE",
     path: "files.tree",
-    message: `lists ${gone.length === 1 ? `${gone[0]!.path}, which is` : `${gone.length} files that are`} not here`,
+    message: `lists ${staleRows.length === 1 ? `${staleRows[0]!.path}, which is` : `${staleRows.length} files that are`} not here`,
     fix: command("check --fix"),
   });
 }

@@ -75,9 +75,9 @@ export interface Reference {
 
 /** Every path the manifest names, with the field that names it. Fields of the wrong type are skipped. */
 export function manifestReferences(manifest: Manifest): Reference[] {
-  const found: Reference[] = [];
+  const references: Reference[] = [];
   const add = (field: string, value: unknown) => {
-    if (typeof value === "string" && value !== "") found.push({ field, path: value });
+    if (typeof value === "string" && value !== "") references.push({ field, path: value });
   };
   const each = (field: string, value: unknown, pick: (item: unknown) => unknown = (item) => item) => {
     if (Array.isArray(value)) for (const [index, item] of value.entries()) add(`${field}.${index}`, pick(item));
@@ -93,7 +93,7 @@ export function manifestReferences(manifest: Manifest): Reference[] {
   each("acceptance.test_scripts", acceptance?.test_scripts);
   each("resources.images", resources?.images, (image) => (isObject(image) ? image.path : undefined));
   add("execution_log.full_log", manifest.execution_log?.full_log);
-  return found;
+  return references;
 }
 
 function referenceFindings(field: string, path: string, files: Content["files"] | null): Finding[] {
@@ -107,15 +107,15 @@ function referenceFindings(field: string, path: string, files: Content["files"] 
 }
 
 function documents(manifest: Manifest): Map<string, z.ZodType> {
-  const found = new Map<string, z.ZodType>([
+  const schemas = new Map<string, z.ZodType>([
     ["tests/criteria.json", Criteria],
     ["apis/endpoints.json", Endpoints],
     ["delivery/result.json", Delivery],
   ]);
   const { acceptance, apis } = manifest;
-  if (typeof acceptance?.criteria_file === "string") found.set(acceptance.criteria_file, Criteria);
-  if (typeof apis?.endpoints_spec === "string") found.set(apis.endpoints_spec, Endpoints);
-  return found;
+  if (typeof acceptance?.criteria_file === "string") schemas.set(acceptance.criteria_file, Criteria);
+  if (typeof apis?.endpoints_spec === "string") schemas.set(apis.endpoints_spec, Endpoints);
+  return schemas;
 }
 
 function documentFindings(path: string, bytes: Uint8Array, schema: z.ZodType): Finding[] {

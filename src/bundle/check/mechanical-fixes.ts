@@ -83,13 +83,13 @@ function pointToFiles({ manifest, files }: Content, plan: Plan): void {
 function dropStaleRows({ manifest, files }: Content, plan: Plan): void {
   const rows = manifest.files?.tree;
   if (rows === undefined) return;
-  const kept = rows.filter(({ path }) => files.has(path.replace(/^\.\//, "")));
-  if (kept.length === rows.length) return;
-  manifest.files = { ...manifest.files, tree: kept };
+  const rowsLeft = rows.filter(({ path }) => files.has(path.replace(/^\.\//, "")));
+  if (rowsLeft.length === rows.length) return;
+  manifest.files = { ...manifest.files, tree: rowsLeft };
   delete manifest.files.total_count;
   delete manifest.files.total_size_bytes;
-  const gone = rows.length - kept.length;
-  change(plan, `files.tree no longer lists ${gone === 1 ? "a file that is" : `${gone} files that are`} not here`);
+  const dropped = rows.length - rowsLeft.length;
+  change(plan, `files.tree no longer lists ${dropped === 1 ? "a file that is" : `${dropped} files that are`} not here`);
 }
 
 function fixDelivery({ manifest, left }: Content, plan: Plan): void {

@@ -84,11 +84,11 @@ function openRegular(path: string): number {
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }
-  const found = fstatSync(file);
-  if (found.isFile()) return file;
+  const stats = fstatSync(file);
+  if (stats.isFile()) return file;
   closeSync(file);
-  throw new NutError("FILE_UNREADABLE", `${path}: ${found.isDirectory() ? "is a folder" : "not a regular file"}`, {
-    hint: found.isDirectory() ? `nutshell pack --dir ${shellWord(path)}` : `ls -ld ${shellWord(path)}`,
+  throw new NutError("FILE_UNREADABLE", `${path}: ${stats.isDirectory() ? "is a folder" : "not a regular file"}`, {
+    hint: stats.isDirectory() ? `nutshell pack --dir ${shellWord(path)}` : `ls -ld ${shellWord(path)}`,
     data: { path },
   });
 }

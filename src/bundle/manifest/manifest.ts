@@ -109,9 +109,9 @@ function readSmallFile(path: string): Buffer {
     });
   }
   try {
-    const found = fstatSync(file);
-    if (!found.isFile()) throw invalid(path, "is not a regular file", {});
-    if (found.size > MAX_MANIFEST_BYTES) throw new NutError("BUNDLE_LIMIT", `${path} is too large`, { data: { path } });
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw invalid(path, "is not a regular file", {});
+    if (stats.size > MAX_MANIFEST_BYTES) throw new NutError("BUNDLE_LIMIT", `${path} is too large`, { data: { path } });
     return readFileSync(file);
   } finally {
     closeSync(file);

@@ -73,12 +73,12 @@ function worstByKey<K extends string, T extends Readonly<Record<K, string>> & { 
   rows: readonly T[],
   key: K,
 ): T[] {
-  const found = new Map<string, T>();
+  const worstRows = new Map<string, T>();
   for (const row of rows) {
-    const before = found.get(row[key]);
+    const before = worstRows.get(row[key]);
     if (before === undefined || RESULT_ORDER.indexOf(row.status) > RESULT_ORDER.indexOf(before.status)) {
-      found.set(row[key], row);
+      worstRows.set(row[key], row);
     }
   }
-  return [...found.values()];
+  return [...worstRows.values()];
 }

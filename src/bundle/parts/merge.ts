@@ -98,14 +98,14 @@ function assertBelongTogether(sides: readonly Side[], { partial = false }: Merge
       hint: "name every part once",
       data: { part: double },
     });
-  const gone = Array.from({ length: total }, (_, i) => i + 1).filter((number) => !numbers.includes(number));
-  if (gone.length > 0 && !partial) {
+  const missing = Array.from({ length: total }, (_, i) => i + 1).filter((number) => !numbers.includes(number));
+  if (missing.length > 0 && !partial) {
     throw new NutError(
       "MERGE_PART_MISSING",
-      `part ${gone.join(", ")} of ${total} is not given, its files would be lost`,
+      `part ${missing.join(", ")} of ${total} is not given, its files would be lost`,
       {
         hint: "name every part, or add --partial to merge those you have",
-        data: { missing: gone },
+        data: { missing },
       },
     );
   }
@@ -133,8 +133,10 @@ function mergePath(path: string, sides: readonly Side[], taken: Set<string>): Pa
     const files = version === DELETED ? [] : [fileOf(side, path, path)];
     return { files, conflict: null, isChanged: distinct.length === 1 && base !== undefined };
   }
-  const kept = distinct.filter(({ version }) => version !== DELETED);
-  const files = kept.map(({ side }, i) => fileOf(side, path, i === 0 ? path : freeName(path, side.number, taken)));
+  const versionsLeft = distinct.filter(({ version }) => version !== DELETED);
+  const files = versionsLeft.map(({ side }, i) =>
+    fileOf(side, path, i === 0 ? path : freeName(path, side.number, taken)),
+  );
   // Logs of two agents are two logs, not a disagreement.
   if (path.startsWith("delivery/logs/")) return { files, conflict: null, isChanged: true };
   const who = distinct.map(({ side, version }) => `part ${side.number}${version === DELETED ? " (deleted)" : ""}`);

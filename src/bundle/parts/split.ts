@@ -119,16 +119,16 @@ function unitsOf(entries: readonly ContentEntry[], wanted: number): Unit[] {
 }
 
 function children(entries: readonly ContentEntry[], folder: string): Unit[] {
-  const found = new Map<string, { bytes: number; paths: string[]; isFolder: boolean }>();
+  const units = new Map<string, { bytes: number; paths: string[]; isFolder: boolean }>();
   for (const { path, size } of entries) {
     const [first] = path.slice(folder.length).split("/");
     const name = folder + first;
-    const unit = found.get(name) ?? { bytes: 0, paths: [], isFolder: name !== path };
+    const unit = units.get(name) ?? { bytes: 0, paths: [], isFolder: name !== path };
     unit.bytes += size;
     unit.paths.push(path);
-    found.set(name, unit);
+    units.set(name, unit);
   }
-  return [...found].map(([name, unit]) => ({ name, ...unit }));
+  return [...units].map(([name, unit]) => ({ name, ...unit }));
 }
 
 export interface PartIdentity {
@@ -142,23 +142,23 @@ export function partManifest(
   parent: Manifest,
   part: Part,
   entries: readonly ContentEntry[],
-  own: PartIdentity,
+  identity: PartIdentity,
 ): Manifest {
   const author = authored(parent);
-  const given = new Set(part.paths);
+  const paths = new Set(part.paths);
   const base = Object.fromEntries(
-    entries.filter(({ path }) => given.has(path)).map((entry) => [entry.path, versionOf(entry)]),
+    entries.filter(({ path }) => paths.has(path)).map((entry) => [entry.path, versionOf(entry)]),
   );
   const record: SplitRecord = {
     parent_id: parent.id,
-    part_index: own.index,
-    part_total: own.total,
+    part_index: identity.index,
+    part_total: identity.total,
     ...(part.title === undefined ? {} : { title: part.title }),
     ...(part.summary === undefined ? {} : { summary: part.summary }),
     base,
     manifest: author,
   };
-  return { ...givenManifest(author, record), id: own.id, extensions: { ...author.extensions, split: record } };
+  return { ...givenManifest(author, record), id: identity.id, extensions: { ...author.extensions, split: record } };
 }
 
 /** A part's manifest as it was handed out, identity and record aside. Merge compares with it. */

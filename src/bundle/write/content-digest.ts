@@ -55,6 +55,6 @@ function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): R
     .filter((row) => row.path !== MANIFEST_NAME && present.has(row.path))
     .sort((a, b) => byBytes(a.path, b.path));
   const { total_count: _count, total_size_bytes: _bytes, tree: _tree, ...others } = files ?? {};
-  const kept = { ...others, ...(notes.length > 0 ? { tree: notes } : {}) };
-  return Object.keys(kept).length > 0 ? { ...rest, files: kept } : rest;
+  const authorsFiles = { ...others, ...(notes.length > 0 ? { tree: notes } : {}) };
+  return Object.keys(authorsFiles).length > 0 ? { ...rest, files: authorsFiles } : rest;
 }

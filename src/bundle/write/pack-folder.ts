@@ -216,13 +216,13 @@ class SourceFile {
     this.path = path;
     this.observer = observer;
     this.file = openSource(full);
-    const found = fstatSync(this.file);
-    if (!found.isFile()) {
+    const stats = fstatSync(this.file);
+    if (!stats.isFile()) {
       closeSync(this.file);
       throw changed(path, "is no longer a file");
     }
-    this.size = found.size;
-    this.executable = (found.mode & 0o100) !== 0;
+    this.size = stats.size;
+    this.executable = (stats.mode & 0o100) !== 0;
   }
 
   fill(target: Buffer): number {
