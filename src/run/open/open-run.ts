@@ -69,9 +69,9 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     request: folder.request,
     manifest: request.manifest,
     identity: options.identity ?? [],
-    now: now(),
+    context,
   });
-  if (opened.warning !== null) warnings.push(opened.warning);
+  warnings.push(...opened.warnings);
   const project = runProject(folder);
   const run: Run = {
     ...input,

@@ -4,8 +4,8 @@ import { z } from "zod";
 import { junitXml, rebuildTree, runAcceptance } from "../../../acceptance/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { type Context, operation } from "../../../operation.js";
-import { acceptanceCredentials } from "../../../request/acceptance-credentials.js";
 import { ReportShape, RunInput, tell, toShape } from "../../../request/acceptance-shapes.js";
+import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 

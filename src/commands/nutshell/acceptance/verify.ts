@@ -13,8 +13,8 @@ import {
 import { openBundle } from "../../../bundle/index.js";
 import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
 import { type Context, operation } from "../../../operation.js";
-import { acceptanceCredentials } from "../../../request/acceptance-credentials.js";
 import { ReportShape, RunInput, tell, toShape } from "../../../request/acceptance-shapes.js";
+import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { FindingShape } from "../../../request/shapes.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
