@@ -15,6 +15,7 @@ import type { Tree, TreeEntry } from "../trees/tree.js";
 import type { AgentRunner } from "./agents/agent.js";
 import type { AgentEvents } from "./agents/agent-events.js";
 import type { Spent } from "./agents/breakers.js";
+import type { RunSecrets } from "./agents/credentials.js";
 import type { Constraints } from "./plan/constraints.js";
 import type { RunFolder } from "./record/folder.js";
 import type { Journal } from "./record/journal.js";
@@ -22,28 +23,6 @@ import type { RunState } from "./record/run-state.js";
 
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type NewRecord = Without<JournalRecord, "at">;
-
-/** Credentials as the run may use them: values only in environments, and a way to take them out of any text. */
-export interface RunSecrets {
-  readonly names: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly scrub: (text: string) => string;
-  /** Whether bytes hold one of the values. */
-  readonly leaks: (bytes: Uint8Array) => boolean;
-  readonly read: (name: string) => Promise<{
-    readonly type: string;
-    readonly value: string | Readonly<Record<string, unknown>>;
-    readonly env: Readonly<Record<string, string>>;
-  } | null>;
-}
-
-export const NO_SECRETS: RunSecrets = {
-  names: [],
-  env: {},
-  scrub: (text) => text,
-  leaks: () => false,
-  read: async () => null,
-};
 
 /** What a run is started or continued with. */
 export interface RunInput {

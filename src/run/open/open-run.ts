@@ -1,12 +1,11 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync } from "node:fs";
 import { planChecks } from "../../acceptance/index.js";
-import { assess, estimateTokens, listFolder } from "../../bundle/index.js";
+import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
-import type { Manifest } from "../../schema/manifest.js";
-import { RUN_VERSION, type RunOptions } from "../../schema/run.js";
+import { assertReady } from "../../request/completeness.js";
+import { RUN_VERSION } from "../../schema/run.js";
 import {
   agentTracker,
   type Document,
@@ -46,8 +45,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   if (state.createdAt === "") record(core, { type: "created", version: RUN_VERSION, run: folder.id });
   const request = await openRequest(options.request, folder.request, signal);
   const warnings = [...request.warnings];
-  if (state.baseDigest === null && !options.force)
-    await assertComplete(folder.request, request.manifest, options, now());
+  if (state.baseDigest === null && !options.force) await assertReady(options.request, context);
   if (options.repo !== undefined) warnings.push(...(await openRepository(options.repo, folder.base, env, signal)));
   mkdirSync(folder.home, { recursive: true, mode: 0o700 });
   mkdirSync(folder.scratch, { recursive: true });
@@ -69,9 +67,9 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     request: folder.request,
     manifest: request.manifest,
     identity: options.identity ?? [],
-    now: now(),
+    context,
   });
-  if (opened.warning !== null) warnings.push(opened.warning);
+  warnings.push(...opened.warnings);
   const project = runProject(folder);
   const run: Run = {
     ...input,
@@ -106,20 +104,6 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     if (first) record(run, { type: "issue", message });
   }
   return run;
-}
-
-/** Completeness is checked before anybody works: an agent would only guess what is missing. */
-async function assertComplete(folder: string, manifest: Manifest, options: RunOptions, now: Date): Promise<void> {
-  const listing = listFolder(folder);
-  const files = new Map(listing.entries.filter(({ kind }) => kind === "file").map(({ path, size }) => [path, size]));
-  const read = async (path: string) => readFileSync(join(folder, path));
-  const { status, missing } = await assess({ manifest, files, left: [], read }, { now, dir: options.request });
-  if (status === "ready") return;
-  const what = status === "draft" ? "still a draft" : "incomplete";
-  throw new NutError("BUNDLE_INCOMPLETE", `the request is ${what}: ${missing[0] ?? "something is missing"}`, {
-    hint: `nutshell check ${shellWord(options.request)}`,
-    data: { missing },
-  });
 }
 
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Catalog } from "../../catalog/index.js";
 import type { Context } from "../../operation.js";
+import { assertReady } from "../../request/completeness.js";
 import type { Budget, RunOptions } from "../../schema/run.js";
 import type { AgentRunner } from "../agents/agent.js";
 import { readConstraints } from "../plan/constraints.js";
@@ -26,6 +27,7 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
   try {
     const folder = runFolder(scratch, "preview", false);
     const { manifest } = await openRequest(options.request, join(scratch, "request"), context.signal);
+    if (!options.force) await assertReady(options.request, context);
     const facts = planFacts({ manifest, catalog, folder: { ...folder, request: join(scratch, "request") } });
     const given = givenPlan(options.plan, manifest);
     const plan = given === null ? defaultPlan(facts) : readPlan(given.source, given.value, facts);
