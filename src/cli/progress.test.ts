@@ -35,15 +35,15 @@ describe("progress", () => {
   });
 
   it("moves a line on a terminal only, within its width, and takes it away", () => {
-    const count = { type: "step", message: "packing a long name\x07", done: 3, total: 3 };
+    const count = { type: "step", message: "pack\x07ing a name", done: 3, total: 3 };
     const pipe = shown();
     pipe.line.show(count);
     expect(pipe.text()).toBe("");
     const { line, text } = shown({ terminal: true });
     line.show(count);
-    expect(text()).toBe("\r\x1b[Kpacking a long name");
+    expect(text()).toBe("\r\x1b[Kpack\\x07ing a name ");
     line.clear();
     line.clear();
-    expect(text()).toBe("\r\x1b[Kpacking a long name\r\x1b[K");
+    expect(text()).toBe("\r\x1b[Kpack\\x07ing a name \r\x1b[K");
   });
 });

@@ -22,6 +22,15 @@ describe("an answer", () => {
     expect(refused.err).toMatch(/^nutshell: error: .+\nnutshell: hint: .+\n$/);
   });
 
+  it("takes no mistake of the machine's or the reader's for ours", async () => {
+    const { code, err } = await run(["check", "--dir", "a".repeat(300)]);
+    expect(code).toBe(2);
+    expect(err).toMatch(/error: .+: the name is too long\n/);
+    const below = await run(["export", "task", "-o", "task/nutshell.json/page.html"]);
+    expect(below.code).toBe(2);
+    expect(below.err).toMatch(/error: .+: not a folder\nnutshell: hint: ls -ld /);
+  });
+
   it("says which signal ended it, and nothing else", async () => {
     for (const [name, code] of [
       ["SIGINT", 130],
@@ -96,6 +105,6 @@ describe("a flag", () => {
   it("of a command behind -- is not ours", async () => {
     const { code, err } = await run(["exec", "--dir", "task", "--", "ls", "--json", "--help"]);
     expect(code).toBe(2);
-    expect(err).toMatch(/^nutshell: error: /);
+    expect(err).toMatch(/^nutshell: error: nutshell exec: --with: /);
   });
 });
