@@ -9,7 +9,16 @@ import type {
   SubagentSpawn,
 } from "../schema/events.js";
 import { mayEdit } from "../schema/roles.js";
-import { CONTEXT_LIMIT, handOver, knowledgeIndex, limited, snapshot, statusLines, toolNameList } from "./context.js";
+import {
+  CONTEXT_LIMIT,
+  handOver,
+  knowledgeIndex,
+  limited,
+  snapshot,
+  statusLines,
+  taskNamedIn,
+  toolNameList,
+} from "./context.js";
 import { allow, type Decision, type Effect, type ToolLogEntry } from "./decision.js";
 import type { Facts, TaskFact } from "./facts.js";
 import { callerStanding, gate } from "./gate.js";
@@ -109,11 +118,8 @@ export function taskFor(
   if (tasks === null) return null;
   const number = taskId ?? agentTasks[agentId];
   if (number !== undefined) return tasks.find(({ id }) => id === number) ?? null;
-  const named = /^\s*TASK:\s*(?:#(\d+)\s*)?(.*)$/m.exec(prompt ?? "");
-  if (named !== null) {
-    const found = tasks.find(({ id, title }) => String(id) === named[1] || title.trim() === named[2]!.trim());
-    if (found !== undefined) return found;
-  }
+  const named = taskNamedIn(prompt ?? "", tasks);
+  if (named !== undefined) return named;
   const own = tasks.filter(
     ({ id, status, owner, owner_agent_id }) =>
       (owner_agent_id === agentId || owner === agentName) &&

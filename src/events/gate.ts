@@ -5,7 +5,8 @@ import { mayCall, mayEdit, type Standing, standingOf, TOOL_RULES } from "../sche
 import { allow, type Decision, deny } from "./decision.js";
 import type { GateFacts } from "./facts.js";
 import { insideProject, isProtected, needsNoTask } from "./paths.js";
-import { type ShellWrite, shellWrites } from "./shell-writes.js";
+import { baseName, has } from "./shell-programs.js";
+import { readShell, type ShellReading, type ShellWrite, type StartedProgram } from "./shell-writes.js";
 
 /** A caller by what the host says of it and what was recorded when it started; the record counts beside any claim. */
 export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts): Standing {
@@ -62,15 +63,15 @@ function shellGate({ command, name, classes }: ToolUse, standing: Standing, fact
   const blocked = classes.find((one) => standing.blocked.has(one));
   if (blocked !== undefined) return deny(`${who(standing)} may not run commands (${blocked})`);
   if (command === undefined) return deny(`${name} without a command cannot be judged`);
-  const writes = shellWrites(command);
-  const inProject = writes.filter((write) => touchesProject(write, facts));
+  const reading = readShell(command);
+  const inProject = reading.writes.filter((write) => touchesProject(write, facts));
   if (standing.kind === "unknown" && inProject.length > 0) return deny(unnamed(name));
   if (standing.kind === "role") {
-    const refusal = roleShell(command, writes, inProject, standing, facts);
+    const refusal = roleShell(command, reading, inProject, standing, facts);
     if (refusal !== null) return deny(refusal);
   }
   const direct = inProject.find(
-    ({ kind, path }) => kind === "direct" && !(path !== null && needsNoTask(path, undefined, facts)),
+    ({ kind, path }) => kind !== "tool" && !(path !== null && needsNoTask(path, undefined, facts)),
   );
   if (!facts.tasksExist && direct !== undefined) return deny(`${unplanned(name)} (${direct.how})`);
   if (!mayEdit(standing) && facts.sandbox !== null) return allow({ rewrite: readOnly(command, facts.sandbox) });
@@ -80,27 +81,50 @@ function shellGate({ command, name, classes }: ToolUse, standing: Standing, fact
 /** What a role's shell may not do, beyond the tools it is denied. */
 function roleShell(
   command: string,
-  writes: readonly ShellWrite[],
+  { writes, programs }: ShellReading,
   inProject: readonly ShellWrite[],
   standing: Standing,
   facts: GateFacts,
 ): string | null {
-  const known = writes.find(({ path }) => path !== null && isProtected(path, facts));
-  if (known?.path != null) return offLimits(known.path, standing);
+  const forbidden = writes.find(({ path }) => path !== null && isProtected(path, facts));
+  if (forbidden?.path != null) return offLimits(forbidden.path, standing);
   if (inProject.length > 0 && /\.nexus\/state|\.nexus\/config/i.test(command))
     return offLimits(".nexus/state", standing);
-  const program =
-    /(?:^|[\s;&|(/])(nexus|nutcracker)(?:\.js)?\s+(?!status\b|list\b|show\b|doctor\b|help\b|history\b|context\b|--)(\S+)/.exec(
-      command,
-    );
-  if (program !== null) return `${who(standing)} may not run "${program[1]} ${program[2]}"; use the tools it was given`;
-  if (/(?:^|[\s;&|(/])(?:claude|codex|opencode)\s+(?:-p|exec|run|--print|serve)/.test(command)) {
-    return `${who(standing)} may not start agents; report to Lead what needs doing`;
-  }
-  if (!mayEdit(standing) && inProject.length > 0) {
-    return `${who(standing)} may not change files, and this command would (${inProject[0]!.how}); describe the change to Lead instead`;
-  }
-  return null;
+  const verb = programs.map(nexusVerb).find((word) => word !== null && !NEXUS_READS.has(word));
+  if (verb !== undefined) return `${who(standing)} may not run "nexus ${verb}"; use the tools it was given`;
+  if (programs.some(startsAgent)) return `${who(standing)} may not start agents; report to Lead what needs doing`;
+  const [write] = inProject;
+  if (mayEdit(standing) || write === undefined) return null;
+  return write.kind === "undecided"
+    ? `${who(standing)} may not change files, and whether this command would cannot be decided: ${write.how}`
+    : `${who(standing)} may not change files, and this command would (${write.how}); describe the change to Lead instead`;
+}
+
+const NEXUS_READS: ReadonlySet<string> = new Set([
+  "status",
+  "list",
+  "show",
+  "doctor",
+  "help",
+  "history",
+  "context",
+  "--help",
+  "--version",
+  "",
+]);
+const isNexus = (name: string) => /^(?:nexus|nutcracker)(?:\.[cm]?js)?$/.test(name);
+
+/** The first word for our own command line, however it is started (`nexus`, `node bin/nexus.js`); null for other programs. */
+function nexusVerb({ name, args }: StartedProgram): string | null {
+  if (isNexus(name)) return args[0]?.text ?? "";
+  const script = /^(?:node|nodejs|bun|deno|tsx)$/.test(name)
+    ? args.findIndex(({ text }) => isNexus(baseName(text)))
+    : -1;
+  return script < 0 ? null : (args[script + 1]?.text ?? "");
+}
+
+function startsAgent({ name, args }: StartedProgram): boolean {
+  return /^(?:claude|codex|opencode)$/.test(name) && has(args, /^(?:-p|--print|exec|run|serve|acp)$/);
 }
 
 function touchesProject({ path }: ShellWrite, facts: GateFacts): boolean {
