@@ -20,8 +20,8 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { packFolder } from "../src/bundle/index.js";
+import { write } from "../tests/web/folders.js";
 import { project, taskList } from "../tests/web/projects.js";
-import { write } from "../tests/web/serving.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const quick = process.argv.includes("--quick");

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
-import { fromSystemError, NutError, shellWord } from "./errors.js";
+import { exitCodeFor, fromSystemError, NutError, shellWord } from "./errors.js";
 
 const source = fileURLToPath(new URL(".", import.meta.url));
 
@@ -57,6 +57,15 @@ describe("the voice of refusals", () => {
 });
 
 describe("NutError", () => {
+  it("answers no with 1 where the question was answered, and could not with 2", () => {
+    const code = (name: NutError["code"]) => exitCodeFor(new NutError(name, "no", { hint: "look" }));
+    expect(
+      ["BUNDLE_INCOMPLETE", "LEAK_FOUND", "TOOL_REFUSED", "MARKET_UNPROVEN"].map((name) => code(name as never)),
+    ).toEqual([1, 1, 1, 1]);
+    expect(code("USAGE")).toBe(2);
+    expect(code("BUNDLE_CORRUPT")).toBe(2);
+  });
+
   it("has a hint of its own, or the one its code always has", () => {
     expect(new NutError("USAGE", "no", { hint: "nutshell help" }).hint).toBe("nutshell help");
     expect(new NutError("BUNDLE_CORRUPT", "no").hint).toMatch(/^fetch the bundle again/);
@@ -71,6 +80,7 @@ describe("NutError", () => {
     expect(failed("EACCES")).toMatchObject({ code: "FILE_UNREADABLE", hint: String.raw`ls -ld 'my folder/it'\''s'` });
     expect(failed("ENOENT")).toMatchObject({ code: "FILE_NOT_FOUND", hint: expect.stringContaining("pwd") });
     expect(failed("ENOSPC")).toMatchObject({ code: "DISK_FULL", hint: expect.stringContaining("df -h") });
+    expect(failed("ENAMETOOLONG")).toMatchObject({ code: "FILE_NOT_FOUND" });
     expect(failed("EPIPE")).toBeNull();
     expect(shellWord("a/b-c.nut")).toBe("a/b-c.nut");
   });

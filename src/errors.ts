@@ -79,6 +79,7 @@ export type ErrorCode =
   // run
   | "RUN_BUSY"
   | "RUN_DAMAGED"
+  | "RUN_NEWER"
   | "RUN_NOT_A_REQUEST"
   | "RUN_NOT_FOUND"
   | "RUN_NO_REPOSITORY"
@@ -188,6 +189,7 @@ const spelling = () => STANDING_HINTS.FILE_NOT_FOUND;
 const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
   ENOENT: { code: "FILE_NOT_FOUND", words: "no such file or folder", hint: spelling },
   ENOTDIR: { code: "FILE_NOT_FOUND", words: "not a folder", hint: look },
+  ENAMETOOLONG: { code: "FILE_NOT_FOUND", words: "the name is too long", hint: spelling },
   EEXIST: { code: "FILE_EXISTS", words: "already exists", hint: (path) => `mv ${path} ${path}.old` },
   EACCES: { code: "FILE_UNREADABLE", words: "permission denied", hint: look },
   EPERM: { code: "FILE_UNREADABLE", words: "not permitted", hint: look },

@@ -11,7 +11,8 @@ import { red, render } from "./text.js";
 
 /** Runs one command line and returns its exit status. Never throws, never exits the process. */
 export async function main(program: Program, argv: readonly string[], io: Io): Promise<number> {
-  const json = argv.includes("--json");
+  // Behind `--` stand another program's flags.
+  const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   try {
     return await dispatch(program, argv, io);
   } catch (error) {

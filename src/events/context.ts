@@ -127,6 +127,12 @@ export function handOver({ title: name, context, approach, acceptance }: TaskFac
   return parts.join("\n\n");
 }
 
+/** The task a hand-over is about: by the number or the title after `TASK:`. */
+export function taskNamedIn(prompt: string, tasks: readonly TaskFact[]): TaskFact | undefined {
+  const [, number, name = ""] = /^[ \t]*TASK:[ \t]*(?:#(\d+)[ \t]*)?(.*)$/m.exec(prompt) ?? [];
+  return tasks.find((task) => String(task.id) === number || (name !== "" && task.title.trim() === name.trim()));
+}
+
 export function toolNameList(names: Readonly<Record<string, string>>, only?: readonly string[]): string {
   const rows = Object.entries(names).filter(([name]) => only === undefined || only.includes(name));
   return `Nexus tools here: ${rows.map(([name, own]) => (name === own ? name : `${name} = ${own}`)).join(", ")}.`;

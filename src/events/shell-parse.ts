@@ -1,5 +1,5 @@
 // Reads a shell command line far enough to know which programs it starts, with which words and redirections. It does not
-// expand anything: a word that depends on expansion is marked, and whoever judges it must assume the worst.
+// expand anything: a word that depends on expansion is marked, and whoever reads it must assume the worst.
 
 export interface Word {
   readonly text: string;
@@ -19,24 +19,57 @@ export interface SimpleCommand {
   readonly input: string | null;
   /** Reads the output of the command before it. */
   readonly piped: boolean;
+  /** Text of the substitutions in its words, to be read in turn. */
+  readonly nested: readonly string[];
+  /** The same for its here-documents. */
+  readonly inputNested: readonly string[];
 }
 
 export interface ParsedShell {
   readonly commands: readonly SimpleCommand[];
-  /** Text of command and process substitutions, to be parsed in turn. */
-  readonly nested: readonly string[];
   /** false when quotes or brackets do not close: nobody can say what a shell would make of it. */
   readonly complete: boolean;
 }
 
-interface Building {
+interface CommandDraft {
   words: Word[];
   redirects: Redirect[];
   input: string | null;
   piped: boolean;
+  nested: string[];
+  inputNested: string[];
 }
 
-const REDIRECT = /^(?:\d*|&|\{\w+\})(?:>>|>\||>&|<>|>)/;
+interface HereDocument {
+  readonly delimiter: string;
+  readonly indented: boolean;
+  /** A delimiter in quotes: the shell expands nothing in it. */
+  readonly quoted: boolean;
+  readonly owner: CommandDraft;
+}
+
+const draft = (piped: boolean): CommandDraft => ({
+  words: [],
+  redirects: [],
+  input: null,
+  piped,
+  nested: [],
+  inputNested: [],
+});
+
+// Sticky, so that each looks at the cursor only. None can go back over what it has passed: every character is looked at
+// a bounded number of times.
+const BLANKS = /[^\S\n]+/y;
+const HERE_STRING = /\d{0,9}<<</y;
+const HERE_DOCUMENT = /\d{0,9}<<(-?)/y;
+const PROCESS = /[<>](?=\()/y;
+const REDIRECT = /(?:\d{0,9}|&|\{\w{1,64}\})(?:>>|>\||>&|<>|>)|\d{0,9}<&?/y;
+const SEPARATOR = /\|\||&&|\|&|;;&?|[;&|()]/y;
+const PLAIN = /[^\s;&|<>()'"\\$`*?[{]+/y;
+const PLAIN_QUOTED = /[^"\\$`]+/y;
+const PLAIN_INPUT = /[^\\$`]+/y;
+const VARIABLE = /\w+|[@*#?$!-]/y;
+const BRACES = /\{[^{}\s]*\}/y;
 
 export function parseShell(source: string): ParsedShell {
   return new Scanner(source).run();
@@ -47,42 +80,52 @@ class Scanner {
   private readonly text: string;
   private at = 0;
   private complete = true;
-  private readonly nested: string[] = [];
+  private nested: string[];
   private readonly commands: SimpleCommand[] = [];
-  private current: Building = { words: [], redirects: [], input: null, piped: false };
-  private readonly heredocs: { delimiter: string; indented: boolean; owner: Building }[] = [];
+  private current = draft(false);
+  private readonly heredocs: HereDocument[] = [];
 
   constructor(text: string) {
     this.text = text.replace(/\\\r?\n/g, "");
+    this.nested = this.current.nested;
   }
 
   run(): ParsedShell {
     while (this.at < this.text.length) this.step();
     this.end(false);
-    return { commands: this.commands, nested: this.nested, complete: this.complete && this.heredocs.length === 0 };
+    return { commands: this.commands, complete: this.complete && this.heredocs.length === 0 };
+  }
+
+  /** What a pattern matches at the cursor, stepped over; null when it does not. */
+  private take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const match = pattern.exec(this.text);
+    if (match !== null) this.at += match[0].length;
+    return match;
   }
 
   private step(): void {
-    const rest = this.text.slice(this.at, this.at + 64);
-    const char = rest[0]!;
-    if (char === "\n") this.newline();
-    else if (/\s/.test(char)) this.at += 1;
-    else if (char === "#") this.comment();
-    else if (rest.startsWith("<<<")) this.hereString();
-    else if (/^\d*<</.test(rest)) this.heredoc();
-    else if (/^[<>]\(/.test(rest)) this.processSubstitution();
-    else this.wordOrOperator(rest);
+    this.take(BLANKS);
+    if (this.at === this.text.length) return;
+    if (this.text[this.at] === "\n") this.newline();
+    else if (this.text[this.at] === "#") this.comment();
+    else if (this.take(HERE_STRING) !== null) this.hereString();
+    else this.operatorOrWord();
   }
 
-  private wordOrOperator(rest: string): void {
-    const redirect = REDIRECT.exec(rest) ?? /^\d*<&?/.exec(rest);
-    if (redirect !== null) {
-      this.redirect(redirect[0]);
-      return;
-    }
-    const separator = /^(?:\|\||&&|\|&|;;&?|[;&|()])/.exec(rest)?.[0];
+  private operatorOrWord(): void {
+    const heredoc = this.take(HERE_DOCUMENT);
+    const process = heredoc === null ? this.take(PROCESS) : null;
+    const redirect = heredoc === null && process === null ? this.take(REDIRECT) : null;
+    if (heredoc !== null) this.heredoc(heredoc[1] === "-");
+    else if (process !== null) this.processSubstitution();
+    else if (redirect !== null) this.redirect(redirect[0]);
+    else this.separatorOrWord();
+  }
+
+  private separatorOrWord(): void {
+    const separator = this.take(SEPARATOR)?.[0];
     if (separator !== undefined) {
-      this.at += separator.length;
       this.end(separator === "|" || separator === "|&");
       return;
     }
@@ -99,86 +142,110 @@ class Scanner {
 
   private processSubstitution(): void {
     this.current.words.push({ text: "", dynamic: true });
-    this.at += 1;
     this.capture("(", ")");
   }
 
   private newline(): void {
     this.at += 1;
-    for (const { delimiter, indented, owner } of this.heredocs.splice(0)) {
-      const lines: string[] = [];
-      let closed = false;
-      while (this.at < this.text.length && !closed) {
-        const end = this.text.indexOf("\n", this.at);
-        const line = this.text.slice(this.at, end < 0 ? this.text.length : end);
-        this.at = end < 0 ? this.text.length : end + 1;
-        closed = (indented ? line.replace(/^\t+/, "") : line) === delimiter;
-        if (!closed) lines.push(line);
-      }
-      if (!closed) this.complete = false;
-      owner.input = `${owner.input ?? ""}${lines.join("\n")}\n`;
-      for (const inner of lines.join("\n").matchAll(/\$\(([^()]*)\)|`([^`]*)`/g))
-        this.nested.push(inner[1] ?? inner[2]!);
+    for (const { owner, quoted, ...ending } of this.heredocs.splice(0)) {
+      const body = this.bodyUpTo(ending);
+      owner.input = `${owner.input ?? ""}${body}`;
+      if (quoted) continue;
+      const inside = new Scanner(body).expansions();
+      for (const text of inside.nested) owner.inputNested.push(text);
+      if (!inside.complete) this.complete = false;
     }
     this.end(false);
+  }
+
+  /** The lines of a here-document, stepped over together with the one that ends it. */
+  private bodyUpTo({ delimiter, indented }: Pick<HereDocument, "delimiter" | "indented">): string {
+    const start = this.at;
+    while (this.at < this.text.length) {
+      const lineStart = this.at;
+      const newline = this.text.indexOf("\n", lineStart);
+      const line = this.text.slice(lineStart, newline < 0 ? this.text.length : newline);
+      this.at = newline < 0 ? this.text.length : newline + 1;
+      if ((indented ? withoutTabs(line) : line) === delimiter) return this.text.slice(start, lineStart);
+    }
+    this.complete = false;
+    return this.text.slice(start);
+  }
+
+  /** The substitutions in a here-document, where quotes mean nothing. */
+  private expansions(): { readonly nested: readonly string[]; readonly complete: boolean } {
+    while (this.at < this.text.length) {
+      if (this.text[this.at] === "\\") this.at += 2;
+      else if (this.take(PLAIN_INPUT) === null) this.expansion();
+    }
+    return { nested: this.nested, complete: this.complete };
   }
 
   private end(pipes: boolean): void {
     const { words, redirects, input } = this.current;
     // A here-document is filled in after its line ends, so the very object that is being built is kept.
     if (words.length > 0 || redirects.length > 0 || input !== null) this.commands.push(this.current);
-    this.current = { words: [], redirects: [], input: null, piped: pipes };
+    this.current = draft(pipes);
+    this.nested = this.current.nested;
   }
 
   private hereString(): void {
-    this.at += 3;
-    this.skipBlanks();
-    const word = this.word();
-    this.current.input = word.text;
+    this.take(BLANKS);
+    this.current.input = this.word().text;
   }
 
-  private heredoc(): void {
-    const head = /^\d*<<(-?)/.exec(this.text.slice(this.at))!;
-    this.at += head[0].length;
-    this.skipBlanks();
-    this.heredocs.push({ delimiter: this.word().text, indented: head[1] === "-", owner: this.current });
+  private heredoc(indented: boolean): void {
+    this.take(BLANKS);
+    const start = this.at;
+    const delimiter = this.word().text;
+    const quoted = /['"\\]/.test(this.text.slice(start, this.at));
+    this.heredocs.push({ delimiter, indented, quoted, owner: this.current });
   }
 
   private redirect(operator: string): void {
-    this.at += operator.length;
-    this.skipBlanks();
+    this.take(BLANKS);
     this.current.redirects.push({ operator, target: this.word() });
-  }
-
-  private skipBlanks(): void {
-    while (this.text[this.at] === " " || this.text[this.at] === "\t") this.at += 1;
   }
 
   private word(): Word {
     let text = "";
     let dynamic = false;
     while (this.at < this.text.length) {
+      const plain = this.take(PLAIN);
+      if (plain !== null) {
+        text += plain[0];
+        continue;
+      }
       const char = this.text[this.at]!;
-      if (/[\s;&|<>()]/.test(char)) break;
       if (char === "'") text += this.singleQuoted();
       else if (char === '"') {
         const quoted = this.doubleQuoted();
         text += quoted.text;
         dynamic ||= quoted.dynamic;
-      } else if (char === "\\") {
-        text += this.text[this.at + 1] ?? "";
-        this.at += 2;
-      } else if (char === "$" || char === "`") {
+      } else if (char === "\\") text += this.escaped();
+      else if (char === "$" || char === "`") {
         dynamic = true;
         text += this.expansion();
-      } else {
-        if (/[*?[]/.test(char) || (char === "{" && /^\{[^{}\s]*[,.][^{}\s]*\}/.test(this.text.slice(this.at))))
-          dynamic = true;
+      } else if ("*?[{".includes(char)) {
+        dynamic ||= char !== "{" || this.isBraceList();
         text += char;
         this.at += 1;
-      }
+      } else break;
     }
     return { text, dynamic };
+  }
+
+  /** `{a,b}` or `{1..3}` at the cursor. A bracket inside ends the look, so no character is looked at twice. */
+  private isBraceList(): boolean {
+    BRACES.lastIndex = this.at;
+    const list = BRACES.exec(this.text)?.[0];
+    return list !== undefined && (list.includes(",") || list.includes("."));
+  }
+
+  private escaped(): string {
+    const char = this.text[this.at + 1] ?? "";
+    this.at += 2;
+    return char;
   }
 
   private singleQuoted(): string {
@@ -194,16 +261,12 @@ class Scanner {
     let dynamic = false;
     this.at += 1;
     while (this.at < this.text.length && this.text[this.at] !== '"') {
-      const char = this.text[this.at]!;
-      if (char === "\\") {
-        text += this.text[this.at + 1] ?? "";
-        this.at += 2;
-      } else if (char === "$" || char === "`") {
+      const plain = this.take(PLAIN_QUOTED);
+      if (plain !== null) text += plain[0];
+      else if (this.text[this.at] === "\\") text += this.escaped();
+      else {
         dynamic = true;
         text += this.expansion();
-      } else {
-        text += char;
-        this.at += 1;
       }
     }
     if (this.at >= this.text.length) this.complete = false;
@@ -214,25 +277,25 @@ class Scanner {
   /** Steps over `$x`, `${x}`, `$(…)`, `$((…))`, `` `…` `` and `$'…'`; keeps the text of what would be run. */
   private expansion(): string {
     const start = this.at;
-    const char = this.text[this.at];
-    if (char === "`") {
-      let end = this.at + 1;
-      while (end < this.text.length && this.text[end] !== "`") end += this.text[end] === "\\" ? 2 : 1;
-      if (end >= this.text.length) this.complete = false;
-      this.nested.push(this.text.slice(start + 1, end));
-      this.at = end + 1;
-      return this.text.slice(start, this.at);
-    }
-    this.at += 1;
-    const next = this.text[this.at];
-    if (next === "(") this.capture("(", ")");
-    else if (next === "{") this.capture("{", "}");
-    else if (next === "'") this.singleQuoted();
-    else if (next !== undefined && next !== '"') {
-      const name = /^(?:\w+|[@*#?$!-])/.exec(this.text.slice(this.at))?.[0] ?? "";
-      this.at += name.length;
+    if (this.text[start] === "`") this.backquoted();
+    else {
+      this.at += 1;
+      const next = this.text[this.at];
+      if (next === "(") this.capture("(", ")");
+      else if (next === "{") this.capture("{", "}");
+      else if (next === "'") this.singleQuoted();
+      else this.take(VARIABLE);
     }
     return this.text.slice(start, this.at);
+  }
+
+  private backquoted(): void {
+    const start = this.at + 1;
+    this.at = start;
+    while (this.at < this.text.length && this.text[this.at] !== "`") this.at += this.text[this.at] === "\\" ? 2 : 1;
+    if (this.at >= this.text.length) this.complete = false;
+    this.nested.push(this.text.slice(start, this.at));
+    this.at += 1;
   }
 
   /** From an opening bracket to the one that closes it, quotes respected. */
@@ -258,6 +321,12 @@ class Scanner {
     }
     this.complete = false;
   }
+}
+
+function withoutTabs(line: string): string {
+  let at = 0;
+  while (line[at] === "\t") at += 1;
+  return line.slice(at);
 }
 
 const KEYWORDS = new Set([

@@ -4,15 +4,27 @@ import { literal, type Word } from "./shell-parse.js";
 export interface ShellWrite {
   /** What was recognised, for the person who reads the refusal. */
   readonly how: string;
-  /** `direct` writes files as its purpose; `tool` changes the work tree as a side effect (git pull, npm install). */
-  readonly kind: "direct" | "tool";
+  /**
+   * `direct` writes files as its purpose; `tool` changes the work tree as a side effect (git pull, npm install);
+   * `undecided` is a command too long or too deep to be read.
+   */
+  readonly kind: "direct" | "tool" | "undecided";
   /** Where, as written and relative to the shell's folder; null when it cannot be told. */
   readonly path: string | null;
 }
 
 export const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash"]);
 
-type Judge = (args: readonly Word[]) => ShellWrite[];
+/** What a program writes when it is given these words. */
+type WritesOf = (args: readonly Word[]) => ShellWrite[];
+
+/** A row of a table by a name from a command line, and nothing an object inherits. */
+export function rowOf<Row>(table: Readonly<Record<string, Row>>, name: string): Row | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
+}
+
+/** `/usr/bin/tee` is tee. */
+export const baseName = (program: string): string => program.slice(program.lastIndexOf("/") + 1);
 
 export const plain = (args: readonly Word[]): Word[] => args.filter(({ text }) => !text.startsWith("-"));
 export const write = (how: string, path: string | null, kind: ShellWrite["kind"] = "direct"): ShellWrite => ({
@@ -24,13 +36,13 @@ export const has = (args: readonly Word[], flag: RegExp): boolean => args.some((
 
 /** Every operand is a target. */
 const each =
-  (how: string): Judge =>
+  (how: string): WritesOf =>
   (args) =>
     plain(args).map((word) => write(how, literal(word)));
 
 /** The last operand is the target, unless `-t folder` names it; a move also removes its sources. */
 const last =
-  (how: string, takesSources = false): Judge =>
+  (how: string, takesSources = false): WritesOf =>
   (args) => {
     const operands = plain(args);
     const named = args.findIndex(({ text }) => text === "-t" || text === "--target-directory");
@@ -41,7 +53,7 @@ const last =
 
 /** Writes only when a flag says so, to the value of that flag or to a place we cannot name. */
 const flagged =
-  (how: string, flag: RegExp, kind: ShellWrite["kind"] = "direct"): Judge =>
+  (how: string, flag: RegExp, kind: ShellWrite["kind"] = "direct"): WritesOf =>
   (args) =>
     args.flatMap(({ text }, i) => {
       const match = flag.exec(text);
@@ -51,30 +63,37 @@ const flagged =
     });
 
 const always =
-  (how: string, kind: ShellWrite["kind"] = "direct"): Judge =>
+  (how: string, kind: ShellWrite["kind"] = "direct"): WritesOf =>
   () => [write(how, null, kind)];
 
 const verbs =
-  (program: string, kinds: Readonly<Record<string, ShellWrite["kind"]>>): Judge =>
+  (program: string, kinds: Readonly<Record<string, ShellWrite["kind"]>>): WritesOf =>
   (args) => {
     const verb = plain(args)[0]?.text ?? "";
-    const kind = kinds[verb];
+    const kind = rowOf(kinds, verb);
     return kind === undefined ? [] : [write(`${program} ${verb}`, null, kind)];
   };
 
 const inPlace =
-  (program: string): Judge =>
+  (program: string): WritesOf =>
   (args) => {
-    const edits = has(args, /^(?:-[a-zA-Z0-9]*i(?:$|[^a-z])|-[nEszu]*i\S*$|--in-place)/);
+    const edits = has(args, /^(?:-[a-zA-Z0-9]*i(?:$|[^a-z])|-[nEszu]*i|--in-place)/);
     if (edits)
       return plain(args)
         .slice(1)
         .map((word) => write(`${program} -i`, literal(word)));
-    // sed's own `w` command writes a file from inside the script.
-    return has(args, /(?:^|[;\n{}/\d$]\s*|\/[gpiI\d]*)w\s+[^\s;]+/) ? [write(`${program} w`, null)] : [];
+    return args.some(({ text }) => SED_WRITES.test(oneLine(text))) ? [write(`${program} w`, null)] : [];
   };
+/** sed's own `w` command writes a file from inside the script. */
+const SED_WRITES = /(?:^|[;{}/\d$] ?|\/[gpiI\d]*)w [^ ;]/;
 
-const git: Judge = (args) => {
+/** Lines as commands, and one blank for many, so that no pattern has to run over blanks. */
+export function oneLine(script: string): string {
+  const lines = script.split("\n").map((line) => line.trim());
+  return lines.join(";").replace(/\s+/g, " ");
+}
+
+const git: WritesOf = (args) => {
   let i = 0;
   while (i < args.length && args[i]!.text.startsWith("-"))
     i += /^(?:-C|-c|--git-dir|--work-tree)$/.test(args[i]!.text) ? 2 : 1;
@@ -82,7 +101,7 @@ const git: Judge = (args) => {
   const verb = args[i];
   if (verb === undefined) return [];
   if (verb.dynamic) return [write("git with a computed verb", null)];
-  const kind = GIT[verb.text];
+  const kind = rowOf(GIT, verb.text);
   if (kind === undefined) return [];
   const rest = args.slice(i + 1);
   if (verb.text === "stash" && /^(?:list|show)$/.test(plain(rest)[0]?.text ?? "")) return [];
@@ -151,7 +170,7 @@ const packages = verbs("package manager", {
 });
 const editor = always("an editor");
 
-export const PROGRAMS: Readonly<Record<string, Judge>> = {
+export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
   tee: each("tee"),
   sponge: each("sponge"),
   touch: each("touch"),
@@ -193,9 +212,8 @@ export const PROGRAMS: Readonly<Record<string, Judge>> = {
   pico: editor,
   joe: editor,
   red: editor,
-  tar: (args) =>
-    has(args, /^(?:-?[a-zA-Z]*[xcru][a-zA-Z]*|--(?:extract|get|create|append|update))$/) ? [write("tar", null)] : [],
-  bsdtar: (args) => (has(args, /^-?[a-zA-Z]*[xc][a-zA-Z]*$/) ? [write("tar", null)] : []),
+  tar: archives,
+  bsdtar: archives,
   unzip: (args) => (has(args, /^-[lptvZ]/) ? [] : [write("unzip", null)]),
   zip: always("zip"),
   "7z": verbs("7z", { x: "direct", e: "direct", a: "direct" }),
@@ -269,13 +287,24 @@ export const PROGRAMS: Readonly<Record<string, Judge>> = {
   docker: verbs("docker", { cp: "direct", run: "tool", compose: "tool" }),
 };
 
-function unlessStdout(program: string): Judge {
-  return (args) =>
-    has(args, /^(?:-[a-z0-9]*[clt][a-z0-9]*|--(?:stdout|to-stdout|list|test))$/) || plain(args).length === 0
-      ? []
-      : [write(program, null)];
+function archives(args: readonly Word[]): ShellWrite[] {
+  const writes = args.some(
+    ({ text }) =>
+      (/^-?[a-zA-Z]+$/.test(text) && /[xcru]/.test(text)) || /^--(?:extract|get|create|append|update)$/.test(text),
+  );
+  return writes ? [write("tar", null)] : [];
 }
-function unlessCheck(program: string): Judge {
+
+function unlessStdout(program: string): WritesOf {
+  return (args) => {
+    const shows = args.some(
+      ({ text }) =>
+        (/^-[a-z0-9]+$/.test(text) && /[clt]/.test(text)) || /^--(?:stdout|to-stdout|list|test)$/.test(text),
+    );
+    return shows || plain(args).length === 0 ? [] : [write(program, null)];
+  };
+}
+function unlessCheck(program: string): WritesOf {
   return (args) => (has(args, /^--(?:check|diff|check-only)$/) ? [] : [write(program, null, "tool")]);
 }
 
@@ -314,32 +343,30 @@ const WRAPPERS: Readonly<Record<string, number>> = {
 };
 const WRAPPER_VALUES = /^-(?:[uUgnkspCcohTSDrE]|-(?:user|group|signal|kill-after|adjustment))$/;
 
+const MAX_WRAPPERS = 16;
+
 /** Strips assignments and wrappers from the front; "unreadable" when the program's name depends on expansion. */
 export function unwrap(words: readonly Word[]): readonly Word[] | "unreadable" {
-  let rest = words;
-  for (let i = 0; i < 16; i += 1) {
-    while (rest[0] !== undefined && /^[A-Za-z_]\w*\+?=/.test(rest[0].text)) rest = rest.slice(1);
-    const program = rest[0];
+  let at = 0;
+  for (let i = 0; i < MAX_WRAPPERS; i += 1) {
+    while (at < words.length && /^[A-Za-z_]\w*\+?=/.test(words[at]!.text)) at += 1;
+    const program = words[at];
     if (program === undefined) return [];
     if (program.dynamic) return "unreadable";
-    const keeps = WRAPPERS[program.text.replace(/^.*\//, "")];
-    if (keeps === undefined) return rest;
-    if (program.text === "command" && has(rest.slice(1, 2), /^-[vV]$/)) return [];
-    rest = afterOptions(rest.slice(1), keeps);
+    const keeps = rowOf(WRAPPERS, baseName(program.text));
+    if (keeps === undefined) return words.slice(at);
+    if (program.text === "command" && /^-[vV]$/.test(words[at + 1]?.text ?? "")) return [];
+    at = afterOptions(words, at + 1) + keeps;
   }
   return "unreadable";
 }
 
-function afterOptions(words: readonly Word[], keeps: number): readonly Word[] {
-  let i = 0;
-  while (i < words.length) {
-    const { text } = words[i]!;
-    if (text === "--") {
-      i += 1;
-      break;
-    }
-    if (!text.startsWith("-")) break;
-    i += WRAPPER_VALUES.test(text) ? 2 : 1;
+/** Where the operands begin. */
+function afterOptions(words: readonly Word[], from: number): number {
+  let at = from;
+  while (at < words.length && words[at]!.text.startsWith("-")) {
+    if (words[at]!.text === "--") return at + 1;
+    at += WRAPPER_VALUES.test(words[at]!.text) ? 2 : 1;
   }
-  return words.slice(i + keeps);
+  return at;
 }

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { shellWrites } from "./shell-writes.js";
+import { MAX_SHELL_CHARS, MAX_SHELL_DEPTH, readShell } from "./shell-writes.js";
+
+const shellWrites = (command: string) => readShell(command).writes;
 
 const WRITING = [
   "echo x > a",
@@ -166,10 +168,103 @@ describe("shellWrites", () => {
     expect(shellWrites("rm f")).toEqual([{ how: "rm", kind: "direct", path: "f" }]);
   });
 
-  it("ends on hostile input", () => {
-    const deep = `${"$(".repeat(5_000)}x${")".repeat(5_000)}`;
-    expect(shellWrites(deep)).not.toEqual([]);
-    expect(shellWrites("a".repeat(1_000_000))).toEqual([]);
-    expect(shellWrites(`${"(".repeat(100_000)}`)).toEqual([]);
-  }, 10_000);
+  it("knows the folder of what runs inside", () => {
+    const paths = (command: string) => shellWrites(command).map(({ path }) => path);
+    expect(paths("cd .nexus && x=$(echo > state/tasks.json)")).toEqual([".nexus/state/tasks.json"]);
+    expect(paths("cd sub; bash -c 'touch f'; cat <<E\n$(touch g)\nE")).toEqual(["sub/f", "sub/g"]);
+    expect(paths("cd a; find . -exec touch f {} \\;")).toEqual([null, null, null]);
+  });
+
+  it("reads a here-document as the shell does", () => {
+    expect(shellWrites("cat <<'E'\na lone ` and $(\nE")).toEqual([]);
+    expect(shellWrites("cat <<E\na lone `\nE")).not.toEqual([]);
+    expect(shellWrites("cat <<E\n$(echo ')' ; rm f)\nE")).toEqual([{ how: "rm", kind: "direct", path: "f" }]);
+    expect(shellWrites("bash -c 'ls' <<E\n$(rm f)\nE")).toEqual([{ how: "rm", kind: "direct", path: "f" }]);
+    expect(shellWrites("cat 3<<< x")).toEqual([]);
+  });
+
+  it("takes no name of a program for something an object inherits", () => {
+    expect(shellWrites("constructor a; __proto__ b; git toString; npm valueOf; env hasOwnProperty c")).toEqual([]);
+  });
+
+  it("names the programs that would be started, however deep", () => {
+    const names = (command: string) => readShell(command).programs.map(({ name }) => name);
+    expect(names("sudo -u x env A=1 /usr/bin/nexus call")).toEqual(["nexus"]);
+    expect(names("echo a | xargs nexus call; find . -exec nexus call \\;")).toEqual([
+      "echo",
+      "xargs",
+      "nexus",
+      "find",
+      "nexus",
+    ]);
+    expect(names("bash -c 'nexus call' && $(nexus x)")).toEqual(["bash", "nexus", "nexus"]);
+  });
+});
+
+describe("a command made to keep a reader busy", () => {
+  const undecided = (command: string) => readShell(command).writes.filter(({ kind }) => kind === "undecided");
+
+  it.each([
+    ["too deep", `${"$(".repeat(20)}x${")".repeat(20)}`],
+    ["too deep", "xargs ".repeat(60)],
+    ["too deep", `${"find . -exec ".repeat(60)} x`],
+    ["too deep", `${"trap '".repeat(1)}${"eval ".repeat(60)}x'`],
+    ["too long", "a".repeat(MAX_SHELL_CHARS + 1)],
+    ["too long", `echo ${"`a` ".repeat(MAX_SHELL_CHARS / 5)}`],
+    ["too many files", `rm ${"f ".repeat(600)}`],
+  ])("is %s to be read, and says so once", (how, command) => {
+    expect(undecided(command)).toEqual([{ how: expect.stringContaining(how), kind: "undecided", path: null }]);
+  });
+
+  it("is read when it is just short and flat enough", () => {
+    expect(shellWrites("a".repeat(MAX_SHELL_CHARS))).toEqual([]);
+    const deep = `${"$(".repeat(MAX_SHELL_DEPTH)}echo${")".repeat(MAX_SHELL_DEPTH)}`;
+    expect(undecided(deep)).toEqual([]);
+    expect(undecided(`$(${deep})`)).toHaveLength(1);
+    expect(undecided(`rm ${"f ".repeat(500)}`)).toEqual([]);
+  });
+
+  // Repeated as often as fits. Each kept an earlier reader busy for seconds, or until memory was full.
+  const HOSTILE: readonly [head: string, pump: string, tail: string][] = [
+    ["", "xargs ", ""],
+    ["", "find . -exec ", ""],
+    ["find . ", "-exec ; ", ""],
+    ["", "find . -exec rm {} \\; ", ""],
+    ["python3 -c 'open", " ", "'"],
+    ['python3 -c "', "open( '", '"'],
+    ["perl -e '", "open ", "'"],
+    ["psql -c '", "COPY ", "'"],
+    ["awk '", "print ", "'"],
+    ["sed '", "\n", "'"],
+    ["tar ", "x", "!"],
+    ["gzip -", "c", "!"],
+    ["echo {", ",", ""],
+    ["echo ", "{a,", ""],
+    ["", "$(", ""],
+    ["", "`a` ", ""],
+    ["", "<<a ", ""],
+    ["", "cat <<a\n$(x)\na\n", ""],
+    ["", "A=1 ", ""],
+    ["", "sudo ", ""],
+    ["", "cd a;>f;", ""],
+    ["", "echo x | sh;", ""],
+    ["", 'trap "$(', ""],
+    ["git ", "-c a=b ", ""],
+    ["", "\\", ""],
+    ["", "<(a) ", ""],
+  ];
+
+  it.each(HOSTILE)("takes time in proportion: %j %j", (head, pump, tail) => {
+    const sized = (chars: number) => head + pump.repeat(Math.floor((chars - head.length) / pump.length)) + tail;
+    const spent = (chars: number) => {
+      const start = process.cpuUsage();
+      readShell(sized(chars));
+      const { user, system } = process.cpuUsage(start);
+      return (user + system) / 1_000;
+    };
+    const small = spent(4_000);
+    const large = spent(60_000);
+    // Fifteen times the text. What goes back over it would take two hundred times as long.
+    if (large > 500) expect(large / small).toBeLessThan(60);
+  });
 });

@@ -3,30 +3,180 @@
 
 import { interpreterWrites } from "./shell-interpreters.js";
 import { echoedText, literal, parseShell, type SimpleCommand, type Word } from "./shell-parse.js";
-import { PROGRAMS, SHELLS, type ShellWrite, unwrap } from "./shell-programs.js";
+import { baseName, PROGRAMS, rowOf, SHELLS, type ShellWrite, unwrap, write } from "./shell-programs.js";
 
 export type { ShellWrite };
 
-const MAX_DEPTH = 8;
+/** A command inside a command inside a command: nobody writes more of them by hand. */
+export const MAX_SHELL_DEPTH = 8;
+/** A fraction of a second to read, whatever it holds. Text inside text is read again and counts again. */
+export const MAX_SHELL_CHARS = 64 * 1024;
+/** For each file the gate asks the disk what it is. */
+const MAX_WRITES = 500;
 
-export function shellWrites(command: string): ShellWrite[] {
-  return judge(command, 0);
+/** A program as it would be started, wrappers like `sudo` and `env` taken off. */
+export interface StartedProgram {
+  readonly name: string;
+  readonly args: readonly Word[];
 }
 
-function judge(source: string, depth: number): ShellWrite[] {
-  if (depth > MAX_DEPTH) return [{ how: "a command nested too deep to read", kind: "direct", path: null }];
-  const { commands, nested, complete } = parseShell(source);
-  const found: ShellWrite[] = [];
-  if (!complete) found.push({ how: "a command whose quotes do not close", kind: "direct", path: null });
-  let folder: string | null = "";
-  commands.forEach((command, i) => {
-    const writes = [...redirections(command), ...programWrites(command, commands[i - 1], depth)];
-    found.push(...writes.map((write) => ({ ...write, path: inFolder(folder, write.path) })));
-    folder = changeFolder(folder, command.words);
-  });
-  for (const inner of nested) found.push(...judge(inner, depth + 1));
-  return found;
+export interface ShellReading {
+  readonly writes: readonly ShellWrite[];
+  readonly programs: readonly StartedProgram[];
 }
+
+export function readShell(command: string): ShellReading {
+  const reader = new ShellReader();
+  reader.readText(command, { depth: 0, folder: "" });
+  return reader;
+}
+
+/** Where a command stands in the whole: how deep, and in which folder. */
+interface Position {
+  readonly depth: number;
+  /** Relative to where the shell starts; null when nobody can tell. */
+  readonly folder: string | null;
+}
+
+/** A class because what was found, and how much may still be read, live as long as the reading. */
+class ShellReader implements ShellReading {
+  readonly writes: ShellWrite[] = [];
+  readonly programs: StartedProgram[] = [];
+  private left = MAX_SHELL_CHARS;
+  private gaveUp = false;
+
+  readText(source: string, position: Position): void {
+    if (!this.mayRead(source.length, position)) return;
+    const { commands, complete } = parseShell(source);
+    if (!complete) this.add(write("a command whose quotes do not close", null), position);
+    let folder = position.folder;
+    commands.forEach((command, i) => {
+      const here = { depth: position.depth, folder };
+      for (const redirection of redirections(command)) this.add(redirection, here);
+      this.readProgram(command, commands[i - 1], here);
+      for (const inner of command.nested) this.readText(inner, inward(here));
+      folder = changeFolder(folder, command.words);
+    });
+  }
+
+  /** Programs that run what they are given as words. */
+  private readWords(words: readonly Word[], position: Position): void {
+    if (!this.mayRead(words.length, position)) return;
+    this.readProgram(
+      { words, redirects: [], input: null, piped: false, nested: [], inputNested: [] },
+      undefined,
+      position,
+    );
+  }
+
+  /** Every text and every list of words comes past here. Once something was too long or too deep, nothing more is read. */
+  private mayRead(size: number, { depth }: Position): boolean {
+    if (this.gaveUp) return false;
+    this.left -= size;
+    if (depth > MAX_SHELL_DEPTH) this.giveUp("it is nested too deep to read");
+    else if (this.left < 0) this.giveUp("it is too long to read");
+    return !this.gaveUp;
+  }
+
+  private giveUp(how: string): void {
+    this.gaveUp = true;
+    this.writes.push(write(how, null, "undecided"));
+  }
+
+  private add(found: ShellWrite, { folder }: Position): void {
+    if (this.gaveUp) return;
+    if (this.writes.length >= MAX_WRITES) this.giveUp("it names too many files to look at");
+    else this.writes.push({ ...found, path: possible(inFolder(folder, found.path)) });
+  }
+
+  private readProgram(command: SimpleCommand, before: SimpleCommand | undefined, position: Position): void {
+    for (const inner of command.inputNested) this.readText(inner, inward(position));
+    const words = unwrap(command.words);
+    if (words === "unreadable") {
+      this.add(write("a program name that is computed", null), position);
+      return;
+    }
+    const [program, ...args] = words;
+    if (program === undefined) return;
+    const name = baseName(program.text);
+    this.programs.push({ name, args });
+    const script = scriptOf(name, args, command, before);
+    if (script === null) this.readArguments(name, args, { command, before, position });
+    else if ("text" in script) this.readText(script.text, inward(position));
+    else this.add(write(script.unreadable, null), position);
+  }
+
+  private readArguments(
+    name: string,
+    args: readonly Word[],
+    { command, before, position }: { command: SimpleCommand; before: SimpleCommand | undefined; position: Position },
+  ): void {
+    if (name === "trap" || name === "alias") {
+      for (const { text } of args) this.readText(text.replace(/^\w+=/, ""), inward(position));
+    } else if (name === "find" || name === "fd") this.readFind(args, position);
+    else if (name === "xargs" || name === "parallel") this.readArgumentRunner(args, position);
+    else {
+      const interpreted = interpreterWrites(name, args, command, command.piped ? (before ?? null) : null);
+      for (const found of interpreted ?? rowOf(PROGRAMS, name)?.(args) ?? []) this.add(found, position);
+    }
+  }
+
+  private readFind(args: readonly Word[], position: Position): void {
+    for (let i = 0; i < args.length; i += 1) {
+      const { text } = args[i]!;
+      if (text === "-delete") this.add(write("find -delete", null), position);
+      else if (/^-f(?:print0?|printf|ls)$/.test(text)) this.add(write(`find ${text}`, literal(args[i + 1])), position);
+      else if (/^(?:-(?:exec|execdir|ok|okdir)|-[xX]|--exec(?:-batch)?)$/.test(text)) {
+        const start = i + 1;
+        // What follows the end belongs to find again; what is before it does not.
+        while (i + 1 < args.length && args[i + 1]!.text !== ";" && args[i + 1]!.text !== "+") i += 1;
+        this.readArgumentRunner(args.slice(start, i + 1), position);
+      }
+    }
+  }
+
+  /** A program whose last arguments are supplied at run time: a relative target cannot be told. */
+  private readArgumentRunner(args: readonly Word[], position: Position): void {
+    const start = args.findIndex(
+      ({ text }, i) => !text.startsWith("-") && !/^-(?:[InPLsdEa]|-max-\w+)$/.test(args[i - 1]?.text ?? ""),
+    );
+    if (start < 0) return;
+    this.readWords([...args.slice(start), { text: "UNKNOWN", dynamic: true }], { ...inward(position), folder: null });
+  }
+}
+
+type Script = { readonly text: string } | { readonly unreadable: string };
+
+/** Text run by a shell: `bash -c`, `eval`, a here-document, or whatever a pipe delivers. null when there is none. */
+function scriptOf(
+  name: string,
+  args: readonly Word[],
+  command: SimpleCommand,
+  before: SimpleCommand | undefined,
+): Script | null {
+  if (name === "eval") {
+    if (args.some(({ dynamic }) => dynamic)) return { unreadable: "eval of computed text" };
+    return { text: args.map(({ text }) => text).join(" ") };
+  }
+  if (!SHELLS.has(name) && name !== "source" && name !== ".") return null;
+  const flag = args.findIndex(({ text }) => /^-[a-z]*c$/.test(text));
+  if (flag >= 0) {
+    const script = args[flag + 1];
+    const known = script !== undefined && !script.dynamic;
+    return known ? { text: script.text } : { unreadable: `${name} -c with computed text` };
+  }
+  if (command.input !== null) return { text: command.input };
+  if (args.some(({ text, dynamic }) => dynamic && text === "")) return { unreadable: `${name} of a substitution` };
+  if (!command.piped || !args.every(({ text }) => text.startsWith("-"))) return null;
+  const echoed = before === undefined ? null : echoedText(before);
+  return echoed === null ? { unreadable: `text piped into ${name}` } : { text: echoed };
+}
+
+/** Longer than any disk takes: `cd` after `cd` can make one of any length. */
+const MAX_PATH_CHARS = 4096;
+const possible = (path: string | null): string | null => (path !== null && path.length > MAX_PATH_CHARS ? null : path);
+
+const inward = ({ depth, folder }: Position): Position => ({ depth: depth + 1, folder });
 
 function redirections({ redirects }: SimpleCommand): ShellWrite[] {
   return redirects
@@ -34,84 +184,7 @@ function redirections({ redirects }: SimpleCommand): ShellWrite[] {
       if (!operator.includes(">")) return false;
       return !(operator.endsWith("&") && /^(?:\d+-?|-)$/.test(target.text));
     })
-    .map(({ operator, target }) => ({
-      how: `redirection ${operator.replace(/^\d+/, "")}`,
-      kind: "direct" as const,
-      path: literal(target),
-    }));
-}
-
-function programWrites(command: SimpleCommand, before: SimpleCommand | undefined, depth: number): ShellWrite[] {
-  const words = unwrap(command.words);
-  if (words === "unreadable") return [{ how: "a program name that is computed", kind: "direct", path: null }];
-  const [program, ...args] = words;
-  if (program === undefined) return [];
-  const name = program.text.replace(/^.*\//, "");
-  if (SHELLS.has(name) || name === "eval" || name === "source" || name === ".")
-    return shellText(name, args, command, before, depth);
-  if (name === "trap" || name === "alias")
-    return args.flatMap(({ text }) => judge(text.replace(/^\w+=/, ""), depth + 1));
-  if (name === "find" || name === "fd") return findWrites(args, depth);
-  if (name === "xargs" || name === "parallel") return argumentRunner(args, depth);
-  const interpreted = interpreterWrites(name, args, command, command.piped ? (before ?? null) : null);
-  if (interpreted !== null) return interpreted;
-  return PROGRAMS[name]?.(args) ?? [];
-}
-
-/** Text run by a shell: `bash -c`, `eval`, a here-document, or whatever a pipe delivers. */
-function shellText(
-  name: string,
-  args: readonly Word[],
-  command: SimpleCommand,
-  before: SimpleCommand | undefined,
-  depth: number,
-): ShellWrite[] {
-  if (name === "eval") {
-    if (args.some(({ dynamic }) => dynamic)) return [{ how: "eval of computed text", kind: "direct", path: null }];
-    return judge(args.map(({ text }) => text).join(" "), depth + 1);
-  }
-  const at = args.findIndex(({ text }) => /^-[a-z]*c$/.test(text));
-  if (at >= 0) {
-    const text = args[at + 1];
-    if (text === undefined || text.dynamic)
-      return [{ how: `${name} -c with computed text`, kind: "direct", path: null }];
-    return judge(text.text, depth + 1);
-  }
-  if (command.input !== null) return judge(command.input, depth + 1);
-  if (args.some(({ text, dynamic }) => dynamic && text === ""))
-    return [{ how: `${name} of a substitution`, kind: "direct", path: null }];
-  if (command.piped && args.every(({ text }) => text.startsWith("-"))) {
-    const echoed = before === undefined ? null : echoedText(before);
-    return echoed === null
-      ? [{ how: `text piped into ${name}`, kind: "direct", path: null }]
-      : judge(echoed, depth + 1);
-  }
-  return [];
-}
-
-function findWrites(args: readonly Word[], depth: number): ShellWrite[] {
-  const found: ShellWrite[] = [];
-  args.forEach(({ text }, i) => {
-    if (text === "-delete") found.push({ how: "find -delete", kind: "direct", path: null });
-    if (/^-f(?:print0?|printf|ls)$/.test(text))
-      found.push({ how: `find ${text}`, kind: "direct", path: literal(args[i + 1]) });
-    if (/^(?:-(?:exec|execdir|ok|okdir)|-[xX]|--exec(?:-batch)?)$/.test(text)) {
-      const end = args.findIndex((word, j) => j > i && (word.text === ";" || word.text === "+"));
-      found.push(...argumentRunner(args.slice(i + 1, end < 0 ? undefined : end), depth));
-    }
-  });
-  return found;
-}
-
-/** A program whose arguments are supplied at run time: any write it makes has an unknown target. */
-function argumentRunner(args: readonly Word[], depth: number): ShellWrite[] {
-  const start = args.findIndex(
-    ({ text }, i) => !text.startsWith("-") && !/^-(?:[InPLsdEa]|-max-\w+)$/.test(args[i - 1]?.text ?? ""),
-  );
-  if (start < 0) return [];
-  const words = [...args.slice(start), { text: "UNKNOWN", dynamic: true }];
-  const command: SimpleCommand = { words, redirects: [], input: null, piped: false };
-  return programWrites(command, undefined, depth + 1).map((write) => ({ ...write, path: null }));
+    .map(({ operator, target }) => write(`redirection ${operator.replace(/^\d+/, "")}`, literal(target)));
 }
 
 function changeFolder(folder: string | null, words: readonly Word[]): string | null {

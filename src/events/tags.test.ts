@@ -67,6 +67,10 @@ describe("findTags", () => {
     "text\n\n    [run]\n",
     "<code>[run]</code>",
     "<!-- [run] -->",
+    "<CODE class=x>[run]</Code>",
+    "<!-- a <!-- [run] -->",
+    "„[run]“ and „[plan]” and «[sync]» and ‘[d] x’",
+    "“open “[run]”",
     "[plan:later] x",
     "[rule:] x",
     "[rule:a b] x",
@@ -75,4 +79,31 @@ describe("findTags", () => {
     "[ ] todo",
     "[x] done",
   ])("leaves %j alone", (text) => expect(found(text)).toEqual([]));
+
+  it.each([
+    ["“no end [run]", "run"],
+    ["`` one ` [run]", "run"],
+    ["<code> never closed [run]", "run"],
+    ["<!-- never closed [run]", "run"],
+    ["don't [run] what isn't yours", "run"],
+  ])("sees a tag behind a quotation that does not end: %j", (text, id) => {
+    expect(findTags(text, RULES).map(({ rule }) => rule.id)).toEqual([id]);
+  });
+
+  it.each(["`", "“", "«", "„", "‘", "'", '"', "<code>", "<!--", "[", "[d] ", "\n", "`` ` ", "<pre></kbd>", "> "])(
+    "reads a megabyte of %j in a moment",
+    (pump) => {
+      const start = process.cpuUsage();
+      findTags(pump.repeat(1_000_000 / pump.length), RULES);
+      // A reader that looks for each end anew needs minutes.
+      expect(process.cpuUsage(start).user / 1_000).toBeLessThan(10_000);
+    },
+  );
+
+  it("reads code spans of ever more backquotes in a moment", () => {
+    const text = Array.from({ length: 1_400 }, (_, i) => `a${"`".repeat(i + 1)}`).join("");
+    const start = process.cpuUsage();
+    expect(findTags(`${text} [run]`, RULES)).toHaveLength(1);
+    expect(process.cpuUsage(start).user / 1_000).toBeLessThan(10_000);
+  });
 });

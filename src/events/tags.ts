@@ -1,5 +1,6 @@
 // Tags a person types in a message: [plan], [plan:auto], [d] text … They count anywhere in prose, but not inside code,
 // quotations, links or words, because people also write *about* tags and paste code with brackets.
+import { blankQuoted } from "./quoted-text.js";
 
 export interface TagRule {
   readonly id: string;
@@ -72,38 +73,3 @@ function following(message: string, from: number, to: number): string {
     .replace(/^[\s.,;!?)\]}*_~|/]+$/u, "")
     .trim();
 }
-
-/** The same length, with everything inside code or quotations replaced by a letter, so that no tag is seen there. */
-function blankQuoted(message: string): string {
-  const lines = message.split("\n");
-  let fence: string | null = null;
-  let indented = false;
-  let previousBlank = false;
-  const kept = lines.map((line, i) => {
-    const marker = /^ {0,3}(`{3,}|~{3,})/.exec(line)?.[1];
-    if (fence !== null) {
-      if (marker !== undefined && marker[0] === fence[0] && marker.length >= fence.length && /^\s*[`~]+\s*$/.test(line))
-        fence = null;
-      return blank(line);
-    }
-    if (marker !== undefined) {
-      fence = marker;
-      return blank(line);
-    }
-    indented = i > 0 && /^(?: {4}|\t)/.test(line) && (previousBlank || indented);
-    previousBlank = line.trim() === "";
-    if (indented || /^\s*>/.test(line)) return blank(line);
-    return line;
-  });
-  return kept
-    .join("\n")
-    .replace(/(?<!`)(`+)(?!`)([\s\S]*?[^`])\1(?!`)/g, blank)
-    .replace(/<(code|pre|kbd)\b[\s\S]*?<\/\1>/gi, blank)
-    .replace(/<!--[\s\S]*?-->/g, blank)
-    .replace(
-      /"[^"\n]*"|“[^”\n]*”|«[^»\n]*»|„[^“”\n]*[“”]|‘[^’\n]*’|(?<![\p{L}\p{N}])'[^'\n]*'(?![\p{L}\p{N}])/gu,
-      blank,
-    );
-}
-
-const blank = (text: string): string => text.replace(/[^\n]/g, "x");

@@ -1,6 +1,6 @@
 // user_message: tags first, then where the session stands.
 import type { UserMessage } from "../schema/events.js";
-import { CONTEXT_LIMIT, limited, mentioned, statusLines } from "./context.js";
+import { CONTEXT_LIMIT, limited, mentioned, statusLines, taskNamedIn } from "./context.js";
 import { allow, type Decision, type Effect } from "./decision.js";
 import type { Facts, SkillFact } from "./facts.js";
 import { findTags, type TagUse } from "./tags.js";
@@ -86,8 +86,6 @@ function inline({ rule, variant, text }: TagUse, parts: string[], effects: Effec
 /** The prompt may name the task an agent was started for, which its start could not know. */
 function agentPrompt(agentId: string, text: string, facts: Facts): Decision {
   if (facts.agentTasks[agentId] !== undefined) return allow();
-  const named = /^\s*TASK:\s*(?:#(\d+)\s*)?(.*)$/m.exec(text);
-  if (named === null) return allow();
-  const task = facts.tasks?.find(({ id, title }) => String(id) === named[1] || title.trim() === named[2]!.trim());
+  const task = taskNamedIn(text, facts.tasks ?? []);
   return task === undefined ? allow() : allow({ effects: [{ type: "link_task", agentId, taskId: task.id }] });
 }

@@ -215,9 +215,9 @@ class Reader {
 
   private keep(container: object, key: string | number, value: unknown): void {
     if (this.raw === null) return;
-    const kept = sources.get(container) ?? new Map<string | number, Source>();
-    sources.set(container, kept);
-    kept.set(key, { value, raw: this.raw });
+    const spellings = sources.get(container) ?? new Map<string | number, Source>();
+    sources.set(container, spellings);
+    spellings.set(key, { value, raw: this.raw });
     this.raw = null;
   }
 
@@ -241,8 +241,8 @@ class Reader {
 
 /** Says that `copy` was made from `original`, so that values it shares keep their spelling. Returns `copy`. */
 export function keepSpelling<T extends object>(copy: T, original: object | undefined): T {
-  const kept = original === undefined ? undefined : sources.get(original);
-  if (kept !== undefined) sources.set(copy, kept);
+  const spellings = original === undefined ? undefined : sources.get(original);
+  if (spellings !== undefined) sources.set(copy, spellings);
   return copy;
 }
 

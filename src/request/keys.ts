@@ -57,10 +57,10 @@ export function hasHome(env: Context["env"]): boolean {
 }
 
 /** Everything that may open a vault. A named file must be readable; a default one may be absent. */
-export function collectKeys(files: readonly string[], context: Context): Keys {
+export function collectKeys(files: readonly string[], context: Context, { onlyNamed = false } = {}): Keys {
   const passphrase = memo(() => askPassphrase(context));
   return {
-    identities: ageIdentities(files, context),
+    identities: onlyNamed && files.length === 0 ? [] : ageIdentities(files, context),
     passphrase,
     transit: transitSettings(context.env),
     run: programRunner(context),

@@ -89,7 +89,7 @@ export function noVault({ dir, path }: VaultFolder): NutError {
   });
 }
 
-export interface Change {
+export interface VaultChange {
   readonly vault: Vault;
   readonly backend: BackendName;
   readonly target: Target;
@@ -99,7 +99,7 @@ export interface Change {
 }
 
 /** Writes the vault and its mirror. Refuses when somebody else changed the vault since it was read. */
-export async function saveVault(folder: VaultFolder, change: Change): Promise<void> {
+export async function saveVault(folder: VaultFolder, change: VaultChange): Promise<void> {
   const { vault, backend, target, keys } = change;
   const bytes = await sealVault(vault, backend, target, keys);
   await putVault(folder, bytes, (manifest) => {

@@ -1,18 +1,19 @@
 // A run from beginning to end: open, plan, work, accept, deliver, close. Each step looks at the journal first and does only
 // what is not done yet, so running it again after any kind of end is how a run goes on.
 import { existsSync, readFileSync, rmSync } from "node:fs";
-import { NutError } from "../errors.js";
+import { join } from "node:path";
+import { NutError, shellWord } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
-import type { Delivery } from "../schema/delivery.js";
+import { Delivery } from "../schema/delivery.js";
+import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
 import type { Trip } from "./agents/breakers.js";
-import { type Accepted, acceptedReport, acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
+import { acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
 import { deliver } from "./deliver/deliver.js";
 import { openRun } from "./open/open-run.js";
 import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
 import { readPlan } from "./plan/plan.js";
 import { lockRun } from "./record/lock.js";
 import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
-import type { Answer } from "./record/run-state.js";
 import { Pause, type Run, type RunInput, record } from "./run.js";
 import { workThrough } from "./work/work.js";
 
@@ -25,7 +26,7 @@ export interface RunOutcome {
 
 export interface Reply {
   /** For tasks that wait for a word: what to do with them. */
-  readonly answer: Answer;
+  readonly answer: TaskAnswer;
   readonly text?: string;
 }
 
@@ -42,7 +43,7 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     await run.events.fire({ type: "session_start", source });
     return await go(run);
   } catch (error) {
-    if (run === null) throw error;
+    if (run === null || run.state.closed) throw error;
     return pauseFor(run, error);
   } finally {
     await run?.events.settled();
@@ -68,14 +69,13 @@ async function go(run: Run): Promise<RunOutcome> {
 }
 
 /** Works until the acceptance holds, or nobody can make it hold. The report returned is about the tree as it is now. */
-async function workAndAccept(run: Run): Promise<Accepted> {
+async function workAndAccept(run: Run): Promise<AcceptedReport> {
   for (;;) {
     await workThrough(run);
     throwIfHalted(run);
     if (await settleQuestions(run)) continue;
-    const known = acceptedReport(run);
-    const report =
-      known !== null && run.state.accepted!.versions === run.state.versions.length ? known : await accept(run);
+    const { accepted, versions } = run.state;
+    const report = accepted?.versions === versions.length ? accepted.report : await accept(run);
     const more =
       report.verdict === "failed" ? !hasSkipped(run) && (await addRepair(run, report)) : await addReview(run);
     if (!more) return report;
@@ -184,6 +184,18 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
 
 function finished(run: Run): RunOutcome {
   const { path, hash } = run.state.delivered!;
-  const result = JSON.parse(readFileSync(`${run.folder.delivery}/delivery/result.json`, "utf8")) as Delivery;
-  return { run: run.folder.id, status: "delivered", delivery: { path, hash, result } };
+  return { run: run.folder.id, status: "delivered", delivery: { path, hash, result: readResult(run, path) } };
+}
+
+function readResult({ folder }: Run, bundle: string): Delivery {
+  const path = join(folder.delivery, "delivery/result.json");
+  try {
+    return Delivery.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    throw new NutError("RUN_DAMAGED", `${path} cannot be read; what was delivered is in ${bundle}`, {
+      hint: `nutshell verify ${shellWord(bundle)}`,
+      data: { path, bundle },
+      cause: error,
+    });
+  }
 }

@@ -5,18 +5,8 @@ export { demoCommand, toolServer } from "./agents/programs.js";
 export { executeRun, type Reply, type RunOutcome } from "./execute-run.js";
 export { carriesDemoScript, peekRequest } from "./open/peek.js";
 export { previewRun } from "./open/preview.js";
-export {
-  createRun,
-  findRun,
-  hasPlan,
-  listRuns,
-  newRunId,
-  type RunFolder,
-  type RunSummary,
-  readOptions,
-  removeRun,
-  runFolder,
-  runsFolder,
-} from "./record/folder.js";
-export { isRunBusy } from "./record/lock.js";
-export type { RunOptions } from "./record/options.js";
+export { answerQuestion } from "./record/answer-question.js";
+export { createRun, newRunId, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
+export { findRun, hasPlan, listRuns } from "./record/list-runs.js";
+export { readOptions } from "./record/options.js";
+export { RunReader, type RunStatus } from "./record/run-reader.js";

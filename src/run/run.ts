@@ -6,7 +6,10 @@ import { blockedClasses, effectiveCapabilities, findAgent } from "../catalog/ind
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Briefing } from "../request/briefing.js";
+import type { AgentUsage, JournalRecord } from "../schema/journal.js";
 import type { Manifest } from "../schema/manifest.js";
+import { mayEdit, mayRunCommands } from "../schema/roles.js";
+import type { Budget, RunOptions } from "../schema/run.js";
 import type { Project } from "../state/index.js";
 import type { Objects } from "../trees/objects.js";
 import type { Slot, Slots } from "../trees/slots.js";
@@ -14,36 +17,13 @@ import type { Tree, TreeEntry } from "../trees/tree.js";
 import type { AgentRunner } from "./agents/agent.js";
 import type { AgentEvents } from "./agents/agent-events.js";
 import type { Spent } from "./agents/breakers.js";
-import type { Budget } from "./agents/budget.js";
+import type { RunSecrets } from "./agents/credentials.js";
 import type { RunFolder } from "./record/folder.js";
 import type { Journal } from "./record/journal.js";
-import type { RunOptions } from "./record/options.js";
-import { applyEvent, type JournalEvent, type RunState, type Usage } from "./record/run-state.js";
+import type { RunState } from "./record/run-state.js";
 
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
-export type NewEvent = Without<JournalEvent, "at">;
-
-/** Credentials as the run may use them: values only in environments, and a way to take them out of any text. */
-export interface RunSecrets {
-  readonly names: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-  readonly scrub: (text: string) => string;
-  /** Whether bytes hold one of the values. */
-  readonly leaks: (bytes: Uint8Array) => boolean;
-  readonly read: (name: string) => Promise<{
-    readonly type: string;
-    readonly value: string | Readonly<Record<string, unknown>>;
-    readonly env: Readonly<Record<string, string>>;
-  } | null>;
-}
-
-export const NO_SECRETS: RunSecrets = {
-  names: [],
-  env: {},
-  scrub: (text) => text,
-  leaks: () => false,
-  read: async () => null,
-};
+export type NewRecord = Without<JournalRecord, "at">;
 
 /** What a run is started or continued with. */
 export interface RunInput {
@@ -79,7 +59,7 @@ export interface Run extends RunInput {
   /** Ends every agent: a breaker tripped, or the person asked to stop. */
   readonly halt: AbortController;
   /** What running agents have used so far; added to the state when they end. */
-  readonly live: Map<string, Usage>;
+  readonly live: Map<string, AgentUsage>;
   /** Tests that belong to the request and may not be changed by anyone. */
   readonly isOwnTest: (path: string) => boolean;
   readonly briefing: Briefing;
@@ -87,11 +67,9 @@ export interface Run extends RunInput {
   readonly since: number;
 }
 
-/** Writes the journal, then changes the state. */
-export function record(run: Pick<Run, "journal" | "state" | "context">, event: NewEvent): void {
-  const stamped = { at: run.context.now().toISOString(), ...event } as JournalEvent;
-  run.journal.append(stamped);
-  applyEvent(run.state, stamped);
+/** Something happened: it goes into the journal, and with it into the state. */
+export function record({ journal, context }: Pick<Run, "journal" | "context">, fields: NewRecord): void {
+  journal.append({ at: context.now().toISOString(), ...fields } as JournalRecord);
 }
 
 /** The run stops here and can go on later. Not an error of anyone. */
@@ -135,8 +113,8 @@ function makeRole(catalog: Catalog, id: string): Role {
     agent,
     capabilities,
     blocked,
-    mayEdit: !capabilities.includes("no_file_edit"),
-    mayRunShell: !capabilities.includes("no_shell_exec"),
+    mayEdit: mayEdit({ kind: "role", blocked }),
+    mayRunShell: mayRunCommands({ blocked }),
   };
 }
 

@@ -33,7 +33,7 @@ function slug(text: string): string {
       .normalize("NFC")
       .toLowerCase()
       .match(/[\p{L}\p{N}]+/gu) ?? [];
-  const joined = words.slice(0, 6).join("-").slice(0, 60).replace(/-+$/, "");
+  const joined = words.slice(0, 6).join("-").slice(0, 60).replace(/-$/, "");
   return joined === "" || /^(?:con|prn|aux|nul|com\d|lpt\d)$/.test(joined)
     ? `note-${joined}`.replace(/-$/, "")
     : joined;

@@ -11,9 +11,9 @@ export {
   sessionsFile,
   tasksFile,
 } from "./documents.js";
-
+export { findRoot } from "./find-root.js";
 export { cycleIdentity, DEFAULT_LAST_N, searchHistory } from "./history.js";
-export { DEFAULT_HARNESS_ID, type Env, findRoot, type Layout, layoutOf } from "./layout.js";
+export { DEFAULT_HARNESS_ID, type Env, type Layout, layoutOf } from "./layout.js";
 export { type Lock, openLock } from "./lock.js";
 export { decidePlan, planStatus, startPlan, updatePlan } from "./plan.js";
 export { forgetProjects, type OpenOptions, openProject, type Project } from "./project.js";

@@ -1,6 +1,6 @@
-// Where everything is, and which project a folder belongs to.
-import { lstatSync, realpathSync, statSync } from "node:fs";
-import { dirname, join, resolve, sep } from "node:path";
+// Where everything of a project is.
+import { lstatSync, realpathSync } from "node:fs";
+import { join, sep } from "node:path";
 import { NutError } from "../errors.js";
 
 export const DEFAULT_HARNESS_ID = "nutcracker";
@@ -38,19 +38,6 @@ export function layoutOf(root: string, harnessId: string = DEFAULT_HARNESS_ID): 
   };
 }
 
-/**
- * The nearest folder at or above `cwd` that has a `.nexus`, but never past a work tree's own top: a linked work tree inside
- * another repository has a state of its own. Without either, `cwd` itself.
- */
-export function findRoot(cwd: string, env: Env = {}): string {
-  const given = env.NEXUS_PROJECT_DIR;
-  if (given !== undefined && given !== "") return resolve(cwd, given);
-  for (let at = resolve(cwd); ; at = dirname(at)) {
-    if (isFolder(join(at, ".nexus")) || exists(join(at, ".git"))) return at;
-    if (dirname(at) === at) return resolve(cwd);
-  }
-}
-
 /** Refuses to follow `.nexus` or `.nexus/state` out of the project: state written elsewhere is state lost. */
 export function assertInside(layout: Layout): void {
   for (const path of [layout.nexus, layout.state, layout.own, layout.artifacts]) {
@@ -80,12 +67,4 @@ function realTarget(path: string): string | null {
   } catch {
     return null;
   }
-}
-
-function isFolder(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-}
-
-function exists(path: string): boolean {
-  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

@@ -1,6 +1,7 @@
 // A project's state, opened from any folder inside it.
+import { findRoot } from "./find-root.js";
 import { currentBranch } from "./git-branch.js";
-import { type Env, findRoot, type Layout, layoutOf } from "./layout.js";
+import { type Env, type Layout, layoutOf } from "./layout.js";
 import { Store, type StoreOptions } from "./store.js";
 
 export interface Project {
@@ -32,7 +33,7 @@ export function openProject(cwd: string, { env = {}, harnessId, ...options }: Op
     root,
     layout,
     store: new Store(layout, options),
-    branch: () => currentBranch(root),
+    branch: () => currentBranch(root, env),
   };
   open.set(key, project);
   return project;

@@ -68,10 +68,12 @@ const kindOf = (before: TreeEntry | null, after: TreeEntry | null): Change["kind
 function withoutOrphans(changes: readonly Change[], main: Tree): Change[] {
   const isFolderGone = ({ before, after }: Change) => after === null && before?.type === "folder";
   if (!changes.some(isFolderGone)) return [...changes];
-  const gone = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
-  const staying = [...main.entries.keys(), ...changes.map(({ path }) => path)].filter((path) => !gone.has(path));
-  const needed = foldersAbove(staying);
-  return changes.filter((change) => !(isFolderGone(change) && needed.has(change.path)));
+  const deletedPaths = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
+  const staying = [...main.entries.keys(), ...changes.map(({ path }) => path)].filter(
+    (path) => !deletedPaths.has(path),
+  );
+  const neededFolders = foldersAbove(staying);
+  return changes.filter((change) => !(isFolderGone(change) && neededFolders.has(change.path)));
 }
 
 interface Merged {

@@ -55,8 +55,8 @@ export class Objects {
     const temporary = temporaryName(this.#path(entry.hash));
     if (entry.type === "link") writeFileSync(temporary, readlinkSync(path, "buffer"));
     else copyFileSync(path, temporary, constants.COPYFILE_FICLONE);
-    const kept = seeEntry(temporary);
-    if (kept?.hash !== entry.hash) {
+    const copied = seeEntry(temporary);
+    if (copied?.hash !== entry.hash) {
       rmSync(temporary, { force: true });
       throw new NutError("RUN_TREE_MOVED", `${path} changed while it was being read`, {
         hint: "stop what writes to the folder, then: nexus resume",
@@ -75,20 +75,20 @@ export class Objects {
 
   /** Keeps what every change brings, read from `folder`. */
   keepChanges(folder: string, changes: readonly Change[]): void {
-    let kept = false;
+    let isAnyNew = false;
     for (const { path, after } of changes) {
       if (after === null || after.hash === "" || this.has(after.hash)) continue;
       this.keep(join(folder, path), after);
-      kept = true;
+      isAnyNew = true;
     }
-    if (kept) syncFolder(this.#folder);
+    if (isAnyNew) syncFolder(this.#folder);
   }
 
   /** Makes `folder` hold what the changes say. Doing it twice does it once. */
   apply(folder: string, changes: readonly Change[]): void {
-    const gone = changes.filter(({ after }) => after === null).map(({ path }) => path);
+    const deletedPaths = changes.filter(({ after }) => after === null).map(({ path }) => path);
     // Deepest first, so that a folder is empty by the time it goes.
-    for (const path of gone.sort().reverse()) {
+    for (const path of deletedPaths.sort().reverse()) {
       if (parentsAreFolders(folder, path)) rmSync(join(folder, path), { recursive: true, force: true });
     }
     for (const { path, after } of changes) if (after !== null) this.#write(folder, path, after);

@@ -153,8 +153,8 @@ export const deliverable = (changes: readonly ResultChange[]): ResultChange[] =>
 
 /** Puts the files a delivery must hold under `<delivery>/delivery/artifacts/`; links stay behind. */
 export function writeArtifacts(result: string, delivery: string, changes: readonly ResultChange[]): void {
-  const kept = deliverable(changes).filter(({ kind }) => kind !== "deleted");
-  applyChanges(join(delivery, ARTIFACTS), kept, (path) => join(result, path));
+  const files = deliverable(changes).filter(({ kind }) => kind !== "deleted");
+  applyChanges(join(delivery, ARTIFACTS), files, (path) => join(result, path));
 }
 
 export interface Delivered {
@@ -188,8 +188,8 @@ const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.
 /** Other tools leave out the request's `files/` folder; a modified file that exists only below it gives them away. */
 function artifactsRoot(base: string, { modified, deleted }: Delivered): "" | "files/" {
   const exists = (path: string) => lstatSync(join(base, path), { throwIfNoEntry: false }) !== undefined;
-  const known = [...modified, ...deleted].map(bare);
-  return known.some((path) => !exists(path) && exists(`files/${path}`)) ? "files/" : "";
+  const oldPaths = [...modified, ...deleted].map(bare);
+  return oldPaths.some((path) => !exists(path) && exists(`files/${path}`)) ? "files/" : "";
 }
 
 function assertInside(path: string): void {

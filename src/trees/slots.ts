@@ -109,9 +109,9 @@ export class Slots {
     this.#input.objects.apply(slot.path, changes);
     const entries = slot.base.entries as Map<string, TreeEntry>;
     for (const { path, after } of changes) {
-      const seen = after === null ? null : seeEntry(join(slot.path, path));
-      if (seen === null) entries.delete(path);
-      else entries.set(path, seen);
+      const entry = after === null ? null : seeEntry(join(slot.path, path));
+      if (entry === null) entries.delete(path);
+      else entries.set(path, entry);
     }
   }
 

@@ -20,7 +20,7 @@ interface Layout {
   readonly own: string;
 }
 
-interface Kept {
+interface TreeRecord {
   readonly takenMs: number;
   readonly entries: readonly (readonly [string, TreeEntry])[];
   readonly skipped: readonly string[];
@@ -29,7 +29,7 @@ interface Kept {
   readonly modes: Readonly<Record<string, number>>;
 }
 
-export interface TreeVerdict {
+export interface TreeComparison {
   readonly changed: readonly string[];
   readonly reverted: readonly string[];
   /** Where the agent's version of what was put back is kept; null when nothing was. */
@@ -50,8 +50,8 @@ export function keepTree(layout: Layout, agentId: string): void {
   }
   const files = [...tree.entries].filter(([, { type }]) => type === "file").map(([path]) => path);
   const modes = Object.fromEntries(files.map((path) => [path, lstatSync(join(layout.root, path)).mode & 0o7777]));
-  const kept: Kept = { takenMs: tree.takenMs, entries: [...tree.entries], skipped, bytes, modes };
-  atomicWrite(join(folder, "tree.json"), JSON.stringify(kept), { durable: false });
+  const record: TreeRecord = { takenMs: tree.takenMs, entries: [...tree.entries], skipped, bytes, modes };
+  atomicWrite(join(folder, "tree.json"), JSON.stringify(record), { durable: false });
 }
 
 /** null when nothing was kept for this agent. `mine` tells whose change a path is. Forgets the tree afterwards. */
@@ -59,19 +59,22 @@ export function compareTree(
   layout: Layout,
   agentId: string,
   { revert, mine }: { readonly revert: boolean; readonly mine: (path: string) => boolean },
-): TreeVerdict | null {
+): TreeComparison | null {
   const folder = placeOf(layout, agentId);
   const file = join(folder, "tree.json");
   if (!existsSync(file)) return null;
-  const kept = JSON.parse(readFileSync(file, "utf8")) as Kept;
-  const before: Tree = { entries: new Map(kept.entries), takenMs: kept.takenMs };
-  const after = lookAt(layout.root, { before, skip: skipper(kept.skipped) });
+  const record = JSON.parse(readFileSync(file, "utf8")) as TreeRecord;
+  const before: Tree = { entries: new Map(record.entries), takenMs: record.takenMs };
+  const after = lookAt(layout.root, { before, skip: skipper(record.skipped) });
   const changes = compareTrees(before, after);
-  const own = changes.filter(({ path }) => mine(path));
-  const copy = revert && kept.bytes && own.length > 0 ? putBack(layout, folder, own, agentId, kept.modes) : null;
+  const agentChanges = changes.filter(({ path }) => mine(path));
+  const copy =
+    revert && record.bytes && agentChanges.length > 0
+      ? putBack(layout, folder, agentChanges, agentId, record.modes)
+      : null;
   rmSync(folder, { recursive: true, force: true });
   const names = (list: readonly Change[]) => fileChanges(list).map(({ path }) => path);
-  return { changed: names(changes), reverted: copy === null ? [] : names(own), copy };
+  return { changed: names(changes), reverted: copy === null ? [] : names(agentChanges), copy };
 }
 
 function putBack(
@@ -79,7 +82,7 @@ function putBack(
   folder: string,
   changes: readonly Change[],
   agentId: string,
-  modes: Kept["modes"],
+  modes: TreeRecord["modes"],
 ): string {
   const copy = join(layout.own, "reverted", safeName(agentId));
   for (const { path, after } of changes) {

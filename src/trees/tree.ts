@@ -48,20 +48,20 @@ export function lookAt(folder: string, { before, skip }: LookOptions = {}): Tree
 
 /** Every path under `folder`, a folder before what it holds. Never follows a link. */
 export function* pathsIn(folder: string, skip: (path: string) => boolean = () => false): Generator<string> {
-  const listed = (inside: string) =>
+  const itemsOf = (inside: string) =>
     readdirSync(join(folder, inside), { withFileTypes: true })
       .map((item) => ({ path: inside === "" ? item.name : `${inside}/${item.name}`, isFolder: item.isDirectory() }))
       .sort((a, b) => byBytes(b.path, a.path));
-  const open = listed("");
+  const open = itemsOf("");
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (skip(next.path)) continue;
     yield next.path;
-    if (next.isFolder) for (const item of listed(next.path)) open.push(item);
+    if (next.isFolder) for (const item of itemsOf(next.path)) open.push(item);
   }
 }
 
-/** One entry, or null when it is gone. `known` saves reading the bytes when nothing can have changed. */
-export function seeEntry(path: string, known?: TreeEntry, takenMs = 0): TreeEntry | null {
+/** One entry, or null when it is gone. `earlier` saves reading the bytes when nothing can have changed. */
+export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEntry | null {
   let stats: BigIntStats;
   try {
     stats = lstatSync(path, { bigint: true });
@@ -69,8 +69,8 @@ export function seeEntry(path: string, known?: TreeEntry, takenMs = 0): TreeEntr
     return null;
   }
   const stamp = `${stats.size}:${stats.ino}:${stats.ctimeNs}:${stats.mode}`;
-  const isUntouched = known !== undefined && (known as StampedEntry).stamp === stamp;
-  if (isUntouched && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) return known;
+  const isUntouched = earlier !== undefined && (earlier as StampedEntry).stamp === stamp;
+  if (isUntouched && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) return earlier;
   const executable = stats.isFile() && (Number(stats.mode) & 0o111) !== 0;
   const entry = (type: TreeEntry["type"], bytes: Uint8Array | null): StampedEntry => ({
     type,

@@ -1,4 +1,4 @@
-// The one interface of a vault's encryption. A new backend is one file and one row in backends.ts.
+// The one interface of a vault's encryption. A new backend is one file and one row in vault.ts.
 
 export const BACKENDS = ["age", "sops", "vault", "none"] as const;
 export type BackendName = (typeof BACKENDS)[number];

@@ -11,7 +11,7 @@ export interface RuleCreator {
 interface RuleContext {
   readonly sharedOptions: Record<string, unknown>;
   createTranslator(messages: unknown): (id: string, data?: unknown) => unknown;
-  report(found: { readonly range: readonly [number, number] }): void;
+  report(problem: { readonly range: readonly [number, number] }): void;
   ignore(): void;
 }
 
@@ -105,12 +105,12 @@ function adapt(creator: RuleCreator): LeakRule {
   return {
     id,
     find(content) {
-      const found: (readonly [number, number])[] = [];
+      const ranges: (readonly [number, number])[] = [];
       const handler = creator.create(
         {
           sharedOptions: {},
           createTranslator: () => () => ({}),
-          report: ({ range }) => found.push(range),
+          report: ({ range }) => ranges.push(range),
           ignore: () => undefined,
         },
         { allows: [], enableIDScanRule: true },
@@ -127,7 +127,7 @@ function adapt(creator: RuleCreator): LeakRule {
         throw new NutError("VAULT_BACKEND", `leak rule ${id} does not answer at once`, {
           hint: "npm install -g nutcracker",
         });
-      return found;
+      return ranges;
     },
   };
 }
@@ -145,5 +145,5 @@ const HARMLESS_NAMES = /(\.pub|\.(example|sample|template|dist|defaults|schema|t
 /** Files that exist to hold secrets. */
 export function isSecretFileName(path: string): boolean {
   const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
-  return !HARMLESS_NAMES.test(name) && SECRET_NAMES.some((known) => known.test(name));
+  return !HARMLESS_NAMES.test(name) && SECRET_NAMES.some((pattern) => pattern.test(name));
 }

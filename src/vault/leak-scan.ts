@@ -43,18 +43,18 @@ const MAX_PER_FILE = 20;
 export async function leakScanner(options: LeakScannerOptions = {}): Promise<LeakScanner> {
   const rules = options.rules ?? (await loadLeakRules());
   const search = buildSearch(options.knownValues ?? []);
-  const found: Leak[] = [];
-  const observe = (path: string): Watcher => watch(path, search, rules, found);
+  const leaks: Leak[] = [];
+  const observe = (path: string): Watcher => watch(path, search, rules, leaks);
   return {
     observe,
     scan(path, bytes) {
-      const before = found.length;
+      const before = leaks.length;
       const watcher = observe(path);
       watcher.chunk(bytes);
       watcher.end();
-      return found.slice(before);
+      return leaks.slice(before);
     },
-    leaks: () => [...found].sort((a, b) => compare(a.path, b.path) || (a.line ?? 0) - (b.line ?? 0)),
+    leaks: () => [...leaks].sort((a, b) => compare(a.path, b.path) || (a.line ?? 0) - (b.line ?? 0)),
   };
 }
 
@@ -76,21 +76,21 @@ function buildSearch(secrets: readonly Secret[]): Search {
   return { texts: new PatternScan(texts.map((text) => Buffer.from(text, "utf8"))), knownNames: [...values.values()] };
 }
 
-function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule>, found: Leak[]): Watcher {
+function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule>, leaks: Leak[]): Watcher {
   let held: Uint8Array = NOTHING;
   let linesBefore = 0;
   let scanned = 0;
   const after = Math.max(AFTER, search.texts.longest);
-  const seen = new Set<string>();
+  const reported = new Set<string>();
   const add = (rule: string, line: number | null, masked: string) => {
-    if (seen.size >= MAX_PER_FILE || seen.has(`${rule}:${line}`)) return;
-    seen.add(`${rule}:${line}`);
-    found.push({ path, line, rule, masked });
+    if (reported.size >= MAX_PER_FILE || reported.has(`${rule}:${line}`)) return;
+    reported.add(`${rule}:${line}`);
+    leaks.push({ path, line, rule, masked });
   };
   if (isSecretFileName(path)) add("secret-file", null, path.slice(path.lastIndexOf("/") + 1));
 
   /** Looks for what starts at or after `scanned` and before `until`; everything a rule needs after it is present. */
-  const look = (bytes: Uint8Array, until: number) => {
+  const searchUntil = (bytes: Uint8Array, until: number) => {
     let [countedTo, counted] = [0, 0];
     // Findings come nearly in order: each is counted from the one before.
     const lineAt = (at: number) => {
@@ -111,7 +111,7 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
   };
 
   /** Drops what no rule needs any more. The caller may reuse its buffer, so what is kept is copied. */
-  const keep = (bytes: Uint8Array) => {
+  const dropSearched = (bytes: Uint8Array) => {
     const from = Math.max(0, scanned - BEFORE);
     if (from > 0) linesBefore += countLines(bytes, 0, from);
     held = Uint8Array.prototype.slice.call(bytes, from);
@@ -119,8 +119,8 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
   };
 
   /** Looks across the seam of two pieces, so that the second need not be joined to the first. */
-  const cross = (bytes: Uint8Array) => {
-    look(Buffer.concat([held, bytes.subarray(0, BEFORE + after)]), held.length + BEFORE);
+  const searchSeam = (bytes: Uint8Array) => {
+    searchUntil(Buffer.concat([held, bytes.subarray(0, BEFORE + after)]), held.length + BEFORE);
     linesBefore += countLines(held, 0, held.length);
     scanned = BEFORE;
   };
@@ -128,15 +128,15 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
   return {
     chunk(bytes, last = false) {
       let all = bytes;
-      if (held.length > 0 && bytes.length > BEFORE + after) cross(bytes);
+      if (held.length > 0 && bytes.length > BEFORE + after) searchSeam(bytes);
       else if (held.length > 0) all = Buffer.concat([held, bytes]);
       held = NOTHING;
-      if (last) look(all, all.length);
-      else if (all.length - scanned > after) look(all, all.length - after);
-      if (!last) keep(all);
+      if (last) searchUntil(all, all.length);
+      else if (all.length - scanned > after) searchUntil(all, all.length - after);
+      if (!last) dropSearched(all);
     },
     end() {
-      look(held, held.length);
+      searchUntil(held, held.length);
     },
   };
 }

@@ -35,7 +35,7 @@ export class PatternScan {
   }
 
   /** Every match that starts at or after `from` and before `until`, in no particular order. */
-  each(bytes: Uint8Array, from: number, until: number, found: (at: number, pattern: number) => void): void {
+  each(bytes: Uint8Array, from: number, until: number, onMatch: (at: number, pattern: number) => void): void {
     if (this.#patterns.length === 0) return;
     const marked = this.#marked;
     const start = from + ((bytes.byteOffset + from) & 1);
@@ -55,7 +55,7 @@ export class PatternScan {
       if (marks === 0) continue;
       for (const { pattern, offset } of this.#marks[marks]!) {
         const at = start + index * 2 - offset;
-        if (at >= from && at < until && this.#matches(bytes, at, pattern)) found(at, pattern);
+        if (at >= from && at < until && this.#matches(bytes, at, pattern)) onMatch(at, pattern);
       }
     }
   }

@@ -14,19 +14,19 @@ const PUBLIC_FIELDS =
 export const MIN_SECRET_LENGTH = 4;
 
 export function secretsOf(credential: Pick<Credential, "name" | "value">): Secret[] {
-  const found: Secret[] = [];
+  const secrets: Secret[] = [];
   const visit = (value: unknown, depth: number) => {
     if (depth > 16) return;
-    if (typeof value === "string" && value.length >= MIN_SECRET_LENGTH) found.push({ name: credential.name, value });
+    if (typeof value === "string" && value.length >= MIN_SECRET_LENGTH) secrets.push({ name: credential.name, value });
     else if (typeof value === "number" && String(value).length >= 6) {
-      found.push({ name: credential.name, value: String(value) });
+      secrets.push({ name: credential.name, value: String(value) });
     } else if (Array.isArray(value)) for (const item of value) visit(item, depth + 1);
     else if (typeof value === "object" && value !== null) {
       for (const [key, item] of Object.entries(value)) if (!PUBLIC_FIELDS.test(key)) visit(item, depth + 1);
     }
   };
   visit(credential.value, 0);
-  return found;
+  return secrets;
 }
 
 /** The ways one secret may be written: as it is, line by line, in JSON, in a URL, in hex and in base64 at any alignment. */

@@ -114,14 +114,14 @@ function decryptTree(root: Node, key: Uint8Array, onValue: OnValue): string {
 }
 
 function members(node: Node, path: readonly string[], visit: (node: Node, path: readonly string[]) => string): string {
-  const seen = new Set<string>();
+  const fields = new Set<string>();
   const parts: string[] = [];
   for (const property of node.children ?? []) {
     const [name, value] = property.children ?? [];
     if (name === undefined || value === undefined) throw damaged("it is not JSON");
     const field = name.value as string;
-    if (seen.has(field)) throw damaged("a field stands twice");
-    seen.add(field);
+    if (fields.has(field)) throw damaged("a field stands twice");
+    fields.add(field);
     if (path.length === 0 && field === "sops") continue;
     parts.push(`${JSON.stringify(field)}:${visit(value, [...path, field])}`);
   }
@@ -173,8 +173,9 @@ function asSopsText(value: string | number | boolean): string {
 function checkMac({ mac, lastmodified }: Metadata, key: Uint8Array, computed: string): void {
   if (typeof mac !== "string" || typeof lastmodified !== "string") throw damaged("it has no MAC");
   const stated = decryptValue(mac, key, lastmodified).bytes;
-  const own = Buffer.from(computed, "ascii");
-  if (stated.length !== own.length || !timingSafeEqual(stated, own)) throw damaged("its MAC does not fit its content");
+  const expected = Buffer.from(computed, "ascii");
+  if (stated.length !== expected.length || !timingSafeEqual(stated, expected))
+    throw damaged("its MAC does not fit its content");
 }
 
 function damaged(why: string): NutError {

@@ -20,14 +20,14 @@ export const transitBackend: Backend = {
   recognises: (bytes) => readFile(bytes) !== null,
   async open(bytes, keys) {
     const { transit, ciphertext } = readFile(bytes)!;
-    const answer = await call(keys, pathOf("decrypt", transit), { ciphertext });
-    if (typeof answer.plaintext !== "string") throw unexpected();
-    return Buffer.from(answer.plaintext, "base64");
+    const data = await call(keys, pathOf("decrypt", transit), { ciphertext });
+    if (typeof data.plaintext !== "string") throw unexpected();
+    return Buffer.from(data.plaintext, "base64");
   },
   async seal(plain, { transitKey = DEFAULT_KEY, transitMount = DEFAULT_MOUNT }, keys) {
     const transit = { key: transitKey, mount: transitMount };
-    const answer = await call(keys, pathOf("encrypt", transit), { plaintext: Buffer.from(plain).toString("base64") });
-    return toFile(transit, answer.ciphertext);
+    const data = await call(keys, pathOf("encrypt", transit), { plaintext: Buffer.from(plain).toString("base64") });
+    return toFile(transit, data.ciphertext);
   },
   async targetOf(bytes): Promise<Target> {
     const { transit } = readFile(bytes)!;
@@ -42,8 +42,8 @@ export async function rewrapTransit(bytes: Uint8Array, keys: Keys): Promise<Uint
     throw new NutError("VAULT_BACKEND", "only a vault of HashiCorp's transit engine can be rewrapped", {
       hint: "nutshell rotate --help",
     });
-  const answer = await call(keys, pathOf("rewrap", file.transit), { ciphertext: file.ciphertext });
-  return toFile(file.transit, answer.ciphertext);
+  const data = await call(keys, pathOf("rewrap", file.transit), { ciphertext: file.ciphertext });
+  return toFile(file.transit, data.ciphertext);
 }
 
 function readFile(bytes: Uint8Array): TransitFile | null {
@@ -74,9 +74,9 @@ function pathOf(action: "encrypt" | "decrypt" | "rewrap", { key, mount }: Transi
   return `/v1/${mount}/${action}/${key}`;
 }
 
-type Answer = Readonly<Record<string, unknown>>;
+type TransitData = Readonly<Record<string, unknown>>;
 
-async function call(keys: Keys, path: string, body: Record<string, string>): Promise<Answer> {
+async function call(keys: Keys, path: string, body: Record<string, string>): Promise<TransitData> {
   const settings = keys.transit ?? null;
   if (settings === null) {
     throw new NutError("VAULT_NO_MATCHING_KEY", "this vault opens with HashiCorp Vault, and no server is named", {
@@ -170,7 +170,7 @@ async function post(
   });
 }
 
-function readAnswer(status: number, text: string, url: URL): Answer {
+function readAnswer(status: number, text: string, url: URL): TransitData {
   if (status === 403) {
     throw new NutError("VAULT_NO_MATCHING_KEY", `${url.origin} refuses: the token may not use this key`, {
       hint: "vault login",
@@ -189,7 +189,7 @@ function readAnswer(status: number, text: string, url: URL): Answer {
     throw unexpected();
   }
   if (typeof data !== "object" || data === null) throw unexpected();
-  return data as Answer;
+  return data as TransitData;
 }
 
 function unexpected(): NutError {

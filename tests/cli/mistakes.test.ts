@@ -104,6 +104,13 @@ describe("a terminal that goes away or is odd", () => {
     },
   );
 
+  it.each(["nutshell help", "nexus catalog show engineer"])("%s into nothing ends without a word, and well", (line) => {
+    const [name, ...words] = line.split(" ");
+    const command = `set -o pipefail; { sleep 0.2; "${process.execPath}" "${program(name!)}" ${words.join(" ")}; } | true`;
+    const { stderr, status } = spawnSync("bash", ["-c", command], { cwd: place, env, encoding: "utf8" });
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  });
+
   it("colours nothing that is not a terminal, nor with NO_COLOR", () => {
     for (const more of [{}, { NO_COLOR: "1", FORCE_COLOR: "1" }]) {
       const { stdout } = spawnSync(process.execPath, [program("nutshell"), "check", "task"], {

@@ -166,6 +166,18 @@ describe("gate: roles", () => {
     expect(await runHook(use(root, tool, input, as(role)), { home })).toMatchObject({ exit: 0, stdout: "" });
   });
 
+  it.each([
+    ["xargs 60,000 times", "xargs ".repeat(60_000)],
+    ["find -exec 30 times", "find . -exec ".repeat(30)],
+    ["blanks after open", `python3 -c 'open${" ".repeat(50_000)}'; rm a`],
+    ["an endless brace list", `rm {${",".repeat(60_000)}`],
+  ])("denies in time what was made to keep it busy: %s", async (_, command) => {
+    const { root, home } = planned();
+    const { exit, stdout } = await runHook(use(root, "Bash", { command }, as("reviewer")), { home });
+    expect(exit).toBe(0);
+    expect(denial(stdout)).toContain("may not change files");
+  });
+
   it("believes its own record more than a claim, and knows nobody who was never announced", async () => {
     const tracker = JSON.stringify([
       { harness_id: "nutcracker-claude", agent_id: "a1", agent_name: "tester", started_at: "2026-01-01T00:00:00Z" },

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openBundle } from "../../src/bundle/index.js";
+import { openBundle, packFolder } from "../../src/bundle/index.js";
 import type { AgentRequest } from "../../src/run/index.js";
 import { agentTracker, editTracker, historyFile, listTasks, openProject } from "../../src/state/index.js";
 import { dieEverywhere } from "./dying.js";
@@ -269,8 +269,29 @@ describe("limits", () => {
   it("refuses an incomplete request before anybody works", async () => {
     helloRequest(root, { context: { requirements: "context/missing.md" } });
     const w = await world({ root, agent: honest });
-    await expect(w.go()).rejects.toMatchObject({ code: "BUNDLE_INCOMPLETE" });
+    await expect(w.go()).rejects.toMatchObject({
+      code: "BUNDLE_INCOMPLETE",
+      message: expect.stringMatching(/^the request is incomplete: context\.requirements: /),
+    });
     expect(w.started).toEqual([]);
+    const forced = await world({ root, agent: honest, options: { force: true } });
+    expect((await forced.go()).status).toBe("delivered");
+  });
+
+  it("calls a packed request incomplete only if check does", async () => {
+    // Set aside while unpacking, so it is not where the manifest says; the bundle itself lacks nothing.
+    helloRequest(root, { context: { requirements: "AGENTS.md" } }, { "AGENTS.md": "write hello world" });
+    const request = join(root, "request.nut");
+    await packFolder(join(root, "request"), { output: request });
+    const w = await world({ root, agent: honest, options: { request } });
+    expect((await w.go()).status).toBe("delivered");
+  });
+
+  it("shows no plan for a request it would refuse", async () => {
+    helloRequest(root, { task: { title: "Say hello", summary: "" } });
+    const w = await world({ root, agent: honest });
+    await expect(w.preview()).rejects.toMatchObject({ code: "BUNDLE_INCOMPLETE" });
+    await expect(w.preview({ force: true })).resolves.toMatchObject({ status: "planned" });
   });
 });
 

@@ -4,11 +4,21 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { type Catalog, loadCatalog } from "../../src/catalog/index.js";
-import type { Progress, Prompter } from "../../src/operation.js";
-import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner, RunOptions } from "../../src/run/index.js";
-import { createRun, executeRun, parseBudget, type Reply, type runFolder, runsFolder } from "../../src/run/index.js";
+import type { Context, Progress, Prompter } from "../../src/operation.js";
+import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "../../src/run/index.js";
+import {
+  createRun,
+  executeRun,
+  parseBudget,
+  previewRun,
+  type Reply,
+  type runFolder,
+  runsFolder,
+} from "../../src/run/index.js";
 import { Journal, readJournal } from "../../src/run/record/journal.js";
-import { type JournalEvent, replay } from "../../src/run/record/run-state.js";
+import { replay } from "../../src/run/record/run-state.js";
+import type { JournalRecord } from "../../src/schema/journal.js";
+import type { RunOptions } from "../../src/schema/run.js";
 import { openProject } from "../../src/state/index.js";
 
 export type Agent = (
@@ -79,10 +89,11 @@ export interface Setup {
 export interface World {
   readonly started: string[];
   readonly events: Progress[];
-  readonly journal: () => JournalEvent[];
+  readonly journal: () => readonly JournalRecord[];
   readonly state: () => ReturnType<typeof replay>;
   readonly folder: ReturnType<typeof runFolder>;
   go(reply?: Reply | null, extra?: Partial<Setup>): ReturnType<typeof executeRun>;
+  preview(options?: Partial<RunOptions>): ReturnType<typeof previewRun>;
 }
 
 /** A run ready to go, any number of times. */
@@ -109,6 +120,19 @@ export async function world(setup: Setup): Promise<World> {
   const folder = createRun(runs, options);
   const started: string[] = [];
   const events: Progress[] = [];
+  const contextOf = (now: Setup): Context => ({
+    cwd: root,
+    env: now.env ?? process.env,
+    now: () => new Date(),
+    signal: now.signal ?? new AbortController().signal,
+    ask: now.ask ?? null,
+    progress: (event) => {
+      events.push(event);
+      now.progress?.(event);
+    },
+    stdin: () => Readable.from([]),
+    stdout: () => new PassThrough(),
+  });
   return {
     started,
     events,
@@ -125,23 +149,18 @@ export async function world(setup: Setup): Promise<World> {
           runner: scriptedRunner(now.agent, started, now.runner),
           catalog: now.catalog ?? catalog,
           outer,
-          context: {
-            cwd: root,
-            env: now.env ?? process.env,
-            now: () => new Date(),
-            signal: now.signal ?? new AbortController().signal,
-            ask: now.ask ?? null,
-            progress: (event) => {
-              events.push(event);
-              now.progress?.(event);
-            },
-            stdin: () => Readable.from([]),
-            stdout: () => new PassThrough(),
-          },
+          context: contextOf(now),
         },
         reply,
       );
     },
+    preview: (extra = {}) =>
+      previewRun({
+        options: { ...options, ...extra },
+        runner: scriptedRunner(setup.agent, started, setup.runner),
+        catalog,
+        context: contextOf(setup),
+      }),
   };
 }
 

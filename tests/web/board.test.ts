@@ -2,8 +2,9 @@ import { appendFileSync, readFileSync, renameSync, rmSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, expectAccessible, hasChromium, openBrowser, shot, type Watched } from "./browser.js";
+import { temporary, write } from "./folders.js";
 import { project, taskList } from "./projects.js";
-import { run, type Served, start, temporary, write } from "./serving.js";
+import { run, type Served, start } from "./serving.js";
 
 describe.skipIf(!hasChromium)("the board in a browser", () => {
   const folder = temporary();

@@ -1,6 +1,6 @@
 // A request, the delivery that answers it, and a bundle made by someone who means harm.
 import { gzipSync } from "node:zlib";
-import type { Content } from "./serving.js";
+import type { Content } from "./folders.js";
 
 export const SECRET = "CANARY-never-shown-4711";
 

@@ -1,23 +1,13 @@
 // The server as a stranger meets it: raw requests, whatever a browser would never send included.
 import { once } from "node:events";
-import { symlinkSync } from "node:fs";
-import { request as ask } from "node:http";
+import { renameSync, symlinkSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Asking, ask, cookieOf, type Reply } from "./asking.js";
 import { request, SECRET } from "./bundles.js";
-import { run, type Served, start, temporary, write } from "./serving.js";
-
-interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: string;
-}
-
-interface Asking {
-  readonly method?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+import { temporary, write } from "./folders.js";
+import { run, type Served, start } from "./serving.js";
 
 describe("the server", () => {
   const folder = temporary();
@@ -25,23 +15,8 @@ describe("the server", () => {
   let served: Served;
   let cookie = "";
 
-  const get = (path: string, { method = "GET", headers = {} }: Asking = {}, port = served.port): Promise<Reply> =>
-    new Promise((resolve, reject) => {
-      const asked = ask({ host: "127.0.0.1", port, path, method, headers: { cookie, ...headers } }, (response) => {
-        const parts: Buffer[] = [];
-        response.on("data", (bytes: Buffer) => parts.push(bytes));
-        response.on("end", () =>
-          resolve({
-            status: response.statusCode ?? 0,
-            headers: response.headers,
-            body: Buffer.concat(parts).toString("utf8"),
-          }),
-        );
-        response.on("error", reject);
-      });
-      asked.on("error", reject);
-      asked.end();
-    });
+  const get = (path: string, { headers = {}, ...rest }: Asking = {}, port = served.port): Promise<Reply> =>
+    ask(port, path, { headers: { cookie, ...headers }, ...rest });
 
   /** What comes back for exactly these bytes; an empty text when the connection is cut. */
   const raw = (bytes: string): Promise<string> =>
@@ -63,7 +38,7 @@ describe("the server", () => {
     served = await start("nutshell", ["serve", nut, "--port", "0"]);
     const welcome = await get(`/?token=${new URL(served.link).searchParams.get("token")}`);
     expect(welcome.status).toBe(303);
-    cookie = String(welcome.headers["set-cookie"]).split(";")[0]!;
+    cookie = cookieOf(welcome);
     expect(String(welcome.headers["set-cookie"])).toMatch(/; HttpOnly; SameSite=Strict; Path=\//);
   });
 
@@ -214,14 +189,17 @@ describe("the server", () => {
     const other = await start("nutshell", ["serve", live, "--port", "0"]);
     try {
       const welcome = await get(`/?token=${new URL(other.link).searchParams.get("token")}`, {}, other.port);
-      const headers = { cookie: String(welcome.headers["set-cookie"]).split(";")[0]! };
+      const headers = { cookie: cookieOf(welcome) };
       expect((await get("/preview/0/files/src/wish.ts", { headers }, other.port)).body).toBe("mine\n");
-      const { renameSync } = await import("node:fs");
       renameSync(join(live, "files/src"), join(live, "files/was"));
       symlinkSync(join(folder.path, "outside"), join(live, "files/src"));
-      const after = await get("/preview/0/files/src/wish.ts", { headers }, other.port);
-      expect(after.status).not.toBe(200);
-      expect(after.body).not.toContain(SECRET);
+      symlinkSync(join(folder.path, "outside/wish.ts"), join(live, "context/new.md"));
+      renameSync(join(live, "context/new.md"), join(live, "context/requirements.md"));
+      for (const path of ["files/src/wish.ts", "context/requirements.md"]) {
+        const after = await get(`/preview/0/${path}`, { headers }, other.port);
+        expect(after.status).not.toBe(200);
+        expect(after.body).not.toContain(SECRET);
+      }
     } finally {
       await other.stop();
     }

@@ -1,8 +1,5 @@
 // The real programs, started as a person starts them, and ended by their process id.
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const bin = (program: string) => fileURLToPath(new URL(`../../bin/${program}.js`, import.meta.url));
@@ -81,22 +78,4 @@ export async function run(
   });
   const code = await new Promise<number | null>((resolve) => child.once("close", resolve));
   return { code, stdout, stderr };
-}
-
-export type Content = Readonly<Record<string, string | Buffer | object>>;
-
-export function write(folder: string, files: Content): void {
-  for (const [name, content] of Object.entries(files)) {
-    const path = join(folder, name);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(
-      path,
-      typeof content === "string" || Buffer.isBuffer(content) ? content : `${JSON.stringify(content, null, 2)}\n`,
-    );
-  }
-}
-
-export function temporary(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "nut-web-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }

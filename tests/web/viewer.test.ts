@@ -4,7 +4,8 @@ import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, expectAccessible, hasChromium, openBrowser, shot, type Watched } from "./browser.js";
 import { delivery, forged, hostile, request, SECRET } from "./bundles.js";
-import { run, type Served, start, temporary, write } from "./serving.js";
+import { temporary, write } from "./folders.js";
+import { run, type Served, start } from "./serving.js";
 
 describe.skipIf(!hasChromium)("the viewer in a browser", () => {
   const folder = temporary();

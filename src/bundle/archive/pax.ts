@@ -11,12 +11,12 @@ const HARMFUL_GLOBALLY: ReadonlySet<string> = new Set(["path", "size", "linkpath
 
 export function parsePax(body: Buffer, { global, offset }: PaxOptions): { path?: string; size?: number } {
   const result: { path?: string; size?: number } = {};
-  const seen = new Set<string>();
+  const keys = new Set<string>();
   for (let at = 0; at < body.length; ) {
     const { key, value, next } = record(body, at, offset);
     at = next;
-    if (seen.has(key)) throw bad(`an extended header gives "${key}" twice`, offset);
-    seen.add(key);
+    if (keys.has(key)) throw bad(`an extended header gives "${key}" twice`, offset);
+    keys.add(key);
     if (global && HARMFUL_GLOBALLY.has(key)) throw bad(`a global header sets "${key}" for every entry`, offset);
     if (key === "path") result.path = name(value, offset);
     else if (key === "size") result.size = size(value, offset);

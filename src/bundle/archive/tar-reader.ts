@@ -1,9 +1,9 @@
 // Tar as we accept it. Every header is judged before a byte of its entry is passed on; whatever another reader could
 // understand differently is refused, never repaired.
 import { NutError } from "../../errors.js";
-import { type Limits, MAX_PATH_BYTES, MAX_PAX_BYTES, MAX_TRAILING_ZEROS } from "./limits.js";
+import { type Limits, MAX_PATH_BYTES, MAX_PAX_BYTES, MAX_TRAILING_ZEROS } from "../format/limits.js";
+import { assertSafePath, quoted } from "../format/safe-path.js";
 import { parsePax } from "./pax.js";
-import { assertSafePath, quoted } from "./safe-path.js";
 import { BLOCK, checksum, paddingSize } from "./tar-header.js";
 
 export interface ArchiveEntry {
@@ -31,7 +31,7 @@ type State = "header" | "body" | "padding" | "extended" | "end";
 export class TarReader {
   private state: State = "header";
   private offset = 0;
-  private left = 0;
+  private remaining = 0;
   private sink: EntrySink | null = null;
   private partial: Buffer[] = [];
   private partialBytes = 0;
@@ -80,29 +80,29 @@ export class TarReader {
   }
 
   private body(bytes: Buffer): number {
-    const taken = Math.min(this.left, bytes.length);
+    const taken = Math.min(this.remaining, bytes.length);
     this.sink?.chunk(taken === bytes.length ? bytes : bytes.subarray(0, taken));
-    this.left -= taken;
+    this.remaining -= taken;
     this.offset += taken;
-    if (this.left === 0) this.endBody();
+    if (this.remaining === 0) this.endBody();
     return taken;
   }
 
   private endBody(): void {
     this.sink?.end();
     this.sink = null;
-    this.left = paddingSize(this.offset);
-    this.state = this.left > 0 ? "padding" : "header";
+    this.remaining = paddingSize(this.offset);
+    this.state = this.remaining > 0 ? "padding" : "header";
   }
 
   private skip(bytes: Buffer): number {
-    const taken = Math.min(this.left, bytes.length);
+    const taken = Math.min(this.remaining, bytes.length);
     for (let index = 0; index < taken; index += 1) {
       if (bytes[index] !== 0) throw corrupt("the padding of an entry is not empty", this.offset + index);
     }
-    this.left -= taken;
+    this.remaining -= taken;
     this.offset += taken;
-    if (this.left === 0) this.state = "header";
+    if (this.remaining === 0) this.state = "header";
     return taken;
   }
 
@@ -119,7 +119,7 @@ export class TarReader {
 
   /** Gathers a header block or an extended header's body, which are needed whole. */
   private collect(bytes: Buffer): number {
-    const wanted = this.state === "header" ? BLOCK : this.left;
+    const wanted = this.state === "header" ? BLOCK : this.remaining;
     if (this.partialBytes === 0 && bytes.length >= wanted) {
       this.offset += wanted;
       this.collected(bytes.subarray(0, wanted));
@@ -169,7 +169,7 @@ export class TarReader {
     if (type !== "g" && this.extended !== null) throw corrupt("an entry has two extended headers", at);
     if (type === "g") this.count();
     this.extendedType = type;
-    this.left = size;
+    this.remaining = size;
     this.state = "extended";
   }
 
@@ -181,8 +181,8 @@ export class TarReader {
       const records = parsePax(body, { global: this.extendedType === "g", offset: at });
       if (this.extendedType === "x") this.extended = records;
     }
-    this.left = paddingSize(body.length);
-    this.state = this.left > 0 ? "padding" : "header";
+    this.remaining = paddingSize(body.length);
+    this.state = this.remaining > 0 ? "padding" : "header";
   }
 
   private entry(block: Buffer, type: string, at: number): void {
@@ -203,7 +203,7 @@ export class TarReader {
     const executable = kind === "file" && (number(block, 100, 8, "mode", at) & 0o100) !== 0;
     this.sink = this.visit({ path, kind, size, executable, offset: at });
     if (kind === "folder") return;
-    this.left = size;
+    this.remaining = size;
     this.state = "body";
     if (size === 0) this.endBody();
   }

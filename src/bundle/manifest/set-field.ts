@@ -102,32 +102,32 @@ interface Definition {
 }
 
 function definition(schema: z.ZodType): Definition {
-  const own = (schema as unknown as { def: Definition }).def;
-  return own.innerType === undefined ? own : definition(own.innerType);
+  const described = (schema as unknown as { def: Definition }).def;
+  return described.innerType === undefined ? described : definition(described.innerType);
 }
 
 function schemaAt(root: z.ZodType, segments: readonly string[], field: string): Schema {
   let schema: z.ZodType = root;
   for (const [index, segment] of segments.entries()) {
     const { shape, element, valueType } = definition(schema);
-    const known = shape === undefined ? [] : Object.keys(shape);
+    const fieldNames = shape === undefined ? [] : Object.keys(shape);
     // tags.custom and extensions have no fields of ours: whatever stands below them is the author's.
-    if (shape !== undefined && known.length === 0) return null;
+    if (shape !== undefined && fieldNames.length === 0) return null;
     const next =
       shape === undefined ? (element ?? valueType) : Object.hasOwn(shape, segment) ? shape[segment] : undefined;
-    if (next === undefined) throw unknownField(field, segments.slice(0, index).join("."), known);
+    if (next === undefined) throw unknownField(field, segments.slice(0, index).join("."), fieldNames);
     schema = next;
   }
   const { shape } = definition(schema);
   return shape !== undefined && Object.keys(shape).length === 0 ? null : schema;
 }
 
-function unknownField(field: string, parent: string, known: readonly string[]): NutError {
+function unknownField(field: string, parent: string, fieldNames: readonly string[]): NutError {
   const where = parent === "" ? "a manifest" : parent;
-  const choices = known.length === 0 ? `${where} holds a plain value` : `${where} has ${known.join(", ")}`;
+  const choices = fieldNames.length === 0 ? `${where} holds a plain value` : `${where} has ${fieldNames.join(", ")}`;
   return new NutError("USAGE", `unknown field ${field}: ${choices}`, {
     hint: "fields of your own live under extensions: nutshell set extensions.<tool>.<field> <value>",
-    data: { field, known },
+    data: { field, known: fieldNames },
   });
 }
 

@@ -1,7 +1,7 @@
 // files.tree: what the manifest says about the files, and whether the archive agrees.
 import type { Finding } from "../../errors.js";
 import type { Manifest, TreeRow } from "../../schema/manifest.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 
 export interface HashedFile {
   readonly path: string;
@@ -29,13 +29,24 @@ export function isCompleteTree(manifest: Manifest): boolean {
   return manifest.files?.total_count === rows.length && rows.every(({ hash }) => typeof hash === "string");
 }
 
+/** path → hash as the tree gives it, for the files it vouches for. Of two rows for one path the first counts. */
+export function treeHashes(manifest: Manifest): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>();
+  for (const { path, hash } of treeRows(manifest)) {
+    const clean = cleanPath(path);
+    // A hash that is no text fits nothing.
+    if (hash !== undefined && !hashes.has(clean)) hashes.set(clean, String(hash).toLowerCase());
+  }
+  return hashes;
+}
+
 const cleanPath = (path: string) => path.replace(/^\.\//, "");
 
 /** Compares the tree with the files that are really there. */
 export function judgeTree(manifest: Manifest, files: readonly HashedFile[]): TreeJudgement {
   const rows = treeRows(manifest);
   const byPath = new Map(files.map((file) => [file.path, file]));
-  const listed = new Set<string>();
+  const listedPaths = new Set<string>();
   const findings: Finding[] = [];
   const report = (code: string, path: string, message: string) =>
     findings.push({ code, severity: "error", path, message });
@@ -43,27 +54,27 @@ export function judgeTree(manifest: Manifest, files: readonly HashedFile[]): Tre
     const path = cleanPath(row.path);
     // A manifest cannot hold its own hash; the row some tools write for it never matches.
     if (path === MANIFEST_NAME) continue;
-    if (listed.has(path)) report("TREE_DUPLICATE", path, `${path} is listed twice in files.tree`);
-    listed.add(path);
+    if (listedPaths.has(path)) report("TREE_DUPLICATE", path, `${path} is listed twice in files.tree`);
+    listedPaths.add(path);
     const problem = rowProblem(row, byPath.get(path));
     if (problem !== null) report(problem[0], path, problem[1]);
   }
-  const unlisted = files.filter(({ path }) => !listed.has(path)).map(({ path }) => path);
+  const unlisted = files.filter(({ path }) => !listedPaths.has(path)).map(({ path }) => path);
   if (isCompleteTree(manifest)) {
     for (const path of unlisted) report("TREE_UNLISTED", path, `${path} is in the bundle but not in files.tree`);
     const total = rows.reduce((sum, { size }) => sum + size, 0);
-    const claimed = manifest.files?.total_size_bytes;
-    if (claimed !== undefined && claimed !== total) {
+    const claimedTotal = manifest.files?.total_size_bytes;
+    if (claimedTotal !== undefined && claimedTotal !== total) {
       report(
         "TREE_TOTAL",
         "files.total_size_bytes",
-        `files.total_size_bytes is ${claimed}, the rows add up to ${total}`,
+        `files.total_size_bytes is ${claimedTotal}, the rows add up to ${total}`,
       );
     }
     return { findings, unverified: [] };
   }
-  const vouched = new Set(rows.filter(({ hash }) => hash !== undefined).map(({ path }) => cleanPath(path)));
-  return { findings, unverified: files.filter(({ path }) => !vouched.has(path)).map(({ path }) => path) };
+  const hashedPaths = new Set(rows.filter(({ hash }) => hash !== undefined).map(({ path }) => cleanPath(path)));
+  return { findings, unverified: files.filter(({ path }) => !hashedPaths.has(path)).map(({ path }) => path) };
 }
 
 function rowProblem(row: TreeRow, file: HashedFile | undefined): readonly [string, string] | null {

@@ -24,8 +24,8 @@ export function upgradeManifest(manifest: Json): Json {
   const clawnet: Json = { ...inline };
   delete upgraded.clawnet;
   for (const [from, to] of MOVED) moveOut(upgraded, from, clawnet, to);
-  const known = isObject(extensions.clawnet) ? extensions.clawnet : {};
-  const merged = { ...clawnet, ...known };
+  const extension = isObject(extensions.clawnet) ? extensions.clawnet : {};
+  const merged = { ...clawnet, ...extension };
   if (Object.keys(merged).length > 0) upgraded.extensions = { ...extensions, clawnet: merged };
   return upgraded;
 }

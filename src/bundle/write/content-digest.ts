@@ -4,7 +4,7 @@
 import { createHash } from "node:crypto";
 import { byBytes, foldersAbove, formatJson } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { treeRows } from "../manifest/tree.js";
 
 export interface DigestEntry {
@@ -55,6 +55,6 @@ function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): R
     .filter((row) => row.path !== MANIFEST_NAME && present.has(row.path))
     .sort((a, b) => byBytes(a.path, b.path));
   const { total_count: _count, total_size_bytes: _bytes, tree: _tree, ...others } = files ?? {};
-  const kept = { ...others, ...(notes.length > 0 ? { tree: notes } : {}) };
-  return Object.keys(kept).length > 0 ? { ...rest, files: kept } : rest;
+  const authorsFiles = { ...others, ...(notes.length > 0 ? { tree: notes } : {}) };
+  return Object.keys(authorsFiles).length > 0 ? { ...rest, files: authorsFiles } : rest;
 }

@@ -40,8 +40,8 @@ function readRegular(path: string): Buffer {
     throw fromSystemError(error, path) ?? error;
   }
   try {
-    const found = fstatSync(file);
-    if (!found.isFile() || found.size > MAX_IGNORE_BYTES) {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > MAX_IGNORE_BYTES) {
       throw new NutError("SOURCE_UNSAFE", `${path}: not a regular file of reasonable size`, {
         hint: `ls -ld ${shellWord(path)}`,
         data: { path },

@@ -4,7 +4,7 @@ import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
 import { byBytes, TEMP_MARK } from "../../files/index.js";
-import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../archive/safe-path.js";
+import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../format/safe-path.js";
 import { IGNORE_NAME, type IgnoreRules, isIgnored, readRules } from "./ignore-rules.js";
 
 export interface FolderEntry {
@@ -77,8 +77,8 @@ function visit(walk: Walk, base: string, real: string, above: IgnoreRules | null
     throw fromSystemError(error, folder) ?? error;
   }
   const decoded = names.map((name) => decodeName(name, base));
-  const own = walk.ignoreRules && decoded.includes(IGNORE_NAME);
-  const rules = own ? readRules(join(folder, IGNORE_NAME), base, above) : above;
+  const hasRules = walk.ignoreRules && decoded.includes(IGNORE_NAME);
+  const rules = hasRules ? readRules(join(folder, IGNORE_NAME), base, above) : above;
   for (const name of decoded) visitName(walk, base, real, name, rules);
   return names.length === 0;
 }
@@ -86,13 +86,13 @@ function visit(walk: Walk, base: string, real: string, above: IgnoreRules | null
 function visitName(walk: Walk, base: string, real: string, name: string, rules: IgnoreRules | null): void {
   const path = base + name;
   const full = join(walk.root, path);
-  const found = lstatSync(full);
-  const isFolder = found.isDirectory();
+  const stats = lstatSync(full);
+  const isFolder = stats.isDirectory();
   if (isNeverPacked(path, name) || walk.exclude.has(join(real, name))) {
     walk.left.push({ path: isFolder ? `${path}/` : path, reason: "never packed" });
     return;
   }
-  if (path === MANIFEST_NAME && found.isFile()) {
+  if (path === MANIFEST_NAME && stats.isFile()) {
     walk.hasManifest = true;
     return;
   }
@@ -100,11 +100,11 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
     walk.left.push({ path: isFolder ? `${path}/` : path, reason: "ignored" });
     return;
   }
-  if (!isFolder && !found.isFile()) throw cannotTravel(path, found.isSymbolicLink() ? "is a link" : "is not a file");
+  if (!isFolder && !stats.isFile()) throw cannotTravel(path, stats.isSymbolicLink() ? "is a link" : "is not a file");
   const problem = pathProblem(path);
   if (problem !== null) throw cannotTravel(path, problem[1]);
   if (!isFolder) {
-    walk.entries.push({ path, kind: "file", size: found.size, executable: (found.mode & 0o100) !== 0 });
+    walk.entries.push({ path, kind: "file", size: stats.size, executable: (stats.mode & 0o100) !== 0 });
   } else if (visit(walk, `${path}/`, join(real, name), rules)) {
     walk.entries.push({ path, kind: "folder", size: 0, executable: false });
   }

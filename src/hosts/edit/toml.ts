@@ -4,28 +4,37 @@ import { parse, patch } from "@decimalturn/toml-patch";
 import { NutError } from "../../errors.js";
 import type { TextEdit } from "./edit.js";
 
-const START = "# nexus:start (written by nexus setup; nexus setup --remove takes it out)";
+const START = "# nexus:start";
 const END = "# nexus:end";
-const BLOCK = /(?:^|\n)# nexus:start[^\n]*\n[\s\S]*?\n# nexus:end[^\n]*(?:\n|$)/;
+const FIRST_LINE = `${START} (written by nexus setup; nexus setup --remove takes it out)`;
 
 /** `tables` is what the block holds, as TOML text; `owns` are the paths it defines. */
 export function tomlEdit(path: string, tables: string, owns: readonly (readonly string[])[]): TextEdit {
-  const without = (text: string) => text.replace(BLOCK, (match) => (match.startsWith("\n") ? "\n" : ""));
   return {
     add(text) {
       const rest = clear(without(text ?? ""), owns, path);
       const gap = rest === "" || rest.endsWith("\n\n") ? "" : rest.endsWith("\n") ? "\n" : "\n\n";
-      const result = `${rest}${gap}${START}\n${tables.trim()}\n${END}\n`;
+      const result = `${rest}${gap}${FIRST_LINE}\n${tables.trim()}\n${END}\n`;
       check(result, path);
       return result;
     },
-    holds: (text) => BLOCK.test(text),
+    holds: (text) => without(text) !== text,
     remove(text) {
       const rest = without(text);
-      const trimmed = rest.replace(/\n{2,}$/, "\n");
-      return trimmed.trim() === "" ? null : trimmed;
+      if (rest.trim() === "") return null;
+      let end = rest.length;
+      while (rest[end - 1] === "\n" && rest[end - 2] === "\n") end -= 1;
+      return rest.slice(0, end);
     },
   };
+}
+
+/** The text without our block, whose lines are gone as if they had never been there. */
+function without(text: string): string {
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => line.startsWith(START));
+  const end = lines.findIndex((line, i) => i > start && line.startsWith(END));
+  return start < 0 || end < 0 ? text : lines.toSpliced(start, end - start + 1).join("\n");
 }
 
 /** An own table under the same name would make the file invalid: it gives way, the rest of the file keeps its comments. */

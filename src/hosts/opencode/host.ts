@@ -140,8 +140,13 @@ function toolAfter(input: Fields, output: Fields, caller: Caller, common: Common
   ];
 }
 
+const RESULT_START = "<task_result>";
+const RESULT_END = "</task_result>";
+
 function resultText(output: string): string {
-  return (/<task_result>\n?([\s\S]*?)\n?<\/task_result>/.exec(output)?.[1] ?? output).trim();
+  const start = output.indexOf(RESULT_START);
+  const end = output.indexOf(RESULT_END, start);
+  return (start < 0 || end < 0 ? output : output.slice(start + RESULT_START.length, end)).trim();
 }
 
 /** `opencode run` wraps a prompt of several words in quotes; they are not the person's. */

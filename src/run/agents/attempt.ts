@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bodyOf, modelFor } from "../../catalog/index.js";
+import type { AgentEnd, AgentStart, AgentUsage } from "../../schema/journal.js";
+import type { RunTask } from "../../schema/run.js";
 import { TOOLS } from "../../schema/tools.js";
 import { gitFacts } from "../../trees/git-facts.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
-import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
-import type { AgentEnd, AgentStart, Usage } from "../record/run-state.js";
 import { type Role, type Run, record, roleOf, spentSoFar } from "../run.js";
 import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
 import { toolUse } from "./agent-events.js";
@@ -164,7 +164,7 @@ const reportNote = (agent: string, tool: string) =>
 const reportFile = (agent: string) => `report-${agent}.md`;
 
 interface Seen extends AgentOutcome {
-  readonly usage: Usage;
+  readonly usage: AgentUsage;
   readonly tools: readonly string[];
   readonly ms: number;
 }
@@ -176,7 +176,7 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
   const startedMs = run.context.now().getTime();
   let signs: AgentSigns = { startedMs, lastEventMs: startedMs, repeats: 0, lastCall: "" };
   let key = "";
-  let usage: Usage = { tokens: 0, costUsd: 0 };
+  let usage: AgentUsage = { tokens: 0, costUsd: 0 };
   const tools = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const check = () => {
@@ -243,7 +243,9 @@ interface Finish {
 
 /** Looks at what is left in the slot, keeps it, and judges it. A stopped agent's half-done work is nobody's result. */
 function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen, git }: Finish): AgentEnd {
-  const stopped = seen.outcome === "stopped" || run.halt.signal.aborted;
+  const stopped = run.halt.signal.aborted;
+  // Only the run stops an agent. One that was stopped by anything else has failed, or it would be started for ever.
+  const outcome = stopped ? "stopped" : seen.outcome === "stopped" ? "failed" : seen.outcome;
   const text = run.secrets.scrub(seen.text);
   writeFileSync(join(run.folder.agents, agent, "report.md"), text, { mode: 0o600 });
   const changes = stopped ? [] : run.slots.changes(slot);
@@ -257,9 +259,9 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen,
     linkTarget: (change) => readlinkSync(path(change)),
     leaks: (change) => run.secrets.leaks(readFileSync(path(change))),
     git: stopped ? { before: null, after: null } : git,
-    outcome: stopped ? "stopped" : seen.outcome,
+    outcome,
     text: stopped ? "stopped" : text,
-    ...(seen.error === undefined ? {} : { error: run.secrets.scrub(seen.error) }),
+    error: run.secrets.scrub(seen.error ?? (seen.outcome === "stopped" ? "it was stopped from outside" : "")),
   });
   // What breaks a rule is not kept: it may hold a secret, and nobody will merge it.
   const kept = problems.length === 0 && role.mayEdit ? changes : [];
@@ -268,7 +270,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen,
   return {
     agent,
     task: task.id,
-    outcome: stopped ? "stopped" : seen.outcome,
+    outcome,
     text: text.slice(0, 20_000),
     ms: seen.ms,
     usage: seen.usage,
@@ -278,6 +280,6 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen,
     reported: existsSync(join(run.project.layout.artifacts, reportFile(agent))),
     decisions: report.decisions,
     issues: [...report.issues, ...notes],
-    verdicts: task.kind === "review" || task.kind === "verify" ? report.verdicts : [],
+    judgements: task.kind === "review" || task.kind === "verify" ? report.judgements : [],
   };
 }

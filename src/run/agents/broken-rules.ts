@@ -1,9 +1,9 @@
 // What is wrong with what an agent left, before any test is run. Pure: changes and rules in, sentences out.
 import { posix } from "node:path";
 import { type Constraints, pathAllowed, violations } from "../../acceptance/index.js";
+import type { RunTask } from "../../schema/run.js";
 import type { GitFacts } from "../../trees/git-facts.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
-import type { RunTask } from "../plan/plan.js";
 
 export interface JudgeInput {
   readonly task: RunTask;
@@ -16,7 +16,8 @@ export interface JudgeInput {
   readonly git: { readonly before: GitFacts | null; readonly after: GitFacts | null };
   readonly outcome: "done" | "failed" | "stopped";
   readonly text: string;
-  readonly error?: string;
+  /** Empty when the agent gave none. */
+  readonly error: string;
 }
 
 export interface Judgement {
@@ -31,7 +32,7 @@ export function judgeChanges(input: JudgeInput): Judgement {
   const changes = fileChanges(input.changes);
   const problems: string[] = [];
   const notes: string[] = [];
-  if (outcome === "failed") problems.push(`the agent ended with an error: ${error ?? "no reason was given"}`);
+  if (outcome === "failed") problems.push(`the agent ended with an error: ${error || "no reason was given"}`);
   else if (text.trim() === "") problems.push("the agent ended without a report");
   if (/^\s*RESULT:\s*blocked\b/im.test(text)) problems.push(`blocked: ${reasonIn(text)}`);
   const no = /^\s*(?:RESULT:\s*(partial)|VERDICT:\s*(fail|blocked))\b/im.exec(text);

@@ -1,18 +1,6 @@
 // What a run may spend. `--budget time=10m,tokens=200k,cost=2.5` and the defaults behind it.
 import { NutError } from "../../errors.js";
-
-export interface Budget {
-  /** The whole run, pauses aside. */
-  readonly timeMs?: number;
-  readonly tokens?: number;
-  readonly costUsd?: number;
-  /** One agent session. */
-  readonly agentMs: number;
-  /** An agent that reports nothing for this long makes no progress. */
-  readonly stallMs: number;
-  /** The same tool call this many times in a row is a loop. */
-  readonly loop: number;
-}
+import type { Budget } from "../../schema/run.js";
 
 export const DEFAULT_BUDGET: Budget = { agentMs: 60 * 60_000, stallMs: 10 * 60_000, loop: 12 };
 

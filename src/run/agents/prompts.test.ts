@@ -30,7 +30,7 @@ describe("what agents are told and say", () => {
     ).toContain("Find out why");
   });
 
-  it("reads decisions, issues and verdicts with evidence out of a report", () => {
+  it("reads decisions, issues and judgements with evidence out of a report", () => {
     const report = readReport(
       [
         "All done.",
@@ -46,7 +46,7 @@ describe("what agents are told and say", () => {
     expect(report).toEqual({
       decisions: [{ decision: "used a map", reason: "order matters" }],
       issues: ["the docs disagree"],
-      verdicts: [
+      judgements: [
         { item: "first item", status: "passed", note: "files/src/a.js:3 returns early" },
         { item: "second item", status: "failed", note: "no test covers it" },
         { item: "third item", status: "unknown", note: "no evidence was given" },

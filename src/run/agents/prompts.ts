@@ -1,6 +1,6 @@
 // Every word the harness itself says to an agent. Text from a bundle, from files or from other agents is data: it goes
 // between fences whose name nobody outside this run can guess, so it cannot close them and speak as the harness.
-import type { RunTask } from "../plan/plan.js";
+import type { RunTask } from "../../schema/run.js";
 
 /** Wraps foreign text. `fence` must be unguessable and is the same throughout one prompt. */
 export function fenced(label: string, text: string, fence: string): string {

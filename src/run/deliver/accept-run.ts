@@ -2,22 +2,17 @@
 // more try, like any task, and then it is for a person to say.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type AcceptanceReport, runAcceptance } from "../../acceptance/index.js";
+import { runAcceptance } from "../../acceptance/index.js";
 import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import type { Delivery } from "../../schema/delivery.js";
+import { AcceptedReport } from "../../schema/journal.js";
+import type { RunTask } from "../../schema/run.js";
 import { baseDigest, putBack } from "../open/workspace.js";
-import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks } from "../record/mirror.js";
 import { type Run, record } from "../run.js";
 
-/** A report without the captured output, which is kept in log files. */
-export type Accepted = Omit<AcceptanceReport, "results"> & {
-  readonly results: readonly (CriterionResult & { readonly type: string })[];
-};
-type CriterionResult = NonNullable<NonNullable<Delivery["acceptance_results"]>["criteria"]>[number];
-
-export async function acceptRun(run: Run): Promise<Accepted> {
+/** Runs it and records what it came to. */
+export async function acceptRun(run: Run): Promise<AcceptedReport> {
   assertUntouched(run);
   const attempt = (run.state.accepted?.attempt ?? 0) + 1;
   const logs = join(run.folder.logs, "acceptance");
@@ -37,11 +32,8 @@ export async function acceptRun(run: Run): Promise<Accepted> {
     signal: run.halt.signal,
     onProgress: (event) => run.context.progress({ ...event, type: `acceptance_${event.type}` }),
   });
-  const accepted: Accepted = {
-    ...report,
-    results: report.results.map(({ output: _, ...rest }) => rest as Accepted["results"][number]),
-  };
-  record(run, { type: "accepted", attempt, versions: run.state.versions.length, results: accepted });
+  const accepted = AcceptedReport.parse(report);
+  record(run, { type: "accepted", attempt, versions: run.state.versions.length, report: accepted });
   run.context.progress({
     type: "acceptance_finished",
     attempt,
@@ -73,11 +65,8 @@ function assertUntouched(run: Run): void {
   });
 }
 
-export const acceptedReport = (run: Pick<Run, "state">): Accepted | null =>
-  (run.state.accepted?.results as Accepted | undefined) ?? null;
-
 /** Adds the task that repairs what the acceptance found; false when it was tried before or nobody may edit. */
-export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
+export async function addRepair(run: Run, report: AcceptedReport): Promise<boolean> {
   const tasks = [...run.state.tasks.values()];
   if (tasks.some(({ task }) => task.kind === "repair")) return false;
   const problems = report.results

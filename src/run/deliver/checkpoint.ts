@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packFolder } from "../../bundle/index.js";
-import type { RunTask } from "../plan/plan.js";
+import type { RunTask } from "../../schema/run.js";
 import { type Run, record } from "../run.js";
 
 export async function checkpoint(run: Run, task: RunTask): Promise<void> {

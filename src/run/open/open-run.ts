@@ -1,11 +1,11 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync } from "node:fs";
 import { planChecks, readConstraints } from "../../acceptance/index.js";
-import { assess, estimateTokens, listFolder } from "../../bundle/index.js";
+import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
-import type { Manifest } from "../../schema/manifest.js";
+import { assertReady } from "../../request/completeness.js";
+import { RUN_VERSION } from "../../schema/run.js";
 import {
   agentTracker,
   type Document,
@@ -21,25 +21,30 @@ import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets } from "../agents/credentials.js";
 import type { RunFolder } from "../record/folder.js";
-import { Journal, readJournal } from "../record/journal.js";
+import { Journal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
-import type { RunOptions } from "../record/options.js";
-import { replay } from "../record/run-state.js";
 import { type Run, type RunInput, record } from "../run.js";
 import { baseDigest, counts, openMain, openRepository, openRequest, putBack } from "./workspace.js";
 
 export async function openRun(input: RunInput): Promise<Run> {
+  const journal = new Journal(input.folder.journal);
+  try {
+    return await openWith(input, journal);
+  } catch (error) {
+    journal.close();
+    throw error;
+  }
+}
+
+async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { folder, options, context } = input;
   const { env, now, signal } = context;
-  const events = existsSync(folder.journal) ? readJournal(folder.journal) : [];
-  const state = replay(events);
-  const journal = new Journal(folder.journal);
-  const core = { journal, state, context };
-  if (state.createdAt === "") record(core, { type: "created", run: folder.id });
+  const { state } = journal;
+  const core = { journal, context };
+  if (state.createdAt === "") record(core, { type: "created", version: RUN_VERSION, run: folder.id });
   const request = await openRequest(options.request, folder.request, signal);
   const warnings = [...request.warnings];
-  if (state.baseDigest === null && !options.force)
-    await assertComplete(folder.request, request.manifest, options, now());
+  if (state.baseDigest === null && !options.force) await assertReady(options.request, context);
   if (options.repo !== undefined) warnings.push(...(await openRepository(options.repo, folder.base, env, signal)));
   mkdirSync(folder.home, { recursive: true, mode: 0o700 });
   mkdirSync(folder.scratch, { recursive: true });
@@ -61,9 +66,9 @@ export async function openRun(input: RunInput): Promise<Run> {
     request: folder.request,
     manifest: request.manifest,
     identity: options.identity ?? [],
-    now: now(),
+    context,
   });
-  if (opened.warning !== null) warnings.push(opened.warning);
+  warnings.push(...opened.warnings);
   const project = runProject(folder);
   const run: Run = {
     ...input,
@@ -98,20 +103,6 @@ export async function openRun(input: RunInput): Promise<Run> {
     if (first) record(run, { type: "issue", message });
   }
   return run;
-}
-
-/** Completeness is checked before anybody works: an agent would only guess what is missing. */
-async function assertComplete(folder: string, manifest: Manifest, options: RunOptions, now: Date): Promise<void> {
-  const listing = listFolder(folder);
-  const files = new Map(listing.entries.filter(({ kind }) => kind === "file").map(({ path, size }) => [path, size]));
-  const read = async (path: string) => readFileSync(join(folder, path));
-  const { status, missing } = await assess({ manifest, files, left: [], read }, { now, dir: options.request });
-  if (status === "ready") return;
-  const what = status === "draft" ? "still a draft" : "incomplete";
-  throw new NutError("BUNDLE_INCOMPLETE", `the request is ${what}: ${missing[0] ?? "something is missing"}`, {
-    hint: `nutshell check ${shellWord(options.request)}`,
-    data: { missing },
-  });
 }
 
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { readConstraints } from "../../acceptance/index.js";
 import type { Catalog } from "../../catalog/index.js";
 import type { Context } from "../../operation.js";
+import { assertReady } from "../../request/completeness.js";
+import type { Budget, RunOptions } from "../../schema/run.js";
 import type { AgentRunner } from "../agents/agent.js";
-import type { Budget } from "../agents/budget.js";
 import { givenPlan, planFacts, plansWithLead } from "../plan/make-plan.js";
 import { defaultPlan, readPlan } from "../plan/plan.js";
 import { runFolder } from "../record/folder.js";
-import type { RunOptions } from "../record/options.js";
 import { roleOf } from "../run.js";
 import { jobsOf } from "../work/work.js";
 import { openRequest } from "./workspace.js";
@@ -27,6 +27,7 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
   try {
     const folder = runFolder(scratch, "preview", false);
     const { manifest } = await openRequest(options.request, join(scratch, "request"), context.signal);
+    if (!options.force) await assertReady(options.request, context);
     const facts = planFacts({ manifest, catalog, folder: { ...folder, request: join(scratch, "request") } });
     const given = givenPlan(options.plan, manifest);
     const plan = given === null ? defaultPlan(facts) : readPlan(given.source, given.value, facts);

@@ -1,17 +1,11 @@
 // A Lead session that plans: nx-plan as its role, the request's context in tiers, and the tools to write the plan with.
+
+import type { RunPlan, RunTask } from "../../schema/run.js";
 import { planFile, tasksFile } from "../../state/index.js";
 import { runAgent } from "../agents/attempt.js";
 import { leadPrompt } from "../agents/prompts.js";
 import { type Run, record } from "../run.js";
-import {
-  defaultPlan,
-  listInText,
-  type PlanFacts,
-  planProblems,
-  type RunPlan,
-  type RunTask,
-  withFinalCheck,
-} from "./plan.js";
+import { defaultPlan, listInText, type PlanFacts, planProblems, withFinalCheck } from "./plan.js";
 
 const LEAD_TASK: RunTask = { id: 0, title: "Plan the request", context: "", deps: [], owner: "lead", kind: "work" };
 

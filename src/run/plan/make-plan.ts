@@ -2,9 +2,10 @@
 import { readFileSync } from "node:fs";
 import { planChecks } from "../../acceptance/index.js";
 import { NutError } from "../../errors.js";
+import type { RunPlan } from "../../schema/run.js";
 import type { Run } from "../run.js";
 import { planWithLead } from "./lead.js";
-import { defaultPlan, type PlanFacts, planInRequest, type RunPlan, readPlan } from "./plan.js";
+import { defaultPlan, type PlanFacts, planInRequest, readPlan } from "./plan.js";
 
 export async function makePlan(run: Run): Promise<RunPlan> {
   const facts = planFacts(run);

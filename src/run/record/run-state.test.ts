@@ -1,9 +1,6 @@
-import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Journal, readJournal } from "./journal.js";
-import { type AgentEnd, type JournalEvent, replay } from "./run-state.js";
+import { describe, expect, it } from "vitest";
+import type { AgentEnd, JournalRecord } from "../../schema/journal.js";
+import { replay } from "./run-state.js";
 
 const at = "2026-01-01T00:00:00Z";
 const task = { id: 1, title: "t", context: "c", deps: [], owner: "engineer", kind: "work" } as const;
@@ -33,44 +30,12 @@ const end: AgentEnd = {
   reported: true,
   decisions: [{ decision: "d" }],
   issues: [],
-  verdicts: [],
+  judgements: [],
 };
 
-describe("journal", () => {
-  let folder: string;
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "nut-journal-"));
-  });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  it("drops a line that a crash cut and goes on after it, at every byte", () => {
-    const path = join(folder, "journal.jsonl");
-    const journal = new Journal(path);
-    journal.append({ at, type: "created", run: "r" });
-    journal.append({ at, type: "planned", plan });
-    journal.close();
-    const whole = readFileSync(path);
-    const first = whole.indexOf(0x0a) + 1;
-    for (let cut = first; cut < whole.length; cut += 7) {
-      writeFileSync(path, whole.subarray(0, cut));
-      const again = new Journal(path);
-      again.append({ at, type: "closed" });
-      again.close();
-      expect(readJournal(path).map(({ type }) => type)).toEqual(["created", "closed"]);
-    }
-  });
-
-  it("refuses a journal damaged in the middle instead of guessing", () => {
-    const path = join(folder, "journal.jsonl");
-    writeFileSync(path, "{}\n");
-    appendFileSync(path, "garbage\n{}\n");
-    expect(() => readJournal(path)).toThrow(/line 2 cannot be read/);
-  });
-});
-
 describe("run state", () => {
-  const fold = (...events: JournalEvent[]) =>
-    replay([{ at, type: "created", run: "r" }, { at, type: "planned", plan }, ...events]);
+  const fold = (...records: JournalRecord[]) =>
+    replay([{ at, type: "created", version: 2, run: "r" }, { at, type: "planned", plan }, ...records]);
 
   it("counts a try only when it came to its own end", () => {
     expect(fold(started).tasks.get(1)?.status).toBe("running");

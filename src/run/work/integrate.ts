@@ -1,8 +1,8 @@
 // Bringing a finished task's change into the main tree: journal, apply, journal. Killed in between, it is applied again.
 
+import type { RunTask } from "../../schema/run.js";
 import { mergeChanges } from "../../trees/merge.js";
 import type { Change } from "../../trees/tree.js";
-import type { RunTask } from "../plan/plan.js";
 import { mirrorTasks, taskStatus } from "../record/mirror.js";
 import type { TaskState } from "../record/run-state.js";
 import { type Run, record } from "../run.js";
@@ -65,7 +65,16 @@ async function complete(run: Run, t: TaskState, evidence: string): Promise<void>
     message: `task ${t.task.id} done: ${t.task.title}`,
   });
   const parent = t.parent === undefined ? undefined : run.state.tasks.get(t.parent);
-  if (parent?.status === "conflict") await complete(run, parent, `merged by task ${t.task.id}`);
+  if (parent !== undefined && isMerged(run, parent)) await completeConflict(run, parent);
+}
+
+/** Whether the task that brings a conflicting change in is done. Killed just after it, the conflict is still on record. */
+export function isMerged({ state }: Pick<Run, "state">, { status, mergedBy }: TaskState): boolean {
+  return status === "conflict" && state.tasks.get(mergedBy!)?.status === "completed";
+}
+
+export function completeConflict(run: Run, t: TaskState): Promise<void> {
+  return complete(run, t, `merged by task ${t.mergedBy}`);
 }
 
 async function addMergeTask(run: Run, t: TaskState, paths: readonly string[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RunTask } from "../plan/plan.js";
+import type { RunTask } from "../../schema/run.js";
 import { mayOverlap, nextTasks, type ScheduleFacts } from "./schedule.js";
 
 const task = (id: number, extra: Partial<RunTask> = {}): RunTask => ({

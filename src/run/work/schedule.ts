@@ -1,6 +1,6 @@
 // Which tasks to start now. Pure: what is done, what runs, what is allowed → the next starts.
 import { pathsOverlap } from "../../acceptance/index.js";
-import type { RunTask } from "../plan/plan.js";
+import type { RunTask } from "../../schema/run.js";
 
 export interface ScheduleFacts {
   readonly tasks: readonly RunTask[];

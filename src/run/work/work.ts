@@ -12,7 +12,7 @@ import { diagnosisPrompt, taskPrompt } from "../agents/prompts.js";
 import { checkpoint } from "../deliver/checkpoint.js";
 import type { AgentState, TaskState } from "../record/run-state.js";
 import { type Run, record, roleOf, spentSoFar } from "../run.js";
-import { completeMerged, finishMerge, integrate, mergeInto } from "./integrate.js";
+import { completeConflict, completeMerged, finishMerge, integrate, isMerged, mergeInto } from "./integrate.js";
 import { nextTasks } from "./schedule.js";
 
 /** Works until nothing more can start. Returns early when the run is halted; what a step throws is thrown at the end. */
@@ -83,7 +83,8 @@ function startable(run: Run, running: ReadonlyMap<number, unknown>): TaskState[]
   const open = (t: TaskState) =>
     !running.has(t.task.id) &&
     (["pending", "running", "ended", "merging", "merged"].includes(t.status) ||
-      (t.status === "failed" && t.question === undefined));
+      (t.status === "failed" && t.question === undefined) ||
+      isMerged(run, t));
   const next = nextTasks({
     tasks: all.map(({ task }) => task),
     done: new Set(all.filter(({ status }) => status === "completed").map(({ task }) => task.id)),
@@ -106,6 +107,7 @@ export function jobsOf({ options, manifest }: Pick<Run, "options" | "manifest">)
 async function carry(run: Run, t: TaskState, turn: Turns): Promise<void> {
   for (;;) {
     if (run.halt.signal.aborted) return;
+    const before = t.status;
     switch (t.status) {
       case "pending":
       case "running":
@@ -124,12 +126,18 @@ async function carry(run: Run, t: TaskState, turn: Turns): Promise<void> {
         if (t.diagnosis !== undefined || t.question !== undefined) return ask(run, t);
         await diagnose(run, t);
         break;
+      case "conflict":
+        if (!isMerged(run, t)) return;
+        await completeConflict(run, t);
+        break;
       case "completed":
         await checkpoint(run, t.task);
         return;
       default:
         return;
     }
+    // A step that moved nothing would be taken again for ever.
+    if (t.status === before && !run.halt.signal.aborted) throw new Error(`task ${t.task.id} stays ${t.status}`);
   }
 }
 

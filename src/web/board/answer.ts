@@ -2,10 +2,7 @@
 import { z } from "zod";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { findRun, isRunBusy, runFolder, runsFolder } from "../../run/index.js";
-import { Journal, readJournal } from "../../run/record/journal.js";
-import { lockRun } from "../../run/record/lock.js";
-import { replay } from "../../run/record/run-state.js";
+import { answerQuestion, findRun, runFolder, runsFolder } from "../../run/index.js";
 import { isRefusal, openProject } from "../../state/index.js";
 import { planDecide } from "../../tools/plan-decide.js";
 import { taskUpdate } from "../../tools/task-update.js";
@@ -42,27 +39,13 @@ function refuse(result: unknown, done: string): string {
   return done;
 }
 
-/** Goes into the run's journal, as if `nexus resume --answer` had said it; whoever resumes finds it there. */
 function answerRun(
   { run, task, text }: { run: string; task: number; text: string },
   { cwd, env, now }: Context,
 ): string {
   const runs = runsFolder(openProject(cwd, { env }).root);
-  const id = findRun(runs, run, isRunBusy);
+  const id = findRun(runs, run);
   const folder = runFolder(runs, id, false);
-  const lock = lockRun(folder);
-  try {
-    const asked = replay(readJournal(folder.journal)).tasks.get(task);
-    if (asked?.question === undefined)
-      throw new NutError("TOOL_REFUSED", `task ${task} of run ${id} asks nothing`, { hint: "nexus runs" });
-    const journal = new Journal(folder.journal);
-    try {
-      journal.append({ type: "answered", at: now().toISOString(), task, answer: "retry", text });
-    } finally {
-      journal.close();
-    }
-  } finally {
-    lock.release();
-  }
+  answerQuestion(folder, task, text, now());
   return `answered; go on with: nexus resume ${id}`;
 }

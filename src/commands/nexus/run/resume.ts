@@ -3,7 +3,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
-import { executeRun, findRun, isRunBusy, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
+import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
 import { runExit, runText } from "./run-text.js";
@@ -34,7 +34,7 @@ export default command({
   async run(input, context) {
     const outer = openProject(context.cwd, { env: context.env });
     const runs = runsFolder(outer.root);
-    const id = findRun(runs, input.run, isRunBusy);
+    const id = findRun(runs, input.run);
     const stored = readOptions(runFolder(runs, id, false));
     const options = { ...stored, yes: stored.yes || input.yes };
     const folder = runFolder(runs, id, options.repo !== undefined);

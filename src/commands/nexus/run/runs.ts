@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { dim, table } from "../../../cli/text.js";
-import { isRunBusy, listRuns, runsFolder } from "../../../run/index.js";
+import { listRuns, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 
 export default command({
@@ -27,7 +27,7 @@ export default command({
   examples: [["nexus runs", "every run, oldest first"]],
   async run(_, { cwd, env }) {
     const folder = runsFolder(openProject(cwd, { env }).root);
-    return { folder, runs: listRuns(folder, isRunBusy) };
+    return { folder, runs: listRuns(folder) };
   },
   text: ({ runs }) => {
     if (runs.length === 0) return ["no runs yet", dim("nexus run task.nut")];

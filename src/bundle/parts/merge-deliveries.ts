@@ -1,0 +1,84 @@
+// Several deliveries as one. It never claims more than its weakest part: the worst status wins everywhere.
+import type { Delivery } from "../../schema/delivery.js";
+
+const STATUS_ORDER = ["completed", "partial", "blocked", "failed"] as const;
+const RESULT_ORDER = ["passed", "skipped", "unknown", "failed"] as const;
+
+export function mergeDeliveries(deliveries: readonly Delivery[]): Delivery {
+  const total = (numbers: readonly (number | undefined)[]) =>
+    numbers.reduce<number>((sum, each) => sum + (each ?? 0), 0);
+  const lists = <T>(pick: (delivery: Delivery) => readonly T[] | undefined) =>
+    deliveries.flatMap((each) => pick(each) ?? []);
+  const tests = deliveries.map((each) => each.acceptance_results);
+  const summaries = deliveries.flatMap(({ summary }) => summary ?? []);
+  return {
+    status: worst(
+      deliveries.map(({ status }) => status),
+      STATUS_ORDER,
+    ),
+    completion_percentage: Math.min(...deliveries.map((each) => each.completion_percentage ?? 100)),
+    ...(summaries.length > 0 ? { summary: summaries.join("\n") } : {}),
+    deliverer: {
+      name: [...new Set(deliveries.flatMap(({ deliverer }) => deliverer?.name ?? []))].join(", ") || "unknown",
+      sessions_used: total(deliveries.map(({ deliverer }) => deliverer?.sessions_used)),
+      total_tokens: total(deliveries.map(({ deliverer }) => deliverer?.total_tokens)),
+    },
+    artifacts: {
+      files_created: byKey(
+        lists((each) => each.artifacts?.files_created),
+        "path",
+      ),
+      files_modified: byKey(
+        lists((each) => each.artifacts?.files_modified),
+        "path",
+      ),
+      files_deleted: byKey(
+        lists((each) => each.artifacts?.files_deleted),
+        "path",
+      ),
+    },
+    acceptance_results: {
+      tests_passed: total(tests.map((each) => each?.tests_passed)),
+      tests_failed: total(tests.map((each) => each?.tests_failed)),
+      tests_skipped: total(tests.map((each) => each?.tests_skipped)),
+      checklist: worstByKey(
+        lists((each) => each.acceptance_results?.checklist),
+        "item",
+      ),
+      criteria: worstByKey(
+        lists((each) => each.acceptance_results?.criteria),
+        "id",
+      ),
+    },
+    execution_log: {
+      checkpoints: lists((each) => each.execution_log?.checkpoints),
+      decisions: lists((each) => each.execution_log?.decisions),
+      issues_encountered: lists((each) => each.execution_log?.issues_encountered),
+      credentials_used: lists((each) => each.execution_log?.credentials_used),
+    },
+  };
+}
+
+function worst<T extends string>(values: readonly T[], order: readonly T[]): T {
+  return order[Math.max(...values.map((value) => order.indexOf(value)))]!;
+}
+
+function byKey<K extends string, T extends Readonly<Record<K, string>>>(rows: readonly T[], key: K): T[] {
+  return [...new Map(rows.map((row) => [row[key], row])).values()];
+}
+
+type Result = (typeof RESULT_ORDER)[number];
+
+function worstByKey<K extends string, T extends Readonly<Record<K, string>> & { readonly status: Result }>(
+  rows: readonly T[],
+  key: K,
+): T[] {
+  const worstRows = new Map<string, T>();
+  for (const row of rows) {
+    const before = worstRows.get(row[key]);
+    if (before === undefined || RESULT_ORDER.indexOf(row.status) > RESULT_ORDER.indexOf(before.status)) {
+      worstRows.set(row[key], row);
+    }
+  }
+  return [...worstRows.values()];
+}

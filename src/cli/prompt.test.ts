@@ -1,0 +1,57 @@
+import { PassThrough } from "node:stream";
+import { describe, expect, it } from "vitest";
+import { terminalPrompter } from "./prompt.js";
+
+/** A person who types these lines, and what the terminal shows. */
+function terminal() {
+  const input = new PassThrough();
+  const output = new PassThrough();
+  let shown = "";
+  output.on("data", (bytes: Buffer) => {
+    shown += bytes;
+  });
+  const prompter = terminalPrompter(
+    input as unknown as NodeJS.ReadStream,
+    output as unknown as NodeJS.WriteStream,
+    new AbortController().signal,
+  );
+  /** Asks first: what is typed before anybody listens belongs to nobody. */
+  const answering = async <T>(question: Promise<T>, line: string): Promise<T> => {
+    setImmediate(() => input.write(`${line}\n`));
+    return question;
+  };
+  return { prompter, answering, shown: () => shown };
+}
+
+describe("a question [P4]", () => {
+  it("shows nothing of a secret while it is typed", async () => {
+    const { prompter, answering, shown } = terminal();
+    expect(await answering(prompter.secret("Passphrase"), "hunter2 horse")).toBe("hunter2 horse");
+    expect(shown()).toContain("Passphrase: ");
+    expect(shown()).not.toMatch(/hunter2|horse/);
+  });
+
+  it("shows what is typed otherwise, with what could speak to the terminal escaped", async () => {
+    const { prompter, answering, shown } = terminal();
+    expect(await answering(prompter.text("Name of \x1b[31mit"), " Ada ")).toBe("Ada");
+    expect(shown()).toContain("Name of \\x1b[31mit: ");
+    expect(shown()).toContain("Ada");
+  });
+
+  it.each([
+    ["", false, false],
+    ["", true, true],
+    ["y", false, true],
+    ["YES", false, true],
+    ["n", true, false],
+    ["maybe", true, false],
+  ])("takes %j, when %j is usual, for %j", async (line, initial, answer) => {
+    const { prompter, answering } = terminal();
+    expect(await answering(prompter.confirm("Sure?", { initial }), line)).toBe(answer);
+  });
+
+  it("takes the usual answer for none", async () => {
+    const { prompter, answering } = terminal();
+    expect(await answering(prompter.text("Name", { initial: "Ada" }), "")).toBe("Ada");
+  });
+});

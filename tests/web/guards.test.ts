@@ -1,0 +1,338 @@
+// What stands between a page of another site, another user or another program and the viewer or the board. In process,
+// and without a browser: these must be tested where there is none.
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect, type Socket } from "node:net";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterEach, describe, expect, it } from "vitest";
+import { NutError } from "../../src/errors.js";
+import type { Manifest } from "../../src/schema/manifest.js";
+import { type BoardOptions, serveBoard } from "../../src/web/board/board.js";
+import { Gate } from "../../src/web/server/gate.js";
+import { keptKey } from "../../src/web/server/key.js";
+import { sendJson, sendStream } from "../../src/web/server/respond.js";
+import { type ServeOptions, type Serving, serve } from "../../src/web/server/server.js";
+import { withheldRule } from "../../src/web/view/withheld.js";
+import { type Asking, ask, cookieOf, type Reply } from "./asking.js";
+import { temporary, write } from "./folders.js";
+import { project } from "./projects.js";
+
+const stops: (() => void | Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0).reverse()) await stop();
+});
+
+function place(): string {
+  const { path, remove } = temporary();
+  stops.push(remove);
+  return path;
+}
+
+/** Ends with the test. */
+async function running(begin: (signal: AbortSignal) => Promise<Serving>): Promise<Serving> {
+  const controller = new AbortController();
+  const serving = await begin(controller.signal);
+  stops.push(() => {
+    controller.abort();
+    return serving.closed;
+  });
+  return serving;
+}
+
+const errors: unknown[] = [];
+const links: string[] = [];
+const serveRoute = (route: ServeOptions["route"]) =>
+  running((signal) =>
+    serve({
+      port: 0,
+      signal,
+      command: "nutshell serve x",
+      name: "test",
+      methods: ["GET", "HEAD"],
+      onLink: (link) => links.push(link),
+      onError: (error) => errors.push(error),
+      route,
+    }),
+  );
+const echo: ServeOptions["route"] = async (_, response, url) => sendJson(response, url.pathname);
+
+const tokenOf = (link: string) => `/?${new URL(link).searchParams}`;
+
+/** Asks as a browser that was let in. */
+async function visitor({ gate, port }: Serving): Promise<(path: string, asking?: Asking) => Promise<Reply>> {
+  const cookie = cookieOf(await ask(port, tokenOf(gate.link)));
+  return (path, { headers, ...rest } = {}) => ask(port, path, { headers: { cookie, ...headers }, ...rest });
+}
+
+const FOLLOWED_LINK = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
+
+describe("the link", () => {
+  it("lets in one browser, tells the next link, and goes on working for whoever it let in", async () => {
+    const { gate, port } = await serveRoute(echo);
+    const used = tokenOf(gate.link);
+    links.length = 0;
+    const first = await ask(port, used);
+    expect(first.status).toBe(303);
+    expect(String(first.headers["set-cookie"])).toMatch(
+      new RegExp(`^nutcracker_${port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/; Max-Age=\\d+$`),
+    );
+    expect(links).toEqual([gate.link]);
+    expect(tokenOf(gate.link)).not.toBe(used);
+    expect((await ask(port, used)).status).toBe(403);
+    expect((await ask(port, used, { headers: { cookie: cookieOf(first) } })).status).toBe(303);
+    expect(links).toHaveLength(1);
+    expect((await ask(port, `${tokenOf(gate.link)}x`)).status).toBe(403);
+  });
+
+  it("may be followed from anywhere, and fetched from nowhere else", async () => {
+    const { gate, port } = await serveRoute(echo);
+    // Another server on this machine is the same site to a browser, and as foreign to us.
+    for (const site of ["cross-site", "same-site"]) {
+      const headers = { "sec-fetch-site": site, "sec-fetch-mode": "no-cors" };
+      expect((await ask(port, tokenOf(gate.link), { headers })).status).toBe(403);
+    }
+    expect((await ask(port, tokenOf(gate.link), { headers: FOLLOWED_LINK })).status).toBe(303);
+  });
+});
+
+describe("the cookie", () => {
+  it("is needed, whole, for every address", async () => {
+    const serving = await serveRoute(echo);
+    const get = await visitor(serving);
+    expect((await get("/api")).body).toBe('"/api"');
+    const { port } = serving;
+    expect((await ask(port, "/api")).status).toBe(403);
+    for (const value of ["", "x", "undefined"])
+      expect((await ask(port, "/api", { headers: { cookie: `nutcracker_${port}=${value}` } })).status).toBe(403);
+  });
+
+  it("belongs to one server: its key, its name and its port", () => {
+    const key = Buffer.alloc(32, 1);
+    const own = { key, name: "board /a", port: 4_000 };
+    const token = (options: typeof own) => new Gate(options).writeToken;
+    expect(token({ ...own })).toBe(token(own));
+    const others = [{ key: Buffer.alloc(32, 2) }, { name: "board /b" }, { port: 4_001 }];
+    for (const other of others) expect(token({ ...own, ...other })).not.toBe(token(own));
+    expect(new Gate(own).link).not.toBe(new Gate(own).link);
+  });
+});
+
+describe("every answer", () => {
+  const HEADERS = {
+    "content-security-policy":
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-resource-policy": "same-origin",
+    "cross-origin-opener-policy": "same-origin",
+    "cache-control": "no-store",
+  };
+
+  it("has its protections, refusals and redirects included", async () => {
+    const serving = await serveRoute(echo);
+    const { gate, port } = serving;
+    expect((await ask(port, "/")).headers).toMatchObject({ ...HEADERS, connection: "close" });
+    expect((await ask(port, tokenOf(gate.link))).headers).toMatchObject(HEADERS);
+    const get = await visitor(serving);
+    expect((await get("/")).headers).toMatchObject(HEADERS);
+  });
+
+  it("tells a refusal by its status, and nothing of our own mistakes", async () => {
+    const codes: Readonly<Record<string, NutError["code"]>> = {
+      "/404": "ENTRY_NOT_FOUND",
+      "/400": "USAGE",
+      "/409": "STATE_LOCKED",
+      "/422": "BUNDLE_CORRUPT",
+    };
+    const serving = await serveRoute(async (_, response, { pathname }) => {
+      const code = codes[pathname];
+      if (code !== undefined) throw new NutError(code, "no such thing", { hint: "look" });
+      if (pathname === "/ok") return sendJson(response, 1);
+      throw new TypeError("a detail of /home/somebody");
+    });
+    const get = await visitor(serving);
+    for (const path of Object.keys(codes)) expect((await get(path)).status).toBe(Number(path.slice(1)));
+    errors.length = 0;
+    const bug = await get("/bug");
+    expect([bug.status, bug.body]).toEqual([500, "this is our mistake: the terminal says more\n"]);
+    expect(errors).toMatchObject([{ message: "a detail of /home/somebody" }]);
+    expect((await get("/ok")).status).toBe(200);
+  });
+
+  it("is cut off rather than ended when half of it is missing", async () => {
+    const serving = await serveRoute((_, response) => {
+      const half = async function* () {
+        yield Buffer.alloc(100_000);
+        throw new NutError("ENTRY_NOT_FOUND", "the rest is gone", { hint: "look" });
+      };
+      return sendStream(response, Readable.from(half()), { type: "application/octet-stream" });
+    });
+    const get = await visitor(serving);
+    await expect(get("/")).rejects.toThrow();
+  });
+});
+
+describe("the server", () => {
+  /** What became of a connection: refused, cut, or open. */
+  async function knock(host: string, port: number): Promise<{ socket: Socket; state: () => string }> {
+    let state = "open";
+    const socket = connect(port, host);
+    socket.on("error", () => {
+      state = "refused";
+    });
+    socket.on("close", () => {
+      state = state === "open" ? "cut" : state;
+    });
+    stops.push(() => void socket.destroy());
+    await new Promise<void>((resolve) => {
+      socket.once("connect", resolve);
+      socket.once("error", () => resolve());
+    });
+    return { socket, state: () => state };
+  }
+
+  it("listens on 127.0.0.1 alone", async () => {
+    const { port } = await serveRoute(echo);
+    expect((await knock("127.0.0.1", port)).state()).toBe("open");
+    expect((await knock("127.0.0.2", port)).state()).toBe("refused");
+  });
+
+  it("holds at most 64 connections", async () => {
+    const { port } = await serveRoute(echo);
+    const all = await Promise.all(Array.from({ length: 70 }, () => knock("127.0.0.1", port)));
+    const cut = () => all.filter(({ state }) => state() !== "open").length;
+    for (let tries = 0; cut() < 6 && tries < 100; tries += 1) await sleep(20);
+    expect(cut()).toBe(6);
+  });
+
+  it("reads no address longer than any of its own", async () => {
+    const get = await visitor(await serveRoute(echo));
+    expect((await get(`/${"a".repeat(8_000)}`)).status).toBe(200);
+    expect((await get(`/${"a".repeat(8_192)}`)).status).toBe(400);
+  });
+});
+
+describe("the viewer", () => {
+  it.each([
+    ["credentials/vault.enc.json", true],
+    ["./credentials/notes.md", true],
+    ["Credentials/NOTES.md", true],
+    ["Secrets/Keys.txt", true],
+    ["apis/token.ref", true],
+    ["deep/vault.age", true],
+    ["context/credentials.md", false],
+    ["files/vault.ts", false],
+  ])("withholds %s: %j", (path, withheld) => {
+    const manifest = { credentials: { vault: "secrets/keys.txt" }, apis: { credential_ref: "./APIS/token.ref" } };
+    expect(withheldRule(manifest as unknown as Manifest)(path)).toBe(withheld);
+  });
+});
+
+describe("the board", () => {
+  const board = (root: string, options: Partial<BoardOptions> = {}) =>
+    running((signal) =>
+      serveBoard({
+        projects: [root],
+        port: 0,
+        write: false,
+        signal,
+        now: () => new Date(),
+        command: "nexus board",
+        onLink: () => {},
+        onError: (error) => errors.push(error),
+        ...options,
+      }),
+    );
+  const shop = () => {
+    const root = join(place(), "shop");
+    write(root, project({ tasks: 4, agents: 1 }));
+    return root;
+  };
+  const REOPEN = '{"project":0,"action":"reopen","task":1}';
+  const statusOf = (root: string) =>
+    JSON.parse(readFileSync(join(root, ".nexus/state/tasks.json"), "utf8")).tasks[0].status;
+
+  it("takes no change unless it was started to", async () => {
+    const root = shop();
+    const get = await visitor(await board(root));
+    const headers = { "content-type": "application/json" };
+    expect((await get("/api/change", { method: "POST", headers, body: REOPEN })).status).toBe(405);
+    expect(statusOf(root)).toBe("completed");
+  });
+
+  it("takes a change as JSON with the page's token, and nothing else", async () => {
+    const root = shop();
+    const serving = await board(root, { write: true });
+    const { writeToken } = serving.gate;
+    const cookie = cookieOf(await ask(serving.port, tokenOf(serving.gate.link)));
+    const change = async (headers: Readonly<Record<string, string>>, body = REOPEN, path = "/api/change") =>
+      (await ask(serving.port, path, { method: "POST", headers: { cookie, ...headers }, body })).status;
+    const json = { "content-type": "application/json" };
+    const full = { ...json, "x-nutcracker-token": writeToken };
+    expect(await change(json)).toBe(403);
+    expect(await change({ ...json, "x-nutcracker-token": "guess" })).toBe(403);
+    expect(await change({ ...json, "x-nutcracker-token": cookie.split("=")[1]! })).toBe(403);
+    expect(await change({ ...full, cookie: "" })).toBe(403);
+    expect(await change({ ...full, "content-type": "text/plain" })).toBe(415);
+    expect(await change(full, "[")).toBe(400);
+    expect(await change(full, REOPEN + " ".repeat(65 * 1024))).toBe(400);
+    expect(await change(full, '{"project":7,"action":"reopen","task":1}')).toBe(400);
+    expect(await change(full, REOPEN, "/events")).toBe(404);
+    expect(statusOf(root)).toBe("completed");
+    expect(await change(full)).toBe(200);
+    expect(statusOf(root)).toBe("pending");
+  });
+
+  it("shows artifacts and nothing beside them, by name or by link", async () => {
+    const root = shop();
+    const artifacts = join(root, ".nexus/state/artifacts");
+    symlinkSync("../plan.json", join(artifacts, "plan.md"));
+    symlinkSync("..", join(artifacts, "up"));
+    mkdirSync(join(artifacts, "folder"));
+    const get = await visitor(await board(root));
+    const artifact = (name: string) => get(`/api/artifact?project=0&name=${encodeURIComponent(name)}`);
+    expect((await artifact("notes/research.md")).body).toContain("Three services.");
+    for (const name of [
+      "../plan.json",
+      "plan.md",
+      "up/plan.json",
+      "/etc/passwd",
+      "folder",
+      "",
+      "notes/../../plan.json",
+      "notes/../notes/research.md",
+    ]) {
+      const { status, body } = await artifact(name);
+      expect([name, status, body]).toEqual([name, 404, "there is no such artifact\n"]);
+    }
+  });
+
+  it("keeps a browser let in when it is started again, if the key is for its user alone", async () => {
+    const root = shop();
+    const home = join(root, "home");
+    const key = keptKey({ HOME: home });
+    const path = join(home, ".local/state/nutcracker/board.key");
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(keptKey({ HOME: home })).toEqual(key);
+    const first = await board(root, { key: key! });
+    const get = await visitor(first);
+    expect((await get("/api/history?project=0")).status).toBe(200);
+    expect(new Gate({ port: first.port, key: key!, name: `board ${root}` }).writeToken).toBe(first.gate.writeToken);
+
+    chmodSync(path, 0o644);
+    expect(keptKey({ HOME: home })).toBeUndefined();
+    chmodSync(path, 0o600);
+    writeFileSync(path, "short");
+    expect(keptKey({ HOME: home })).toBeUndefined();
+    const linked = join(root, "linked");
+    mkdirSync(join(linked, "nutcracker"), { recursive: true });
+    writeFileSync(join(root, "elsewhere.key"), Buffer.alloc(32), { mode: 0o600 });
+    symlinkSync(join(root, "elsewhere.key"), join(linked, "nutcracker/board.key"));
+    expect(keptKey({ XDG_STATE_HOME: linked })).toBeUndefined();
+    expect(keptKey({ XDG_STATE_HOME: "relative" })).toBeUndefined();
+    expect(keptKey({})).toBeUndefined();
+    expect(readdirSync(join(linked, "nutcracker"))).toEqual(["board.key"]);
+  });
+});
