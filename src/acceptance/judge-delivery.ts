@@ -1,12 +1,12 @@
 // Whether a delivery's claims are backed. Pure: it is told what the delivery says and what was found, and weighs one
-// against the other. proven: the acceptance was run, and the record or a second run shows it; judged: someone looked and
-// says why; said: nothing but the claim.
+// against the other. proven: it was run here, just now; judged: someone looked and says why; recorded: the delivery says
+// that it was run, and nothing contradicts it; said: nothing but the claim.
 import type { Finding } from "../errors.js";
-import type { ChecklistResult, CriterionResult, Delivery } from "../schema/delivery.js";
+import type { ChecklistResult, CriterionResult, Delivery, Evidence } from "../schema/delivery.js";
 import type { Check } from "./model.js";
-import type { AcceptanceReport } from "./run-acceptance.js";
+import type { AcceptanceReport, CheckResult } from "./run-acceptance.js";
 
-export type Evidence = "proven" | "judged" | "said";
+export type { Evidence };
 
 export interface Claim {
   readonly kind: "criterion" | "checklist";
@@ -34,20 +34,19 @@ export interface DeliveryFacts {
 export interface Judgement {
   readonly claims: readonly Claim[];
   readonly findings: readonly Finding[];
-  /** Whether "completed" would be true. */
+  /** Whether "completed" would be true by what was proven here and judged by someone. */
   readonly backed: boolean;
-  /** Why not, one sentence each. */
+  /** The same with the delivery's own record believed where nothing was run. */
+  readonly recorded: boolean;
+  /** Why it is not backed, one sentence each. */
   readonly gaps: readonly string[];
 }
 
 export function judgeDelivery(facts: DeliveryFacts): Judgement {
   const digestFindings = compareDigests(facts);
   const trusted = !digestFindings.some(({ severity }) => severity === "error");
-  const { criteria = [], checklist = [] } = facts.delivery.acceptance_results ?? {};
-  const claims = [
-    ...criteria.map((row) => criterionClaim(row, facts, trusted)),
-    ...checklist.map((row) => checklistClaim(row)),
-  ];
+  const criteria = criterionClaims(facts, trusted);
+  const claims = [...criteria, ...checklistClaims(facts, criteria)];
   const refuted = claims.filter(({ status, rerun }) => status === "passed" && rerun === "failed");
   const findings = [
     ...digestFindings,
@@ -55,101 +54,156 @@ export function judgeDelivery(facts: DeliveryFacts): Judgement {
       ({ id }): Finding => error("CLAIM_REFUTED", id, `"${id}" is claimed as passed, but fails when it is run again`),
     ),
   ];
-  const gaps = gapsOf(claims, facts);
+  const whole = !findings.some(({ severity }) => severity === "error");
+  const gaps = gapsOf(claims, facts, isProven);
   return {
     claims,
     findings,
-    backed: gaps.length === 0 && !findings.some(({ severity }) => severity === "error"),
+    backed: whole && gaps.length === 0,
+    recorded: whole && gapsOf(claims, facts, (claim) => isProven(claim) || claim.evidence === "recorded").length === 0,
     gaps,
   };
 }
 
-function compareDigests({ delivery, digests }: DeliveryFacts): Finding[] {
+const isProven = ({ evidence }: Claim): boolean => evidence === "proven";
+
+/** Trees that are not those of the record make the record worthless; a tree that was run here needs no record. */
+function compareDigests({ delivery, digests, rerun }: DeliveryFacts): Finding[] {
   if (digests === null) return [];
   const named = delivery.digests ?? {};
   const words = { request: "the request", result: "the result tree", tests: "the tests" } as const;
   return (["request", "result", "tests"] as const).flatMap((key): Finding[] => {
-    const said = named[key];
-    if (said === undefined) {
+    const claimed = named[key];
+    const path = `digests.${key}`;
+    if (claimed === undefined) {
+      const severity = rerun === null ? ("error" as const) : ("warning" as const);
       return [
-        {
-          code: "DIGEST_MISSING",
-          severity: "warning",
-          path: `digests.${key}`,
-          message: `the delivery does not name ${words[key]} by digest`,
-        },
+        { code: "DIGEST_MISSING", severity, path, message: `the delivery does not name ${words[key]} by digest` },
       ];
     }
-    return said === digests[key]
-      ? []
-      : [error("DIGEST_MISMATCH", `digests.${key}`, `${words[key]} is not the one the delivery was checked with`)];
+    if (claimed === digests[key]) return [];
+    return [error("DIGEST_MISMATCH", path, `${words[key]} is not the one the delivery was checked with`)];
   });
+}
+
+/** One claim for every criterion of the request, whether the delivery speaks of it or not, and for what it adds. */
+function criterionClaims(facts: DeliveryFacts, trusted: boolean): Claim[] {
+  const rows = facts.delivery.acceptance_results?.criteria ?? [];
+  const wanted = facts.request?.checks.map(({ id }) => id) ?? [];
+  const claimed = rows.map((row) => criterionClaim(row, facts, trusted));
+  const silent = wanted.filter((id) => !rows.some((row) => row.id === id));
+  const ran = silent.flatMap((id): Claim[] => {
+    const result = facts.rerun?.results.find((row) => row.id === id);
+    if (result === undefined) return [];
+    return [{ kind: "criterion", id, status: result.status, ...strengthOf(result), rerun: result.status }];
+  });
+  return [...claimed, ...ran];
 }
 
 function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boolean): Claim {
   const { id, status } = row;
   const again = facts.rerun?.results.find((result) => result.id === id);
-  const ran = again?.status === "passed" || again?.status === "failed";
-  const provesNothing = (ran ? again.proves_nothing : row.proves_nothing) === true;
-  const base = {
-    kind: "criterion" as const,
-    id,
-    status,
-    provesNothing,
-    ...(again === undefined ? {} : { rerun: again.status }),
-  };
-  if (ran) {
-    if (again.status === status) return { ...base, evidence: "proven" };
-    return { ...base, evidence: "said", note: `run again it ${again.status}` };
+  const base = { kind: "criterion" as const, id, status, ...(again === undefined ? {} : { rerun: again.status }) };
+  if (again?.status === "passed" || again?.status === "failed") {
+    if (again.status === status) return { ...base, ...strengthOf(again) };
+    return { ...base, evidence: "said", provesNothing: false, note: `run again it ${again.status}` };
   }
   const weakness = weaknessOf(row, facts, trusted);
-  if (weakness === null) return { ...base, evidence: "proven" };
-  return {
-    ...base,
-    evidence: row.evidence === "judged" && row.reason !== undefined ? "judged" : "said",
-    note: weakness,
-  };
+  const provesNothing = row.proves_nothing === true;
+  if (row.evidence === "judged" && hasReason(row.reason)) return { ...base, provesNothing, evidence: "judged" };
+  if (weakness !== null) return { ...base, provesNothing, evidence: "said", note: weakness };
+  const note = facts.rerun === null ? "not run here" : `here it is ${again?.status ?? "unknown to the request"}`;
+  // A record that was asked again and gave no answer is no better than a word.
+  return { ...base, provesNothing, evidence: facts.rerun === null ? "recorded" : "said", note };
 }
 
-/** Why a record does not prove what it says; null when it does. */
+/** What a run here is worth. */
+function strengthOf({ status, weakness, reason }: CheckResult): Pick<Claim, "evidence" | "provesNothing" | "note"> {
+  if (status === "failed") return { evidence: "proven", provesNothing: false };
+  if (status !== "passed") return { evidence: "said", provesNothing: false, note: reason ?? "it was not run" };
+  if (weakness === undefined || weakness === "guards") {
+    return { evidence: "proven", provesNothing: weakness === "guards" };
+  }
+  return { evidence: "recorded", provesNothing: false, note: reason ?? weakness };
+}
+
+/** Why a record does not even say properly what it says; null when it does. */
 function weaknessOf(row: CriterionResult, { request, has }: DeliveryFacts, trusted: boolean): string | null {
-  if (row.evidence !== "proven") return row.evidence === "judged" ? "judged, not run" : "no evidence is given";
+  if (row.evidence !== "proven" && row.evidence !== "recorded") return "no evidence is given";
   if (request !== null && !request.checks.some(({ id }) => id === row.id)) return "the request has no such criterion";
   if (row.log === undefined || !has(row.log)) return "the log of the run is missing";
   return trusted ? null : "the trees it was run on are not these";
 }
 
+const hasReason = (text: string | undefined): boolean => (text ?? "").trim() !== "";
+
+/** A checklist item that a criterion states in the same words is answered by that criterion. */
+function checklistClaims({ delivery, request }: DeliveryFacts, criteria: readonly Claim[]): Claim[] {
+  const rows = delivery.acceptance_results?.checklist ?? [];
+  const items = [...new Set([...(request?.checklist ?? []), ...rows.map(({ item }) => item)])];
+  return items.flatMap((item): Claim[] => {
+    const twin = request?.checks.find(({ id, description }) => sameWords(id, item) || sameWords(description, item));
+    const answer = twin === undefined ? undefined : criteria.find(({ id }) => id === twin.id);
+    if (answer !== undefined) return [{ ...answer, kind: "checklist", id: item }];
+    const row = rows.find((entry) => entry.item === item);
+    return row === undefined ? [] : [checklistClaim(row)];
+  });
+}
+
+const sameWords = (a: string | undefined, b: string): boolean => a?.trim().toLowerCase() === b.trim().toLowerCase();
+
 function checklistClaim({ item, status, evidence, note }: ChecklistResult): Claim {
   const base = { kind: "checklist" as const, id: item, status, provesNothing: false };
-  const reasoned = (evidence === "judged" || evidence === "proven") && (note ?? "").trim() !== "";
+  const reasoned = (evidence === "judged" || evidence === "proven") && hasReason(note);
   return reasoned ? { ...base, evidence: "judged" } : { ...base, evidence: "said", note: "no evidence is given" };
 }
 
-function gapsOf(claims: readonly Claim[], { request }: DeliveryFacts): string[] {
+function gapsOf(
+  claims: readonly Claim[],
+  { request, delivery }: DeliveryFacts,
+  counts: (claim: Claim) => boolean,
+): string[] {
   const criteria = claims.filter(({ kind }) => kind === "criterion");
-  const gaps: string[] = [];
-  const wanted =
-    request === null
-      ? criteria.filter(({ status }) => status !== "unknown").map(({ id }) => id)
-      : request.checks.filter(({ automatic }) => automatic).map(({ id }) => id);
-  for (const id of wanted) {
-    const claim = criteria.find((row) => row.id === id);
-    if (claim === undefined) gaps.push(`${id} is not answered`);
-    else if (claim.status !== "passed") gaps.push(`${id} is ${claim.status}`);
-    else if (claim.evidence !== "proven") gaps.push(`${id} is ${claim.evidence}, not proven: ${claim.note}`);
-  }
+  const wanted = request?.checks ?? criteria.map(({ id }) => ({ id, automatic: true }));
   const items = request?.checklist ?? claims.filter(({ kind }) => kind === "checklist").map(({ id }) => id);
-  for (const item of items) {
-    const claim = claims.find(({ kind, id }) => kind === "checklist" && id === item);
-    if (claim === undefined) gaps.push(`"${item}" is not answered`);
-    else if (claim.status !== "passed") gaps.push(`"${item}" is ${claim.status}`);
-    else if (claim.evidence === "said") gaps.push(`"${item}" is only said`);
+  const gaps = [
+    ...wanted.flatMap(({ id, automatic }) => criterionGap(id, automatic, criteria, counts)),
+    ...items.flatMap((item) => checklistGap(item, claims)),
+  ];
+  const something = criteria.some((claim) => claim.status === "passed" && counts(claim) && !claim.provesNothing);
+  if (!something && !isJudgedWork(claims, delivery, items)) {
+    gaps.push("nothing is proven that the untouched request would not pass");
   }
-  const proven = criteria.some(
-    ({ status, evidence, provesNothing }) => status === "passed" && evidence === "proven" && !provesNothing,
-  );
-  if (!proven) gaps.push("nothing is proven that the untouched request would not pass");
   return gaps;
+}
+
+function criterionGap(
+  id: string,
+  automatic: boolean,
+  criteria: readonly Claim[],
+  counts: (claim: Claim) => boolean,
+): string[] {
+  const claim = criteria.find((row) => row.id === id);
+  if (claim === undefined) return [`${id} is not answered`];
+  if (claim.status !== "passed") return [`${id} is ${claim.status}`];
+  if (counts(claim) || (!automatic && claim.evidence === "judged")) return [];
+  return [`${id} is ${claim.evidence}, not proven${claim.note === undefined ? "" : `: ${claim.note}`}`];
+}
+
+function checklistGap(item: string, claims: readonly Claim[]): string[] {
+  const claim = claims.find(({ kind, id }) => kind === "checklist" && id === item);
+  if (claim === undefined) return [`"${item}" is not answered`];
+  if (claim.status !== "passed") return [`"${item}" is ${claim.status}`];
+  return claim.evidence === "said" ? [`"${item}" is only said`] : [];
+}
+
+/** A refactoring or a document: the guards hold, something was changed, and someone judged the change. */
+function isJudgedWork(claims: readonly Claim[], { artifacts }: Delivery, items: readonly string[]): boolean {
+  const changed = Object.values(artifacts ?? {}).some((list) => Array.isArray(list) && list.length > 0);
+  const judged = claims.some(({ kind, status, evidence }) => {
+    return kind === "checklist" && status === "passed" && evidence === "judged";
+  });
+  return changed && judged && items.length > 0;
 }
 
 const error = (code: string, path: string, message: string): Finding => ({ code, severity: "error", path, message });

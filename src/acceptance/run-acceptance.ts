@@ -234,7 +234,7 @@ function toResult(check: Check, trials: readonly Trial[], { options, trees }: Wo
     ...(check.description === undefined ? {} : { description: check.description }),
     type: check.kind ?? "unknown",
     status: weighed.status,
-    ...(ran && backed ? { evidence: "proven" as const } : {}),
+    ...(ran ? { evidence: backed ? ("proven" as const) : ("recorded" as const) } : {}),
     ...(reason === undefined ? {} : { reason: scrub(reason) }),
     ...(weighed.weakness === null ? {} : { weakness: weighed.weakness }),
     runs: runsMade(trials),

@@ -20,7 +20,12 @@ import { workThrough } from "./work/work.js";
 export interface RunOutcome {
   readonly run: string;
   readonly status: "delivered" | "paused";
-  readonly delivery?: { readonly path: string; readonly hash: string; readonly result: Delivery };
+  readonly delivery?: {
+    readonly path: string;
+    readonly hash: string;
+    readonly request: string;
+    readonly result: Delivery;
+  };
   readonly paused?: { readonly reason: string; readonly message: string; readonly hint: string };
 }
 
@@ -184,7 +189,8 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
 
 function finished(run: Run): RunOutcome {
   const { path, hash } = run.state.delivered!;
-  return { run: run.folder.id, status: "delivered", delivery: { path, hash, result: readResult(run, path) } };
+  const { request } = run.options;
+  return { run: run.folder.id, status: "delivered", delivery: { path, hash, request, result: readResult(run, path) } };
 }
 
 function readResult({ folder }: Run, bundle: string): Delivery {
@@ -193,7 +199,7 @@ function readResult({ folder }: Run, bundle: string): Delivery {
     return Delivery.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch (error) {
     throw new NutError("RUN_DAMAGED", `${path} cannot be read; what was delivered is in ${bundle}`, {
-      hint: `nutshell verify ${shellWord(bundle)}`,
+      hint: `nutshell verify ${shellWord(bundle)} --request <request> --rerun`,
       data: { path, bundle },
       cause: error,
     });

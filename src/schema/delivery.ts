@@ -19,8 +19,12 @@ export const Artifacts = z.looseObject({
   files_deleted: z.array(z.looseObject({ path: z.string() })).optional(),
 });
 
-/** proven: the harness ran it; judged: a reviewer or person said so with evidence; said: only the agent claims it. */
-export const EVIDENCE = ["proven", "judged", "said"] as const;
+/**
+ * proven: the harness ran it; judged: a reviewer or person said so with evidence; recorded: it was run, but not in a way
+ * that proves it; said: only the agent claims it.
+ */
+export const EVIDENCE = ["proven", "judged", "recorded", "said"] as const;
+export type Evidence = (typeof EVIDENCE)[number];
 
 export const ChecklistResult = z.looseObject({
   item: z.string(),

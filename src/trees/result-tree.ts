@@ -189,7 +189,9 @@ const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.
 function artifactsRoot(base: string, { modified, deleted }: Delivered): "" | "files/" {
   const exists = (path: string) => lstatSync(join(base, path), { throwIfNoEntry: false }) !== undefined;
   const oldPaths = [...modified, ...deleted].map(bare);
-  return oldPaths.some((path) => !exists(path) && exists(`files/${path}`)) ? "files/" : "";
+  const isElsewhere = (path: string) => !exists(path) && exists(`files/${path}`);
+  // All of them or none: one odd name must not move the rest to where no test looks.
+  return oldPaths.length > 0 && oldPaths.every(isElsewhere) ? "files/" : "";
 }
 
 function assertInside(path: string): void {

@@ -257,7 +257,7 @@ describe("the commands", () => {
     writeFileSync(join(w.folder.delivery, "delivery/result.json"), "{");
     await expect(w.go()).rejects.toMatchObject({
       code: "RUN_DAMAGED",
-      hint: `nutshell verify ${join(root, "delivery.nut")}`,
+      hint: `nutshell verify ${join(root, "delivery.nut")} --request <request> --rerun`,
     });
   });
 });

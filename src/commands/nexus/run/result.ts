@@ -7,7 +7,14 @@ export const RunResult = z.object({
   type: z.literal("result"),
   run: z.string(),
   status: z.enum(["delivered", "paused", "planned"]),
-  delivery: z.object({ path: z.string(), hash: z.string(), result: Delivery }).optional(),
+  delivery: z
+    .object({
+      path: z.string(),
+      hash: z.string(),
+      request: z.string().describe("the request it answers, as it was named"),
+      result: Delivery,
+    })
+    .optional(),
   paused: z.object({ reason: z.string(), message: z.string(), hint: z.string() }).optional(),
   plan: z
     .object({

@@ -1,6 +1,7 @@
 // What a person reads at the end of a run.
 
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
+import { shellWord } from "../../../errors.js";
 import type { RunResult } from "./result.js";
 
 export function runText(result: RunResult): string[] {
@@ -17,13 +18,13 @@ export function runExit({ status, delivery }: RunResult): number {
   return delivery?.result.status === "completed" ? 0 : 1;
 }
 
-function deliveryText({ path, result }: NonNullable<RunResult["delivery"]>): string[] {
+function deliveryText({ path, request, result }: NonNullable<RunResult["delivery"]>): string[] {
   const { status, acceptance_results: acceptance = {}, artifacts = {}, execution_log: log = {} } = result;
   const paint = status === "completed" ? green : status === "failed" ? red : yellow;
   const percent = result.completion_percentage === undefined ? "" : ` (${result.completion_percentage} %)`;
   const lines = [`${paint(status)}${percent}: ${result.summary ?? ""}`, ""];
   for (const { id, status: own, description, reason, proves_nothing } of acceptance.criteria ?? []) {
-    const note = proves_nothing ? " (proves nothing)" : reason === undefined ? "" : `: ${reason}`;
+    const note = proves_nothing ? " (guards, proves nothing)" : reason === undefined ? "" : `: ${reason}`;
     lines.push(`  ${mark(own)} ${id} ${description ?? ""}${note}`);
   }
   for (const { item, status: own, note } of acceptance.checklist ?? []) {
@@ -37,7 +38,12 @@ function deliveryText({ path, result }: NonNullable<RunResult["delivery"]>): str
   );
   for (const issue of log.issues_encountered ?? [])
     lines.push(`  ${yellow("!")} ${typeof issue === "string" ? issue : JSON.stringify(issue)}`);
-  return [...lines, "", `${bold("delivery")}: ${path}`, dim(`check it: nutshell verify ${path}`)];
+  return [
+    ...lines,
+    "",
+    `${bold("delivery")}: ${path}`,
+    dim(`check it: nutshell verify ${shellWord(path)} --request ${shellWord(request)} --rerun`),
+  ];
 }
 
 function mark(status: string): string {

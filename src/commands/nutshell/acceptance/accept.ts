@@ -64,6 +64,8 @@ export default command({
         workDir: join(work, "rooms"),
         env: context.env,
         sandbox: input.noSandbox ? "off" : "auto",
+        trials: input.trials,
+        quick: input.quick,
         // Without an untouched request there is nothing to compare with.
         baseline: !input.noBaseline && result !== base,
         credentials: credentials.read,

@@ -12,5 +12,10 @@ export const ACCEPTANCE_FLAGS = {
     value: "<file>",
     about: "age identity that opens the request's vault",
   }),
+  trials: flag(z.coerce.number().int().min(1).max(20).optional(), {
+    value: "<n>",
+    about: "how often each check runs on the result and on the untouched request (default: 3)",
+  }),
+  quick: flag(z.boolean().default(false), { about: "one run each, no controls: recorded, not proven" }),
   noSandbox: flag(z.boolean().default(false), { about: "run without bubblewrap" }),
 };

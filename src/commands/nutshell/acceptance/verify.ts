@@ -4,11 +4,18 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import {
   type AcceptanceReport,
+  ARTIFACTS,
+  artifactPath,
   buildCleanTree,
+  compareTrees,
+  isResult,
   judgeDelivery,
+  listTree,
   planChecks,
+  readConstraints,
   rebuildTree,
   runAcceptance,
+  violations,
 } from "../../../acceptance/index.js";
 import { openBundle } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
@@ -25,12 +32,15 @@ import { FindingShape } from "../../../schema/finding.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
 
+const ALLOWANCES = ["recorded", "partial"] as const;
+
 const Status = z.enum(["passed", "failed", "skipped", "unknown"]);
 
 const Verification = z.object({
-  verified: z.boolean().describe("whole, linked, and no more claimed than is backed"),
+  verified: z.boolean().describe("whole, linked, completed and proven here; or what --allow says is enough"),
   id: z.string().optional(),
   request_id: z.string().optional(),
+  allowed: z.array(z.enum(ALLOWANCES)).describe("what was needed of --allow to say yes"),
   status: DeliveryStatus.nullable().describe("null when it cannot be read"),
   backed: z.boolean().describe("whether completed would be true"),
   gaps: z.array(z.string()).describe("what keeps it from being backed"),
@@ -54,11 +64,20 @@ const Question = z.object({
   delivery: positional(z.string(), { about: "a delivery: a .nut file or a folder" }),
   request: flag(z.string().optional(), { short: "r", value: "<request>", about: "the request it answers" }),
   rerun: flag(z.boolean().default(false), { about: "run the acceptance again, in a clean folder" }),
+  allow: flag(z.array(z.enum(ALLOWANCES)).default([]), {
+    value: "<what>",
+    about: "say yes to less than proven and completed",
+  }),
   ...ACCEPTANCE_FLAGS,
 });
 type Question = z.output<typeof Question>;
 
-const BACKING = { proven: green("proven"), judged: yellow("judged"), said: red("said") } as const;
+const BACKING = {
+  proven: green("proven"),
+  judged: yellow("judged"),
+  recorded: yellow("recorded"),
+  said: red("said"),
+} as const;
 
 export default command({
   name: "verify",
@@ -66,26 +85,39 @@ export default command({
   input: Question,
   output: Verification,
   about: [
-    "Checks every hash, that the delivery answers that request, and what backs each claim: proven (the acceptance ran), judged (someone looked and says why) or only said.",
-    "Answers no (1) when something is damaged or does not match, or when completed is claimed without being backed.",
+    "Checks every hash, that the delivery answers that request and keeps its constraints, and what backs each claim: proven (run here, with --rerun), judged (someone looked and says why), recorded (the delivery says it was run) or only said.",
+    "Answers yes (0) only for completed work that is proven. --allow recorded believes the delivery's own record; --allow partial takes partial work whose claims hold.",
   ],
   examples: [
-    ["nutshell verify delivery.nut --request task.nut", "hashes, links, claims"],
-    ["nutshell verify delivery.nut -r task.nut --rerun", "and run the acceptance again"],
+    ["nutshell verify delivery.nut -r task.nut --rerun", "run the acceptance here, then believe"],
+    ["nutshell verify delivery.nut -r task.nut --allow recorded", "hashes, links, claims; nothing is run"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, gaps, claims, findings, rerun }) => [
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, rerun }) => [
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
     ...claims.map(
       ({ id, status: claimed, evidence, note, proves_nothing }) =>
-        `${MARKS[claimed]} ${bold(id)}: ${claimed}, ${BACKING[evidence]}${proves_nothing ? yellow(" (proves nothing)") : ""}${note === undefined ? "" : dim(` (${note})`)}`,
+        `${MARKS[claimed]} ${bold(id)}: ${claimed}, ${BACKING[evidence]}${proves_nothing ? yellow(" (guards, proves nothing)") : ""}${note === undefined ? "" : dim(` (${note})`)}`,
     ),
     ...(rerun === null ? [] : ["", "run again:", ...reportLines(rerun)]),
-    ...(status === "completed" && !backed ? gaps.map((gap) => dim(`  ${gap}`)) : []),
-    `${verified ? green("verified") : red("not verified")}: ${status ?? "it is damaged"}${status === "completed" && !backed ? " is claimed, but not backed" : ""}`,
+    ...(backed ? [] : gaps.map((gap) => dim(`  ${gap}`))),
+    lastLine({ verified, status, backed, allowed, rerun }),
   ],
   exit: ({ verified }) => (verified ? 0 : 1),
 });
+
+/** One sentence that says what the answer rests on. */
+function lastLine(answer: Pick<Verification, "verified" | "status" | "backed" | "allowed" | "rerun">): string {
+  const { verified, status, backed, allowed, rerun } = answer;
+  if (status === null) return `${red("not verified")}: it is damaged`;
+  if (verified && allowed.length === 0) return `${green("verified")}: completed`;
+  if (verified) return `${yellow("accepted")}: ${status}, ${allowed.join(" and ")} as you allowed`;
+  if (status !== "completed") return `${red("not verified")}: ${status}`;
+  if (backed) return `${red("not verified")}: completed is claimed, but the delivery does not match`;
+  const why =
+    rerun === null ? "recorded, not proven: run it here with --request and --rerun" : "claimed, but not backed";
+  return `${red("not verified")}: completed is ${why}`;
+}
 
 export function verifyDelivery(input: Question, context: Context): Promise<Verification> {
   return withWorkFolder(context, (work) => verifyIn(work, input, context));
@@ -117,11 +149,13 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     digests: second?.digests ?? null,
     rerun: second?.report ?? null,
   });
-  const findings = [...archive, ...links, ...judgement.findings];
+  const findings = [...archive, ...links, ...(second?.findings ?? []), ...judgement.findings];
   const whole = !findings.some(({ severity }) => severity === "error");
   const backed = judgement.backed && whole;
+  const allowed = allowedBy(input.allow, { delivery, judgement, whole, backed });
   return {
-    verified: whole && (delivery.status !== "completed" || backed),
+    verified: whole && ((delivery.status === "completed" && backed) || allowed.length > 0),
+    allowed,
     id: target.manifest.id,
     ...(requestId(target, delivery) === undefined ? {} : { request_id: requestId(target, delivery) }),
     status: delivery.status,
@@ -132,6 +166,29 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     rerun:
       second?.report === undefined || second.report === null ? null : toShape(second.report, second.credentialsUsed),
   };
+}
+
+type Allowed = (typeof ALLOWANCES)[number];
+
+interface Weighing {
+  readonly delivery: Delivery;
+  readonly judgement: ReturnType<typeof judgeDelivery>;
+  readonly whole: boolean;
+  readonly backed: boolean;
+}
+
+/** What the person's own word makes good; empty when nothing of it was needed, or not enough of it was given. */
+function allowedBy(allow: readonly Allowed[], { delivery, judgement, whole, backed }: Weighing): Allowed[] {
+  if (!whole || (delivery.status === "completed" && backed)) return [];
+  const has = (name: Allowed) => allow.includes(name);
+  if (delivery.status === "completed") return has("recorded") && judgement.recorded ? ["recorded"] : [];
+  if (delivery.status !== "partial" || !has("partial")) return [];
+  const claimed = judgement.claims.filter(({ kind, status }) => kind === "criterion" && status === "passed");
+  const proven = claimed.length > 0 && claimed.every(({ evidence }) => evidence === "proven");
+  if (proven) return ["partial"];
+  const recorded =
+    claimed.length > 0 && claimed.every(({ evidence }) => evidence === "proven" || evidence === "recorded");
+  return has("recorded") && recorded ? ["recorded", "partial"] : [];
 }
 
 const DAMAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -163,6 +220,7 @@ function damaged(findings: Finding[]): Verification {
     verified: false,
     status: null,
     backed: false,
+    allowed: [],
     gaps: ["the delivery is damaged"],
     claims: [],
     findings,
@@ -207,10 +265,27 @@ function linkFindings(target: OpenedFolder, delivery: Delivery, request: OpenedF
     if (!isFile(target.dir, path) && !isFile(target.dir, `delivery/artifacts/${path}`))
       error("ARTIFACT_MISSING", path, `${path} is listed, but not delivered`);
   }
+  findings.push(...artifactFindings(target.dir, [...created, ...modified]));
   const log = delivery.execution_log?.full_log;
   if (log !== undefined && !isFile(target.dir, log))
     error("ARTIFACT_MISSING", log, `${log} is named as the full log, but not delivered`);
   return findings;
+}
+
+/** What is delivered must be named, and must be where acceptance looks: anything else would come along untested. */
+function artifactFindings(dir: string, listed: readonly string[]): Finding[] {
+  const bare = (path: string) => (path.startsWith(`${ARTIFACTS}/`) ? path.slice(ARTIFACTS.length + 1) : path);
+  const named = new Set(listed.map(bare));
+  const folder = join(dir, ARTIFACTS);
+  if (!existsSync(folder)) return [];
+  return [...listTree(folder).keys()].flatMap((path): Finding[] => {
+    const where = artifactPath(path);
+    if (!isResult(path)) {
+      return [{ code: "ARTIFACT_UNTESTED", severity: "error", path: where, message: `${where} is in no digest` }];
+    }
+    if (named.has(path)) return [];
+    return [{ code: "ARTIFACT_UNLISTED", severity: "error", path: where, message: `${where} is not listed` }];
+  });
 }
 
 function isFile(dir: string, path: string): boolean {
@@ -244,6 +319,8 @@ async function secondLook({ input, context, work, target, delivery, request }: S
       workDir: join(work, "rooms"),
       env: context.env,
       sandbox: input.noSandbox ? "off" : "auto",
+      trials: input.trials,
+      quick: input.quick,
       credentials: credentials.read,
       scrub: credentials.scrub,
       signal: context.signal,
@@ -253,9 +330,19 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const trees =
     report?.digests ??
     buildCleanTree({ base, request: request.dir, plan, result, target: join(work, "clean") }).digests;
+  const rules = readConstraints(request.manifest.harness?.constraints ?? []).rules;
+  const broken = violations(compareTrees(base, result), rules).filter(({ path }) => !plan.isOwnTest(path));
   return {
     checks: plan.checks,
     report,
+    findings: broken.map(
+      ({ path, constraint }): Finding => ({
+        code: "CONSTRAINT_BROKEN",
+        severity: "error",
+        path,
+        message: `${path} was changed against the constraint "${constraint}"`,
+      }),
+    ),
     credentialsUsed: credentials.used(),
     digests: { ...trees, request: await request.digest() },
   };

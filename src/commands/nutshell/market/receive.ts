@@ -30,7 +30,7 @@ export default command({
       about: "key that opens a sealed delivery (default: the daemon's)",
     }),
     rerun: flag(z.boolean().default(false), { about: "run the acceptance again in a clean folder" }),
-    approve: flag(z.boolean().default(false), { about: "pay when it verifies" }),
+    approve: flag(z.boolean().default(false), { about: "run the acceptance here, and pay when it verifies" }),
     reject: flag(z.boolean().default(false), { about: "refuse it" }),
     ...YES,
     ...CLAWNET,
@@ -48,23 +48,28 @@ export default command({
   ],
   examples: [
     [
-      "nutshell receive 3f2a --file work.delivery.nut --rerun --approve --yes",
-      "verify by running the tests again, then pay",
+      "nutshell receive 3f2a --file work.delivery.nut -r task.nut --approve --yes",
+      "verify by running the tests here, then pay",
     ],
   ],
   async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes }, context) {
     if (approve && reject)
       throw new NutError("USAGE", "--approve and --reject exclude each other", { hint: "nutshell receive --help" });
+    if (approve && request === undefined) {
+      throw new NutError("USAGE", "--approve runs the acceptance here, which needs the request as published", {
+        hint: `nutshell receive ${shellWord(id)} --file ${shellWord(file)} --request task.nut --approve`,
+      });
+    }
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
     const bytes = readFileSync(resolve(context.cwd, file));
     await expectSubmitted(market, task, bytes);
-    const verification = await verifyForMarket({ bytes, file, identity, request, rerun }, context);
+    const verification = await verifyForMarket({ bytes, file, identity, request, rerun: rerun || approve }, context);
     const { verified } = verification;
 
     if (approve && !verified) {
       throw new NutError("MARKET_UNPROVEN", "the delivery does not prove what it claims; it was not approved", {
-        hint: `look at it: nutshell verify ${shellWord(file)}   approve all the same: nutshell approve ${task.id}`,
+        hint: `look at it: nutshell verify ${shellWord(file)} --request ${shellWord(request ?? "task.nut")} --rerun   approve all the same: nutshell approve ${task.id}`,
         data: { verification },
       });
     }
