@@ -1,14 +1,16 @@
 // api_test: a script that prints an HTTP response, or an endpoint the request declares, asked by us.
 // Only loopback and declared addresses are ever asked, redirects are not followed, and a body is read up to a limit.
-import { javascriptEngine } from "../process/index.js";
+import { request } from "node:http";
+import { join } from "node:path";
+import type { Environment } from "../process/index.js";
 import type { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { AcceptanceCredential } from "./credential.js";
+import { SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { contains, failed, passed, refuted, skipped } from "./outcome.js";
-import { inRoom, runProgram, type Stage } from "./run-program.js";
-import { logOf } from "./runners/outcomes.js";
-import { SERVE_AND_ASK } from "./serve-and-ask.js";
+import { runBesideService, runProgram, type Stage, serviceOf } from "./run-program.js";
+import { withService } from "./service.js";
 
 const BODY_LIMIT = 1024 * 1024;
 
@@ -41,10 +43,14 @@ export async function runHttpCheck(check: Check, stage: Stage, options: HttpOpti
 
 async function byScript(check: Check, stage: Stage, options: HttpOptions): Promise<Outcome> {
   const base = baseUrl(check, options.endpoints, options.manifest);
-  const env = { ...options.credential?.env, ...(base === null ? {} : { BASE_URL: base }) };
   const { exit_code } = check.expected ?? {};
   const script: Check = { ...check, kind: "shell", expected: exit_code === undefined ? {} : { exit_code } };
-  const { outcome, stdout } = await runProgram(script, stage, { env, network: base === null ? "none" : "host" });
+  const served = check.start !== undefined;
+  const address: Environment = base === null || served ? {} : { BASE_URL: base };
+  const { outcome, stdout } = await (served ? runBesideService : runProgram)(script, stage, {
+    env: { ...options.credential?.env, ...address },
+    network: base === null || served ? "none" : "host",
+  });
   return outcome.status === "passed" ? { ...outcome, ...judge(check, readResponse(stdout)) } : outcome;
 }
 
@@ -96,7 +102,7 @@ async function byRequest(
   }
 }
 
-/** Serves the result and asks it inside one room, so the code under test never sees the real network. */
+/** Serves the result in a room and asks it from here, so that what is read is out of the code's reach. */
 async function byService(
   check: Check,
   method: string,
@@ -104,27 +110,55 @@ async function byService(
   stage: Stage,
   options: HttpOptions,
 ): Promise<Outcome> {
-  const { headers, body } = payload(check, options.credential);
-  const engine = javascriptEngine();
-  const ran = await inRoom(stage, { network: "none" }, async (room) => {
-    const result = await room.run({
-      command: engine.command,
-      args: ["-e", SERVE_AND_ASK],
-      stdin: { text: JSON.stringify({ start: check.start, method, path, headers, body, timeoutMs: check.timeoutMs }) },
-      timeoutMs: check.timeoutMs + 5_000,
-      env: { ...options.credential?.env, ...engine.env },
-      signal: stage.signal,
-    });
-    const log = logOf(result);
-    if (result.reason !== "exited" || result.code !== 0) {
-      const why = result.stderr.text.trim().split("\n").at(-1) || `${check.start} did not serve anything`;
-      return { outcome: { ...failed(why), log } };
-    }
-    const answer = JSON.parse(result.stdout.text) as Answer;
-    const text = `${describeAnswer(answer)}\n--- stderr ---\n${result.stderr.text}`;
-    return { outcome: { ...judge(check, answer), log: text } };
+  const now: Stage = { ...stage, turn: (work) => work() };
+  return stage.turn(async () => {
+    const service = serviceOf(check, options.credential?.env);
+    const question = { method, path, ...payload(check, options.credential), timeoutMs: check.timeoutMs };
+    const { answer, log, lastWords } = await withService(now, service, (line) =>
+      askSocket(join(line, SOCKET), question).catch((error: unknown) => reasonOf(error, check)),
+    );
+    const words = log === "" ? "" : `\n--- the service ---\n${log}`;
+    if (answer === null)
+      return { ...failed(lastWords ?? `${check.start} did not listen on $PORT in time`), log: words };
+    if (typeof answer === "string") return { ...failed(`${check.start}: ${answer}`), log: words };
+    return { ...judge(check, answer), log: `${describeAnswer(answer)}${words}` };
   });
-  return ran.outcome;
+}
+
+interface Question {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly timeoutMs: number;
+}
+
+function askSocket(socketPath: string, { method, path, headers, body, timeoutMs }: Question): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const asked = request(
+      { socketPath, method, path, headers: { host: "127.0.0.1", ...headers }, signal },
+      (response) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        const finish = () => {
+          const named = Object.entries(response.headers).map(([name, value]) => [name, String(value)]);
+          const text = Buffer.concat(chunks).subarray(0, BODY_LIMIT).toString("utf8");
+          resolve({ status: response.statusCode ?? null, headers: Object.fromEntries(named), body: text });
+          asked.destroy();
+        };
+        response.on("data", (chunk: Buffer) => {
+          chunks.push(chunk);
+          size += chunk.length;
+          if (size > BODY_LIMIT) finish();
+        });
+        response.on("end", finish);
+        response.on("error", reject);
+      },
+    );
+    asked.on("error", (error) => reject(signal.aborted ? signal.reason : error));
+    asked.end(body);
+  });
 }
 
 function judge({ expected = {} }: Check, { status, headers, body }: Answer): Outcome {

@@ -4,7 +4,7 @@ import type { AcceptanceCredential, CredentialReader } from "./credential.js";
 import { runHttpCheck } from "./http-check.js";
 import type { Check, CheckPlan, Outcome } from "./model.js";
 import { skipped } from "./outcome.js";
-import { runProgram, type Stage } from "./run-program.js";
+import { runBesideService, runProgram, type Stage } from "./run-program.js";
 import { runSqlCheck } from "./sql-check.js";
 
 export interface CheckSetting {
@@ -41,7 +41,8 @@ async function withCredential(
     return skipped(`credential "${reference}" could not be opened`);
   }
   const network = credential === null ? "none" : "host";
-  return (await runProgram(check, stage, { env: credential?.env, network })).outcome;
+  const run = check.start === undefined ? runProgram : runBesideService;
+  return (await run(check, stage, { env: credential?.env, network })).outcome;
 }
 
 /** The credential a check is handed, by name. */

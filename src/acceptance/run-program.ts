@@ -1,10 +1,13 @@
 // One program of a check, in a room of its own: prepared by a runner, run, and read by that runner.
-import type { Environment, Sandbox } from "../process/index.js";
+import { posix } from "node:path";
+import { type Environment, javascriptEngine, type Sandbox } from "../process/index.js";
+import { FORWARD, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
 import type { Room, Rooms } from "./room/rooms.js";
-import { prepareRun, readRun } from "./runners/index.js";
+import { type PreparedRun, prepareRun, readRun } from "./runners/index.js";
+import { type ServiceOptions, withService } from "./service.js";
 
 /** On what, and in which rooms. */
 export interface Stage {
@@ -20,6 +23,8 @@ export interface Stage {
 export interface ProgramOptions {
   readonly env?: Environment;
   readonly network?: Sandbox["network"];
+  /** A folder that is shared with the room of a service the program asks. */
+  readonly line?: string;
 }
 
 export interface Ran {
@@ -27,9 +32,12 @@ export interface Ran {
   readonly stdout: string;
 }
 
-export function runProgram(check: Check, stage: Stage, { env, network = "none" }: ProgramOptions): Promise<Ran> {
+export function runProgram(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {
   const { tree, rooms, signal } = stage;
-  return inRoom(stage, { network, ptrace: check.needs?.includes("ptrace") === true }, async (room) => {
+  const { network = "none", line } = options;
+  const shared = line === undefined ? {} : { line: { folder: line, access: "read-only" as const } };
+  const ptrace = check.needs?.includes("ptrace") === true;
+  return inRoom(stage, { network, ptrace, ...shared }, async (room) => {
     const { findProgram, answers } = rooms;
     const prepared = await prepareRun(check, tree.view, {
       tree: room.tree,
@@ -38,20 +46,61 @@ export function runProgram(check: Check, stage: Stage, { env, network = "none" }
       answers,
     });
     if ("status" in prepared) return { outcome: prepared, stdout: "" };
-    const { command, args, cwd, stdin, maxOutputBytes, reportFiles } = prepared;
+    const { cwd, stdin, maxOutputBytes, reportFiles } = prepared;
+    const env = { ...prepared.env, ...options.env };
     const result = await room.run({
-      command,
-      args,
+      ...(line === undefined
+        ? { command: prepared.command, args: prepared.args, env }
+        : forwarded(prepared, room, env)),
       cwd,
       stdin,
       maxOutputBytes,
-      env: { ...prepared.env, ...env },
       timeoutMs: check.timeoutMs,
       signal,
     });
     const outcome = readRun(check, prepared, result, room.written(reportFiles));
     return { outcome, stdout: result.stdout.text };
   });
+}
+
+/** The same command, with the service at a port of its own. */
+function forwarded({ command, args }: PreparedRun, room: Room, env: Environment) {
+  const engine = javascriptEngine();
+  return {
+    command: engine.command,
+    args: ["-e", FORWARD, posix.join(room.line, SOCKET), command, ...args],
+    env: { ...env, ...engine.env },
+  };
+}
+
+/** A program that asks a service: each in a room of its own. */
+export async function runBesideService(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {
+  if (!stage.tree.view.exists(check.start!)) return { outcome: failed(`${check.start} does not exist`), stdout: "" };
+  // The service waits for its turn with whoever asks it, not before.
+  const now: Stage = { ...stage, turn: (work) => work() };
+  return stage.turn(async () => {
+    const service = serviceOf(check, options.env);
+    const { answer, log, lastWords } = await withService(now, service, (line) =>
+      runProgram(check, now, { ...options, line }),
+    );
+    if (answer !== null) return answer;
+    return { outcome: { ...failed(lastWords ?? `${check.start} did not listen on $PORT in time`), log }, stdout: "" };
+  });
+}
+
+/** The script that serves the result, as a service. */
+export function serviceOf({ start, timeoutMs }: Check, env: Environment = {}): ServiceOptions {
+  const engine = javascriptEngine();
+  return {
+    command: (line) => ({
+      command: engine.command,
+      args: ["-e", SERVE],
+      env: { ...env, ...engine.env },
+      stdin: { text: JSON.stringify({ start, socket: posix.join(line, SOCKET), timeoutMs }) },
+    }),
+    ready: SOCKET,
+    timeoutMs,
+  };
 }
 
 /** Opens a room when it is this run's turn, and closes it. Tests that were changed meanwhile say nothing. */

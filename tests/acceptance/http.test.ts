@@ -2,8 +2,10 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readResponse } from "../../src/acceptance/http-check.js";
+import { bwrapAvailable } from "../../src/process/index.js";
 import { type Bench, bench } from "./room.js";
 
+const held = await bwrapAvailable(process.env);
 let asked: string[] = [];
 const server = createServer((request, response) => {
   asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? "-"}`);
@@ -119,6 +121,42 @@ describe("api_test with an endpoint", () => {
       { id: "dead", status: "failed", reason: "tests/dead.sh ended with 9 before it could be asked" },
     ]);
     expect(results[0]!.proves_nothing).toBeUndefined();
+  });
+});
+
+describe("a check that asks a program of its own", () => {
+  const server = (answer: string) =>
+    `require("node:http").createServer((q, r) => r.end(${answer})).listen(process.env.PORT, "127.0.0.1");\n`;
+  const ASK = "fetch(process.env.BASE_URL).then((r) => r.text()).then((t) => { if (t !== '5') process.exit(1); });\n";
+
+  it("asks it from another room, which the program cannot see", async () => {
+    const seen =
+      'require("node:fs").readdirSync("/proc").filter((n) => /^\\d+$/.test(n) && /ask[.]mjs/.test(require("node:fs").readFileSync("/proc/" + n + "/cmdline", "utf8"))).length === 0 ? "5" : "seen"';
+    const { accept } = make(
+      [
+        { id: "script", type: "shell", script: "tests/ask.mjs", start: "tests/start.sh" },
+        {
+          id: "api",
+          type: "api_test",
+          script: "tests/curl.mjs",
+          start: "tests/start.sh",
+          expected: { body_contains: "5" },
+        },
+      ],
+      {
+        "tests/start.sh": "exec node files/server.js\n",
+        "tests/ask.mjs": `#!/usr/bin/env node\n${ASK}`,
+        "tests/curl.mjs":
+          "#!/usr/bin/env node\nfetch(process.env.BASE_URL).then(async (r) => console.log('HTTP/1.1 ' + r.status + ' OK\\nx-a: 1\\n\\n' + (await r.text())));\n",
+        "files/server.js": server('"4"'),
+      },
+      { "files/server.js": server(held ? seen : '"5"') },
+    );
+    const { results } = await accept();
+    expect(results).toMatchObject([
+      { id: "script", status: "passed", before: "failed" },
+      { id: "api", status: "passed", before: "failed" },
+    ]);
   });
 });
 

@@ -265,57 +265,36 @@ describe("test frameworks", () => {
   it("names the runner that is missing", async () => {
     const { outcomes, folder } = make(
       [
-        { id: "go", type: "go-test", script: "files/add_test.go" },
         { id: "jest", type: "jest", script: "tests/a.test.js" },
         { id: "pytest", type: "pytest", script: "tests/test_a.py" },
       ],
-      { "files/add_test.go": "", "tests/a.test.js": "", "tests/test_a.py": "" },
+      { "tests/a.test.js": "", "tests/test_a.py": "" },
       {},
     );
     expect(await outcomes({ env: { PATH: folder }, sandbox: "off" })).toEqual({
-      go: "skipped: go is not installed",
       jest: "skipped: jest is not installed",
       pytest: "skipped: pytest is not installed",
     });
   });
 
-  it.skipIf(!pytest)("runs pytest (needs pytest)", async () => {
-    const { outcomes } = make(
-      [
-        { id: "adds", type: "pytest", script: "tests/test_add.py" },
-        { id: "empty", type: "pytest", script: "tests/test_none.py" },
-      ],
-      {
-        "tests/test_add.py":
-          "import sys\nsys.path.insert(0, 'files')\n\ndef test_add():\n    from add import add\n    assert add(1, 2) == 3\n",
-        "tests/test_none.py": "",
-        "files/add.py": "def add(a, b):\n    return 0\n",
-      },
-      { "files/add.py": "def add(a, b):\n    return a + b\n" },
-    );
-    expect(await outcomes()).toEqual({ adds: "passed", empty: "failed: no tests were collected" });
-  });
-
-  it("runs jest from PATH or, saying so, from the tree", async () => {
-    const fake = '#!/bin/sh\n[ "$1" = --version ] && echo 30 && exit 0\necho "ran $*"; grep -q done files/state\n';
-    const { outcomes, folder } = make(
-      [
+  it.skipIf(!pytest)(
+    "runs pytest (needs pytest)",
+    async () => {
+      const { outcomes } = make(
+        [
+          { id: "adds", type: "pytest", script: "tests/test_add.py" },
+          { id: "empty", type: "pytest", script: "tests/test_none.py" },
+        ],
         {
-          id: "jest",
-          type: "jest",
-          script: "tests/a.test.js",
-          expected: { stdout_contains: "ran --runTestsByPath tests/a.test.js" },
+          "tests/test_add.py":
+            "import sys\nsys.path.insert(0, 'files')\n\ndef test_add():\n    from add import add\n    assert add(1, 2) == 3\n",
+          "tests/test_none.py": "",
+          "files/add.py": "def add(a, b):\n    return 0\n",
         },
-      ],
-      { "tests/a.test.js": "", "files/state": "todo" },
-      { "files/state": "done" },
-    );
-    const { chmodSync, mkdirSync, writeFileSync } = await import("node:fs");
-    mkdirSync(join(folder, "bin"));
-    writeFileSync(join(folder, "bin/jest"), fake);
-    chmodSync(join(folder, "bin/jest"), 0o755);
-    expect(await outcomes({ env: { PATH: `${join(folder, "bin")}:/usr/bin:/bin` }, sandbox: "off" })).toEqual({
-      jest: "passed",
-    });
-  });
+        { "files/add.py": "def add(a, b):\n    return a + b\n" },
+      );
+      expect(await outcomes()).toEqual({ adds: "passed", empty: "failed: no tests were collected" });
+    },
+    180_000,
+  );
 });

@@ -23,6 +23,7 @@ import {
   type Environment,
   findBwrap,
   findProgram,
+  javascriptEngine,
   type Mount,
   overlayPlace,
   runChild,
@@ -39,6 +40,7 @@ import { listWritten, readWritten } from "./written-files.js";
 export const HOME = "/home/user";
 export const TREE = `${HOME}/project`;
 export const REPORTS = "/var/tmp/report";
+const LINE = "/var/tmp/line";
 
 /** How much a room's home and temporary folder may hold, each. */
 const MEMORY_FOLDER_BYTES = 1024 ** 3;
@@ -59,12 +61,16 @@ export interface RoomOptions {
   readonly network: Sandbox["network"];
   /** The check is a debugger. */
   readonly ptrace?: boolean;
+  /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
+  readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
 }
 
 export interface Room {
   /** Absolute paths as commands in the room know them. */
   readonly tree: string;
   readonly reports: string;
+  /** The folder that is shared with another room. */
+  readonly line: string;
   run(command: RoomCommand): Promise<ChildResult>;
   /** What the run wrote, by paths as the room knows them; one that ends with `/` stands for its `.xml` files. */
   written(paths: readonly string[]): Map<string, Uint8Array>;
@@ -187,6 +193,7 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
   const before = guardsBefore(tree, sandboxed, layered ? null : copy);
   return {
     ...inside,
+    line: sandboxed ? LINE : (options.line?.folder ?? ""),
     run: ({ cwd = "", env, ...command }) =>
       runChild({
         ...command,
@@ -251,8 +258,16 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...cover.frozen.map(bound("read-only")),
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
       { access: "writable", path: REPORTS, from: outside.reports },
+      ...(options.line === undefined ? [] : lineMounts(options.line)),
     ],
   };
+}
+
+function lineMounts({ folder, access }: NonNullable<RoomOptions["line"]>): Mount[] {
+  return [
+    { access: "read-only", path: javascriptEngine().command },
+    { access, path: LINE, from: folder },
+  ];
 }
 
 /** What of the layers is not there, as the overlay's maker reads it. */
