@@ -113,7 +113,7 @@ async function writeDelivery(forgery: Forgery = {}): Promise<void> {
     acceptance_results: {
       criteria: [
         { id: "AC-1", status: "passed", evidence, log: "delivery/logs/AC-1.log" },
-        { id: "AC-2", status: "unknown" },
+        { id: "AC-2", status: "passed", evidence: "judged", reason: "Ada read it and smiled" },
       ],
       checklist: [{ item: CHECKLIST[0], status: "passed", evidence: "judged", note }],
     },
@@ -240,22 +240,73 @@ describe("nutshell verify", () => {
     return { code: result.code, ...JSON.parse(result.out) };
   };
 
-  it("verifies an honest delivery, and again by running it", async () => {
+  it("calls a record recorded, and proven only what it ran itself", async () => {
     await writeDelivery();
-    expect(await verify("-r", "request.nut")).toMatchObject({
+    const claims = [
+      { kind: "criterion", id: "AC-1", status: "passed", evidence: "recorded" },
+      { kind: "criterion", id: "AC-2", status: "passed", evidence: "judged" },
+      { kind: "checklist", id: "it is polite", status: "passed", evidence: "judged" },
+    ];
+    expect(await verify("-r", "request.nut")).toMatchObject({ code: 1, verified: false, backed: false, claims });
+    expect(await verify("-r", "request.nut", "--allow", "recorded")).toMatchObject({
       code: 0,
       verified: true,
-      backed: true,
+      backed: false,
+      allowed: ["recorded"],
       findings: [],
-      claims: [
-        { kind: "criterion", id: "AC-1", status: "passed", evidence: "proven" },
-        { kind: "criterion", id: "AC-2", status: "unknown", evidence: "said" },
-        { kind: "checklist", id: "it is polite", status: "passed", evidence: "judged" },
-      ],
     });
     const again = await verify("-r", "request", "--rerun");
-    expect(again).toMatchObject({ code: 0, verified: true, rerun: { counts: { passed: 1, proven: 1 } } });
+    expect(again).toMatchObject({ code: 0, verified: true, allowed: [], rerun: { counts: { passed: 1, proven: 1 } } });
     expect(again.claims[0]).toMatchObject({ evidence: "proven", rerun: "passed" });
+  });
+
+  it("proves nothing by a quick run", async () => {
+    await writeDelivery();
+    const quick = await verify("-r", "request", "--rerun", "--quick");
+    expect(quick).toMatchObject({ code: 1, verified: false, backed: false });
+    expect(quick.claims[0]).toMatchObject({ evidence: "recorded", rerun: "passed" });
+  });
+
+  it("verifies a delivery that carries no record of its own, by running it", async () => {
+    await writeDelivery({
+      edit: (r) => {
+        const { checklist } = r.acceptance_results as { checklist: unknown };
+        r.acceptance_results = {
+          checklist,
+          criteria: [{ id: "AC-2", status: "passed", evidence: "judged", reason: "read" }],
+        };
+        r.digests = undefined;
+      },
+    });
+    expect(await verify("-r", "request")).toMatchObject({ code: 1, verified: false });
+    expect(await verify("-r", "request", "--rerun")).toMatchObject({ code: 0, verified: true, backed: true });
+  });
+
+  it("asks a person's criteria of a person, whatever the delivery says", async () => {
+    await writeDelivery({
+      edit: (r) => {
+        (r.acceptance_results as { criteria: object[] }).criteria[1] = {
+          id: "AC-2",
+          status: "passed",
+          evidence: "proven",
+        };
+      },
+    });
+    const said = await verify("-r", "request", "--rerun");
+    expect(said).toMatchObject({ code: 1, verified: false });
+    expect(said.gaps.join()).toContain("AC-2 is said");
+  });
+
+  it.each([
+    ["delivery/artifacts/files/extra.sh", "ARTIFACT_UNLISTED"],
+    ["delivery/artifacts/files/__pycache__/x.pyc", "ARTIFACT_UNTESTED"],
+  ])("sees %s, which came along untested", async (path, code) => {
+    await writeDelivery();
+    put(join(folder, "delivery"), { [path]: "surprise\n" });
+    await packFolder(join(folder, "delivery"), { output: join(folder, "delivery.nut") });
+    const said = await verify("-r", "request", "--rerun");
+    expect(said).toMatchObject({ code: 1, verified: false });
+    expect(said.findings).toContainEqual(expect.objectContaining({ code, path, severity: "error" }));
   });
 
   it("refutes a lie by running it", async () => {
@@ -285,7 +336,7 @@ describe("nutshell verify", () => {
           (r.acceptance_results as { criteria: { proves_nothing?: boolean }[] }).criteria[0]!.proves_nothing = true;
         },
       },
-      "nothing is proven that the untouched request would not pass",
+      "AC-1 is recorded, not proven: not run here",
     ],
   ])("does not take %s for completed", async (_, forgery, gap) => {
     await writeDelivery(forgery);
@@ -294,14 +345,16 @@ describe("nutshell verify", () => {
     expect(said.gaps).toContain(gap);
   });
 
-  it("lets partial be partial", async () => {
-    await writeDelivery({ status: "partial", evidence: "said" });
-    expect(await verify("-r", "request.nut")).toMatchObject({
+  it("takes partial work only when that is allowed, and only as far as its claims hold", async () => {
+    await writeDelivery({ status: "partial" });
+    expect(await verify("-r", "request", "--rerun")).toMatchObject({ code: 1, verified: false, status: "partial" });
+    expect(await verify("-r", "request", "--rerun", "--allow", "partial")).toMatchObject({
       code: 0,
       verified: true,
-      backed: false,
-      status: "partial",
+      allowed: ["partial"],
     });
+    await writeDelivery({ status: "failed" });
+    expect(await verify("-r", "request", "--rerun", "--allow", "partial")).toMatchObject({ code: 1, verified: false });
   });
 
   it.each<[string, Forgery, string, string]>([

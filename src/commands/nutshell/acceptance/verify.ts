@@ -184,11 +184,11 @@ function allowedBy(allow: readonly Allowed[], { delivery, judgement, whole, back
   if (delivery.status === "completed") return has("recorded") && judgement.recorded ? ["recorded"] : [];
   if (delivery.status !== "partial" || !has("partial")) return [];
   const claimed = judgement.claims.filter(({ kind, status }) => kind === "criterion" && status === "passed");
-  const proven = claimed.length > 0 && claimed.every(({ evidence }) => evidence === "proven");
-  if (proven) return ["partial"];
-  const recorded =
-    claimed.length > 0 && claimed.every(({ evidence }) => evidence === "proven" || evidence === "recorded");
-  return has("recorded") && recorded ? ["recorded", "partial"] : [];
+  const rest = (...evidence: string[]) =>
+    claimed.some((claim) => claim.evidence === evidence[0]) &&
+    claimed.every((claim) => claim.evidence === "judged" || evidence.includes(claim.evidence));
+  if (rest("proven")) return ["partial"];
+  return has("recorded") && rest("recorded", "proven") ? ["recorded", "partial"] : [];
 }
 
 const DAMAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
