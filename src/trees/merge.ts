@@ -3,10 +3,10 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { foldersAbove, isText } from "../files/index.js";
+import { isText } from "../files/index.js";
 import { runChild } from "../process/index.js";
 import type { Objects } from "./objects.js";
-import { type Change, sameEntry, type Tree, type TreeEntry } from "./tree.js";
+import { type Change, sameEntry, type Tree, type TreeEntry, withoutNeededFolders } from "./tree.js";
 
 export interface Conflict {
   readonly path: string;
@@ -51,7 +51,7 @@ export async function mergeChanges(input: MergeInput): Promise<Merge> {
       changes.push({ path: change.path, kind: kindOf(now, merged.after), before: now, after: merged.after });
     }
   }
-  return { changes: withoutOrphans(changes, input.main), conflicts };
+  return { changes: withoutNeededFolders(changes, input.main), conflicts };
 }
 
 /** Something that is no folder where this path needs one. */
@@ -63,18 +63,6 @@ function blockedBy(path: string, main: Tree): string | undefined {
 
 const kindOf = (before: TreeEntry | null, after: TreeEntry | null): Change["kind"] =>
   before === null ? "created" : after === null ? "deleted" : "modified";
-
-/** A folder may only go when nothing that stays lies in it. */
-function withoutOrphans(changes: readonly Change[], main: Tree): Change[] {
-  const isFolderGone = ({ before, after }: Change) => after === null && before?.type === "folder";
-  if (!changes.some(isFolderGone)) return [...changes];
-  const deletedPaths = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
-  const staying = [...main.entries.keys(), ...changes.map(({ path }) => path)].filter(
-    (path) => !deletedPaths.has(path),
-  );
-  const neededFolders = foldersAbove(staying);
-  return changes.filter((change) => !(isFolderGone(change) && neededFolders.has(change.path)));
-}
 
 interface Merged {
   /** undefined leaves the main tree's entry as it is. */

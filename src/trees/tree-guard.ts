@@ -5,13 +5,22 @@ import { chmodSync, cpSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSy
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../files/index.js";
 import { Objects } from "./objects.js";
-import { type Change, compareTrees, fileChanges, lookAt, type Tree, type TreeEntry } from "./tree.js";
+import {
+  type Change,
+  compareTrees,
+  fileChanges,
+  lookAt,
+  type Tree,
+  type TreeEntry,
+  withoutNeededFolders,
+} from "./tree.js";
 
 /** Beyond these a tree is watched but its bytes are not kept: changes are reported, not put back. */
 const MAX_BYTES = 512 * 1024 * 1024;
 const MAX_ENTRIES = 50_000;
 
 /** Never looked at: version control's own, our own, and what package managers make. */
+const STATE = ".nexus/state";
 const SKIPPED = new Set([".git", "node_modules", ".venv", "venv", "__pycache__", ".pytest_cache"]);
 
 /** Where the project is, and where the harness keeps its own files. */
@@ -38,12 +47,13 @@ export interface TreeComparison {
 
 export function keepTree(layout: Layout, agentId: string): void {
   const folder = placeOf(layout, agentId);
+  // Before the look, or our own folder would be a change.
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   const skipped = ignoredFolders(layout.root);
   const tree = lookAt(layout.root, { skip: skipper(skipped) });
   const size = [...tree.entries.values()].reduce((sum, entry) => sum + entry.size, 0);
   const bytes = size <= MAX_BYTES && tree.entries.size <= MAX_ENTRIES;
-  rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true });
   if (bytes) {
     const objects = new Objects(join(folder, "objects"), join(folder, "objects"));
     for (const [path, entry] of tree.entries) objects.keep(join(layout.root, path), entry);
@@ -67,43 +77,50 @@ export function compareTree(
   const before: Tree = { entries: new Map(record.entries), takenMs: record.takenMs };
   const after = lookAt(layout.root, { before, skip: skipper(record.skipped) });
   const changes = compareTrees(before, after);
-  const agentChanges = changes.filter(({ path }) => mine(path));
-  const copy =
-    revert && record.bytes && agentChanges.length > 0
-      ? putBack(layout, folder, agentChanges, agentId, record.modes)
-      : null;
+  const undo = undoing(
+    changes.filter(({ path }) => mine(path)),
+    after,
+  );
+  const isPutBack = revert && record.bytes && undo.length > 0;
+  const copy = isPutBack ? putBack(layout, folder, undo, agentId, record.modes) : null;
   rmSync(folder, { recursive: true, force: true });
   const names = (list: readonly Change[]) => fileChanges(list).map(({ path }) => path);
-  return { changed: names(changes), reverted: copy === null ? [] : names(agentChanges), copy };
+  return { changed: names(changes), reverted: copy === null ? [] : names(undo), copy };
+}
+
+/** What takes changes back: folders in which others have put something, or the harness its state, stay. */
+function undoing(changes: readonly Change[], now: Tree): Change[] {
+  const undo = changes.map(
+    ({ path, before, after }): Change => ({ path, kind: "modified", before: after, after: before }),
+  );
+  const state: TreeEntry = { type: "folder", executable: false, size: 0, hash: "" };
+  return withoutNeededFolders(undo, { ...now, entries: new Map(now.entries).set(STATE, state) });
 }
 
 function putBack(
   layout: Layout,
   folder: string,
-  changes: readonly Change[],
+  undo: readonly Change[],
   agentId: string,
   modes: TreeRecord["modes"],
 ): string {
   const copy = join(layout.own, "reverted", safeName(agentId));
-  for (const { path, after } of changes) {
-    if (after === null || after.type !== "file") continue;
+  for (const { path, before } of undo) {
+    if (before === null || before.type !== "file") continue;
     mkdirSync(dirname(join(copy, path)), { recursive: true });
     cpSync(join(layout.root, path), join(copy, path), { force: true });
   }
   const objects = new Objects(join(folder, "objects"), join(folder, "objects"));
-  objects.apply(
-    layout.root,
-    changes.map(({ path, before, after }) => ({ path, kind: "modified" as const, before: after, after: before })),
-  );
-  for (const { path, before } of changes) {
-    if (before?.type === "file" && modes[path] !== undefined) chmodSync(join(layout.root, path), modes[path]);
+  objects.apply(layout.root, undo);
+  for (const { path, after } of undo) {
+    if (after?.type === "file" && modes[path] !== undefined) chmodSync(join(layout.root, path), modes[path]);
   }
   return copy;
 }
 
 function skipper(skipped: readonly string[]): (path: string) => boolean {
   const ignored = new Set(skipped);
-  return (path) => path === ".nexus/state" || SKIPPED.has(path.slice(path.lastIndexOf("/") + 1)) || ignored.has(path);
+  return (path) => path === STATE || SKIPPED.has(path.slice(path.lastIndexOf("/") + 1)) || ignored.has(path);
 }
 
 /** Folders git ignores as a whole: build output. Ignored single files (`.env`) are still watched. */

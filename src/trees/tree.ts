@@ -128,6 +128,18 @@ export function withChanges(tree: Tree, changes: readonly Change[]): Tree {
   return { entries, takenMs: tree.takenMs };
 }
 
+/** Without the removal of folders in which something stays when the changes are applied to `tree`. */
+export function withoutNeededFolders(changes: readonly Change[], tree: Tree): Change[] {
+  const isFolderGone = ({ before, after }: Change) => after === null && before?.type === "folder";
+  if (!changes.some(isFolderGone)) return [...changes];
+  const deletedPaths = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
+  const staying = [...tree.entries.keys(), ...changes.map(({ path }) => path)].filter(
+    (path) => !deletedPaths.has(path),
+  );
+  const neededFolders = foldersAbove(staying);
+  return changes.filter((change) => !(isFolderGone(change) && neededFolders.has(change.path)));
+}
+
 /** Whether every folder above a path is a real one: a link there leads out of the tree. */
 export function parentsAreFolders(folder: string, path: string): boolean {
   const parts = path.split("/").slice(0, -1);

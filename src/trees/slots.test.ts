@@ -1,0 +1,131 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { gitFacts } from "./git-facts.js";
+import { Objects } from "./objects.js";
+import { isResult } from "./result-tree.js";
+import { Slots } from "./slots.js";
+import { type Change, compareTrees, fileChanges, lookAt } from "./tree.js";
+
+let root: string;
+let slots: Slots;
+let objects: Objects;
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), "nut-slots-"));
+  put("base", { "a.txt": "a", "d/b.txt": "b" });
+  objects = new Objects(join(root, "objects"), join(root, "base"));
+  slots = newSlots();
+});
+afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+const newSlots = () => new Slots({ folder: join(root, "slots"), base: join(root, "base"), objects, counts: isResult });
+function put(folder: string, files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(root, folder, path)), { recursive: true });
+    writeFileSync(join(root, folder, path), text);
+  }
+}
+const kinds = (changes: readonly Change[]) => fileChanges(changes).map(({ path, kind }) => `${kind} ${path}`);
+/** A version of the main tree in which one file is new. */
+function version(path: string, text: string): Change[] {
+  put("next", { [path]: text });
+  const changes = compareTrees(lookAt(mkdtempSync(join(root, "none-"))), lookAt(join(root, "next")));
+  objects.keepChanges(join(root, "next"), changes);
+  rmSync(join(root, "next"), { recursive: true });
+  return changes;
+}
+
+describe("slots", () => {
+  it("give each agent a tree of its own that holds every version so far", () => {
+    const versions = [version("one.txt", "1"), version("two.txt", "2")];
+    const [one, two] = [slots.take(versions), slots.take(versions.slice(0, 1))];
+    expect(one.path).not.toBe(two.path);
+    expect(readdirSync(one.path).sort()).toEqual(["a.txt", "d", "one.txt", "two.txt"]);
+    expect(readdirSync(two.path).sort()).toEqual(["a.txt", "d", "one.txt"]);
+    expect(slots.changes(one)).toEqual([]);
+  });
+
+  it("tell what the agent changed and nothing else, and take it back for the next one", () => {
+    const slot = slots.take([]);
+    put(`slots/${slot.name}`, { "a.txt": "changed", "new.txt": "new", "node_modules/x/i.js": "x" });
+    rmSync(join(slot.path, "d"), { recursive: true });
+    expect(kinds(slots.changes(slot))).toEqual(["modified a.txt", "deleted d/b.txt", "created new.txt"]);
+    slots.release(slot);
+    const next = slots.take([version("one.txt", "1")]);
+    expect(next.path).toBe(slot.path);
+    expect(compareTrees(lookAt(join(root, "base")), lookAt(next.path)).map(({ path }) => path)).toEqual(["one.txt"]);
+    expect(slots.changes(next)).toEqual([]);
+  });
+
+  it("see an edit made after the last look, when they take it back", () => {
+    const slot = slots.take([]);
+    put(`slots/${slot.name}`, { "a.txt": "changed" });
+    slots.release(slot);
+    expect(readFileSync(join(slots.take([]).path, "a.txt"), "utf8")).toBe("a");
+  });
+
+  it("give up a repository whose hooks or branches were moved", () => {
+    execFileSync("git", ["init", "-q", join(root, "base")]);
+    const slot = slots.take([]);
+    put(`slots/${slot.name}`, { ".git/hooks/post-checkout": "#!/bin/sh\n" });
+    slots.release(slot);
+    expect(existsSync(slot.path)).toBe(false);
+    const next = slots.take([]);
+    expect(existsSync(join(next.path, ".git/hooks/post-checkout"))).toBe(false);
+  });
+
+  it("adopt what a killed process left, by a name of theirs and once, and sweep the rest", () => {
+    put("slots/slot-1", { "a.txt": "half done", "d/b.txt": "b" });
+    put("slots/slot-2", { "a.txt": "a" });
+    put("elsewhere", { "a.txt": "x" });
+    const start = lookAt(join(root, "base"));
+    expect(slots.adopt("../elsewhere", [], start)).toBeNull();
+    expect(slots.adopt("slot-9", [], start)).toBeNull();
+    const slot = slots.adopt("slot-1", [], start)!;
+    expect(slots.adopt("slot-1", [], start)).toBeNull();
+    expect(kinds(slots.changes(slot))).toEqual(["modified a.txt"]);
+    slots.sweep();
+    expect(readdirSync(join(root, "slots"))).toEqual(["slot-1"]);
+    expect(slots.take([]).name).not.toBe("slot-1");
+  });
+});
+
+describe("gitFacts", () => {
+  const git = (path: string) => join(root, "base/.git", path);
+  beforeEach(() => execFileSync("git", ["init", "-q", join(root, "base")]));
+  const facts = () => gitFacts(join(root, "base"))!;
+
+  it.each<[string, () => void]>([
+    ["a hook", () => writeFileSync(git("hooks/pre-commit"), "#!/bin/sh\n", { mode: 0o755 })],
+    ["the configuration", () => appendFileSync(git("config"), "[core]\n\tfsmonitor = evil\n")],
+    ["attributes", () => writeFileSync(git("info/attributes"), "* filter=evil\n")],
+    ["alternates", () => writeFileSync(git("objects/info/alternates"), "/elsewhere\n")],
+  ])("tell when %s is changed, which git obeys", (_what, change) => {
+    const before = facts();
+    change();
+    expect(facts().trusted).not.toBe(before.trusted);
+    expect(facts().refs).toBe(before.refs);
+  });
+
+  it("tell when a branch or HEAD is moved, and nothing of a folder that is no repository", () => {
+    const before = facts();
+    writeFileSync(git("HEAD"), "ref: refs/heads/other\n");
+    const moved = facts();
+    expect(moved.refs).not.toBe(before.refs);
+    writeFileSync(git("refs/heads/x"), `${"0".repeat(40)}\n`);
+    expect(facts().refs).not.toBe(moved.refs);
+    expect(facts().trusted).toBe(before.trusted);
+    expect(gitFacts(join(root, "base/d"))).toBeNull();
+  });
+});

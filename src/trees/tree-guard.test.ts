@@ -1,0 +1,151 @@
+import { execFileSync } from "node:child_process";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { compareTree, keepTree } from "./tree-guard.js";
+
+let folder: string;
+let layout: { root: string; own: string };
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "nut-guard-"));
+  layout = { root: join(folder, "project"), own: join(folder, "project/.nexus/state") };
+  put({ "a.txt": "a", "d/b.txt": "b", "run.sh": "#!", "secret.env": "key" });
+  chmodSync(at("run.sh"), 0o755);
+  chmodSync(at("secret.env"), 0o600);
+  symlinkSync("a.txt", at("link"));
+  mkdirSync(at("empty"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const at = (path: string) => join(layout.root, path);
+function put(files: Record<string, string>): void {
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(at(path)), { recursive: true });
+    writeFileSync(at(path), text);
+  }
+}
+const read = (path: string) => readFileSync(at(path), "utf8");
+const mode = (path: string) => statSync(at(path)).mode & 0o777;
+const compare = (options: Partial<Parameters<typeof compareTree>[2]> = {}) =>
+  compareTree(layout, "tester-1", { revert: true, mine: () => true, ...options });
+
+describe("a role that may not edit", () => {
+  it("leaves nothing behind: content, modes, links, folders, files of its own", () => {
+    keepTree(layout, "tester-1");
+    put({ "a.txt": "changed", "new/file.txt": "new", "secret.env": "stolen" });
+    rmSync(at("d"), { recursive: true });
+    chmodSync(at("run.sh"), 0o644);
+    chmodSync(at("secret.env"), 0o644);
+    rmSync(at("link"));
+    symlinkSync("/etc/passwd", at("link"));
+    rmSync(at("empty"), { recursive: true });
+    const report = compare();
+    expect(report?.reverted).toEqual(["a.txt", "d/b.txt", "empty", "link", "new/file.txt", "run.sh", "secret.env"]);
+    expect(report?.changed).toEqual(report?.reverted);
+    expect([read("a.txt"), read("d/b.txt"), read("secret.env")]).toEqual(["a", "b", "key"]);
+    expect([mode("run.sh"), mode("secret.env"), mode("a.txt")]).toEqual([0o755, 0o600, 0o644]);
+    expect(readlinkSync(at("link"))).toBe("a.txt");
+    expect([existsSync(at("new")), existsSync(at("empty"))]).toEqual([false, true]);
+  });
+
+  it("finds its own version kept beside, and is told where", () => {
+    keepTree(layout, "tester-1");
+    put({ "a.txt": "changed", "new.txt": "new" });
+    const copy = compare()?.copy;
+    expect(copy).toBe(join(layout.own, "reverted/tester-1"));
+    expect(readFileSync(join(copy!, "a.txt"), "utf8")).toBe("changed");
+    expect(readFileSync(join(copy!, "new.txt"), "utf8")).toBe("new");
+  });
+
+  it("cannot hide an edit behind an old time and an equal size", async () => {
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    keepTree(layout, "tester-1");
+    const old = new Date(Date.now() - 3_600_000);
+    put({ "a.txt": "z" });
+    utimesSync(at("a.txt"), old, old);
+    expect(compare()?.reverted).toEqual(["a.txt"]);
+    expect(read("a.txt")).toBe("a");
+  });
+
+  it("does no harm outside by putting a link in the place of a folder", () => {
+    keepTree(layout, "tester-1");
+    const outside = join(folder, "outside");
+    renameSync(at("d"), outside);
+    writeFileSync(join(outside, "b.txt"), "not in the project");
+    symlinkSync(outside, at("d"));
+    compare();
+    expect(read("d/b.txt")).toBe("b");
+    expect(readFileSync(join(outside, "b.txt"), "utf8")).toBe("not in the project");
+  });
+
+  it("is only reported when nothing may be put back, or when somebody else made the change", () => {
+    keepTree(layout, "tester-1");
+    put({ "a.txt": "changed" });
+    expect(compare({ revert: false })).toEqual({ changed: ["a.txt"], reverted: [], copy: null });
+    expect(read("a.txt")).toBe("changed");
+    keepTree(layout, "tester-1");
+    put({ "a.txt": "theirs", "d/b.txt": "mine" });
+    expect(compare({ mine: (path) => path !== "a.txt" })).toMatchObject({
+      changed: ["a.txt", "d/b.txt"],
+      reverted: ["d/b.txt"],
+    });
+    expect([read("a.txt"), read("d/b.txt")]).toEqual(["theirs", "b"]);
+  });
+});
+
+it("leaves what somebody else has put into a folder of the agent's", () => {
+  keepTree(layout, "tester-1");
+  put({ "new/theirs.txt": "theirs", "new/deep/mine.txt": "mine" });
+  expect(compare({ mine: (path) => path !== "new/theirs.txt" })?.reverted).toEqual(["new/deep/mine.txt"]);
+  expect(read("new/theirs.txt")).toBe("theirs");
+  expect(existsSync(at("new/deep"))).toBe(false);
+});
+
+describe("the guard", () => {
+  it("has nothing to say about an agent it did not see start, and forgets what it compared", () => {
+    expect(compare()).toBeNull();
+    keepTree(layout, "tester-1");
+    expect(compare()).toEqual({ changed: [], reverted: [], copy: null });
+    expect(compare()).toBeNull();
+    expect(readdirSync(join(layout.own, "trees"))).toEqual([]);
+  });
+
+  it("looks past what programs make, and at single files git ignores", () => {
+    put({ ".gitignore": "build/\n.env\n", "build/out.js": "1", ".env": "secret" });
+    execFileSync("git", ["init", "-q", layout.root]);
+    keepTree(layout, "tester-1");
+    put({
+      "build/out.js": "2",
+      "node_modules/x/index.js": "x",
+      "__pycache__/x.pyc": "x",
+      ".nexus/state/tasks.json": "{}",
+      ".git/description": "x",
+      ".env": "changed",
+    });
+    expect(compare()?.changed).toEqual([".env"]);
+    expect(read("build/out.js")).toBe("2");
+  });
+
+  it.each(["../../escape", "a/b", "", "x".repeat(300), "é\0"])("keeps to its folder for an agent called %j", (id) => {
+    keepTree(layout, id);
+    put({ "a.txt": "changed" });
+    const report = compareTree(layout, id, { revert: true, mine: () => true });
+    expect(dirname(report!.copy!)).toBe(join(layout.own, "reverted"));
+    expect(readdirSync(folder)).toEqual(["project"]);
+  });
+});
