@@ -54,11 +54,11 @@ export function planChecks(request: string, manifest: Manifest): CheckPlan {
 }
 
 function toCheck(criterion: Criterion, framework: CheckKind, automatic: boolean): Check {
-  const known = KINDS.find((kind) => kind === criterion.type);
+  const kind = KINDS.find((name) => name === criterion.type);
   const runs = criterion.script !== undefined || criterion.command !== undefined;
   return {
     ...criterion,
-    kind: known ?? (runs ? framework : null),
+    kind: kind ?? (runs ? framework : null),
     timeoutMs: (criterion.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS) * 1000,
     automatic: criterion.auto_verifiable ?? automatic,
   };
@@ -73,13 +73,13 @@ function kindOfScript(script: string, framework: CheckKind): CheckKind {
 }
 
 function assertDistinct(checks: readonly Check[], file: string): void {
-  const seen = new Set<string>();
+  const ids = new Set<string>();
   for (const { id } of checks) {
-    if (seen.has(id))
+    if (ids.has(id))
       throw new NutError("CRITERIA_INVALID", `${file}: two criteria are called "${id}"`, {
         hint: "give each criterion an id of its own, then: nutshell check",
       });
-    seen.add(id);
+    ids.add(id);
   }
 }
 

@@ -21,7 +21,7 @@ export interface HttpOptions {
   readonly onReach?: (url: string) => void;
 }
 
-interface Answer {
+interface HttpResponse {
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -50,11 +50,11 @@ async function byScript(
   const result = await runScript(room, check, { env, signal, network: base === null ? "none" : "host" });
   if ("status" in result) return result;
   const log = logOf(result);
-  return { ...(endFailure(result, check) ?? judge(check, readResponse(result.stdout.text))), log };
+  return { ...(endFailure(result, check) ?? responseOutcome(check, readResponse(result.stdout.text))), log };
 }
 
 /** The last response in a text as `curl -i` prints it, or a bare status on the last line as `-w '%{http_code}'` does. */
-export function readResponse(text: string): Answer {
+export function readResponse(text: string): HttpResponse {
   const starts = [...text.matchAll(/^HTTP\/[\d.]+ (\d{3})[^\n]*\n/gm)];
   const last = starts.at(-1);
   if (last === undefined) {
@@ -77,7 +77,7 @@ async function byRequest(check: Check, method: string, path: string, options: Ht
   if (base === null) return skipped("no address to ask: set base_url in apis/endpoints.json");
   const url = `${base.replace(/\/+$/, "")}${path}`;
   const allowed = declaredUrls(options.endpoints, options.manifest);
-  if (!isLoopback(url) && !allowed.some((known) => sameOrigin(known, url))) {
+  if (!isLoopback(url) && !allowed.some((declared) => sameOrigin(declared, url))) {
     return failed(`${url} is neither on this machine nor declared by the request`);
   }
   if (!isLoopback(url)) options.onReach?.(url);
@@ -90,7 +90,7 @@ async function byRequest(check: Check, method: string, path: string, options: Ht
       headers: Object.fromEntries(response.headers),
       body: await readBody(response),
     };
-    return { ...judge(check, answer), log: describeAnswer(answer) };
+    return { ...responseOutcome(check, answer), log: describeAnswer(answer) };
   } catch (error) {
     return failed(`${url}: ${reasonOf(error, check)}`);
   }
@@ -118,11 +118,11 @@ async function byService(
   if (result.reason !== "exited" || result.code !== 0) {
     return { ...failed(result.stderr.text.trim().split("\n").at(-1) || `${check.start} did not serve anything`), log };
   }
-  const answer = JSON.parse(result.stdout.text) as Answer;
-  return { ...judge(check, answer), log: `${describeAnswer(answer)}\n--- stderr ---\n${result.stderr.text}` };
+  const answer = JSON.parse(result.stdout.text) as HttpResponse;
+  return { ...responseOutcome(check, answer), log: `${describeAnswer(answer)}\n--- stderr ---\n${result.stderr.text}` };
 }
 
-function judge({ expected = {} }: Check, { status, headers, body }: Answer): Outcome {
+function responseOutcome({ expected = {} }: Check, { status, headers, body }: HttpResponse): Outcome {
   if (expected.status_code !== undefined) {
     if (status === null)
       return failed(`expected status ${expected.status_code}, but the script printed none (curl -i does)`);
@@ -191,7 +191,7 @@ async function readBody(response: Response): Promise<string> {
   return Buffer.concat(chunks).subarray(0, BODY_LIMIT).toString("utf8");
 }
 
-function describeAnswer({ status, headers, body }: Answer): string {
+function describeAnswer({ status, headers, body }: HttpResponse): string {
   return [`HTTP ${status}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`), "", body].join(
     "\n",
   );

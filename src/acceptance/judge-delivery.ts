@@ -69,8 +69,8 @@ function compareDigests({ delivery, digests }: DeliveryFacts): Finding[] {
   const named = delivery.digests ?? {};
   const words = { request: "the request", result: "the result tree", tests: "the tests" } as const;
   return (["request", "result", "tests"] as const).flatMap((key): Finding[] => {
-    const said = named[key];
-    if (said === undefined) {
+    const claimed = named[key];
+    if (claimed === undefined) {
       return [
         {
           code: "DIGEST_MISSING",
@@ -80,7 +80,7 @@ function compareDigests({ delivery, digests }: DeliveryFacts): Finding[] {
         },
       ];
     }
-    return said === digests[key]
+    return claimed === digests[key]
       ? []
       : [error("DIGEST_MISMATCH", `digests.${key}`, `${words[key]} is not the one the delivery was checked with`)];
   });

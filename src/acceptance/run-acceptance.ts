@@ -76,7 +76,7 @@ export interface Counts {
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
   const { request, manifest, result, base = request, workDir, env, sandbox = "auto", signal } = options;
-  const plan = chosen(planChecks(request, manifest), options.only);
+  const plan = onlyNamed(planChecks(request, manifest), options.only);
   const room = await openCleanRoom({ folder: join(workDir, "result"), env, sandbox });
   try {
     const { changes, kept, digests } = buildCleanTree({ base, request, plan, result, target: room.tree });
@@ -101,7 +101,7 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   }
 }
 
-function chosen(plan: CheckPlan, only: readonly string[] | undefined): CheckPlan {
+function onlyNamed(plan: CheckPlan, only: readonly string[] | undefined): CheckPlan {
   return only === undefined ? plan : { ...plan, checks: plan.checks.filter(({ id }) => only.includes(id)) };
 }
 

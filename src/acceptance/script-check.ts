@@ -22,7 +22,7 @@ export async function runScriptCheck(room: CleanRoom, check: Check, options: Scr
   if ("status" in prepared) return prepared;
   const { command, args, note } = prepared;
   const result = await room.run({ command, args, timeoutMs: check.timeoutMs, ...options });
-  return { ...judge(check, result), log: logOf(result), ...(note === undefined ? {} : { note }) };
+  return { ...scriptOutcome(check, result), log: logOf(result), ...(note === undefined ? {} : { note }) };
 }
 
 export function logOf({ stdout, stderr }: ChildResult): string {
@@ -46,7 +46,7 @@ export function endFailure({ reason, code, signal }: ChildResult, check: Check):
   return got === wanted ? null : failed(`exit ${got}, expected ${wanted}`);
 }
 
-function judge(check: Check, result: ChildResult): Outcome {
+function scriptOutcome(check: Check, result: ChildResult): Outcome {
   const ended = endFailure(result, check);
   if (ended !== null) {
     return check.kind === "pytest" && result.code === 5 ? failed("no tests were collected") : ended;
@@ -85,9 +85,11 @@ function shell(room: CleanRoom, check: Check): Prepared {
   if (typeof script !== "string") return script;
   const path = join(room.tree, script);
   const [program, ...args] = interpreter(path);
-  const found = findProgram(program!, room.environment());
+  const interpreterPath = findProgram(program!, room.environment());
   // Tools differ in whether they keep the executable bit, so the first line decides, not the mode.
-  return found === null ? skipped(`${program} is not installed`) : { command: found, args: [...args, path] };
+  return interpreterPath === null
+    ? skipped(`${program} is not installed`)
+    : { command: interpreterPath, args: [...args, path] };
 }
 
 function interpreter(path: string): string[] {
@@ -137,8 +139,8 @@ async function jest(room: CleanRoom, check: Check): Promise<Prepared> {
   const args = script === null ? [] : ["--runTestsByPath", script];
   if (await answers(room, "jest", ["--version"])) return { command: "jest", args };
   for (const folder of ["", "files"]) {
-    const own = join(room.tree, folder, "node_modules/.bin/jest");
-    if (existsSync(own)) return { command: own, args, note: "jest came from the tree under test" };
+    const local = join(room.tree, folder, "node_modules/.bin/jest");
+    if (existsSync(local)) return { command: local, args, note: "jest came from the tree under test" };
   }
   return skipped("jest is not installed");
 }
@@ -150,7 +152,7 @@ function answers(room: CleanRoom, command: string, args: readonly string[]): Pro
   const program = findProgram(command, room.environment());
   if (program === null) return Promise.resolve(false);
   const key = [program, ...args].join("\0");
-  const known = answered.get(key) ?? room.run({ command, args, timeoutMs: 30_000 }).then(({ code }) => code === 0);
-  answered.set(key, known);
-  return known;
+  const answer = answered.get(key) ?? room.run({ command, args, timeoutMs: 30_000 }).then(({ code }) => code === 0);
+  answered.set(key, answer);
+  return answer;
 }

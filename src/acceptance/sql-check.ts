@@ -48,7 +48,7 @@ async function postgres(room: CleanRoom, check: Check, login: Environment, signa
     signal,
   });
   if (result.code !== 0) return { ...failed(firstLine(result.stderr.text) ?? "psql failed"), log: logOf(result) };
-  return { ...judge(check, parseCsv(result.stdout.text)), log: logOf(result) };
+  return { ...rowsOutcome(check, parseCsv(result.stdout.text)), log: logOf(result) };
 }
 
 async function sqlite(room: CleanRoom, check: Check, database: string, signal?: AbortSignal): Promise<Outcome> {
@@ -63,7 +63,7 @@ async function sqlite(room: CleanRoom, check: Check, database: string, signal?: 
   const result = await room.run({ ...command, timeoutMs: check.timeoutMs, signal });
   if (result.code === 69) return skipped("sqlite3 is not installed");
   if (result.code !== 0) return { ...failed(firstLine(result.stderr.text) ?? "sqlite3 failed"), log: logOf(result) };
-  return { ...judge(check, parseCsv(result.stdout.text)), log: logOf(result) };
+  return { ...rowsOutcome(check, parseCsv(result.stdout.text)), log: logOf(result) };
 }
 
 /** 69 says that this Node has no SQLite of its own (before 22). */
@@ -78,7 +78,7 @@ for (const row of new sqlite.DatabaseSync(path, { readOnly: true }).prepare(quer
 `;
 
 /** A value is compared with the first column of the first row, a list with all rows. */
-function judge({ expected = {} }: Check, rows: Rows): Outcome {
+function rowsOutcome({ expected = {} }: Check, rows: Rows): Outcome {
   if (expected.result === undefined) return rows.length > 0 ? passed() : failed("the query gave no rows");
   const wanted = normal(expected.result);
   const got = Array.isArray(expected.result) ? rowsLike(expected.result, rows) : (rows[0]?.[0] ?? null);
@@ -132,8 +132,8 @@ export function postgresEnvironment(value: AcceptanceCredential["value"]): Envir
     };
   }
   const read = (...names: string[]) => {
-    const found = names.map((name) => value[name]).find((item) => item !== undefined && item !== null);
-    return found === undefined ? undefined : String(found);
+    const field = names.map((name) => value[name]).find((item) => item !== undefined && item !== null);
+    return field === undefined ? undefined : String(field);
   };
   const url = read("url", "connection_string", "dsn", "uri");
   if (url !== undefined) return postgresEnvironment(url);

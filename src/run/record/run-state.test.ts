@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEnd, JournalRecord } from "../../schema/journal.js";
-import { replay } from "./run-state.js";
+import { applyRecord, emptyState } from "./run-state.js";
 
 const at = "2026-01-01T00:00:00Z";
 const task = { id: 1, title: "t", context: "c", deps: [], owner: "engineer", kind: "work" } as const;
@@ -34,8 +34,15 @@ const end: AgentEnd = {
 };
 
 describe("run state", () => {
-  const fold = (...records: JournalRecord[]) =>
-    replay([{ at, type: "created", version: 2, run: "r" }, { at, type: "planned", plan }, ...records]);
+  const fold = (...records: JournalRecord[]) => {
+    const state = emptyState();
+    const first: JournalRecord[] = [
+      { at, type: "created", version: 2, run: "r" },
+      { at, type: "planned", plan },
+    ];
+    for (const record of [...first, ...records]) applyRecord(state, record);
+    return state;
+  };
 
   it("counts a try only when it came to its own end", () => {
     expect(fold(started).tasks.get(1)?.status).toBe("running");

@@ -79,12 +79,6 @@ export function emptyState(): RunState {
   };
 }
 
-export function replay(records: Iterable<JournalRecord>): RunState {
-  const state = emptyState();
-  for (const record of records) applyRecord(state, record);
-  return state;
-}
-
 /** Folds one record into the state. The only place where a run's state changes. */
 export function applyRecord(state: RunState, record: JournalRecord): void {
   switch (record.type) {
