@@ -11,11 +11,14 @@ import type { Manifest } from "../../schema/manifest.js";
 import type { Leak } from "../../vault/index.js";
 import { readJournal } from "../record/journal.js";
 import { type Run, record } from "../run.js";
+import { assertUntouched } from "./accept-run.js";
 import { deliveryResult } from "./delivery-result.js";
 
 /** Packs what was done and records it as delivered. */
 export async function deliver(run: Run, accepted: AcceptedReport): Promise<void> {
   const { folder, manifest, state, runner } = run;
+  // The acceptance ran code of the result; what is delivered is the tree it ran on.
+  assertUntouched(run);
   const result = deliveryResult({
     run: folder.id,
     manifest,

@@ -223,6 +223,12 @@ function endAgent(state: RunState, task: TaskState | undefined, record: { readon
   else Object.assign(task, { status: "ended", last: record });
 }
 
+/** Whether nothing was changed since an agent looked at the tree: what it said of it still holds. */
+export function sawThisTree(state: RunState, agent: string | undefined): boolean {
+  const base = agent === undefined ? undefined : state.agents.get(agent)?.base;
+  return base !== undefined && state.versions.slice(base).every((changes) => changes.length === 0);
+}
+
 function fresh(task: RunTask): TaskState {
   return { task, status: "pending", failures: 0, problems: [] };
 }
