@@ -18,11 +18,11 @@ import { type AcpAgent, acpAgent } from "./acp-agents.js";
 import {
   type AgentProcess,
   at,
-  type Heard,
-  heardNothing,
+  newTranscript,
   number,
   sessionEnd,
   startAgent,
+  type Transcript,
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, Session, SessionEnd, SessionRequest } from "./driver.js";
@@ -57,7 +57,7 @@ class Conversation {
   readonly #agent: AgentProcess;
   readonly #request: SessionRequest;
   readonly #quirks: AcpAgent;
-  readonly #heard: Heard = heardNothing();
+  readonly #transcript: Transcript = newTranscript();
   readonly #titles = new Map<string, string>();
   readonly #connection: ClientConnection;
   /** History that is replayed on load is not part of this turn. */
@@ -83,7 +83,7 @@ class Conversation {
     // A turn that never ends is ended by the process: its time limit and the signal close the connection.
     const ended = this.#converse()
       .catch((error: unknown) => {
-        this.#heard.error = reasonOf(error);
+        this.#transcript.error = reasonOf(error);
       })
       .then(() => this.#finish());
     return {
@@ -109,7 +109,7 @@ class Conversation {
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     });
     const sessionId = await this.#openSession(agentCapabilities);
-    this.#heard.sessionId = sessionId;
+    this.#transcript.sessionId = sessionId;
     this.#emit({ type: "session", id: sessionId });
     const mode = this.#quirks.mode?.(this.#request) ?? null;
     if (mode !== null) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
@@ -196,7 +196,7 @@ class Conversation {
     if (!this.#live) return;
     switch (update.sessionUpdate) {
       case "agent_message_chunk":
-        this.#heard.text += text(at(update.content, "text"));
+        this.#transcript.text += text(at(update.content, "text"));
         return;
       case "agent_thought_chunk":
         this.#emit({ type: "message", text: text(at(update.content, "text")), thought: true });
@@ -206,10 +206,10 @@ class Conversation {
         this.#hearTool(update);
         return;
       case "usage_update": {
-        const { inputTokens = update.used, outputTokens = 0 } = this.#heard.usage ?? {};
+        const { inputTokens = update.used, outputTokens = 0 } = this.#transcript.usage ?? {};
         const costUsd = number(update.cost?.amount);
-        this.#heard.usage = { inputTokens: Math.max(inputTokens, update.used), outputTokens, costUsd };
-        this.#emit({ type: "usage", usage: this.#heard.usage });
+        this.#transcript.usage = { inputTokens: Math.max(inputTokens, update.used), outputTokens, costUsd };
+        this.#emit({ type: "usage", usage: this.#transcript.usage });
         return;
       }
     }
@@ -222,8 +222,8 @@ class Conversation {
     const tool = this.#titles.get(id) ?? "";
     if (first) {
       // What was said before a tool is talk on the way; only what follows the last one is the report.
-      if (this.#heard.text !== "") this.#emit({ type: "message", text: this.#heard.text, thought: false });
-      this.#heard.text = "";
+      if (this.#transcript.text !== "") this.#emit({ type: "message", text: this.#transcript.text, thought: false });
+      this.#transcript.text = "";
       this.#emit({ type: "tool_call", id, tool, status: "started", input: update.rawInput });
     }
     if (status !== "completed" && status !== "failed") return;
@@ -235,25 +235,25 @@ class Conversation {
       input: update.rawInput,
     });
     if (status === "completed")
-      for (const path of touched(update)) this.#emit({ type: "file", path, change: "modified" });
+      for (const path of changedPaths(update)) this.#emit({ type: "file", path, change: "modified" });
   }
 
   #hearEnd(answer: unknown): void {
     const stop = text(at(answer, "stopReason"));
-    this.#heard.turnEnded = stop === "end_turn";
-    if (this.#heard.text !== "") this.#emit({ type: "message", text: this.#heard.text, thought: false });
-    if (stop !== "end_turn" && stop !== "cancelled") this.#heard.error = `its turn ended early (${stop})`;
+    this.#transcript.turnEnded = stop === "end_turn";
+    if (this.#transcript.text !== "") this.#emit({ type: "message", text: this.#transcript.text, thought: false });
+    if (stop !== "end_turn" && stop !== "cancelled") this.#transcript.error = `its turn ended early (${stop})`;
     if (stop === "cancelled") this.#cancelled = true;
     const usage = at(answer, "usage");
     if (usage === undefined || usage === null) return;
-    const cost = this.#heard.usage?.costUsd;
-    this.#heard.usage = {
+    const cost = this.#transcript.usage?.costUsd;
+    this.#transcript.usage = {
       inputTokens: number(at(usage, "inputTokens")) + number(at(usage, "cachedReadTokens")),
       outputTokens: number(at(usage, "outputTokens")),
       cachedTokens: number(at(usage, "cachedReadTokens")),
       ...(cost === undefined ? {} : { costUsd: cost }),
     };
-    this.#emit({ type: "usage", usage: this.#heard.usage });
+    this.#emit({ type: "usage", usage: this.#transcript.usage });
   }
 
   /** The agent would wait for another turn; there is none. */
@@ -262,17 +262,21 @@ class Conversation {
     this.#connection.close();
     // We end the process ourselves after a good turn; only a limit or a signal that came first is the session's end.
     const ownEnd =
-      this.#heard.turnEnded && exit.reason === "stopped" ? { ...exit, reason: "exited" as const, code: 0 } : exit;
+      this.#transcript.turnEnded && exit.reason === "stopped" ? { ...exit, reason: "exited" as const, code: 0 } : exit;
     const crashed = exit.reason === "stopped" && !this.#cancelled && this.#request.signal?.aborted !== true;
-    const told = crashed && !this.#heard.turnEnded ? { ...exit, reason: "exited" as const } : ownEnd;
+    const shownEnd = crashed && !this.#transcript.turnEnded ? { ...exit, reason: "exited" as const } : ownEnd;
     return {
-      ...sessionEnd(this.#heard, this.#cancelled ? { ...exit, reason: "stopped" } : told, this.#agent.complaint()),
+      ...sessionEnd(
+        this.#transcript,
+        this.#cancelled ? { ...exit, reason: "stopped" } : shownEnd,
+        this.#agent.complaint(),
+      ),
       exit,
     };
   }
 
   async #askToCancel(): Promise<void> {
-    const { sessionId } = this.#heard;
+    const { sessionId } = this.#transcript;
     if (sessionId === null) return;
     await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {});
   }
@@ -283,14 +287,14 @@ class Conversation {
 }
 
 /** Agents differ in where they tell: in locations, in a diff, or only in what the tool gave back. */
-function touched(update: unknown): string[] {
+function changedPaths(update: unknown): string[] {
   const kind = at(update, "kind");
   const diffs = ((at(update, "content") as unknown[] | undefined) ?? []).filter((part) => at(part, "type") === "diff");
-  const told = text(at(update, "rawOutput", "metadata", "filepath")) || text(at(update, "rawInput", "filePath"));
-  const written = diffs.map((part) => text(at(part, "path")));
-  if (written.length > 0) return [...new Set(written)];
-  return told !== "" && (kind === "edit" || at(update, "rawOutput", "metadata", "filepath") !== undefined)
-    ? [told]
+  const reported = text(at(update, "rawOutput", "metadata", "filepath")) || text(at(update, "rawInput", "filePath"));
+  const diffPaths = diffs.map((part) => text(at(part, "path")));
+  if (diffPaths.length > 0) return [...new Set(diffPaths)];
+  return reported !== "" && (kind === "edit" || at(update, "rawOutput", "metadata", "filepath") !== undefined)
+    ? [reported]
     : [];
 }
 

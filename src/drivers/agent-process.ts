@@ -20,7 +20,7 @@ import { QUIRKS } from "./quirks.js";
 const STDERR_KEPT = 8 * 1024;
 
 /** What a session has told so far. Drivers fill it while they read. */
-export interface Heard {
+export interface Transcript {
   sessionId: string | null;
   text: string;
   usage: Usage | null;
@@ -29,7 +29,13 @@ export interface Heard {
   error: string | null;
 }
 
-export const heardNothing = (): Heard => ({ sessionId: null, text: "", usage: null, turnEnded: false, error: null });
+export const newTranscript = (): Transcript => ({
+  sessionId: null,
+  text: "",
+  usage: null,
+  turnEnded: false,
+  error: null,
+});
 
 export interface AgentCommand {
   readonly command: string;
@@ -71,7 +77,7 @@ export async function startAgent(
 }
 
 /** Whether bubblewrap will hold this session; some programs need other flags then. */
-export async function isHeld({ sandbox = "auto", env }: SessionRequest): Promise<boolean> {
+export async function isSandboxed({ sandbox = "auto", env }: SessionRequest): Promise<boolean> {
   return sandbox === "auto" && (await findBwrap(env)) !== null;
 }
 
@@ -82,7 +88,7 @@ async function sandboxFor(
 ): Promise<Sandbox | null> {
   const { cwd, home, may, writable = [] } = request;
   const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(join(cwd, path)));
-  if (!(await isHeld(request))) {
+  if (!(await isSandboxed(request))) {
     request.onEvent?.({ type: "warning", message: "no sandbox holds this agent; only its own settings do" });
     for (const path of obeyed) {
       request.onEvent?.({
@@ -145,8 +151,8 @@ export function readObjects(child: Child, onObject: (value: Record<string, unkno
 }
 
 /** A session whose every word comes from the program's standard output. */
-export function lineSession({ child, complaint }: AgentProcess, heard: Heard): Session {
-  const ended = child.ended.then((exit) => sessionEnd(heard, exit, complaint()));
+export function lineSession({ child, complaint }: AgentProcess, transcript: Transcript): Session {
+  const ended = child.ended.then((exit) => sessionEnd(transcript, exit, complaint()));
   return {
     pid: child.pid,
     ended,
@@ -158,15 +164,15 @@ export function lineSession({ child, complaint }: AgentProcess, heard: Heard): S
 }
 
 /** Neither an exit code nor an end of turn is enough: a turn that said nothing has failed. */
-export function sessionEnd(heard: Heard, exit: ChildEnd, complaint: string): SessionEnd {
-  const { sessionId, text, usage } = heard;
+export function sessionEnd(transcript: Transcript, exit: ChildEnd, complaint: string): SessionEnd {
+  const { sessionId, text, usage } = transcript;
   const base = { sessionId, text, usage, exit };
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
   if (exit.reason === "stopped") return { ...base, outcome: "cancelled", error: "it was cancelled" };
   const failed = (error: string): SessionEnd => ({ ...base, outcome: "failed", error });
-  if (heard.error !== null) return failed(heard.error);
+  if (transcript.error !== null) return failed(transcript.error);
   if (exit.code !== 0) return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`);
-  if (!heard.turnEnded) return failed(complaint || "it ended in the middle of its turn");
+  if (!transcript.turnEnded) return failed(complaint || "it ended in the middle of its turn");
   return text.trim() === "" ? failed("it ended without a word") : { ...base, outcome: "completed" };
 }
 

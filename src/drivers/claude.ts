@@ -4,7 +4,16 @@ import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { atomicWrite } from "../files/index.js";
-import { at, type Heard, heardNothing, lineSession, number, readObjects, startAgent, text } from "./agent-process.js";
+import {
+  at,
+  lineSession,
+  newTranscript,
+  number,
+  readObjects,
+  startAgent,
+  type Transcript,
+  text,
+} from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
 import { linkLogin } from "./inherit.js";
 import { probeDriver, requireProgram } from "./probe.js";
@@ -42,10 +51,10 @@ export const claude: Driver = {
         env: { ...QUIET, CLAUDE_CONFIG_DIR: folder },
       };
       const agent = await startAgent("claude", request, command, { text: request.taskPrompt });
-      const heard = heardNothing();
-      const hear = listener(heard, request.onEvent ?? (() => {}));
+      const transcript = newTranscript();
+      const hear = listener(transcript, request.onEvent ?? (() => {}));
       readObjects(agent.child, hear);
-      const session = lineSession(agent, heard);
+      const session = lineSession(agent, transcript);
       void session.ended.then(forget);
       return session;
     } catch (error) {
@@ -62,13 +71,13 @@ function mcpServers({ mcpServers: servers }: SessionRequest): Record<string, unk
 export function claudeArguments(request: SessionRequest, files: { role: string; servers: string }): string[] {
   const { may, mcpServers: servers, deniedTools = [], model, resume, budgetUsd } = request;
   const tools = [...READING, ...(may.edit ? EDITING : []), ...(may.shell ? SHELL : [])];
-  const own = servers.map(({ name }) => `mcp__${name}`);
+  const serverTools = servers.map(({ name }) => `mcp__${name}`);
   const denied = deniedTools.map((tool) => `mcp__${tool.replace(".", "__")}`);
   return [
     ...["-p", "--output-format", "stream-json", "--verbose"],
     ...["--append-system-prompt-file", files.role],
     ...["--mcp-config", files.servers, "--strict-mcp-config", "--setting-sources", ""],
-    ...["--tools", tools.join(","), "--allowedTools", [...tools, ...own].join(",")],
+    ...["--tools", tools.join(","), "--allowedTools", [...tools, ...serverTools].join(",")],
     ...(denied.length === 0 ? [] : ["--disallowedTools", denied.join(",")]),
     ...(model === undefined ? [] : ["--model", model]),
     ...(budgetUsd === undefined ? [] : ["--max-budget-usd", String(budgetUsd)]),
@@ -79,24 +88,24 @@ export function claudeArguments(request: SessionRequest, files: { role: string; 
 type Emit = (event: DriverEvent) => void;
 
 /** Results name only the call they belong to, so the tools' names are remembered. */
-export function listener(heard: Heard, emit: Emit): (line: Record<string, unknown>) => void {
+export function listener(transcript: Transcript, emit: Emit): (line: Record<string, unknown>) => void {
   const tools = new Map<string, string>();
   return (line) => {
     if (line.type === "system" && line.subtype === "init") {
-      heard.sessionId = text(line.session_id);
-      emit({ type: "session", id: heard.sessionId });
+      transcript.sessionId = text(line.session_id);
+      emit({ type: "session", id: transcript.sessionId });
     } else if (line.type === "assistant" || line.type === "user") {
-      for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, heard, tools, emit);
+      for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, transcript, tools, emit);
       if (line.type === "user") hearResult(line.tool_use_result, emit);
-    } else if (line.type === "result") hearEnd(line, heard, emit);
+    } else if (line.type === "result") hearEnd(line, transcript, emit);
   };
 }
 
-function hearPart(part: unknown, heard: Heard, tools: Map<string, string>, emit: Emit): void {
+function hearPart(part: unknown, transcript: Transcript, tools: Map<string, string>, emit: Emit): void {
   switch (at(part, "type")) {
     case "text":
-      heard.text = text(at(part, "text"));
-      emit({ type: "message", text: heard.text, thought: false });
+      transcript.text = text(at(part, "text"));
+      emit({ type: "message", text: transcript.text, thought: false });
       return;
     case "thinking":
       emit({ type: "message", text: text(at(part, "thinking")), thought: true });
@@ -124,20 +133,20 @@ function hearResult(result: unknown, emit: Emit): void {
 }
 
 /** `subtype` says success even when it was not; `is_error` and the text tell. */
-function hearEnd(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
-  heard.turnEnded = true;
-  if (text(line.result) !== "") heard.text = text(line.result);
+function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
+  transcript.turnEnded = true;
+  if (text(line.result) !== "") transcript.text = text(line.result);
   const cached = number(at(line, "usage", "cache_read_input_tokens"));
-  heard.usage = {
+  transcript.usage = {
     inputTokens:
       number(at(line, "usage", "input_tokens")) + cached + number(at(line, "usage", "cache_creation_input_tokens")),
     outputTokens: number(at(line, "usage", "output_tokens")),
     cachedTokens: cached,
     costUsd: number(line.total_cost_usd),
   };
-  emit({ type: "usage", usage: heard.usage });
+  emit({ type: "usage", usage: transcript.usage });
   for (const denial of (line.permission_denials as unknown[]) ?? []) {
     emit({ type: "question", text: `may it use ${text(at(denial, "tool_name"))}?`, answer: "refused" });
   }
-  if (line.is_error === true) heard.error = text(line.result) || text(line.subtype) || "its turn failed";
+  if (line.is_error === true) transcript.error = text(line.result) || text(line.subtype) || "its turn failed";
 }

@@ -7,13 +7,13 @@ import { parse, stringify } from "@decimalturn/toml-patch";
 import { atomicWrite } from "../files/index.js";
 import {
   at,
-  type Heard,
-  heardNothing,
-  isHeld,
+  isSandboxed,
   lineSession,
+  newTranscript,
   number,
   readObjects,
   startAgent,
+  type Transcript,
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
@@ -26,7 +26,7 @@ export const codex: Driver = {
   async start(request) {
     const program = await requireProgram("codex", request.env);
     prepareHome(request);
-    const held = await isHeld(request);
+    const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
     const file = join(codexHome(request), `${profile}.config.toml`);
     atomicWrite(file, stringify(codexProfile(request)), { mode: 0o600, durable: false });
@@ -34,13 +34,13 @@ export const codex: Driver = {
     try {
       const command = {
         command: program,
-        args: codexArguments(request, profile, held),
+        args: codexArguments(request, profile, sandboxed),
         env: { CODEX_HOME: codexHome(request) },
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
-      const heard = heardNothing();
-      readObjects(agent.child, (line) => hear(line, heard, request.onEvent ?? (() => {})));
-      const session = lineSession(agent, heard);
+      const transcript = newTranscript();
+      readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));
+      const session = lineSession(agent, transcript);
       void session.ended.then(forget);
       return session;
     } catch (error) {
@@ -62,14 +62,14 @@ const MODEL_KEYS = [
 ];
 
 function prepareHome(request: SessionRequest): void {
-  const own = codexHome(request);
+  const home = codexHome(request);
   const theirs = request.env.CODEX_HOME ?? join(request.env.HOME ?? "/nonexistent", ".codex");
-  mkdirSync(own, { recursive: true });
-  if (theirs === own) return;
-  linkLogin(join(theirs, "auth.json"), join(own, "auth.json"));
+  mkdirSync(home, { recursive: true });
+  if (theirs === home) return;
+  linkLogin(join(theirs, "auth.json"), join(home, "auth.json"));
   const settings = readIfThere(join(theirs, "config.toml"));
   if (settings !== null)
-    atomicWrite(join(own, "config.toml"), stringify(pick(parse(settings), MODEL_KEYS)), { durable: false });
+    atomicWrite(join(home, "config.toml"), stringify(pick(parse(settings), MODEL_KEYS)), { durable: false });
 }
 
 export function codexProfile({
@@ -102,10 +102,14 @@ export function codexProfile({
   };
 }
 
-/** `held`: bubblewrap surrounds it, and Codex's own sandbox does not work inside another. */
-export function codexArguments({ cwd, may, model, resume }: SessionRequest, profile: string, held: boolean): string[] {
+/** `sandboxed`: bubblewrap surrounds it, and Codex's own sandbox does not work inside another. */
+export function codexArguments(
+  { cwd, may, model, resume }: SessionRequest,
+  profile: string,
+  sandboxed: boolean,
+): string[] {
   return [
-    ...["exec", "--json", "--skip-git-repo-check", "-p", profile, "-C", cwd, "-s", sandboxMode(may, held)],
+    ...["exec", "--json", "--skip-git-repo-check", "-p", profile, "-C", cwd, "-s", sandboxMode(may, sandboxed)],
     ...(model === undefined ? [] : ["-m", model]),
     ...(resume === undefined ? [] : ["resume", resume]),
     "-",
@@ -113,35 +117,35 @@ export function codexArguments({ cwd, may, model, resume }: SessionRequest, prof
 }
 
 /** Without a shell its own read-only mode needs no helper process, so it holds inside bubblewrap too. */
-function sandboxMode(may: SessionRequest["may"], held: boolean): string {
-  if (!may.edit && !(held && may.shell)) return "read-only";
-  return held ? "danger-full-access" : "workspace-write";
+function sandboxMode(may: SessionRequest["may"], sandboxed: boolean): string {
+  if (!may.edit && !(sandboxed && may.shell)) return "read-only";
+  return sandboxed ? "danger-full-access" : "workspace-write";
 }
 
 type Emit = (event: DriverEvent) => void;
 
-function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
+function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   switch (line.type) {
     case "thread.started":
-      heard.sessionId = text(line.thread_id);
-      emit({ type: "session", id: heard.sessionId });
+      transcript.sessionId = text(line.thread_id);
+      emit({ type: "session", id: transcript.sessionId });
       return;
     case "turn.completed":
-      heard.turnEnded = true;
-      heard.usage = {
+      transcript.turnEnded = true;
+      transcript.usage = {
         inputTokens: number(at(line, "usage", "input_tokens")),
         cachedTokens: number(at(line, "usage", "cached_input_tokens")),
         outputTokens: number(at(line, "usage", "output_tokens")),
       };
-      emit({ type: "usage", usage: heard.usage });
+      emit({ type: "usage", usage: transcript.usage });
       return;
     case "turn.failed":
     case "error":
-      heard.error = text(at(line, "error", "message")) || text(line.message) || "its turn failed";
+      transcript.error = text(at(line, "error", "message")) || text(line.message) || "its turn failed";
       return;
     case "item.started":
     case "item.completed":
-      hearItem(line.type === "item.completed", at(line, "item"), heard, emit);
+      hearItem(line.type === "item.completed", at(line, "item"), transcript, emit);
       return;
   }
 }
@@ -152,14 +156,14 @@ const CHANGES: Readonly<Record<string, "created" | "modified" | "deleted">> = {
   delete: "deleted",
 };
 
-function hearItem(done: boolean, item: unknown, heard: Heard, emit: Emit): void {
+function hearItem(done: boolean, item: unknown, transcript: Transcript, emit: Emit): void {
   const id = text(at(item, "id"));
   const status = done ? (at(item, "status") === "failed" ? "failed" : "finished") : "started";
   switch (at(item, "type")) {
     case "agent_message":
       if (!done) return;
-      heard.text = text(at(item, "text"));
-      emit({ type: "message", text: heard.text, thought: false });
+      transcript.text = text(at(item, "text"));
+      emit({ type: "message", text: transcript.text, thought: false });
       return;
     case "reasoning":
       if (done) emit({ type: "message", text: text(at(item, "text")), thought: true });

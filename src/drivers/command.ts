@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { NutError } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import { readLines } from "../process/index.js";
-import { type Heard, heardNothing, lineSession, number, startAgent, text } from "./agent-process.js";
+import { lineSession, newTranscript, number, startAgent, type Transcript, text } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
 import { probeDriver } from "./probe.js";
 
@@ -33,11 +33,11 @@ export const commandDriver: Driver = {
         text: `${request.rolePrompt}\n\n${request.taskPrompt}`,
       },
     );
-    const heard: Heard = { ...heardNothing(), sessionId: id, turnEnded: true };
+    const transcript: Transcript = { ...newTranscript(), sessionId: id, turnEnded: true };
     const emit = request.onEvent ?? (() => {});
     emit({ type: "session", id });
-    readLines(agent.child.stdout, (line) => hear(line, heard, emit));
-    const session = lineSession(agent, heard);
+    readLines(agent.child.stdout, (line) => hear(line, transcript, emit));
+    const session = lineSession(agent, transcript);
     void session.ended.then(() => rmSync(folder, { recursive: true, force: true }));
     return session;
   },
@@ -64,13 +64,13 @@ function writeFiles(folder: string, id: string, request: SessionRequest): Record
   };
 }
 
-function hear(line: string, heard: Heard, emit: (event: DriverEvent) => void): void {
+function hear(line: string, transcript: Transcript, emit: (event: DriverEvent) => void): void {
   const event = line.startsWith('{"nexus_event"') ? readEvent(line) : null;
   if (event === null) {
-    if (heard.text.length < TEXT_LIMIT) heard.text += `${heard.text === "" ? "" : "\n"}${line}`;
+    if (transcript.text.length < TEXT_LIMIT) transcript.text += `${transcript.text === "" ? "" : "\n"}${line}`;
     return;
   }
-  if (event.type === "usage") heard.usage = event.usage;
+  if (event.type === "usage") transcript.usage = event.usage;
   emit(event);
 }
 

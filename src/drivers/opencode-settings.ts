@@ -63,8 +63,8 @@ function settings(request: SessionRequest): Record<string, unknown> {
 
 function inherited({ env }: SessionRequest): Record<string, unknown> {
   const folder = join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? "/nonexistent", ".config"), "opencode");
-  const own = ["opencode.json", "opencode.jsonc", "config.json"].map((name) => readIfThere(join(folder, name)));
-  return Object.assign({}, ...own.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
+  const files = ["opencode.json", "opencode.jsonc", "config.json"].map((name) => readIfThere(join(folder, name)));
+  return Object.assign({}, ...files.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
 }
 
 /** A home it can start in: the person's login, and folders that stop it from installing packages over the network. */

@@ -1,5 +1,14 @@
 // OpenCode through `opencode run --format json`. Its exit status says nothing about the turn, so only its words count.
-import { at, type Heard, heardNothing, lineSession, number, readObjects, startAgent, text } from "./agent-process.js";
+import {
+  at,
+  lineSession,
+  newTranscript,
+  number,
+  readObjects,
+  startAgent,
+  type Transcript,
+  text,
+} from "./agent-process.js";
 import type { Driver, DriverEvent } from "./driver.js";
 import { OPENCODE_AGENT, opencodeEnvironment, prepareOpencodeHome } from "./opencode-settings.js";
 import { probeDriver, requireProgram } from "./probe.js";
@@ -15,24 +24,24 @@ export const opencode: Driver = {
     if (request.resume !== undefined) args.push("--session", request.resume);
     const command = { command: program, args, env: opencodeEnvironment(request) };
     const agent = await startAgent("opencode", request, command, { text: request.taskPrompt });
-    const heard = heardNothing();
-    readObjects(agent.child, (line) => hear(line, heard, request.onEvent ?? (() => {})));
-    return lineSession(agent, heard);
+    const transcript = newTranscript();
+    readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));
+    return lineSession(agent, transcript);
   },
 };
 
 type Emit = (event: DriverEvent) => void;
 
-export function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): void {
+export function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   const id = text(line.sessionID);
-  if (heard.sessionId === null && id !== "") {
-    heard.sessionId = id;
+  if (transcript.sessionId === null && id !== "") {
+    transcript.sessionId = id;
     emit({ type: "session", id });
   }
   switch (line.type) {
     case "text":
-      heard.text = text(at(line, "part", "text"));
-      emit({ type: "message", text: heard.text, thought: false });
+      transcript.text = text(at(line, "part", "text"));
+      emit({ type: "message", text: transcript.text, thought: false });
       return;
     case "reasoning":
       emit({ type: "message", text: text(at(line, "part", "text")), thought: true });
@@ -41,10 +50,11 @@ export function hear(line: Record<string, unknown>, heard: Heard, emit: Emit): v
       hearTool(at(line, "part"), emit);
       return;
     case "step_finish":
-      hearStep(at(line, "part"), heard, emit);
+      hearStep(at(line, "part"), transcript, emit);
       return;
     case "error":
-      heard.error = text(at(line, "error", "data", "message")) || text(at(line, "error", "name")) || "its turn failed";
+      transcript.error =
+        text(at(line, "error", "data", "message")) || text(at(line, "error", "name")) || "its turn failed";
       return;
   }
 }
@@ -66,15 +76,16 @@ function hearTool(part: unknown, emit: Emit): void {
 }
 
 /** Usage comes per step; the session's is their sum. */
-function hearStep(part: unknown, heard: Heard, emit: Emit): void {
-  heard.turnEnded = at(part, "reason") === "stop";
+function hearStep(part: unknown, transcript: Transcript, emit: Emit): void {
+  transcript.turnEnded = at(part, "reason") === "stop";
   const tokens = at(part, "tokens");
   const cached = number(at(tokens, "cache", "read"));
-  heard.usage = {
-    inputTokens: (heard.usage?.inputTokens ?? 0) + number(at(tokens, "input")) + cached,
-    outputTokens: (heard.usage?.outputTokens ?? 0) + number(at(tokens, "output")) + number(at(tokens, "reasoning")),
-    cachedTokens: (heard.usage?.cachedTokens ?? 0) + cached,
-    costUsd: (heard.usage?.costUsd ?? 0) + number(at(part, "cost")),
+  transcript.usage = {
+    inputTokens: (transcript.usage?.inputTokens ?? 0) + number(at(tokens, "input")) + cached,
+    outputTokens:
+      (transcript.usage?.outputTokens ?? 0) + number(at(tokens, "output")) + number(at(tokens, "reasoning")),
+    cachedTokens: (transcript.usage?.cachedTokens ?? 0) + cached,
+    costUsd: (transcript.usage?.costUsd ?? 0) + number(at(part, "cost")),
   };
-  emit({ type: "usage", usage: heard.usage });
+  emit({ type: "usage", usage: transcript.usage });
 }

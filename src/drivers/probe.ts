@@ -8,13 +8,13 @@ export async function probeDriver(name: DriverName, env: Environment, command?: 
   const { program: own, versionArgs, minimum, install, abilities } = QUIRKS[name];
   const program = command === undefined ? own : programOf(command);
   const path = findProgram(program, env);
-  const held = (await findBwrap(env)) !== null;
+  const hasSandbox = (await findBwrap(env)) !== null;
   const base = {
     driver: name,
     program,
     path,
     // What only a sandbox can hold cannot be held without one.
-    abilities: held
+    abilities: hasSandbox
       ? abilities
       : { ...abilities, ...(abilities.deny_edit === "emulated" ? { deny_edit: "absent" as const } : {}) },
   };

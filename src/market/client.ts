@@ -96,13 +96,13 @@ export class Market {
 
   /** Every task this node knows that satisfies `keep`, read page by page. */
   async find(keep: (task: MarketTask) => boolean): Promise<MarketTask[]> {
-    const found = new Map<string, MarketTask>();
+    const matches = new Map<string, MarketTask>();
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const tasks = await this.list({ limit: PAGE, offset: page * PAGE });
-      for (const task of tasks.filter(keep)) found.set(task.id, task);
+      for (const task of tasks.filter(keep)) matches.set(task.id, task);
       if (tasks.length < PAGE) break;
     }
-    return [...found.values()];
+    return [...matches.values()];
   }
 
   /** Own live tasks made from this bundle: what makes `publish` safe to repeat. */

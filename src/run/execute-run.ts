@@ -59,7 +59,7 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
 
 async function go(run: Run): Promise<RunOutcome> {
   if (run.state.delivered === null) {
-    await plan(run);
+    await planRun(run);
     await reviewPlan(run);
     await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
     const accepted = await workAndAccept(run);
@@ -95,13 +95,13 @@ async function accept(run: Run) {
 
 const hasSkipped = (run: Run) => [...run.state.tasks.values()].some(({ status }) => status === "skipped");
 
-async function plan(run: Run): Promise<void> {
+async function planRun(run: Run): Promise<void> {
   if (run.state.plan !== null) return;
-  const made = await makePlan(run);
+  const plan = await makePlan(run);
   throwIfHalted(run);
-  record(run, { type: "planned", plan: made });
-  const message = `${made.tasks.length} tasks to do (plan: ${made.source})`;
-  run.context.progress({ type: "planned", source: made.source, tasks: made.tasks, message });
+  record(run, { type: "planned", plan });
+  const message = `${plan.tasks.length} tasks to do (plan: ${plan.source})`;
+  run.context.progress({ type: "planned", source: plan.source, tasks: plan.tasks, message });
 }
 
 /** Stops once for a person to read the plan; the file they may edit is read again before anything starts. */
@@ -170,8 +170,8 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
   if (pause === null && halted) {
     try {
       throwIfHalted(run);
-    } catch (own) {
-      pause = own as Pause;
+    } catch (reason) {
+      pause = reason as Pause;
     }
   }
   const ms = run.context.now().getTime() - run.since;

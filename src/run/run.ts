@@ -93,11 +93,11 @@ export interface Role {
 }
 
 /** The scheduler asks about every task's role at every turn. */
-const known = new WeakMap<Catalog, Map<string, Role>>();
+const rolesByCatalog = new WeakMap<Catalog, Map<string, Role>>();
 
 export function roleOf({ catalog }: Pick<Run, "catalog">, id: string): Role {
-  const roles = known.get(catalog) ?? new Map<string, Role>();
-  known.set(catalog, roles);
+  const roles = rolesByCatalog.get(catalog) ?? new Map<string, Role>();
+  rolesByCatalog.set(catalog, roles);
   const role = roles.get(id) ?? makeRole(catalog, id);
   roles.set(id, role);
   return role;

@@ -62,7 +62,7 @@ const PlannedTask = z.looseObject({
   owner: z.string().min(1).default("engineer"),
   owner_reuse_policy: ReusePolicy.optional(),
   plan_issue: z.int().positive().optional(),
-  kind: TaskKind.optional(),
+  kind: z.enum(["work", "verify", "review"]).optional().describe("merges and repairs are added by the run itself"),
   files: z.array(z.string().min(1)).optional().describe("the only paths this task may change"),
   criteria: criteria.optional().describe("criteria that must hold after this task"),
 });

@@ -3,8 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readJournal } from "../../src/run/record/journal.js";
-import { replay } from "../../src/run/record/run-state.js";
+import { JournalFollower, readJournal } from "../../src/run/record/journal.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -57,4 +56,4 @@ export function journalOf(cwd: string): readonly JournalRecord[] {
   return readJournal(join(runFolderOf(cwd), "journal.jsonl"));
 }
 
-export const stateOf = (cwd: string) => replay(journalOf(cwd));
+export const stateOf = (cwd: string) => new JournalFollower(join(runFolderOf(cwd), "journal.jsonl")).look();

@@ -30,7 +30,7 @@ describe("a conflict", () => {
   const shared = "files/shared.txt";
 
   /** The second task is interrupted, the first changes the same line, the second goes on and conflicts. */
-  async function conflict() {
+  async function conflict(merges: Agent) {
     helloRequest(root, {}, { [shared]: text("middle"), "files/hello.txt": "hello world\n" });
     const tasks = ["first", "second"].map((title) => ({ title, files: [shared] }));
     writeFileSync(join(root, "plan.json"), JSON.stringify({ tasks }));
@@ -38,8 +38,8 @@ describe("a conflict", () => {
     const agent: Agent = (request, emit) => {
       if (request.role === "reviewer") return review;
       emit({ type: "session", id: `session-of-${request.agent}` });
-      if (request.taskPrompt.startsWith("TASK: Merge:")) put(request.cwd, { [shared]: text("one and two") });
-      else if (request.role !== "engineer") return "try again";
+      if (request.taskPrompt.startsWith("TASK: Merge:")) return merges(request, emit);
+      if (request.role !== "engineer") return "try again";
       else if (request.task === 1) {
         if (!request.taskPrompt.includes("ANSWER FROM")) return { outcome: "failed", text: "", error: "no idea" };
         put(request.cwd, { [shared]: text("one") });
@@ -56,8 +56,26 @@ describe("a conflict", () => {
     return w;
   }
 
+  const both: Agent = ({ cwd }) => {
+    put(cwd, { [shared]: text("one and two") });
+    return "RESULT: done";
+  };
+
+  it("that an agent leaves marked is not merged", async () => {
+    let seen = "";
+    const w = await conflict((request, emit) => {
+      seen = readFileSync(join(request.cwd, shared), "utf8");
+      return request.taskPrompt.includes("DIAGNOSIS:") ? both(request, emit) : "RESULT: done";
+    });
+    await w.go({ answer: "retry", text: "just do it" }, { signal: new AbortController().signal });
+    expect(seen).toContain("<<<<<<< finished tasks\none\n");
+    const problems = w.journal().flatMap((record) => (record.type === "task_failed" ? record.problems : []));
+    expect(problems).toContain(`${shared} still holds conflict markers`);
+    expect(readFileSync(join(w.folder.main, shared), "utf8")).toBe(text("one and two"));
+  });
+
   it("whose merge was done just before the run was killed is not left open", async () => {
-    const w = await conflict();
+    const w = await conflict(both);
     const going = { signal: new AbortController().signal };
     await w.go({ answer: "retry", text: "just do it" }, going);
     const merge = [...w.state().tasks.values()].find(({ task }) => task.kind === "merge")!.task.id;

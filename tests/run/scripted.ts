@@ -15,8 +15,8 @@ import {
   type runFolder,
   runsFolder,
 } from "../../src/run/index.js";
-import { Journal, readJournal } from "../../src/run/record/journal.js";
-import { replay } from "../../src/run/record/run-state.js";
+import { Journal, JournalFollower, readJournal } from "../../src/run/record/journal.js";
+import type { RunState } from "../../src/run/record/run-state.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
 import type { RunOptions } from "../../src/schema/run.js";
 import { openProject } from "../../src/state/index.js";
@@ -90,7 +90,7 @@ export interface World {
   readonly started: string[];
   readonly events: Progress[];
   readonly journal: () => readonly JournalRecord[];
-  readonly state: () => ReturnType<typeof replay>;
+  readonly state: () => RunState;
   readonly folder: ReturnType<typeof runFolder>;
   go(reply?: Reply | null, extra?: Partial<Setup>): ReturnType<typeof executeRun>;
   preview(options?: Partial<RunOptions>): ReturnType<typeof previewRun>;
@@ -138,7 +138,7 @@ export async function world(setup: Setup): Promise<World> {
     events,
     folder,
     journal: () => readJournal(folder.journal),
-    state: () => replay(readJournal(folder.journal)),
+    state: () => new JournalFollower(folder.journal).look(),
     go: (reply = null, extra = {}) => {
       const now = { ...setup, ...extra };
       return executeRun(

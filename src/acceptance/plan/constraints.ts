@@ -60,10 +60,10 @@ export function readConstraints(sentences: readonly string[]): Constraints {
 function readRule(text: string): PathRule | null {
   const sentence = text.trim().replace(/[.!]+$/, "");
   for (const { kind, pattern } of PATTERNS) {
-    const found = pattern.exec(sentence);
-    if (found === null) continue;
-    const paths = readPaths(found[2]!);
-    if (paths !== null) return { kind, paths, changes: changesMeant(found[1]!), text };
+    const match = pattern.exec(sentence);
+    if (match === null) continue;
+    const paths = readPaths(match[2]!);
+    if (paths !== null) return { kind, paths, changes: changesMeant(match[1]!), text };
   }
   return null;
 }
@@ -105,13 +105,13 @@ export interface Violation {
 
 /** Which changes break which rule. */
 export function violations(changes: readonly Pick<Change, "path" | "kind">[], rules: readonly PathRule[]): Violation[] {
-  const found: Violation[] = [];
+  const broken: Violation[] = [];
   for (const { path, kind } of changes) {
     for (const rule of rules) {
       if (!rule.changes.includes(kind)) continue;
       const inside = pathAllowed(path, rule.paths);
-      if (rule.kind === "only" ? !inside : inside) found.push({ path, constraint: rule.text });
+      if (rule.kind === "only" ? !inside : inside) broken.push({ path, constraint: rule.text });
     }
   }
-  return found;
+  return broken;
 }

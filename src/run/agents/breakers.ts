@@ -60,13 +60,20 @@ export function agentBreaker(signs: AgentSigns, nowMs: number, budget: Budget): 
   return null;
 }
 
+/** Node's timers cannot wait longer, and then do not wait at all. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** A clock that was set back must not make a busy loop. */
+const SHORTEST_TIMER_MS = 10;
+
 /** How long until one of the clocks could run out, so that nobody has to poll. */
 export function nextDeadline(signs: AgentSigns, spent: Spent, nowMs: number, budget: Budget): number {
-  return Math.min(
+  const deadline = Math.min(
+    LONGEST_TIMER_MS,
     signs.startedMs + budget.agentMs - nowMs,
     signs.lastEventMs + budget.stallMs - nowMs,
     (budget.timeMs ?? Number.POSITIVE_INFINITY) - spent.ms,
   );
+  return Math.max(SHORTEST_TIMER_MS, deadline);
 }
 
 function trip(breaker: Trip["breaker"], message: string, budget: string): Trip {

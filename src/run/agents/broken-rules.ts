@@ -5,7 +5,7 @@ import type { RunTask } from "../../schema/run.js";
 import type { GitFacts } from "../../trees/git-facts.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
 
-export interface JudgeInput {
+export interface RulesInput {
   readonly task: RunTask;
   readonly mayEdit: boolean;
   readonly changes: readonly Change[];
@@ -20,14 +20,14 @@ export interface JudgeInput {
   readonly error: string;
 }
 
-export interface Judgement {
+export interface BrokenRules {
   /** Each of these fails the task. */
   readonly problems: readonly string[];
   /** Worth telling, but no reason to fail. */
   readonly notes: readonly string[];
 }
 
-export function judgeChanges(input: JudgeInput): Judgement {
+export function brokenRules(input: RulesInput): BrokenRules {
   const { task, mayEdit, outcome, text, error, isOwnTest } = input;
   const changes = fileChanges(input.changes);
   const problems: string[] = [];
@@ -35,15 +35,15 @@ export function judgeChanges(input: JudgeInput): Judgement {
   if (outcome === "failed") problems.push(`the agent ended with an error: ${error || "no reason was given"}`);
   else if (text.trim() === "") problems.push("the agent ended without a report");
   if (/^\s*RESULT:\s*blocked\b/im.test(text)) problems.push(`blocked: ${reasonIn(text)}`);
-  const no = /^\s*(?:RESULT:\s*(partial)|VERDICT:\s*(fail|blocked))\b/im.exec(text);
-  if (no !== null) notes.push(`the ${task.owner} says ${no[1] ?? no[2]}: ${reasonIn(text)}`);
+  const verdict = /^\s*(?:RESULT:\s*(partial)|VERDICT:\s*(fail|blocked))\b/im.exec(text);
+  if (verdict !== null) notes.push(`the ${task.owner} says ${verdict[1] ?? verdict[2]}: ${reasonIn(text)}`);
 
   if (!mayEdit && changes.length > 0) {
-    problems.push(`the ${task.owner} may not change files, but changed ${some(changes)}; the change was taken back`);
+    problems.push(`the ${task.owner} may not change files, but changed ${namesOf(changes)}; the change was taken back`);
   } else {
     problems.push(...editProblems(changes, input));
     const tests = changes.filter(({ path }) => isOwnTest(path));
-    if (tests.length > 0) notes.push(`the request's own tests were changed (${some(tests)}); they are put back`);
+    if (tests.length > 0) notes.push(`the request's own tests were changed (${namesOf(tests)}); they are put back`);
   }
   problems.push(...gitProblems(input));
   return { problems, notes };
@@ -55,13 +55,13 @@ function reasonIn(text: string): string {
   return line.slice(0, 300);
 }
 
-function editProblems(changes: readonly Change[], { task, constraints, linkTarget, leaks }: JudgeInput): string[] {
+function editProblems(changes: readonly Change[], { task, constraints, linkTarget, leaks }: RulesInput): string[] {
   const problems = violations(changes, constraints.rules).map(
     ({ path, constraint }) => `${path} was changed against the constraint "${constraint}"`,
   );
   if (task.files !== undefined) {
     const outside = changes.filter(({ path }) => !pathAllowed(path, task.files!));
-    if (outside.length > 0) problems.push(`${some(outside)} lies outside the files of this task`);
+    if (outside.length > 0) problems.push(`${namesOf(outside)} lies outside the files of this task`);
   }
   for (const change of changes) {
     if (change.after === null) continue;
@@ -74,7 +74,7 @@ function editProblems(changes: readonly Change[], { task, constraints, linkTarge
   return problems;
 }
 
-function gitProblems({ git: { before, after }, mayEdit, task }: JudgeInput): string[] {
+function gitProblems({ git: { before, after }, mayEdit, task }: RulesInput): string[] {
   if (before === null) return [];
   if (after === null) return ["the repository's .git folder is gone"];
   const problems: string[] = [];
@@ -89,7 +89,7 @@ export function leavesTree(path: string, target: string): boolean {
   return resolved === ".." || resolved.startsWith("../");
 }
 
-function some(changes: readonly Change[]): string {
+function namesOf(changes: readonly Change[]): string {
   const names = changes.slice(0, 5).map(({ path }) => path);
   return changes.length > names.length
     ? `${names.join(", ")} and ${changes.length - names.length} more`

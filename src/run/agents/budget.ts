@@ -31,16 +31,16 @@ export function parseBudget(words: readonly string[], base: Budget = DEFAULT_BUD
 }
 
 function readDuration(text: string): number | null {
-  const found = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
-  if (found === null) return null;
-  const unit = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[found[2] as "ms" | "s" | "m" | "h"];
-  return Number(found[1]) * unit;
+  const match = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text);
+  if (match === null) return null;
+  const unit = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 }[match[2] as "ms" | "s" | "m" | "h"];
+  return Number(match[1]) * unit;
 }
 
 function readCount(text: string): number | null {
-  const found = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text);
-  if (found === null) return null;
-  return Math.round(Number(found[1]) * { "": 1, k: 1_000, M: 1_000_000 }[found[2] as "" | "k" | "M"]);
+  const match = /^(\d+(?:\.\d+)?)([kM]?)$/.exec(text);
+  if (match === null) return null;
+  return Math.round(Number(match[1]) * { "": 1, k: 1_000, M: 1_000_000 }[match[2] as "" | "k" | "M"]);
 }
 
 function readMoney(text: string): number | null {

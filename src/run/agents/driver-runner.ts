@@ -47,7 +47,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
         writable: request.writable,
         ...(command === undefined ? {} : { command }),
         onEvent: (event) => {
-          for (const own of translated(event)) onEvent(own);
+          for (const agentEvent of agentEvents(event)) onEvent(agentEvent);
         },
       });
       const cancel = () => void session.cancel();
@@ -73,7 +73,7 @@ function deniedTools({ blocked, role }: AgentRequest): string[] {
   return deniedNexusTools(standing, "run").map((tool) => `${SERVER}.nx_${tool}`);
 }
 
-function translated(event: DriverEvent): AgentEvent[] {
+function agentEvents(event: DriverEvent): AgentEvent[] {
   switch (event.type) {
     case "session":
       return [{ type: "session", id: event.id }];

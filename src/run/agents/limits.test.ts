@@ -42,6 +42,44 @@ describe("breakers", () => {
   });
 });
 
+describe("the edge of a limit", () => {
+  const budget = parseBudget(["time=10s,tokens=100,cost=1,agent=5s,stall=2s,loop=3"]);
+  const spent = { ms: 0, tokens: 0, costUsd: 0 };
+  const signs = { startedMs: 0, lastEventMs: 0, repeats: 0, lastCall: "read" };
+
+  it.each([
+    [{ ms: 9_999 }, null],
+    [{ ms: 10_000 }, "--budget time=20s"],
+    [{ tokens: 99 }, null],
+    [{ tokens: 100 }, "--budget tokens=200"],
+    [{ costUsd: 0.99 }, null],
+    [{ costUsd: 1 }, "--budget cost=2"],
+  ])("is reached by a run that spent %j: %s", (more, goOn) => {
+    expect(runBreaker({ ...spent, ...more }, budget)?.goOn ?? null).toBe(goOn);
+  });
+
+  it.each([
+    [{ lastEventMs: 3_001 }, 4_999, null],
+    [{ lastEventMs: 3_001 }, 5_000, "--budget agent=10s"],
+    [{ lastEventMs: 1 }, 2_000, null],
+    [{}, 2_000, "--budget stall=4s"],
+    [{ repeats: 2 }, 1, null],
+    [{ repeats: 3 }, 1, "--budget loop=6"],
+  ])("is reached by an agent with %j at %i: %s", (more, nowMs, goOn) => {
+    expect(agentBreaker({ ...signs, ...more }, nowMs, budget)?.goOn ?? null).toBe(goOn);
+  });
+
+  it("is no limit where none was set", () => {
+    expect(runBreaker({ ms: 1e12, tokens: 1e12, costUsd: 1e12 }, DEFAULT_BUDGET)).toBeNull();
+  });
+
+  it("is waited for neither in a busy loop nor longer than a timer can", () => {
+    expect(nextDeadline(signs, { ...spent, ms: 99_000 }, 0, budget)).toBe(10);
+    const patient = parseBudget(["agent=2000h,stall=2000h"]);
+    expect(nextDeadline(signs, spent, 0, patient)).toBe(2 ** 31 - 1);
+  });
+});
+
 describe("constraints", () => {
   it("enforces what it fully understands and passes the rest on", () => {
     const { rules, spoken } = readConstraints([

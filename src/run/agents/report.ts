@@ -19,8 +19,8 @@ export function readReport(text: string, checklist: readonly string[]): AgentRep
     const line = raw.trim().replace(/^[-*]\s+/, "");
     const decision = /^DECISION:\s*(.+)$/i.exec(line)?.[1];
     const issue = /^ISSUE:\s*(.+)$/i.exec(line)?.[1];
-    if (decision !== undefined && decisions.length < LIMIT) decisions.push(splitReason(cut(decision)));
-    if (issue !== undefined && issues.length < LIMIT) issues.push(cut(issue));
+    if (decision !== undefined && decisions.length < LIMIT) decisions.push(splitReason(shorten(decision)));
+    if (issue !== undefined && issues.length < LIMIT) issues.push(shorten(issue));
     const judgement = readJudgement(line, checklist);
     if (judgement !== null) judgements.set(judgement.item, judgement);
   }
@@ -32,19 +32,19 @@ function splitReason(text: string): { decision: string; reason?: string } {
   return reason === undefined ? { decision } : { decision, reason };
 }
 
-const cut = (text: string) => (text.length > LINE_LIMIT ? `${text.slice(0, LINE_LIMIT)}…` : text);
+const shorten = (text: string) => (text.length > LINE_LIMIT ? `${text.slice(0, LINE_LIMIT)}…` : text);
 
 /** `[passed] 2: evidence` or `PASSED: <the item>: evidence`; only items that are on the list count. */
 function readJudgement(line: string, checklist: readonly string[]): ItemJudgement | null {
-  const found = /^\[?(passed|failed|unknown)\]?[:\s]+(.+)$/i.exec(line);
-  if (found === null) return null;
-  const status = found[1]!.toLowerCase() as ItemJudgement["status"];
-  const rest = found[2]!;
+  const match = /^\[?(passed|failed|unknown)\]?[:\s]+(.+)$/i.exec(line);
+  if (match === null) return null;
+  const status = match[1]!.toLowerCase() as ItemJudgement["status"];
+  const rest = match[2]!;
   const number = /^#?(\d+)[.:)]?\s*(.*)$/.exec(rest);
   const item = number === null ? checklist.find((entry) => rest.startsWith(entry)) : checklist[Number(number[1]) - 1];
   if (item === undefined) return null;
   const note = (number === null ? rest.slice(item.length) : number[2]!).replace(/^[\s:,;–—-]+/, "");
   // A judgement without evidence is an opinion about nothing.
   if (note === "") return { item, status: "unknown", note: "no evidence was given" };
-  return { item, status, note: cut(note) };
+  return { item, status, note: shorten(note) };
 }

@@ -9,6 +9,7 @@ import { AcceptedReport } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
 import { baseDigest, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
+import { sawThisTree } from "../record/run-state.js";
 import { type Run, record } from "../run.js";
 
 /** Runs it and records what it came to. */
@@ -49,7 +50,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
  * Agents in a sandbox cannot reach the run's folder; without one they can. Tests that were changed would prove nothing,
  * so the run stops; a main tree that was changed is put back from what was really merged.
  */
-function assertUntouched(run: Run): void {
+export function assertUntouched(run: Run): void {
   const { folder, state } = run;
   if (baseDigest(folder.base) !== state.baseDigest || contentDigest(folder.request) !== state.requestDigest) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
@@ -88,11 +89,15 @@ export async function addRepair(run: Run, report: AcceptedReport): Promise<boole
   return true;
 }
 
-/** A checklist is judged by a reviewer. A plan without one gets one; false when there is nothing to judge. */
+/**
+ * A checklist is judged by a reviewer, on the tree that is delivered: a plan without a review gets one, and so does a tree
+ * that was changed after it. false when there is nothing to judge, or a review was given up.
+ */
 export async function addReview(run: Run): Promise<boolean> {
   const checklist = run.manifest.acceptance?.checklist ?? [];
-  const reviewed = [...run.state.tasks.values()].some(({ task }) => task.kind === "review");
-  if (checklist.length === 0 || reviewed) return false;
+  const reviews = [...run.state.tasks.values()].filter(({ task }) => task.kind === "review");
+  const isSettled = reviews.some(({ status, last }) => status !== "completed" || sawThisTree(run.state, last?.agent));
+  if (checklist.length === 0 || isSettled) return false;
   const task: RunTask = {
     id: nextId(run),
     title: `Review: ${run.manifest.task?.title ?? "the request"}`,

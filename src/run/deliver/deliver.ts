@@ -11,16 +11,14 @@ import type { Manifest } from "../../schema/manifest.js";
 import type { Leak } from "../../vault/index.js";
 import { readJournal } from "../record/journal.js";
 import { type Run, record } from "../run.js";
+import { assertUntouched } from "./accept-run.js";
 import { deliveryResult } from "./delivery-result.js";
 
-export interface Delivered {
-  readonly path: string;
-  readonly hash: string;
-  readonly result: Delivery;
-}
-
-export async function deliver(run: Run, accepted: AcceptedReport): Promise<Delivered> {
+/** Packs what was done and records it as delivered. */
+export async function deliver(run: Run, accepted: AcceptedReport): Promise<void> {
   const { folder, manifest, state, runner } = run;
+  // The acceptance ran code of the result; what is delivered is the tree it ran on.
+  assertUntouched(run);
   const result = deliveryResult({
     run: folder.id,
     manifest,
@@ -49,15 +47,14 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<Deliv
   await assertSound(packed.path);
   const ms = run.context.now().getTime() - run.since;
   record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
-  return { path: packed.path, hash: packed.hash, result: clean };
 }
 
 /** What looks like a secret is told and not held back: the work stays here, and `pack` and `deliver` ask before it leaves. */
 function withLeaks(result: Delivery, leaks: readonly Leak[]): Delivery {
   if (leaks.length === 0) return result;
-  const told = leaks.map((leak) => `${leakText(leak)} looks like a secret`);
-  const known = result.execution_log?.issues_encountered ?? [];
-  return { ...result, execution_log: { ...result.execution_log, issues_encountered: [...known, ...told] } };
+  const notes = leaks.map((leak) => `${leakText(leak)} looks like a secret`);
+  const issues = result.execution_log?.issues_encountered ?? [];
+  return { ...result, execution_log: { ...result.execution_log, issues_encountered: [...issues, ...notes] } };
 }
 
 function deliveryManifest(request: Manifest, result: Delivery, now: Date): Manifest {

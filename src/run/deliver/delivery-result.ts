@@ -4,7 +4,7 @@ import { artifactPath } from "../../acceptance/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, ItemJudgement } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
-import type { RunState } from "../record/run-state.js";
+import { type RunState, sawThisTree } from "../record/run-state.js";
 
 export interface ResultInput {
   readonly run: string;
@@ -74,11 +74,15 @@ function deliverer({ state, agent, ...input }: ResultInput): Delivery["deliverer
 
 type Checklist = NonNullable<NonNullable<Delivery["acceptance_results"]>["checklist"]>;
 
-/** A reviewer's word is a judgement; without one an item is open. */
+/** A reviewer's word is a judgement; without one an item is open. Of two who disagree, the one who says no is heard. */
 function checklistResults({ acceptance }: Manifest, state: RunState): Checklist {
   const judgements = new Map<string, ItemJudgement>();
-  for (const { end } of state.agents.values())
-    for (const judgement of end?.judgements ?? []) judgements.set(judgement.item, judgement);
+  for (const { last } of state.tasks.values()) {
+    if (last === undefined || !sawThisTree(state, last.agent)) continue;
+    for (const judgement of last.judgements) {
+      if (judgements.get(judgement.item)?.status !== "failed") judgements.set(judgement.item, judgement);
+    }
+  }
   return (acceptance?.checklist ?? []).map((item) => {
     const judgement = judgements.get(item);
     if (judgement === undefined) return { item, status: "unknown" as const, note: "nobody judged it" };
@@ -105,6 +109,8 @@ function saysNo(state: RunState): boolean {
   return [...state.agents.values()].some(({ end, purpose }) => {
     const task = end === undefined || purpose !== "work" ? undefined : state.tasks.get(end.task);
     if (task?.last?.agent !== end?.agent || task === undefined) return false;
+    // A review of an older tree was followed by another.
+    if (task.task.kind === "review" && !sawThisTree(state, end?.agent)) return false;
     return /^\s*VERDICT:\s*(?:fail|blocked)\b/im.test(end?.text ?? "");
   });
 }

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { javascriptEngine } from "../../process/index.js";
-import { type DemoScript, type Edit, type Handed, readHandOver, readScript } from "./script.js";
+import { type DemoScript, type Edit, type HandOver, readHandOver, readScript } from "./script.js";
 import { openTools, type Tools } from "./tools.js";
 
 const HELLO = "This is the demo agent: a scripted program, not a model.";
@@ -14,7 +14,7 @@ interface Desk {
   readonly cwd: string;
   readonly role: string;
   readonly script: DemoScript | null;
-  readonly handed: Handed;
+  readonly handOver: HandOver;
   readonly tools: Tools | null;
 }
 
@@ -23,7 +23,7 @@ async function main(): Promise<void> {
   const cwd = process.cwd();
   const role = process.env.NEXUS_ROLE ?? "lead";
   const tools = await openTools(process.env.NEXUS_MCP_CONFIG);
-  const report = await play({ cwd, role, script: readScript(cwd), handed: readHandOver(prompt), tools });
+  const report = await play({ cwd, role, script: readScript(cwd), handOver: readHandOver(prompt), tools });
   const agent = process.env.NEXUS_AGENT_ID;
   if (tools !== null && agent !== undefined) {
     await call(tools, "nx_artifact_write", { filename: `report-${agent}.md`, content: report });
@@ -44,16 +44,16 @@ function play(desk: Desk): string | Promise<string> {
     case "reviewer":
       return review(desk, desk.script);
     default:
-      return desk.handed.failedTitle === null ? work(desk, desk.script) : diagnose(desk, desk.script);
+      return desk.handOver.failedTitle === null ? work(desk, desk.script) : diagnose(desk, desk.script);
   }
 }
 
-async function plan({ tools, handed }: Desk, script: DemoScript): Promise<string> {
+async function plan({ tools, handOver }: Desk, script: DemoScript): Promise<string> {
   if (tools === null || script.plan === undefined)
     return "RESULT: done\nSUMMARY: there is nothing to plan in this script";
   const { issues = [], tasks } = script.plan;
   const titles = issues.map(({ title }) => title);
-  await call(tools, "nx_plan_start", { topic: handed.title, issues: titles, research_summary: "read the request" });
+  await call(tools, "nx_plan_start", { topic: handOver.title, issues: titles, research_summary: "read the request" });
   for (const [index, { decision }] of issues.entries()) {
     await call(tools, "nx_plan_decide", { issue_id: index + 1, decision });
   }
@@ -61,16 +61,16 @@ async function plan({ tools, handed }: Desk, script: DemoScript): Promise<string
   return `RESULT: done\nSUMMARY: planned ${tasks.length} tasks`;
 }
 
-function work({ cwd, handed }: Desk, script: DemoScript): string {
-  const tries = script.work?.[handed.title] ?? script.work?.["*"] ?? [];
-  const turn = tries[handed.diagnosed ? Math.min(1, tries.length - 1) : 0];
-  if (turn === undefined) return `RESULT: blocked\nISSUE: the script says nothing about "${handed.title}"`;
+function work({ cwd, handOver }: Desk, script: DemoScript): string {
+  const tries = script.work?.[handOver.title] ?? script.work?.["*"] ?? [];
+  const turn = tries[handOver.diagnosed ? Math.min(1, tries.length - 1) : 0];
+  if (turn === undefined) return `RESULT: blocked\nISSUE: the script says nothing about "${handOver.title}"`;
   for (const edit of turn.edits ?? []) {
     applyEdit(cwd, edit);
     say({ nexus_event: "file", path: edit.path, change: edit.delete ? "deleted" : "modified" });
   }
   const decisions = (turn.decisions ?? []).map((decision) => `- DECISION: ${decision}`);
-  return ["RESULT: done", `SUMMARY: ${turn.report ?? `did what "${handed.title}" asks`}`, ...decisions].join("\n");
+  return ["RESULT: done", `SUMMARY: ${turn.report ?? `did what "${handOver.title}" asks`}`, ...decisions].join("\n");
 }
 
 function applyEdit(cwd: string, { path, find, replace = "", content, delete: remove }: Edit): void {
@@ -92,9 +92,11 @@ function applyEdit(cwd: string, { path, find, replace = "", content, delete: rem
   writeFileSync(file, parts.join(replace));
 }
 
-function diagnose({ handed }: Desk, script: DemoScript): string {
-  const known = script.diagnosis?.[handed.failedTitle ?? ""] ?? "the script has no diagnosis for it";
-  return ["RESULT: done", `SUMMARY: ${known}`, `Seen in the check: ${handed.complaints[0] ?? "nothing"}`].join("\n");
+function diagnose({ handOver }: Desk, script: DemoScript): string {
+  const diagnosis = script.diagnosis?.[handOver.failedTitle ?? ""] ?? "the script has no diagnosis for it";
+  return ["RESULT: done", `SUMMARY: ${diagnosis}`, `Seen in the check: ${handOver.complaints[0] ?? "nothing"}`].join(
+    "\n",
+  );
 }
 
 interface Criterion {
@@ -124,8 +126,8 @@ function test({ cwd }: Desk): string {
   ].join("\n");
 }
 
-function review({ cwd, handed }: Desk, script: DemoScript): string {
-  const rows = handed.checklist.map((_, index) => {
+function review({ cwd, handOver }: Desk, script: DemoScript): string {
+  const rows = handOver.checklist.map((_, index) => {
     const look = script.review?.[index];
     if (look === undefined) return `[unknown] ${index + 1}: the script does not say where to look`;
     const file = join(cwd, look.file);

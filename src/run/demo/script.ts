@@ -46,7 +46,7 @@ export function readScript(cwd: string): DemoScript | null {
   return existsSync(path) ? (JSON.parse(readFileSync(path, "utf8")) as DemoScript) : null;
 }
 
-export interface Handed {
+export interface HandOver {
   readonly title: string;
   /** Of the failed task, when this is a diagnosis. */
   readonly failedTitle: string | null;
@@ -56,7 +56,7 @@ export interface Handed {
 }
 
 /** Reads the hand-over as any agent would. */
-export function readHandOver(prompt: string): Handed {
+export function readHandOver(prompt: string): HandOver {
   const title = /^TASK: (.+)$/m.exec(prompt)?.[1] ?? "";
   return {
     title,
@@ -70,12 +70,12 @@ export function readHandOver(prompt: string): Handed {
 function rows(prompt: string, title: string, pattern: RegExp): string[] {
   const start = prompt.indexOf(`\n${title}:\n`);
   if (start < 0) return [];
-  const found: string[] = [];
+  const lines: string[] = [];
   for (const line of prompt.slice(start).split("\n").slice(2)) {
     if (line.startsWith("<<<DATA")) continue;
     const row = pattern.exec(line);
     if (row === null) break;
-    found.push(row[1]!);
+    lines.push(row[1]!);
   }
-  return found;
+  return lines;
 }

@@ -37,72 +37,62 @@ export async function openRun(input: RunInput): Promise<Run> {
 }
 
 async function openWith(input: RunInput, journal: Journal): Promise<Run> {
-  const { folder, options, context } = input;
-  const { env, now, signal } = context;
+  const { folder, options, context, runner, catalog } = input;
   const { state } = journal;
-  const core = { journal, context };
-  if (state.createdAt === "") record(core, { type: "created", version: RUN_VERSION, run: folder.id });
-  const request = await openRequest(options.request, folder.request, signal);
-  const warnings = [...request.warnings];
-  if (state.baseDigest === null && !options.force) await assertReady(options.request, context);
-  if (options.repo !== undefined) warnings.push(...(await openRepository(options.repo, folder.base, env, signal)));
+  if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
+  const isNew = state.baseDigest === null;
+  const { manifest, digest, warnings: unpacking } = await openRequest(options.request, folder.request, context.signal);
+  if (isNew && !options.force) await assertReady(options.request, context);
+  const cloning = options.repo === undefined ? [] : await openRepository(options.repo, folder.base, context);
+  const trees = openTrees(input, journal, digest);
+  const identity = options.identity ?? [];
+  const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
+  const project = runProject(folder);
+  const { toolName, canResume } = runner;
+  const run: Run = {
+    ...input,
+    ...trees,
+    manifest,
+    constraints: readConstraints(manifest.harness?.constraints ?? []),
+    secrets,
+    state,
+    journal,
+    held: new Map(),
+    project,
+    events: new AgentEvents({ project, catalog, context, toolName, canResume, run: folder.id }),
+    knowledge: knowledgeIndex(input.outer.root),
+    halt: haltOn(context.signal),
+    live: new Map(),
+    isOwnTest: planChecks(folder.request, manifest).isOwnTest,
+    briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
+    since: context.now().getTime(),
+  };
+  for (const message of [...unpacking, ...cloning, ...opening]) {
+    context.progress({ type: "warning", message });
+    if (isNew) record(run, { type: "issue", message });
+  }
+  return run;
+}
+
+/** The trees of a run: the base as it was when the run began, and the main tree as the journal says it must be. */
+function openTrees({ folder, options, context }: RunInput, journal: Journal, digest: string) {
+  const { state } = journal;
   mkdirSync(folder.home, { recursive: true, mode: 0o700 });
   mkdirSync(folder.scratch, { recursive: true });
   openMain(folder);
-  const skip = (path: string) => !counts(path);
-  const start = lookAt(folder.base, { skip });
-  const digest = baseDigest(folder.base);
-  const first = state.baseDigest === null;
-  if (first) record(core, { type: "opened", digest: request.digest, base: digest });
-  else if (state.baseDigest !== digest) {
+  const base = baseDigest(folder.base);
+  const isNew = state.baseDigest === null;
+  if (isNew) record({ journal, context }, { type: "opened", digest, base });
+  else if (state.baseDigest !== base) {
     throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
       hint: `nexus run ${shellWord(options.request)}`,
     });
   }
   const objects = new Objects(folder.objects, folder.base);
+  const start = lookAt(folder.base, { skip: (path) => !counts(path) });
   const main = mainTree(state.versions.reduce((tree: Tree, changes) => withChanges(tree, changes), start));
-  if (!first) putBack(folder.main, main, objects);
-  const opened = await openSecrets({
-    request: folder.request,
-    manifest: request.manifest,
-    identity: options.identity ?? [],
-    context,
-  });
-  warnings.push(...opened.warnings);
-  const project = runProject(folder);
-  const run: Run = {
-    ...input,
-    manifest: request.manifest,
-    constraints: readConstraints(request.manifest.harness?.constraints ?? []),
-    secrets: opened.secrets,
-    state,
-    journal,
-    objects,
-    slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts }),
-    start,
-    main,
-    held: new Map(),
-    project,
-    events: new AgentEvents({
-      project,
-      catalog: input.catalog,
-      context,
-      toolName: input.runner.toolName,
-      canResume: input.runner.canResume,
-      run: folder.id,
-    }),
-    knowledge: knowledgeIndex(input.outer.root),
-    halt: haltOn(signal),
-    live: new Map(),
-    isOwnTest: planChecks(folder.request, request.manifest).isOwnTest,
-    briefing: loadBriefing({ folder: folder.request, manifest: request.manifest, estimate: estimateTokens }),
-    since: now().getTime(),
-  };
-  for (const message of warnings) {
-    run.context.progress({ type: "warning", message });
-    if (first) record(run, { type: "issue", message });
-  }
-  return run;
+  if (!isNew) putBack(folder.main, main, objects);
+  return { objects, start, main, slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts }) };
 }
 
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */

@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
 import { contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import { type Environment, runChild } from "../../process/index.js";
+import type { Context } from "../../operation.js";
+import { runChild } from "../../process/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
@@ -59,12 +60,7 @@ function copyRequest(source: string, target: string, signal: AbortSignal): void 
 }
 
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
-export async function openRepository(
-  repo: string,
-  target: string,
-  env: Environment,
-  signal: AbortSignal,
-): Promise<string[]> {
+export async function openRepository(repo: string, target: string, { env, signal }: Context): Promise<string[]> {
   const git = async (args: readonly string[], cwd: string) => {
     const { code, stdout, stderr } = await runChild({
       command: "git",

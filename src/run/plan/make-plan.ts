@@ -32,8 +32,8 @@ export function givenPlan(
   manifest: Run["manifest"],
 ): { readonly source: "file" | "request"; readonly value: unknown } | null {
   if (plan !== undefined && plan !== "lead" && plan !== "default") return { source: "file", value: readPlanFile(plan) };
-  const own = plan === undefined ? planInRequest(manifest) : null;
-  return own === null ? null : { source: "request", value: own };
+  const carried = plan === undefined ? planInRequest(manifest) : null;
+  return carried === null ? null : { source: "request", value: carried };
 }
 
 export function readPlanFile(path: string): unknown {

@@ -53,6 +53,7 @@ describe("plans", () => {
     expect(planProblems([task(1, []), task(1, [])], known)).toEqual(["task 1 appears twice"]);
     expect(planProblems([task(1, [], "wizard")], known)).toEqual(['task 1 is owned by "wizard", which is not a role']);
     expect(() => readPlan("file", { tasks: [] }, facts())).toThrow(/plan is not valid/);
+    expect(() => readPlan("file", { tasks: [{ title: "a", kind: "merge" }] }, facts())).toThrow(/tasks\.0\.kind/);
   });
 
   it("finds the files a Lead wrote into a task's text", () => {

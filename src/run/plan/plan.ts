@@ -26,7 +26,7 @@ export function readPlan(source: PlanSource, value: unknown, facts: PlanFacts): 
     const kind = task.kind ?? (category === "check" ? (task.owner === "reviewer" ? "review" : "verify") : "work");
     return { ...task, id: task.id ?? index + 1, context: task.context ?? task.title, kind };
   });
-  return checked(
+  return assertRunnable(
     {
       source,
       goal: plan.goal ?? facts.manifest.task?.title ?? "",
@@ -88,7 +88,10 @@ export function defaultPlan(facts: PlanFacts): RunPlan {
     owner: "reviewer",
     kind: "review",
   };
-  return checked({ source: "default", goal: title, decisions: [], issues: [], tasks: [work, verify, review] }, facts);
+  return assertRunnable(
+    { source: "default", goal: title, decisions: [], issues: [], tasks: [work, verify, review] },
+    facts,
+  );
 }
 
 /** Who does the work: the hint of the request, as far as it names a kind of role. */
@@ -107,7 +110,7 @@ function workRole({ harness, tags }: Manifest): string {
   }
 }
 
-function checked(plan: RunPlan, { roles }: PlanFacts): RunPlan {
+function assertRunnable(plan: RunPlan, { roles }: PlanFacts): RunPlan {
   const wrong = planProblems(plan.tasks, new Set(roles.keys()));
   if (wrong.length > 0) {
     throw new NutError("RUN_PLAN_INVALID", `the plan cannot be run: ${wrong[0]}`, {
@@ -155,13 +158,13 @@ function circles(tasks: readonly RunTask[]): number[] {
     const id = free.pop()!;
     waiting.delete(id);
     for (const follower of followers.get(id) ?? []) {
-      const left = waiting.get(follower);
-      if (left?.delete(id) === true && left.size === 0) free.push(follower);
+      const open = waiting.get(follower);
+      if (open?.delete(id) === true && open.size === 0) free.push(follower);
     }
   }
   // A dep that does not exist is reported by itself; what waits for it is not a circle.
-  const known = new Set(tasks.map(({ id }) => id));
-  return [...waiting].filter(([, deps]) => [...deps].every((dep) => known.has(dep))).map(([id]) => id);
+  const ids = new Set(tasks.map(({ id }) => id));
+  return [...waiting].filter(([, deps]) => [...deps].every((dep) => ids.has(dep))).map(([id]) => id);
 }
 
 /**
@@ -171,9 +174,9 @@ function circles(tasks: readonly RunTask[]): number[] {
 export function listInText(name: "FILES" | "CRITERIA", texts: readonly (string | undefined)[]): string[] | undefined {
   const line = new RegExp(`^\\s*${name}\\s*:\\s*(.+)$`, "im");
   for (const text of texts) {
-    const found = text === undefined ? null : line.exec(text);
-    if (found === null) continue;
-    const files = found[1]!
+    const match = text === undefined ? null : line.exec(text);
+    if (match === null) continue;
+    const files = match[1]!
       .split(/[,\s]+/)
       .map((word) => word.replace(/^[`"']|[`"']$/g, ""))
       .filter((word) => word !== "");

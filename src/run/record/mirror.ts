@@ -37,10 +37,10 @@ export async function mirrorPlan(project: Project, plan: RunPlan, state: RunStat
 export async function mirrorTasks(project: Project, plan: RunPlan, state: RunState, now: Date): Promise<void> {
   await project.store.update((change) => {
     const before = change.open(tasksFile);
-    const kept = new Map((before?.tasks ?? []).map((task) => [task.id, task]));
+    const earlier = new Map((before?.tasks ?? []).map((task) => [task.id, task]));
     const tasks = [...state.tasks.values()].map(({ task, status }) => ({
       ...contractTask(task),
-      created_at: kept.get(task.id)?.created_at ?? now.toISOString(),
+      created_at: earlier.get(task.id)?.created_at ?? now.toISOString(),
       status: statusFor(status),
     }));
     const goal = plan.goal === "" ? "run" : plan.goal;
@@ -91,9 +91,9 @@ export function movedTasks(project: Project, state: RunState): { readonly id: nu
   const file = project.store.read(tasksFile);
   if (file === null) return state.tasks.size === 0 ? [] : [{ id: 0, status: "gone" }];
   return file.tasks.filter(({ id, status }) => {
-    const own = state.tasks.get(id);
+    const task = state.tasks.get(id);
     // "in_progress" is set around a try, so only a completion or an unknown task tells of another hand.
-    return own === undefined || (status === "completed") !== (own.status === "completed");
+    return task === undefined || (status === "completed") !== (task.status === "completed");
   });
 }
 
@@ -105,8 +105,8 @@ export async function closeIntoHistory(project: Project, outer: Project, now: Da
   if (cycle === undefined || outer.root === project.root) return;
   await outer.store.update((change) => {
     const history = change.open(historyFile) ?? { cycles: [] };
-    const known = history.cycles.some((other) => cycleIdentity(other) === cycleIdentity(cycle));
-    if (!known) change.write(historyFile, { ...history, cycles: [...history.cycles, cycle] }, { appended: cycle });
+    const isArchived = history.cycles.some((other) => cycleIdentity(other) === cycleIdentity(cycle));
+    if (!isArchived) change.write(historyFile, { ...history, cycles: [...history.cycles, cycle] }, { appended: cycle });
   });
 }
 

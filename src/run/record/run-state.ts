@@ -79,12 +79,6 @@ export function emptyState(): RunState {
   };
 }
 
-export function replay(records: Iterable<JournalRecord>): RunState {
-  const state = emptyState();
-  for (const record of records) applyRecord(state, record);
-  return state;
-}
-
 /** Folds one record into the state. The only place where a run's state changes. */
 export function applyRecord(state: RunState, record: JournalRecord): void {
   switch (record.type) {
@@ -227,6 +221,12 @@ function endAgent(state: RunState, task: TaskState | undefined, record: { readon
   // A try that was stopped from outside did not fail: the task waits to be started again.
   if (record.outcome === "stopped") task.status = "pending";
   else Object.assign(task, { status: "ended", last: record });
+}
+
+/** Whether nothing was changed since an agent looked at the tree: what it said of it still holds. */
+export function sawThisTree(state: RunState, agent: string | undefined): boolean {
+  const base = agent === undefined ? undefined : state.agents.get(agent)?.base;
+  return base !== undefined && state.versions.slice(base).every((changes) => changes.length === 0);
 }
 
 function fresh(task: RunTask): TaskState {

@@ -34,7 +34,7 @@ export async function workThrough(run: Run): Promise<void> {
   };
   const start = () => {
     for (const t of run.halt.signal.aborted ? [] : startable(run, running)) {
-      const job = carry(run, t, turn)
+      const job = carryTask(run, t, turn)
         .catch(fail)
         .finally(() => running.delete(t.task.id));
       running.set(t.task.id, job);
@@ -104,7 +104,7 @@ export function jobsOf({ options, manifest }: Pick<Run, "options" | "manifest">)
 }
 
 /** Carries one task as far as it goes. Every step starts from what the journal says, so any of them may be the first. */
-async function carry(run: Run, t: TaskState, turn: Turns): Promise<void> {
+async function carryTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
   for (;;) {
     if (run.halt.signal.aborted) return;
     const before = t.status;
@@ -114,7 +114,7 @@ async function carry(run: Run, t: TaskState, turn: Turns): Promise<void> {
         await tryTask(run, t);
         break;
       case "ended":
-        await judgeTask(run, t, turn);
+        await checkTask(run, t, turn);
         break;
       case "merging":
         await turn.take(async () => finishMerge(run, t));
@@ -123,7 +123,7 @@ async function carry(run: Run, t: TaskState, turn: Turns): Promise<void> {
         await completeMerged(run, t);
         break;
       case "failed":
-        if (t.diagnosis !== undefined || t.question !== undefined) return ask(run, t);
+        if (t.diagnosis !== undefined || t.question !== undefined) return askPerson(run, t);
         await diagnose(run, t);
         break;
       case "conflict":
@@ -179,7 +179,7 @@ async function seedConflicts(run: Run, t: TaskState, slot: Slot): Promise<string
   return conflicts.map(({ path, reason }) => `${path}: ${reason}`);
 }
 
-interface Taken {
+interface SlotAndSession {
   readonly slot: Slot;
   readonly session: Attempt["session"];
   readonly reason: string;
@@ -187,21 +187,23 @@ interface Taken {
 }
 
 /** A slot and a session: the interrupted ones when they can be continued, otherwise as policy and tier say. */
-function takeSlot(run: Run, { task }: TaskState): Taken {
+function takeSlot(run: Run, { task }: TaskState): SlotAndSession {
   const { agent } = roleOf(run, task.owner);
   const agents = [...run.state.agents.values()];
-  const cut = agents.findLast((entry) => entry.task === task.id && entry.purpose === "work");
-  if (cut !== undefined && isCut(cut) && run.runner.canResume && cut.session !== undefined) {
-    const slot = run.slots.adopt(cut.slot, run.state.versions.slice(0, cut.base), run.start);
+  const latest = agents.findLast((entry) => entry.task === task.id && entry.purpose === "work");
+  if (latest !== undefined && wasInterrupted(latest) && run.runner.canResume && latest.session !== undefined) {
+    const slot = run.slots.adopt(latest.slot, run.state.versions.slice(0, latest.base), run.start);
     if (slot !== null) {
-      return { slot, session: { id: cut.session, agent: cut.agent }, reason: "it was interrupted", reread: true };
+      return { slot, session: { id: latest.session, agent: latest.agent }, reason: "it was interrupted", reread: true };
     }
   }
   const choice = chooseSession({
     tier: agent.resume_tier as "persistent" | "bounded" | "ephemeral",
     ...(task.owner_reuse_policy === undefined ? {} : { policy: task.owner_reuse_policy }),
     earlier: run.runner.canResume
-      ? agents.filter((entry) => entry.role === task.owner && !isCut(entry)).flatMap((entry) => earlier(run, entry))
+      ? agents
+          .filter((entry) => entry.role === task.owner && !wasInterrupted(entry))
+          .flatMap((entry) => sessionsOf(run, entry))
       : [],
     files: filesOf(run, task.id, task.files),
     canResume: run.runner.canResume,
@@ -210,7 +212,7 @@ function takeSlot(run: Run, { task }: TaskState): Taken {
   return { slot: run.slots.take(run.state.versions), session, reason: choice.reason, reread: choice.reread };
 }
 
-const isCut = ({ end }: AgentState) => end === undefined || end.outcome === "stopped";
+const wasInterrupted = ({ end }: AgentState) => end === undefined || end.outcome === "stopped";
 
 function filesOf(run: Run, id: number, declared: readonly string[] | undefined): string[] {
   const touched = [...run.state.agents.values()]
@@ -219,17 +221,19 @@ function filesOf(run: Run, id: number, declared: readonly string[] | undefined):
   return [...(declared ?? []), ...touched.map(({ path }) => path)];
 }
 
-function earlier({ state }: Run, { agent, session, task, end }: AgentState): EarlierSession[] {
+function sessionsOf({ state }: Run, { agent, session, task, end }: AgentState): EarlierSession[] {
   if (session === undefined || end === undefined) return [];
   const files = end.changes.map(({ path }) => path);
-  const own = state.lastMerges.get(agent) ?? 0;
-  return [{ agent, session, task, files, editedSince: files.some((path) => (state.lastEdits.get(path) ?? 0) > own) }];
+  const lastMerge = state.lastMerges.get(agent) ?? 0;
+  return [
+    { agent, session, task, files, editedSince: files.some((path) => (state.lastEdits.get(path) ?? 0) > lastMerge) },
+  ];
 }
 
 /** The harness's own check: limits first, then whatever tests the task names, then the merge. */
-async function judgeTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
+async function checkTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
   const last = t.last!;
-  const slot = run.held.get(last.agent) ?? rebuilt(run, last.changes);
+  const slot = run.held.get(last.agent) ?? rebuildSlot(run, last.changes);
   const problems = last.problems.length > 0 ? last.problems : await testProblems(run, t, slot);
   run.held.delete(last.agent);
   run.slots.release(slot);
@@ -245,7 +249,7 @@ async function judgeTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
 }
 
 /** The slot as its agent left it, after a crash in between. */
-function rebuilt(run: Run, changes: readonly Change[]): Slot {
+function rebuildSlot(run: Run, changes: readonly Change[]): Slot {
   const slot = run.slots.take(run.state.versions);
   run.slots.seed(slot, changes);
   return slot;
@@ -253,11 +257,11 @@ function rebuilt(run: Run, changes: readonly Change[]): Slot {
 
 async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Promise<string[]> {
   if (task.kind === "merge") {
-    const left = last!.changes.filter(({ path, after }) => {
+    const marked = last!.changes.filter(({ path, after }) => {
       if (after?.type !== "file") return false;
       return hasMarkers(readFileSync(join(slot.path, path), "utf8"));
     });
-    if (left.length > 0) return left.map(({ path }) => `${path} still holds conflict markers`);
+    if (marked.length > 0) return marked.map(({ path }) => `${path} still holds conflict markers`);
   }
   if (task.criteria === undefined) return [];
   const { results } = await runAcceptance({
@@ -325,7 +329,7 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
   });
 }
 
-async function ask(run: Run, t: TaskState): Promise<void> {
+async function askPerson(run: Run, t: TaskState): Promise<void> {
   if (t.question !== undefined) return;
   const question = `task ${t.task.id} ("${t.task.title}") failed again: ${t.problems.join("; ")}`;
   record(run, { type: "asked", task: t.task.id, question });

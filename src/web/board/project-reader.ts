@@ -139,15 +139,15 @@ export class ProjectReader {
     const reopened = this.#reopened("issues");
     return {
       id: plan.id,
-      topic: cut(plan.topic, 500),
-      research: cut(plan.research_summary ?? "", 4_000),
+      topic: shorten(plan.topic, 500),
+      research: shorten(plan.research_summary ?? "", 4_000),
       createdAt: plan.created_at ?? "",
       issues: plan.issues.map(({ id, title, status, decision, how_summary: how }) => ({
         id,
-        title: cut(title, 500),
+        title: shorten(title, 500),
         status,
-        decision: cut(decision ?? "", 4_000),
-        how: Object.entries(how ?? {}).map(([role, said]) => ({ role, said: cut(String(said), 2_000) })),
+        decision: shorten(decision ?? "", 4_000),
+        how: Object.entries(how ?? {}).map(([role, said]) => ({ role, said: shorten(String(said), 2_000) })),
         reopened: reopened(id),
       })),
     };
@@ -170,19 +170,19 @@ export class ProjectReader {
               ? "never"
               : "waiting";
     return {
-      goal: cut(file.goal ?? "", 1_000),
-      decisions: (file.decisions ?? []).map((text) => cut(String(text), 1_000)),
+      goal: shorten(file.goal ?? "", 1_000),
+      decisions: (file.decisions ?? []).map((text) => shorten(String(text), 1_000)),
       rows: file.tasks.map((task) => ({
         id: task.id,
-        title: cut(task.title, 300),
+        title: shorten(task.title, 300),
         stage: stage(task),
         deps: task.deps ?? [],
         owner: task.owner ?? "",
         issue: task.plan_issue ?? null,
-        context: cut(task.context ?? "", 400),
-        approach: cut(task.approach ?? "", 400),
-        acceptance: cut(task.acceptance ?? "", 400),
-        risk: cut(task.risk ?? "", 200),
+        context: shorten(task.context ?? "", 400),
+        approach: shorten(task.approach ?? "", 400),
+        acceptance: shorten(task.acceptance ?? "", 400),
+        risk: shorten(task.risk ?? "", 200),
         reopened: reopened(task.id),
         why: never.get(task.id) ?? "",
       })),
@@ -223,13 +223,13 @@ export class ProjectReader {
         resumed: Number(agent.resume_count ?? 0),
         task: Object.hasOwn(tasks, id) ? Number(tasks[id]) : null,
         files: files.slice(0, 200),
-        lastMessage: cut(String(agent.last_message ?? ""), 1_000),
+        lastMessage: shorten(String(agent.last_message ?? ""), 1_000),
       };
     });
   }
 
   #edits(): Map<string, Set<string>> {
-    const found = new Map<string, Set<string>>();
+    const pathsByAgent = new Map<string, Set<string>>();
     let files: Record<string, unknown> = {};
     try {
       files = (this.#project.store.read(editTracker)?.files ?? {}) as Record<string, unknown>;
@@ -239,10 +239,10 @@ export class ProjectReader {
     for (const [path, edits] of Object.entries(files)) {
       for (const edit of Array.isArray(edits) ? edits : []) {
         const agent = String((edit as { agent_id?: unknown } | null)?.agent_id ?? "");
-        found.set(agent, (found.get(agent) ?? new Set()).add(path));
+        pathsByAgent.set(agent, (pathsByAgent.get(agent) ?? new Set()).add(path));
       }
     }
-    return found;
+    return pathsByAgent;
   }
 
   /** `.nexus/state/<harness>/agent-tracker.json`, whichever harnesses there are. */
@@ -259,7 +259,7 @@ export class ProjectReader {
   #signature(section: SectionName): string {
     const { nexus, state, artifacts } = this.#project.layout;
     const of = (...names: string[]) => names.map(stamp).join(" ");
-    const own = this.#harnesses().map((name) => join(state, name));
+    const folders = this.#harnesses().map((name) => join(state, name));
     switch (section) {
       case "plan":
         return of(join(state, "plan.json"), join(state, "reopen-tracker.json"));
@@ -268,7 +268,7 @@ export class ProjectReader {
       case "agents":
         return of(
           join(state, "edit-tracker.json"),
-          ...own.flatMap((folder) => [
+          ...folders.flatMap((folder) => [
             join(folder, "agent-tracker.json"),
             join(folder, "agent-tracker.extension.json"),
           ]),
@@ -304,8 +304,8 @@ const EMPTY: Sections = {
 };
 
 function stamp(path: string): string {
-  const found = lstatSync(path, { throwIfNoEntry: false });
-  return found === undefined ? "-" : `${found.ino}:${found.size}:${found.mtimeMs}`;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
 }
 
 /** The last lines of the log; half a line at its end is not one yet. */
@@ -322,10 +322,10 @@ function toolLog(path: string): LogRow[] {
           {
             at: String(row.at ?? ""),
             agent: String(row.agent_name ?? row.agent_id ?? "lead"),
-            tool: cut(String(row.tool ?? ""), 100),
-            path: cut(String(row.path ?? ""), 500),
+            tool: shorten(String(row.tool ?? ""), 100),
+            path: shorten(String(row.path ?? ""), 500),
             ok: row.ok !== false,
-            error: cut(String(row.error ?? ""), 500),
+            error: shorten(String(row.error ?? ""), 500),
           },
         ];
       } catch {
@@ -360,8 +360,8 @@ function artifactRows(folder: string): ArtifactRow[] {
       const name = base === "" ? entry.name : `${base}/${entry.name}`;
       if (entry.isDirectory() && depth < 6) visit(name, depth + 1);
       if (!entry.isFile() || rows.length >= MOST_ARTIFACTS) continue;
-      const found = lstatSync(join(folder, name), { throwIfNoEntry: false });
-      if (found !== undefined) rows.push({ name, size: found.size, at: found.mtime.toISOString() });
+      const stats = lstatSync(join(folder, name), { throwIfNoEntry: false });
+      if (stats !== undefined) rows.push({ name, size: stats.size, at: stats.mtime.toISOString() });
     }
   };
   visit("", 0);
@@ -376,4 +376,4 @@ function readFolder(path: string) {
   }
 }
 
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
+const shorten = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);

@@ -47,7 +47,7 @@ export class RunFollower {
       title: options?.title ?? "",
       driver: options?.driver ?? "",
       status,
-      detail: cut(detail, 500),
+      detail: shorten(detail, 500),
       createdAt: options?.created_at ?? "",
       tasks: {
         total: tasks.length,
@@ -66,12 +66,12 @@ export class RunFollower {
         .map(({ agent, role, task, startedAt }) => ({ agent, role, task, since: startedAt })),
       questions: tasks
         .filter((task) => task.question !== undefined && task.status === "failed")
-        .map(({ task, question }) => ({ task: task.id, question: cut(question!, 2_000) })),
-      issues: state.issues.slice(-MOST_ISSUES).map(({ message }) => cut(message, 500)),
+        .map(({ task, question }) => ({ task: task.id, question: shorten(question!, 2_000) })),
+      issues: state.issues.slice(-MOST_ISSUES).map(({ message }) => shorten(message, 500)),
       accepted: state.accepted?.report.verdict ?? "",
       delivery: state.delivered?.path ?? "",
     };
   }
 }
 
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
+const shorten = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
