@@ -61,7 +61,7 @@ export class AgentEvents {
         settings: [],
         canResume,
       },
-      process: { pid: process.pid, ...(started === null ? {} : { started }) },
+      process: () => ({ pid: process.pid, ...(started === null ? {} : { started }) }),
       project,
       catalog,
       skips: SKIPS,
