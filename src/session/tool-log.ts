@@ -11,7 +11,7 @@ type Where = Pick<Surroundings, "cwd" | "env" | "now">;
 export function recordToolUse({ entry, hostTool }: LogTool, layout: Layout, around: Where): void {
   // The host's own name of a tool is for this harness only.
   const who = entry.agent_id === undefined ? {} : { agent_id: entry.agent_id };
-  logTool({ layout }, logLine(entry, layout, around), { at: around.now().toISOString(), tool: hostTool, ...who });
+  logTool(layout, logLine(entry, layout, around), { at: around.now().toISOString(), tool: hostTool, ...who });
 }
 
 function logLine(entry: LogTool["entry"], layout: Layout, around: Where) {
@@ -29,7 +29,7 @@ export function recordDenial({ effects }: Decision, around: Where & Pick<Surroun
     // A gate makes no folders: without a session there is nobody to tell.
     if (!existsSync(layout.state)) return;
     for (const effect of effects)
-      if (effect.type === "log_tool") logTool({ layout }, logLine(effect.entry, layout, around));
+      if (effect.type === "log_tool") logTool(layout, logLine(effect.entry, layout, around));
   } catch {
     // The answer stands whatever becomes of its record.
   }
