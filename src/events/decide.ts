@@ -19,9 +19,10 @@ import {
   taskNamedIn,
   toolNameList,
 } from "./context.js";
-import { allow, type Decision, type Effect, type ToolLogEntry } from "./decision.js";
+import { allow, type Decision, type Effect } from "./decision.js";
 import type { Facts, TaskFact } from "./facts.js";
-import { callerStanding, gate } from "./gate.js";
+import { agentNameOf, callerStanding, gate } from "./gate.js";
+import { toolLogEntry } from "./tool-log.js";
 import { userMessage } from "./user-message.js";
 
 export function decide(event: LifecycleEvent, facts: Facts): Decision {
@@ -173,22 +174,13 @@ function checkedBy(task: TaskFact, doer: string, facts: Facts): boolean {
 }
 
 function postToolUse({ caller, tool, ok, error }: PostToolUse, facts: Facts): Decision {
-  const { roles } = callerStanding(caller, facts);
-  const agentName =
-    roles[0] ?? (caller.agentId === undefined ? null : (facts.tracked[caller.agentId] ?? caller.agentName ?? null));
-  const who = {
-    ...(caller.agentId === undefined ? {} : { agent_id: caller.agentId }),
-    ...(agentName === null ? {} : { agent_name: agentName }),
-  };
-  const entry = (path?: string): ToolLogEntry => ({
-    ...who,
-    tool: tool.nexusTool ?? tool.classes[0] ?? tool.access,
-    ...(path === undefined ? {} : { path }),
-    ok,
-    ...(error === undefined ? {} : { error: error.slice(0, 500) }),
-  });
+  const agentName = agentNameOf(caller, callerStanding(caller, facts), facts);
   const paths = tool.access === "edit" && tool.paths.length > 0 ? tool.paths : [undefined];
-  const effects: Effect[] = paths.map((path) => ({ type: "log_tool", entry: entry(path), hostTool: tool.name }));
+  const effects: Effect[] = paths.map((path) => ({
+    type: "log_tool",
+    entry: toolLogEntry({ caller, tool, agentName }, { ok, error, path }),
+    hostTool: tool.name,
+  }));
   if (tool.access === "edit" && ok) {
     for (const path of tool.paths)
       effects.push({ type: "record_edit", path, agentId: caller.agentId ?? null, agentName });

@@ -7,6 +7,7 @@ import type { GateFacts } from "./facts.js";
 import { insideProject, isProtected, needsNoTask } from "./paths.js";
 import { baseName, has } from "./shell-programs.js";
 import { readShell, type ShellReading, type ShellWrite, type StartedProgram } from "./shell-writes.js";
+import { denialEntry } from "./tool-log.js";
 
 /** A caller by what the host says of it and what was recorded when it started; the record counts beside any claim. */
 export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts): Standing {
@@ -15,9 +16,24 @@ export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts)
   return standingOf({ agentId, names, processRole: facts.processRole }, facts.limits);
 }
 
+/** A denial leaves a line for the tool log. */
 export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
   const standing = callerStanding(caller, facts);
-  if (tool.name === "") return deny("a tool call without a tool name cannot be judged");
+  const decision = toolGate(tool, standing, facts);
+  if (decision.reason === null) return decision;
+  const entry = denialEntry({ caller, tool, agentName: agentNameOf(caller, standing, facts) }, decision.reason);
+  return { ...decision, effects: [{ type: "log_tool", entry, hostTool: tool.name }] };
+}
+
+/** What a caller is called in records: its role, else as it was recorded, else as the host says. null is Lead. */
+export function agentNameOf({ agentId, agentName }: Caller, { roles }: Standing, facts: GateFacts): string | null {
+  if (roles[0] !== undefined) return roles[0];
+  if (agentId === undefined) return null;
+  return (Object.hasOwn(facts.tracked, agentId) ? facts.tracked[agentId] : agentName) ?? null;
+}
+
+function toolGate(tool: ToolUse, standing: Standing, facts: GateFacts): Decision {
+  if (tool.name === "") return deny("a tool call without a tool name cannot be decided");
   switch (tool.access) {
     case "read":
       return allow();
@@ -62,7 +78,7 @@ function editGate({ name, classes, paths, change }: ToolUse, standing: Standing,
 function shellGate({ command, name, classes }: ToolUse, standing: Standing, facts: GateFacts): Decision {
   const blocked = classes.find((one) => standing.blocked.has(one));
   if (blocked !== undefined) return deny(`${who(standing)} may not run commands (${blocked})`);
-  if (command === undefined) return deny(`${name} without a command cannot be judged`);
+  if (command === undefined) return deny(`${name} without a command cannot be decided`);
   const reading = readShell(command);
   const inProject = reading.writes.filter((write) => touchesProject(write, facts));
   if (standing.kind === "unknown" && inProject.length > 0) return deny(unnamed(name));

@@ -77,249 +77,250 @@ export function parseShell(source: string): ParsedShell {
 
 /** A cursor over the text; a class because the position and the word being built live as long as the scan. */
 class Scanner {
-  private readonly text: string;
-  private at = 0;
-  private complete = true;
-  private nested: string[];
-  private readonly commands: SimpleCommand[] = [];
-  private current = draft(false);
-  private readonly heredocs: HereDocument[] = [];
+  readonly #text: string;
+  #at = 0;
+  #complete = true;
+  #nested: string[];
+  readonly #commands: SimpleCommand[] = [];
+  #current = draft(false);
+  readonly #heredocs: HereDocument[] = [];
 
   constructor(text: string) {
-    this.text = text.replace(/\\\r?\n/g, "");
-    this.nested = this.current.nested;
+    this.#text = text.replace(/\\\r?\n/g, "");
+    this.#nested = this.#current.nested;
   }
 
   run(): ParsedShell {
-    while (this.at < this.text.length) this.step();
-    this.end(false);
-    return { commands: this.commands, complete: this.complete && this.heredocs.length === 0 };
+    while (this.#at < this.#text.length) this.#step();
+    this.#end(false);
+    return { commands: this.#commands, complete: this.#complete && this.#heredocs.length === 0 };
   }
 
   /** What a pattern matches at the cursor, stepped over; null when it does not. */
-  private take(pattern: RegExp): RegExpExecArray | null {
-    pattern.lastIndex = this.at;
-    const match = pattern.exec(this.text);
-    if (match !== null) this.at += match[0].length;
+  #take(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.#at;
+    const match = pattern.exec(this.#text);
+    if (match !== null) this.#at += match[0].length;
     return match;
   }
 
-  private step(): void {
-    this.take(BLANKS);
-    if (this.at === this.text.length) return;
-    if (this.text[this.at] === "\n") this.newline();
-    else if (this.text[this.at] === "#") this.comment();
-    else if (this.take(HERE_STRING) !== null) this.hereString();
-    else this.operatorOrWord();
+  #step(): void {
+    this.#take(BLANKS);
+    if (this.#at === this.#text.length) return;
+    if (this.#text[this.#at] === "\n") this.#newline();
+    else if (this.#text[this.#at] === "#") this.#comment();
+    else if (this.#take(HERE_STRING) !== null) this.#hereString();
+    else this.#operatorOrWord();
   }
 
-  private operatorOrWord(): void {
-    const heredoc = this.take(HERE_DOCUMENT);
-    const process = heredoc === null ? this.take(PROCESS) : null;
-    const redirect = heredoc === null && process === null ? this.take(REDIRECT) : null;
-    if (heredoc !== null) this.heredoc(heredoc[1] === "-");
-    else if (process !== null) this.processSubstitution();
-    else if (redirect !== null) this.redirect(redirect[0]);
-    else this.separatorOrWord();
+  #operatorOrWord(): void {
+    const heredoc = this.#take(HERE_DOCUMENT);
+    const process = heredoc === null ? this.#take(PROCESS) : null;
+    const redirect = heredoc === null && process === null ? this.#take(REDIRECT) : null;
+    if (heredoc !== null) this.#heredoc(heredoc[1] === "-");
+    else if (process !== null) this.#processSubstitution();
+    else if (redirect !== null) this.#redirect(redirect[0]);
+    else this.#separatorOrWord();
   }
 
-  private separatorOrWord(): void {
-    const separator = this.take(SEPARATOR)?.[0];
+  #separatorOrWord(): void {
+    const separator = this.#take(SEPARATOR)?.[0];
     if (separator !== undefined) {
-      this.end(separator === "|" || separator === "|&");
+      this.#end(separator === "|" || separator === "|&");
       return;
     }
-    const word = this.word();
+    const word = this.#word();
     // Grammar words stand in front of a command of their own.
-    if (this.current.words.length === 0 && KEYWORDS.has(word.text) && !word.dynamic) return;
-    this.current.words.push(word);
+    if (this.#current.words.length === 0 && KEYWORDS.has(word.text) && !word.dynamic) return;
+    this.#current.words.push(word);
   }
 
-  private comment(): void {
-    const end = this.text.indexOf("\n", this.at);
-    this.at = end < 0 ? this.text.length : end;
+  #comment(): void {
+    const end = this.#text.indexOf("\n", this.#at);
+    this.#at = end < 0 ? this.#text.length : end;
   }
 
-  private processSubstitution(): void {
-    this.current.words.push({ text: "", dynamic: true });
-    this.capture("(", ")");
+  #processSubstitution(): void {
+    this.#current.words.push({ text: "", dynamic: true });
+    this.#capture("(", ")");
   }
 
-  private newline(): void {
-    this.at += 1;
-    for (const { owner, quoted, ...ending } of this.heredocs.splice(0)) {
-      const body = this.bodyUpTo(ending);
+  #newline(): void {
+    this.#at += 1;
+    for (const { owner, quoted, ...ending } of this.#heredocs.splice(0)) {
+      const body = this.#bodyUpTo(ending);
       owner.input = `${owner.input ?? ""}${body}`;
       if (quoted) continue;
-      const inside = new Scanner(body).expansions();
+      const inside = new Scanner(body).#expansions();
       for (const text of inside.nested) owner.inputNested.push(text);
-      if (!inside.complete) this.complete = false;
+      if (!inside.complete) this.#complete = false;
     }
-    this.end(false);
+    this.#end(false);
   }
 
   /** The lines of a here-document, stepped over together with the one that ends it. */
-  private bodyUpTo({ delimiter, indented }: Pick<HereDocument, "delimiter" | "indented">): string {
-    const start = this.at;
-    while (this.at < this.text.length) {
-      const lineStart = this.at;
-      const newline = this.text.indexOf("\n", lineStart);
-      const line = this.text.slice(lineStart, newline < 0 ? this.text.length : newline);
-      this.at = newline < 0 ? this.text.length : newline + 1;
-      if ((indented ? withoutTabs(line) : line) === delimiter) return this.text.slice(start, lineStart);
+  #bodyUpTo({ delimiter, indented }: Pick<HereDocument, "delimiter" | "indented">): string {
+    const start = this.#at;
+    while (this.#at < this.#text.length) {
+      const lineStart = this.#at;
+      const newline = this.#text.indexOf("\n", lineStart);
+      const line = this.#text.slice(lineStart, newline < 0 ? this.#text.length : newline);
+      this.#at = newline < 0 ? this.#text.length : newline + 1;
+      if ((indented ? withoutTabs(line) : line) === delimiter) return this.#text.slice(start, lineStart);
     }
-    this.complete = false;
-    return this.text.slice(start);
+    this.#complete = false;
+    return this.#text.slice(start);
   }
 
   /** The substitutions in a here-document, where quotes mean nothing. */
-  private expansions(): { readonly nested: readonly string[]; readonly complete: boolean } {
-    while (this.at < this.text.length) {
-      if (this.text[this.at] === "\\") this.at += 2;
-      else if (this.take(PLAIN_INPUT) === null) this.expansion();
+  #expansions(): { readonly nested: readonly string[]; readonly complete: boolean } {
+    while (this.#at < this.#text.length) {
+      if (this.#text[this.#at] === "\\") this.#at += 2;
+      else if (this.#take(PLAIN_INPUT) === null) this.#expansion();
     }
-    return { nested: this.nested, complete: this.complete };
+    return { nested: this.#nested, complete: this.#complete };
   }
 
-  private end(pipes: boolean): void {
-    const { words, redirects, input } = this.current;
+  #end(pipes: boolean): void {
+    const { words, redirects, input } = this.#current;
     // A here-document is filled in after its line ends, so the very object that is being built is kept.
-    if (words.length > 0 || redirects.length > 0 || input !== null) this.commands.push(this.current);
-    this.current = draft(pipes);
-    this.nested = this.current.nested;
+    if (words.length > 0 || redirects.length > 0 || input !== null) this.#commands.push(this.#current);
+    this.#current = draft(pipes);
+    this.#nested = this.#current.nested;
   }
 
-  private hereString(): void {
-    this.take(BLANKS);
-    this.current.input = this.word().text;
+  #hereString(): void {
+    this.#take(BLANKS);
+    this.#current.input = this.#word().text;
   }
 
-  private heredoc(indented: boolean): void {
-    this.take(BLANKS);
-    const start = this.at;
-    const delimiter = this.word().text;
-    const quoted = /['"\\]/.test(this.text.slice(start, this.at));
-    this.heredocs.push({ delimiter, indented, quoted, owner: this.current });
+  #heredoc(indented: boolean): void {
+    this.#take(BLANKS);
+    const start = this.#at;
+    const delimiter = this.#word().text;
+    const quoted = /['"\\]/.test(this.#text.slice(start, this.#at));
+    this.#heredocs.push({ delimiter, indented, quoted, owner: this.#current });
   }
 
-  private redirect(operator: string): void {
-    this.take(BLANKS);
-    this.current.redirects.push({ operator, target: this.word() });
+  #redirect(operator: string): void {
+    this.#take(BLANKS);
+    this.#current.redirects.push({ operator, target: this.#word() });
   }
 
-  private word(): Word {
+  #word(): Word {
     let text = "";
     let dynamic = false;
-    while (this.at < this.text.length) {
-      const plain = this.take(PLAIN);
+    while (this.#at < this.#text.length) {
+      const plain = this.#take(PLAIN);
       if (plain !== null) {
         text += plain[0];
         continue;
       }
-      const char = this.text[this.at]!;
-      if (char === "'") text += this.singleQuoted();
+      const char = this.#text[this.#at]!;
+      if (char === "'") text += this.#singleQuoted();
       else if (char === '"') {
-        const quoted = this.doubleQuoted();
+        const quoted = this.#doubleQuoted();
         text += quoted.text;
         dynamic ||= quoted.dynamic;
-      } else if (char === "\\") text += this.escaped();
+      } else if (char === "\\") text += this.#escaped();
       else if (char === "$" || char === "`") {
         dynamic = true;
-        text += this.expansion();
+        text += this.#expansion();
       } else if ("*?[{".includes(char)) {
-        dynamic ||= char !== "{" || this.isBraceList();
+        dynamic ||= char !== "{" || this.#isBraceList();
         text += char;
-        this.at += 1;
+        this.#at += 1;
       } else break;
     }
     return { text, dynamic };
   }
 
   /** `{a,b}` or `{1..3}` at the cursor. A bracket inside ends the look, so no character is looked at twice. */
-  private isBraceList(): boolean {
-    BRACES.lastIndex = this.at;
-    const list = BRACES.exec(this.text)?.[0];
+  #isBraceList(): boolean {
+    BRACES.lastIndex = this.#at;
+    const list = BRACES.exec(this.#text)?.[0];
     return list !== undefined && (list.includes(",") || list.includes("."));
   }
 
-  private escaped(): string {
-    const char = this.text[this.at + 1] ?? "";
-    this.at += 2;
+  #escaped(): string {
+    const char = this.#text[this.#at + 1] ?? "";
+    this.#at += 2;
     return char;
   }
 
-  private singleQuoted(): string {
-    const end = this.text.indexOf("'", this.at + 1);
-    const inner = this.text.slice(this.at + 1, end < 0 ? this.text.length : end);
-    if (end < 0) this.complete = false;
-    this.at = end < 0 ? this.text.length : end + 1;
+  #singleQuoted(): string {
+    const end = this.#text.indexOf("'", this.#at + 1);
+    const inner = this.#text.slice(this.#at + 1, end < 0 ? this.#text.length : end);
+    if (end < 0) this.#complete = false;
+    this.#at = end < 0 ? this.#text.length : end + 1;
     return inner;
   }
 
-  private doubleQuoted(): Word {
+  #doubleQuoted(): Word {
     let text = "";
     let dynamic = false;
-    this.at += 1;
-    while (this.at < this.text.length && this.text[this.at] !== '"') {
-      const plain = this.take(PLAIN_QUOTED);
+    this.#at += 1;
+    while (this.#at < this.#text.length && this.#text[this.#at] !== '"') {
+      const plain = this.#take(PLAIN_QUOTED);
       if (plain !== null) text += plain[0];
-      else if (this.text[this.at] === "\\") text += this.escaped();
+      else if (this.#text[this.#at] === "\\") text += this.#escaped();
       else {
         dynamic = true;
-        text += this.expansion();
+        text += this.#expansion();
       }
     }
-    if (this.at >= this.text.length) this.complete = false;
-    this.at += 1;
+    if (this.#at >= this.#text.length) this.#complete = false;
+    this.#at += 1;
     return { text, dynamic };
   }
 
   /** Steps over `$x`, `${x}`, `$(…)`, `$((…))`, `` `…` `` and `$'…'`; keeps the text of what would be run. */
-  private expansion(): string {
-    const start = this.at;
-    if (this.text[start] === "`") this.backquoted();
+  #expansion(): string {
+    const start = this.#at;
+    if (this.#text[start] === "`") this.#backquoted();
     else {
-      this.at += 1;
-      const next = this.text[this.at];
-      if (next === "(") this.capture("(", ")");
-      else if (next === "{") this.capture("{", "}");
-      else if (next === "'") this.singleQuoted();
-      else this.take(VARIABLE);
+      this.#at += 1;
+      const next = this.#text[this.#at];
+      if (next === "(") this.#capture("(", ")");
+      else if (next === "{") this.#capture("{", "}");
+      else if (next === "'") this.#singleQuoted();
+      else this.#take(VARIABLE);
     }
-    return this.text.slice(start, this.at);
+    return this.#text.slice(start, this.#at);
   }
 
-  private backquoted(): void {
-    const start = this.at + 1;
-    this.at = start;
-    while (this.at < this.text.length && this.text[this.at] !== "`") this.at += this.text[this.at] === "\\" ? 2 : 1;
-    if (this.at >= this.text.length) this.complete = false;
-    this.nested.push(this.text.slice(start, this.at));
-    this.at += 1;
+  #backquoted(): void {
+    const start = this.#at + 1;
+    this.#at = start;
+    while (this.#at < this.#text.length && this.#text[this.#at] !== "`")
+      this.#at += this.#text[this.#at] === "\\" ? 2 : 1;
+    if (this.#at >= this.#text.length) this.#complete = false;
+    this.#nested.push(this.#text.slice(start, this.#at));
+    this.#at += 1;
   }
 
   /** From an opening bracket to the one that closes it, quotes respected. */
-  private capture(open: string, close: string): void {
-    const start = this.at + 1;
+  #capture(open: string, close: string): void {
+    const start = this.#at + 1;
     let depth = 0;
-    while (this.at < this.text.length) {
-      const char = this.text[this.at]!;
-      if (char === "\\") this.at += 1;
+    while (this.#at < this.#text.length) {
+      const char = this.#text[this.#at]!;
+      if (char === "\\") this.#at += 1;
       else if (char === "'") {
-        this.singleQuoted();
+        this.#singleQuoted();
         continue;
       } else if (char === open) depth += 1;
       else if (char === close) {
         depth -= 1;
         if (depth === 0) {
-          this.nested.push(this.text.slice(start, this.at));
-          this.at += 1;
+          this.#nested.push(this.#text.slice(start, this.#at));
+          this.#at += 1;
           return;
         }
       }
-      this.at += 1;
+      this.#at += 1;
     }
-    this.complete = false;
+    this.#complete = false;
   }
 }
 

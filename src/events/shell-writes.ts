@@ -42,27 +42,27 @@ interface Position {
 class ShellReader implements ShellReading {
   readonly writes: ShellWrite[] = [];
   readonly programs: StartedProgram[] = [];
-  private left = MAX_SHELL_CHARS;
-  private gaveUp = false;
+  #left = MAX_SHELL_CHARS;
+  #gaveUp = false;
 
   readText(source: string, position: Position): void {
-    if (!this.mayRead(source.length, position)) return;
+    if (!this.#mayRead(source.length, position)) return;
     const { commands, complete } = parseShell(source);
-    if (!complete) this.add(write("a command whose quotes do not close", null), position);
+    if (!complete) this.#add(write("a command whose quotes do not close", null), position);
     let folder = position.folder;
     commands.forEach((command, i) => {
       const here = { depth: position.depth, folder };
-      for (const redirection of redirections(command)) this.add(redirection, here);
-      this.readProgram(command, commands[i - 1], here);
+      for (const redirection of redirections(command)) this.#add(redirection, here);
+      this.#readProgram(command, commands[i - 1], here);
       for (const inner of command.nested) this.readText(inner, inward(here));
       folder = changeFolder(folder, command.words);
     });
   }
 
   /** Programs that run what they are given as words. */
-  private readWords(words: readonly Word[], position: Position): void {
-    if (!this.mayRead(words.length, position)) return;
-    this.readProgram(
+  #readWords(words: readonly Word[], position: Position): void {
+    if (!this.#mayRead(words.length, position)) return;
+    this.#readProgram(
       { words, redirects: [], input: null, piped: false, nested: [], inputNested: [] },
       undefined,
       position,
@@ -70,30 +70,30 @@ class ShellReader implements ShellReading {
   }
 
   /** Every text and every list of words comes past here. Once something was too long or too deep, nothing more is read. */
-  private mayRead(size: number, { depth }: Position): boolean {
-    if (this.gaveUp) return false;
-    this.left -= size;
-    if (depth > MAX_SHELL_DEPTH) this.giveUp("it is nested too deep to read");
-    else if (this.left < 0) this.giveUp("it is too long to read");
-    return !this.gaveUp;
+  #mayRead(size: number, { depth }: Position): boolean {
+    if (this.#gaveUp) return false;
+    this.#left -= size;
+    if (depth > MAX_SHELL_DEPTH) this.#giveUp("it is nested too deep to read");
+    else if (this.#left < 0) this.#giveUp("it is too long to read");
+    return !this.#gaveUp;
   }
 
-  private giveUp(how: string): void {
-    this.gaveUp = true;
+  #giveUp(how: string): void {
+    this.#gaveUp = true;
     this.writes.push(write(how, null, "undecided"));
   }
 
-  private add(found: ShellWrite, { folder }: Position): void {
-    if (this.gaveUp) return;
-    if (this.writes.length >= MAX_WRITES) this.giveUp("it names too many files to look at");
+  #add(found: ShellWrite, { folder }: Position): void {
+    if (this.#gaveUp) return;
+    if (this.writes.length >= MAX_WRITES) this.#giveUp("it names too many files to look at");
     else this.writes.push({ ...found, path: possible(inFolder(folder, found.path)) });
   }
 
-  private readProgram(command: SimpleCommand, before: SimpleCommand | undefined, position: Position): void {
+  #readProgram(command: SimpleCommand, before: SimpleCommand | undefined, position: Position): void {
     for (const inner of command.inputNested) this.readText(inner, inward(position));
     const words = unwrap(command.words);
     if (words === "unreadable") {
-      this.add(write("a program name that is computed", null), position);
+      this.#add(write("a program name that is computed", null), position);
       return;
     }
     const [program, ...args] = words;
@@ -101,47 +101,47 @@ class ShellReader implements ShellReading {
     const name = baseName(program.text);
     this.programs.push({ name, args });
     const script = scriptOf(name, args, command, before);
-    if (script === null) this.readArguments(name, args, { command, before, position });
+    if (script === null) this.#readArguments(name, args, { command, before, position });
     else if ("text" in script) this.readText(script.text, inward(position));
-    else this.add(write(script.unreadable, null), position);
+    else this.#add(write(script.unreadable, null), position);
   }
 
-  private readArguments(
+  #readArguments(
     name: string,
     args: readonly Word[],
     { command, before, position }: { command: SimpleCommand; before: SimpleCommand | undefined; position: Position },
   ): void {
     if (name === "trap" || name === "alias") {
       for (const { text } of args) this.readText(text.replace(/^\w+=/, ""), inward(position));
-    } else if (name === "find" || name === "fd") this.readFind(args, position);
-    else if (name === "xargs" || name === "parallel") this.readArgumentRunner(args, position);
+    } else if (name === "find" || name === "fd") this.#readFind(args, position);
+    else if (name === "xargs" || name === "parallel") this.#readArgumentRunner(args, position);
     else {
       const interpreted = interpreterWrites(name, args, command, command.piped ? (before ?? null) : null);
-      for (const found of interpreted ?? rowOf(PROGRAMS, name)?.(args) ?? []) this.add(found, position);
+      for (const found of interpreted ?? rowOf(PROGRAMS, name)?.(args) ?? []) this.#add(found, position);
     }
   }
 
-  private readFind(args: readonly Word[], position: Position): void {
+  #readFind(args: readonly Word[], position: Position): void {
     for (let i = 0; i < args.length; i += 1) {
       const { text } = args[i]!;
-      if (text === "-delete") this.add(write("find -delete", null), position);
-      else if (/^-f(?:print0?|printf|ls)$/.test(text)) this.add(write(`find ${text}`, literal(args[i + 1])), position);
+      if (text === "-delete") this.#add(write("find -delete", null), position);
+      else if (/^-f(?:print0?|printf|ls)$/.test(text)) this.#add(write(`find ${text}`, literal(args[i + 1])), position);
       else if (/^(?:-(?:exec|execdir|ok|okdir)|-[xX]|--exec(?:-batch)?)$/.test(text)) {
         const start = i + 1;
         // What follows the end belongs to find again; what is before it does not.
         while (i + 1 < args.length && args[i + 1]!.text !== ";" && args[i + 1]!.text !== "+") i += 1;
-        this.readArgumentRunner(args.slice(start, i + 1), position);
+        this.#readArgumentRunner(args.slice(start, i + 1), position);
       }
     }
   }
 
   /** A program whose last arguments are supplied at run time: a relative target cannot be told. */
-  private readArgumentRunner(args: readonly Word[], position: Position): void {
+  #readArgumentRunner(args: readonly Word[], position: Position): void {
     const start = args.findIndex(
       ({ text }, i) => !text.startsWith("-") && !/^-(?:[InPLsdEa]|-max-\w+)$/.test(args[i - 1]?.text ?? ""),
     );
     if (start < 0) return;
-    this.readWords([...args.slice(start), { text: "UNKNOWN", dynamic: true }], { ...inward(position), folder: null });
+    this.#readWords([...args.slice(start), { text: "UNKNOWN", dynamic: true }], { ...inward(position), folder: null });
   }
 }
 

@@ -1,8 +1,9 @@
 // The process a host starts for every event: `node hook.js <host> [event]`. Small on purpose; no argument parser, no schemas.
 // It exits 0 or 2 and nothing else: any other status, a crash or a time-out lets a tool run.
 import { writeSync } from "node:fs";
+import { asksForGate, findHost } from "../hosts/index.js";
+import { hostProcess } from "../session/sessions.js";
 import { answerHook } from "./answer-hook.js";
-import { findHost, hostProcess } from "./face.js";
 import { readInput } from "./read-input.js";
 
 /** A gate answers well before any host's patience ends; other events may wait for a lock. */
@@ -11,23 +12,21 @@ const OTHER_MS = 14_000;
 
 export async function hookMain(argv: readonly string[]): Promise<void> {
   const [name = "", hint] = argv;
-  const gates = hint === undefined || hint === "PreToolUse";
-  const late = () => end("", "nexus: could not decide in time; denied\n", gates ? 2 : 0);
-  const bug = (error: unknown) => end("", `nexus: could not decide: ${String(error).slice(0, 300)}\n`, gates ? 2 : 0);
+  const host = findHost(name);
+  const gates = host === null || asksForGate(host, hint);
+  const giveUp = (why: string) => end("", `nexus: could not decide${why}${gates ? "; denied" : ""}\n`, gates ? 2 : 0);
+  const bug = (error: unknown) => giveUp(`: ${String(error).replace(/\s+/g, " ").slice(0, 300)}`);
+  const late = () => giveUp(" in time");
   process.on("uncaughtException", bug);
   process.on("unhandledRejection", bug);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, late);
-  setTimeout(late, gates ? GATE_MS : OTHER_MS).unref();
+  // It keeps the process alive on purpose: one that waits for something that never comes would end with a status of Node's own.
+  setTimeout(late, gates ? GATE_MS : OTHER_MS);
 
-  const host = findHost(name);
   if (host === null) return end("", `nexus: unknown host "${name.slice(0, 40)}"; denied\n`, 2);
   const raw = await readInput(process.stdin);
-  const answer = await answerHook(host, raw, {
-    env: process.env,
-    now: () => new Date(),
-    process: () => hostProcess(process.ppid),
-    hint,
-  });
+  const around = { env: process.env, now: () => new Date(), process: () => hostProcess(process.ppid) };
+  const answer = await answerHook(host, raw, around, hint);
   end(answer.stdout, answer.stderr, answer.exit);
 }
 

@@ -2,15 +2,17 @@
 // Context counts only inside hookSpecificOutput; Codex refuses any key it does not know, so none is invented.
 import type { Caller, LifecycleEvent, ToolUse, Verdict } from "../schema/events.js";
 import { type Fields, fieldsOf, optionalText, own, text } from "./fields.js";
-import { type Answer, NOTHING } from "./host.js";
+import { type HookAnswer, type Host, NO_ANSWER } from "./host.js";
 
-/** Hook event → what it is to us. Names that are absent are none of our business. */
+const GATE_EVENT = "PreToolUse";
+
+/** The events we are sent. Names that are absent are none of our business. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
   "SubagentStart",
   "SubagentStop",
-  "PreToolUse",
+  GATE_EVENT,
   "PostToolUse",
   "PostToolUseFailure",
   "PreCompact",
@@ -23,7 +25,27 @@ export interface Translation {
   readonly toolUse: (name: string, input: unknown) => ToolUse;
 }
 
-export function decodeHook(payload: unknown, translation: Translation): LifecycleEvent[] {
+/** What is the same for every host that starts commands. */
+export function commandHost(
+  translation: Translation,
+): Pick<Host, "toolUse" | "gateEvent" | "otherEvents" | "eventOf" | "decode" | "answer" | "complain"> {
+  return {
+    toolUse: translation.toolUse,
+    gateEvent: GATE_EVENT,
+    otherEvents: HOOK_EVENTS.filter((event) => event !== GATE_EVENT),
+    eventOf,
+    decode: (payload) => decodeHook(payload, translation),
+    answer: answerHook,
+    complain: (line) => ({ ...NO_ANSWER, stdout: JSON.stringify({ systemMessage: line }) }),
+  };
+}
+
+function eventOf(payload: unknown): string | undefined {
+  const name = typeof payload === "object" && payload !== null ? own(payload as Fields, "hook_event_name") : undefined;
+  return typeof name === "string" ? name : undefined;
+}
+
+function decodeHook(payload: unknown, translation: Translation): LifecycleEvent[] {
   const fields = fieldsOf(payload, "the payload");
   const name = text(fields, "hook_event_name");
   if (!(HOOK_EVENTS as readonly string[]).includes(name)) return [];
@@ -135,18 +157,18 @@ const SPEAKS: ReadonlySet<string> = new Set([
   "PostToolUse",
 ]);
 
-export function answerHook(payload: unknown, verdicts: readonly Verdict[]): Answer {
+function answerHook(payload: unknown, verdicts: readonly Verdict[]): HookAnswer {
   const [verdict] = verdicts;
-  if (verdict === undefined) return NOTHING;
+  if (verdict === undefined) return NO_ANSWER;
   const fields = fieldsOf(payload, "the payload");
   const event = text(fields, "hook_event_name");
-  const specific = event === "PreToolUse" ? gateOutput(verdict, fields) : contextOutput(event, verdict);
+  const specific = event === GATE_EVENT ? gateOutput(verdict, fields) : contextOutput(event, verdict);
   const message = verdict.warnings.map((line) => `nexus: ${line}`).join("\n");
   const output = {
     ...(message === "" ? {} : { systemMessage: message }),
     ...(specific === null ? {} : { hookSpecificOutput: { hookEventName: event, ...specific } }),
   };
-  return Object.keys(output).length === 0 ? NOTHING : { stdout: JSON.stringify(output), stderr: "", exit: 0 };
+  return Object.keys(output).length === 0 ? NO_ANSWER : { stdout: JSON.stringify(output), stderr: "", exit: 0 };
 }
 
 function gateOutput({ outcome, reason, rewrite, context }: Verdict, fields: Fields): Record<string, unknown> | null {
@@ -162,11 +184,4 @@ function gateOutput({ outcome, reason, rewrite, context }: Verdict, fields: Fiel
 
 function contextOutput(event: string, { context }: Verdict): Record<string, unknown> | null {
   return SPEAKS.has(event) && context.length > 0 ? { additionalContext: context.join("\n\n") } : null;
-}
-
-/** Whether a payload asks for a gate, as far as it can be read at all. */
-export function asksForGate(payload: unknown): boolean {
-  if (typeof payload !== "object" || payload === null) return true;
-  const name = (payload as Fields).hook_event_name;
-  return typeof name !== "string" || name === "PreToolUse";
 }

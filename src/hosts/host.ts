@@ -7,7 +7,8 @@ export type HostName = (typeof HOST_NAMES)[number];
 /** The name our MCP server is registered under; tool names are derived from it, never typed. */
 export const SERVER = "nexus";
 
-export interface Answer {
+/** What the hook process leaves a host with. */
+export interface HookAnswer {
   readonly stdout: string;
   readonly stderr: string;
   readonly exit: 0 | 2;
@@ -27,10 +28,22 @@ export interface Host {
   /** Built-in tools by class: the source of every deny list. */
   readonly toolsByClass: Readonly<Partial<Record<SemanticClass, readonly string[]>>>;
   toolUse(name: string, input: unknown): ToolUse;
+  /** The host's own name of the event a gate answers, and of the others it sends us. */
+  readonly gateEvent: string;
+  readonly otherEvents: readonly string[];
+  /** The name of the event a payload is about; undefined when that cannot be read. */
+  eventOf(payload: unknown): string | undefined;
   /** What a payload means, in order; empty for what is none of our business. Throws PayloadError when it cannot be read. */
   decode(payload: unknown): readonly LifecycleEvent[];
   /** Answers a payload. `verdicts` are those of `decode`'s events, in order. */
-  answer(payload: unknown, verdicts: readonly Verdict[]): Answer;
+  answer(payload: unknown, verdicts: readonly Verdict[]): HookAnswer;
+  /** Tells the person of something that went wrong. */
+  complain(line: string): HookAnswer;
+}
+
+/** Whether an event waits for a gate. One that is not known to be another does. */
+export function asksForGate({ otherEvents }: Host, event: string | undefined): boolean {
+  return event === undefined || !otherEvents.includes(event);
 }
 
 /** A payload that cannot be judged. A gate denies, everything else goes on. */
@@ -38,4 +51,4 @@ export class PayloadError extends Error {
   override readonly name = "PayloadError";
 }
 
-export const NOTHING: Answer = { stdout: "", stderr: "", exit: 0 };
+export const NO_ANSWER: HookAnswer = { stdout: "", stderr: "", exit: 0 };

@@ -13,15 +13,14 @@ export { CLAUDE_PLUGIN } from "./claude/host.js";
 export { claudeAgent, claudeSkill } from "./claude/install.js";
 
 export { codexSkill } from "./codex/install.js";
-export { asksForGate } from "./command-hooks.js";
 export type { TextEdit } from "./edit/edit.js";
 
 export {
-  type Answer,
+  asksForGate,
   HOST_NAMES,
+  type HookAnswer,
   type Host,
   type HostName,
-  NOTHING,
   PayloadError,
   SERVER,
 } from "./host.js";

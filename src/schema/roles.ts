@@ -39,7 +39,7 @@ const NOT_IN_A_RUN: ReadonlySet<NexusTool> = new Set<NexusTool>(["task_close"]);
 /** Role → the classes it is denied. A name that is not here is not a role. */
 export type RoleLimits = Readonly<Record<string, readonly SemanticClass[]>>;
 
-/** Who asks, once its claims were compared with what the harness recorded. */
+/** Who asks, once what is said of it was compared with what the harness recorded. */
 export interface Standing {
   /**
    * `lead`: the session a person talks to. `role`: an agent in a role of the catalog. `helper`: an agent of the host's own,
@@ -53,7 +53,7 @@ export interface Standing {
 
 export const LEAD: Standing = { kind: "lead", roles: [], blocked: new Set() };
 
-export interface Claim {
+export interface CallerFacts {
   readonly agentId?: string | undefined;
   /** What it is called: by the host, and in the harness's own record. */
   readonly names?: readonly string[];
@@ -61,7 +61,7 @@ export interface Claim {
   readonly processRole?: string | null;
 }
 
-export function standingOf({ agentId, names = [], processRole = null }: Claim, limits: RoleLimits): Standing {
+export function standingOf({ agentId, names = [], processRole = null }: CallerFacts, limits: RoleLimits): Standing {
   const isRole = (name: string) => Object.hasOwn(limits, name);
   const allNames = processRole === null ? names : [...names, processRole];
   const roles = [...new Set(allNames)].filter(isRole);

@@ -12,7 +12,6 @@ import {
   decidePlan,
   extensionFile,
   isRefusal,
-  logTool,
   ownFile,
   type Project,
   recordEdits,
@@ -23,10 +22,11 @@ import {
   updateTask,
 } from "../state/index.js";
 import { compareTree, keepTree } from "../trees/tree-guard.js";
-import { configStamp, GATE_CACHE, type GateCache, placesOf, realPath } from "./gate-facts.js";
+import { configStamp, GATE_CACHE, type GateCache, projectPath, realPath } from "./gate-facts.js";
 import { collectMemory, storeMemory, storeRule } from "./knowledge.js";
 import { isLive } from "./sessions.js";
 import { LEAD, type Surroundings } from "./surroundings.js";
+import { recordToolUse } from "./tool-log.js";
 
 export interface Applying {
   readonly project: Project;
@@ -36,7 +36,8 @@ export interface Applying {
   readonly event: LifecycleEvent;
 }
 
-export interface Said {
+/** What doing something leaves to be remarks: to the model, to the person. */
+export interface Remarks {
   readonly context: string[];
   readonly warnings: string[];
 }
@@ -44,17 +45,17 @@ export interface Said {
 /** Things Lead must hear that happened where nothing can be said to Lead; told at the next chance. */
 const notices = ownFile("notices.json");
 
-/** The warnings of the decision come first among what is said. */
+/** The warnings of the decision come first among what is remarks. */
 export async function applyEffects(
   { effects, warnings }: Pick<Decision, "effects" | "warnings">,
   applying: Applying,
-): Promise<Said> {
-  const said: Said = { context: [], warnings: [...warnings] };
-  for (const effect of effects) await apply(effect, applying, said);
+): Promise<Remarks> {
+  const remarks: Remarks = { context: [], warnings: [...warnings] };
+  for (const effect of effects) await apply(effect, applying, remarks);
   const { event, project } = applying;
-  if (event.type === "subagent_complete") await keepNotices(project, said.warnings);
-  else if (hearsLead(event)) said.context.push(...(await takeNotices(project)));
-  return said;
+  if (event.type === "subagent_complete") await keepNotices(project, remarks.warnings);
+  else if (hearsLead(event)) remarks.context.push(...(await takeNotices(project)));
+  return remarks;
 }
 
 function hearsLead(event: LifecycleEvent): boolean {
@@ -78,7 +79,7 @@ async function takeNotices(project: Project): Promise<string[]> {
   });
 }
 
-async function apply(effect: Effect, applying: Applying, said: Said): Promise<void> {
+async function apply(effect: Effect, applying: Applying, remarks: Remarks): Promise<void> {
   const { project, around } = applying;
   const now = around.now();
   switch (effect.type) {
@@ -117,34 +118,25 @@ async function apply(effect: Effect, applying: Applying, said: Said): Promise<vo
       await updateTask(project, { id: effect.taskId, status: effect.status }, now);
       return;
     case "log_tool":
-      logTool(
-        project,
-        { at: now.toISOString(), ...inProject(effect.entry, applying) },
-        {
-          at: now.toISOString(),
-          tool: effect.hostTool,
-          ...(effect.entry.agent_id === undefined ? {} : { agent_id: effect.entry.agent_id }),
-        },
-      );
-      return;
+      return recordToolUse(effect, project.layout, around);
     case "record_edit":
       return recordEdit(effect, applying);
     case "take_snapshot":
       return keepTree(project.layout, effect.agentId);
     case "compare_tree":
-      return reportTree(effect, applying, said);
+      return reportTree(effect, applying, remarks);
     case "decide_issue":
-      return decideIssue(effect, applying, said);
+      return decideIssue(effect, applying, remarks);
     case "store_memory":
-      said.context.push(`Stored as a lesson in ${storeMemory(project.layout, effect.text, now)}.`);
+      remarks.context.push(`Stored as a lesson in ${storeMemory(project.layout, effect.text, now)}.`);
       return;
     case "store_rule":
-      said.context.push(
+      remarks.context.push(
         `Stored as a rule in ${storeRule(project.layout, effect.tag, effect.text)}; it holds from now on.`,
       );
       return;
     case "collect_memory":
-      said.context.push(...collectMemory(project.layout, now));
+      remarks.context.push(...collectMemory(project.layout, now));
       return;
   }
 }
@@ -163,7 +155,7 @@ async function openSession(
   const ignore = join(layout.nexus, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "state/\n", { flag: "wx" });
   const now = around.now();
-  const mark = around.process ?? null;
+  const mark = around.process?.() ?? null;
   await project.store.update((change) => {
     const before = change.open(sessionsFile)?.sessions ?? [];
     const live = before.filter((session) => session.session_id !== sessionId && isLive(session, now));
@@ -248,24 +240,11 @@ function linkTask(project: Project, agentId: string, taskId: number): Promise<vo
   });
 }
 
-/** Paths in common files are relative to the project, as another machine or harness would name them. */
-function inProject<T extends { readonly path?: string }>(entry: T, { project, around }: Applying): T {
-  return entry.path === undefined ? entry : { ...entry, path: projectPath(entry.path, project, around) };
-}
-
-function projectPath(path: string, project: Project, { cwd, env }: Surroundings): string {
-  const root = realPath(project.root);
-  const inside = placesOf(path, cwd, env.HOME ?? null)
-    .map((place) => insideProject(place, root))
-    .find((relative) => relative !== null);
-  return inside ?? path;
-}
-
 function recordEdit(
   { path, agentId, agentName }: Extract<Effect, { type: "record_edit" }>,
   { project, around }: Applying,
 ): Promise<void> {
-  const relative = projectPath(path, project, around);
+  const relative = projectPath(path, project.root, around);
   return recordEdits(
     project,
     [{ path: relative, agentId: agentId ?? LEAD, agentName: agentName ?? undefined }],
@@ -276,24 +255,24 @@ function recordEdit(
 function reportTree(
   { agentId, agentName, revert }: Extract<Effect, { type: "compare_tree" }>,
   { project, facts }: Applying,
-  said: Said,
+  remarks: Remarks,
 ): void {
   const started = facts.agents.find(({ agent_id }) => agent_id === agentId)?.started_at ?? "";
   const others = new Set(
     facts.edits.filter((edit) => edit.agentId !== agentId && edit.at >= started).map(({ path }) => path),
   );
-  const verdict = compareTree(project.layout, agentId, { revert, mine: (path) => !others.has(path) });
-  if (verdict === null || verdict.changed.length === 0) return;
+  const comparison = compareTree(project.layout, agentId, { revert, mine: (path) => !others.has(path) });
+  if (comparison === null || comparison.changed.length === 0) return;
   const list = (paths: readonly string[]) =>
     `${paths.slice(0, 10).join(", ")}${paths.length > 10 ? ` and ${paths.length - 10} more` : ""}`;
-  if (verdict.reverted.length > 0) {
-    said.warnings.push(
-      `the ${agentName} role may not change files, but changed ${list(verdict.reverted)}: put back, its version is kept in ${verdict.copy}`,
+  if (comparison.reverted.length > 0) {
+    remarks.warnings.push(
+      `the ${agentName} role may not change files, but changed ${list(comparison.reverted)}: put back, its version is kept in ${comparison.copy}`,
     );
   }
-  const left = verdict.changed.filter((path) => !verdict.reverted.includes(path) && !others.has(path));
+  const left = comparison.changed.filter((path) => !comparison.reverted.includes(path) && !others.has(path));
   if (left.length > 0)
-    said.warnings.push(
+    remarks.warnings.push(
       `files changed while the ${agentName} role was at work, by it or by someone else: ${list(left)}; look at them`,
     );
 }
@@ -301,12 +280,12 @@ function reportTree(
 async function decideIssue(
   { issueId, text }: Extract<Effect, { type: "decide_issue" }>,
   { project, facts }: Applying,
-  said: Said,
+  remarks: Remarks,
 ): Promise<void> {
   const pending = facts.plan?.issues.find(({ status }) => status !== "decided");
   const id = issueId ?? pending?.id;
   if (id === undefined) {
-    said.context.push(
+    remarks.context.push(
       facts.plan === null
         ? "[d] decided nothing: No active plan session."
         : "[d] decided nothing: every issue is decided already.",
@@ -314,9 +293,9 @@ async function decideIssue(
     return;
   }
   const result = await decidePlan(project, { issue_id: id, decision: text });
-  if (isRefusal(result)) said.context.push(`[d] decided nothing: ${result.error}.`);
+  if (isRefusal(result)) remarks.context.push(`[d] decided nothing: ${result.error}.`);
   else
-    said.context.push(
+    remarks.context.push(
       `[d] decided issue ${id} "${result.issue}": ${text}. ${result.allComplete ? "All issues are decided." : `${result.remaining?.length ?? 0} remain.`}`,
     );
 }

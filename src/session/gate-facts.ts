@@ -3,17 +3,13 @@
 import { existsSync, lstatSync, readFileSync, readlinkSync as readlink, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { assemble, findCoreFolder, readManifestFast, roleLimits } from "../catalog/index.js";
-import type { GateFacts } from "../events/index.js";
+import { type GateFacts, insideProject } from "../events/index.js";
 import { roleIn } from "../schema/roles.js";
-import { type Env, findRoot, type Layout, layoutOf } from "../state/index.js";
+import { findRoot, type Layout, layoutOf } from "../state/index.js";
+import type { Surroundings } from "./surroundings.js";
 
-export interface GateSurroundings {
-  readonly cwd: string;
-  readonly env: Env;
-  readonly harnessId: string;
-  readonly settings: readonly string[];
-  readonly coreDir?: string | undefined;
-}
+/** What a gate needs to know of where it stands. */
+type Standpoint = Pick<Surroundings, "cwd" | "env" | "host" | "coreDir">;
 
 /** Kept in the harness's own folder at the start of a session: what is too slow to find out for every call. */
 export interface GateCache {
@@ -27,15 +23,9 @@ export interface GateCache {
 
 export const GATE_CACHE = "gate.json";
 
-export async function gateFacts({
-  cwd,
-  env,
-  harnessId,
-  settings,
-  coreDir = findCoreFolder(),
-}: GateSurroundings): Promise<GateFacts> {
+export async function gateFacts({ cwd, env, host, coreDir = findCoreFolder() }: Standpoint): Promise<GateFacts> {
   if (!statSync(cwd).isDirectory()) throw new Error(`${cwd} is not a folder`);
-  const layout = layoutOf(realPath(findRoot(cwd, env)), harnessId);
+  const layout = layoutOf(realPath(findRoot(cwd, env)), host.harnessId);
   const cache = readCache(layout);
   const additions = await additionsOf(layout, cache);
   const home = env.HOME ?? env.USERPROFILE ?? null;
@@ -51,7 +41,7 @@ export async function gateFacts({
       const skill = readJson(join(layout.own, "session.json")) as { skill?: unknown } | null;
       return typeof skill?.skill === "string" ? skill.skill : null;
     },
-    settings,
+    settings: host.settings,
     sandbox: cache?.sandbox?.map((word) => (word === "{cwd}" ? cwd : word)) ?? null,
     home: home === null ? null : realPath(home),
     places: (path) => placesOf(path, cwd, home),
@@ -67,6 +57,13 @@ export function placesOf(path: string, cwd: string, home: string | null): string
   const expanded = home !== null && (path === "~" || path.startsWith("~/")) ? join(home, path.slice(1)) : path;
   const written = isAbsolute(expanded) ? resolve(expanded) : resolve(realPath(cwd), expanded);
   return [...new Set([written, realPath(written)])];
+}
+
+/** Paths in common files are relative to the project, as another machine or harness would name them. */
+export function projectPath(path: string, root: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">): string {
+  const real = realPath(root);
+  const inside = placesOf(path, cwd, env.HOME ?? null).map((place) => insideProject(place, real));
+  return inside.find((relative) => relative !== null) ?? path;
 }
 
 /** realpath of a path whose end may not exist yet. A dangling link leads where it points. */

@@ -39,11 +39,11 @@ export async function fire(event: LifecycleEvent, around: Surroundings): Promise
   const facts = await readFacts(event, project, catalog, around);
   const decided = decide(event, facts);
   const decision = { ...decided, effects: decided.effects.filter(({ type }) => around.skips?.has(type) !== true) };
-  const said = await applyEffects(decision, { project, catalog, facts, around, event });
+  const remarks = await applyEffects(decision, { project, catalog, facts, around, event });
   return {
     ...decision,
-    context: [...said.context, ...decision.context],
-    warnings: said.warnings,
+    context: [...remarks.context, ...decision.context],
+    warnings: remarks.warnings,
   };
 }
 
@@ -63,7 +63,7 @@ async function readFacts(
       return null;
     }
   };
-  const gate = await gateFacts({ ...around, harnessId: around.host.harnessId, settings: around.host.settings });
+  const gate = await gateFacts(around);
   const file = read(tasksFile);
   const plan = read(planFile);
   const session = read(ownFile("session.json"));

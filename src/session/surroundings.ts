@@ -22,8 +22,8 @@ export interface Surroundings {
   readonly now: () => Date;
   readonly host: HostFace;
   readonly coreDir?: string;
-  /** The process whose end is the end of the session, when the door knows it. */
-  readonly process?: ProcessMark | null;
+  /** The process whose end is the end of the session, when the door can tell. Asked when a session starts: it takes a while. */
+  readonly process?: () => ProcessMark | null;
   /** What the caller has open already. */
   readonly project?: Project;
   readonly catalog?: Catalog;

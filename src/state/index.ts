@@ -30,9 +30,9 @@ export {
   type TaskSummary,
   updateTask,
 } from "./tasks.js";
+export { logTool } from "./tool-log.js";
 export {
   editsByFile,
-  logTool,
   recordEdits,
   trackComplete,
   trackedAgents,

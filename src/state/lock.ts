@@ -1,11 +1,15 @@
 // One writer at a time, across processes. The kernel holds the lock, so it ends with the process that held it, however that
 // ended; the file is never deleted, because a lock on a deleted file excludes nobody. Nobody ever steals a lock.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, statSync, writeSync } from "node:fs";
+// A process whose addon does not load holds by a claim instead (file-lock.ts), which the kernel knows nothing of. So each kind
+// shows that it holds (a mark in the lock's file, a claim beside it) and only then looks for the other, and gives way if it
+// is there: of two that come at once, both see each other or one of them has gone.
+import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NutError } from "../errors.js";
-import { fileLock } from "./file-lock.js";
+import { claimant, fileLock, isClaimed } from "./file-lock.js";
 import { loadAddon } from "./kernel-addon.js";
+import { isMarked, markedPid, writeMark } from "./lock-mark.js";
 
 export interface Lock {
   /** Takes the lock or returns false at once, also when this very lock is held already. */
@@ -56,7 +60,8 @@ export async function acquire({ lock, path }: NamedLock, waitMs: number): Promis
 /** The kernel's lock where its addon loads, otherwise a slower one built from files alone. */
 export function openLock(path: string): Lock {
   const kernel = loadKernel();
-  return oncePerProcess(kernel === null ? fileLock(path) : kernelLock(path, kernel));
+  const lock = kernel === null ? fileLock(path, () => isMarked(path)) : kernelLock(path, kernel);
+  return oncePerProcess(lock);
 }
 
 /** To the kernel, a process that asks again for what it holds has it. */
@@ -107,11 +112,15 @@ function kernelLock(path: string, { tryLock, unlock }: Kernel): Lock {
         fd = null;
         return this.tryAcquire();
       }
-      nameHolder(fd);
-      return true;
+      writeMark(fd, "held");
+      if (!isClaimed(path)) return true;
+      this.release();
+      return false;
     },
     release() {
-      if (fd !== null) unlock(fd);
+      if (fd === null) return;
+      writeMark(fd, "free");
+      unlock(fd);
     },
   };
 }
@@ -121,17 +130,8 @@ function openLockFile(path: string): number {
   return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o644);
 }
 
-/** Fixed width, so that each holder overwrites the one before. Only ever read to name a holder in an error. */
-function nameHolder(fd: number): void {
-  try {
-    writeSync(fd, `${String(process.pid).padEnd(12)}\n`, 0);
-  } catch {
-    // A full disk is no reason not to hold the lock: deleting needs it too.
-  }
-}
-
 export function lockedBy(path: string, waitMs: number): NutError {
-  const pid = holder(path);
+  const pid = holderPid(path);
   const who = pid === null ? "another process" : `process ${pid}`;
   return new NutError("STATE_LOCKED", `the project's state is held by ${who} for more than ${waitMs / 1000} s`, {
     hint: pid === null ? "try again" : `ps -p ${pid}`,
@@ -139,10 +139,9 @@ export function lockedBy(path: string, waitMs: number): NutError {
   });
 }
 
-function holder(path: string): number | null {
+function holderPid(path: string): number | null {
   try {
-    const pid = Number.parseInt(readFileSync(path, "utf8"), 10);
-    return Number.isInteger(pid) ? pid : null;
+    return claimant(path) ?? markedPid(path);
   } catch {
     return null;
   }

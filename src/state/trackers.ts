@@ -1,7 +1,5 @@
-// What happened during a session: agents, edits, reopenings, tool calls. Only the harness writes these, never a tool.
-import { closeSync, fstatSync, mkdirSync, openSync, readSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
-import type { AgentTracker, EditTracker, ReopenTracker, ToolLogLine, TrackedAgent } from "../schema/tracker.js";
+// What happened during a session: agents, edits, reopenings. Only the harness writes these, never a tool.
+import type { AgentTracker, EditTracker, ReopenTracker, TrackedAgent } from "../schema/tracker.js";
 import { agentTracker, editTracker, extensionFile, reopenTracker } from "./documents.js";
 import type { Project } from "./project.js";
 import type { Store, Transaction } from "./store.js";
@@ -131,27 +129,4 @@ export function hadLoop(store: Store): boolean {
   const fields = (tracker ?? {}) as Record<string, unknown>;
   const files = typeof fields.files === "object" && fields.files !== null ? fields.files : fields;
   return Object.values(files).some((edits) => (Array.isArray(edits) ? edits.length : Number(edits)) >= EDITS_OF_A_LOOP);
-}
-
-/** Appends one line in one write; starts on a fresh line when a killed writer left half of one. */
-export function logTool(
-  { layout }: Pick<Project, "layout">,
-  line: ToolLogLine,
-  hostLine?: Readonly<Record<string, unknown>>,
-): void {
-  appendLine(join(layout.state, "tool-log.jsonl"), line);
-  if (hostLine !== undefined) appendLine(join(layout.own, "tool-log.extension.jsonl"), hostLine);
-}
-
-function appendLine(path: string, record: unknown): void {
-  mkdirSync(dirname(path), { recursive: true });
-  const file = openSync(path, "a+", 0o644);
-  try {
-    const { size } = fstatSync(file);
-    const last = Buffer.alloc(1);
-    const torn = size > 0 && readSync(file, last, 0, 1, size - 1) === 1 && last[0] !== 0x0a;
-    writeSync(file, `${torn ? "\n" : ""}${JSON.stringify(record)}\n`);
-  } finally {
-    closeSync(file);
-  }
 }

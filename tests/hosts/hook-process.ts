@@ -1,8 +1,10 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { Host } from "../../src/hosts/index.js";
+import type { HostFace } from "../../src/session/surroundings.js";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const HOOK = join(ROOT, "dist/hook/hook.js");
@@ -40,16 +42,20 @@ export interface HookOptions {
   readonly cwd?: string;
   readonly keepOpen?: boolean;
   readonly home?: string;
+  /** Another copy of the hook. */
+  readonly hook?: string;
+  readonly onStart?: (child: ChildProcess) => void;
 }
 
 /** Runs the real hook process, as a host would: payload on stdin, small environment. */
 export function runHook(payload: string | Uint8Array | object, options: HookOptions = {}): Promise<HookResult> {
-  const { host = "claude", event, env = {}, cwd = tmpdir(), keepOpen = false, home = tmpdir() } = options;
+  const { host = "claude", event, env = {}, cwd = tmpdir(), keepOpen = false, home = tmpdir(), hook = HOOK } = options;
   const started = performance.now();
-  const child = spawn(process.execPath, [HOOK, host, ...(event === undefined ? [] : [event])], {
+  const child = spawn(process.execPath, [hook, host, ...(event === undefined ? [] : [event])], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
   });
+  options.onStart?.(child);
   let stdout = "";
   let stderr = "";
   child.stdout.on("data", (data) => (stdout += data));
@@ -62,6 +68,15 @@ export function runHook(payload: string | Uint8Array | object, options: HookOpti
     child.on("close", (exit) => resolve({ exit, stdout, stderr, ms: performance.now() - started }));
   });
 }
+
+/** A host as the gate sees it. */
+export const hostFace = ({ harnessId, settings }: Pick<Host, "harnessId" | "settings">): HostFace => ({
+  harnessId,
+  settings,
+  toolNames: {},
+  docs: {},
+  canResume: false,
+});
 
 export const claudePayload = (root: string, event: string, fields: object = {}): object => ({
   session_id: "session-1",

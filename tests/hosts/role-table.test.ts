@@ -20,7 +20,7 @@ import { deniedNexusTools, mayCall, mayEdit, mayRunCommands, standingOf } from "
 import { type NexusTool, TOOLS } from "../../src/schema/tools.js";
 import { gateFacts } from "../../src/session/gate-facts.js";
 import { freshProject, nexus } from "../state/nexus.js";
-import { newProject } from "./hook-process.js";
+import { hostFace, newProject } from "./hook-process.js";
 
 const READS: readonly NexusTool[] = ["plan_status", "task_list", "history_search", "context", "artifact_write"];
 const DO: readonly NexusTool[] = [...READS, "task_update"];
@@ -61,7 +61,7 @@ beforeEach(() => {
 });
 
 async function letThroughByGate(host: Host, caller: Caller, uses: readonly ToolUse[]): Promise<ToolUse[]> {
-  const facts = await gateFacts({ cwd: root, env: {}, harnessId: host.harnessId, settings: [] });
+  const facts = await gateFacts({ cwd: root, env: {}, host: hostFace(host) });
   return uses.filter(
     (tool) => gate({ type: "pre_tool_use", sessionId: "s", cwd: root, caller, tool }, facts).outcome === "allow",
   );

@@ -10,7 +10,7 @@ import { claude } from "../../src/hosts/claude/host.js";
 import { bwrapAvailable, findProgram } from "../../src/process/index.js";
 import { mayEdit } from "../../src/schema/roles.js";
 import { gateFacts } from "../../src/session/gate-facts.js";
-import { claudePayload, newProject, runHook } from "./hook-process.js";
+import { claudePayload, hostFace, newProject, runHook } from "./hook-process.js";
 import { WAYS as ALL } from "./shell-ways.js";
 
 /** Ways whose programs are here; all of them on a machine set up by scripts/setup.mjs. */
@@ -66,13 +66,7 @@ function tree(): string {
   return hash.digest("hex");
 }
 
-const facts = () =>
-  gateFacts({
-    cwd: root,
-    env: { HOME: join(root, "../home") },
-    harnessId: "nutcracker-claude",
-    settings: claude.settings,
-  });
+const facts = () => gateFacts({ cwd: root, env: { HOME: join(root, "../home") }, host: hostFace(claude) });
 const start = (env: Record<string, string> = {}) =>
   runHook(claudePayload(root, "SessionStart", { source: "startup" }), { event: "SessionStart", env });
 

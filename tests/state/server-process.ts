@@ -73,6 +73,18 @@ export class ServerProcess {
   }
 }
 
-export async function startServers(count: number, cwd: string): Promise<ServerProcess[]> {
-  return Promise.all(Array.from({ length: count }, () => new ServerProcess(cwd).start()));
+type EnvOf = (who: number) => Record<string, string>;
+
+export async function startServers(count: number, cwd: string, envOf: EnvOf = () => ({})): Promise<ServerProcess[]> {
+  return Promise.all(Array.from({ length: count }, (_, who) => new ServerProcess(cwd, envOf(who)).start()));
 }
+
+const DENY_ADDON = `import M from "node:module";
+const load = M._load;
+M._load = function (name, ...rest) {
+  if (name === "fs-native-extensions") throw new Error("no addon for this platform");
+  return load.call(this, name, ...rest);
+};`;
+
+/** For a process on a platform the kernel lock's addon was not built for. */
+export const WITHOUT_ADDON = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(DENY_ADDON)}` };

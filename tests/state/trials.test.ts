@@ -1,11 +1,13 @@
 import { spawnSync } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { addTask, openProject } from "../../src/state/index.js";
+import { lockKills } from "./lock-trials.js";
 import { freshProject } from "./nexus.js";
-import { ServerProcess } from "./server-process.js";
+import { ServerProcess, WITHOUT_ADDON } from "./server-process.js";
 import {
   canMount,
-  fileLockKills,
   fullDisk,
   isLinearizable,
   killAtSystemCalls,
@@ -20,6 +22,14 @@ import {
 const hasStrace = spawnSync("strace", ["-V"]).status === 0;
 
 describe("many at once", () => {
+  it("loses nothing when only every second of 8 servers has the kernel's lock", async () => {
+    const project = freshProject();
+    const some = await manyWriters(project, 8, 15, (who) => (who % 2 === 0 ? WITHOUT_ADDON : {}));
+    expect(some).toEqual({ failed: 0, lost: 0, duplicateIds: 0, duplicateAnswers: 0 });
+    const left = readdirSync(join(project, ".nexus/state/nutcracker")).filter((name) => name.includes(".claim"));
+    expect(left).toEqual([]);
+  });
+
   it("loses nothing and numbers nothing twice: 4 servers", async () => {
     expect(await manyWriters(freshProject(), 4, 25)).toEqual({
       failed: 0,
@@ -57,8 +67,11 @@ describe("killed", () => {
     expect(tried).toBeGreaterThan(3);
   });
 
-  it("loses no count under the lock that needs no kernel", async () => {
-    const { counted, twice } = await fileLockKills(freshProject(), 3, 9);
+  it.each([
+    ["that need no kernel", "files"],
+    ["of both kinds", "mixed"],
+  ] as const)("loses no count under locks %s", async (_, kinds) => {
+    const { counted, twice } = await lockKills(freshProject(), 4, 10, kinds);
     expect(twice).toBe(0);
     expect(counted).toBeGreaterThan(9);
   });

@@ -14,7 +14,6 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { build } from "esbuild";
 import { NutError } from "../../src/errors.js";
 import { addTask, closeCycle, openProject, startPlan, updateTask } from "../../src/state/index.js";
 import { ServerProcess, startServers, Unanswered } from "./server-process.js";
@@ -30,8 +29,13 @@ export function readTasks(project: string): { id: number; title: string }[] {
 }
 
 /** Every server adds tasks as fast as it can. */
-export async function manyWriters(project: string, processes: number, adds: number) {
-  const servers = await startServers(processes, project);
+export async function manyWriters(
+  project: string,
+  processes: number,
+  adds: number,
+  envOf?: (who: number) => Record<string, string>,
+) {
+  const servers = await startServers(processes, project, envOf);
   let failed = 0;
   const acknowledged: number[] = [];
   await Promise.all(
@@ -343,54 +347,4 @@ function groupBy(ops: readonly Op[]): Map<string, Op[]> {
   const groups = new Map<string, Op[]>();
   for (const op of ops) groups.set(op.value, [...(groups.get(op.value) ?? []), op]);
   return groups;
-}
-
-/** The lock without the kernel's help: processes count up under it and are killed; nobody may count what another counted. */
-export async function fileLockKills(folder: string, processes: number, times: number) {
-  const script = join(folder, "counter.mjs");
-  await build({
-    stdin: {
-      resolveDir: resolve("."),
-      loader: "ts",
-      contents: `
-        import { appendFileSync, existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-        import { fileLock } from "./src/state/file-lock.js";
-        const [folder] = process.argv.slice(2);
-        const lock = fileLock(folder + "/lock");
-        const counter = folder + "/counter";
-        for (;;) {
-          if (!lock.tryAcquire()) { await new Promise((done) => setTimeout(done, Math.random() * 2)); continue; }
-          const next = (existsSync(counter) ? Number(readFileSync(counter, "utf8")) : 0) + 1;
-          const until = performance.now() + Math.random();
-          while (performance.now() < until);
-          // Replaced whole: a kill between emptying and filling it would count from 1 again, whatever the lock does.
-          writeFileSync(counter + ".new", String(next));
-          renameSync(counter + ".new", counter);
-          appendFileSync(folder + "/log", next + "\\n");
-          lock.release();
-          process.stdout.write(".");
-          await new Promise((done) => setTimeout(done, Math.random()));
-        }`,
-    },
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    outfile: script,
-    logLevel: "error",
-  });
-  let killed = 0;
-  await Promise.all(
-    Array.from({ length: processes }, async () => {
-      while (killed < times) {
-        killed += 1;
-        const child = spawn(process.execPath, [script, folder], { stdio: ["ignore", "pipe", "ignore"] });
-        await once(child.stdout!, "data");
-        await sleep(Math.random() * 50);
-        child.kill("SIGKILL");
-        await once(child, "exit");
-      }
-    }),
-  );
-  const counted = readFileSync(join(folder, "log"), "utf8").trim().split("\n").map(Number);
-  return { counted: counted.length, twice: counted.length - new Set(counted).size };
 }

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { lockKills } from "../state/lock-trials.js";
 import {
   canMount,
-  fileLockKills,
   fullDisk,
   isLinearizable,
   killAtSystemCalls,
@@ -68,9 +68,9 @@ describe("state", () => {
     verdict(`one after the other, ${what}`, { histories, operations: histories * 6 * 40 });
   });
 
-  it("the lock without the kernel: 300 kills, nothing counted twice", async () => {
-    const { counted, twice } = await fileLockKills(fresh(), 8, 300);
-    verdict("the lock without the kernel, 300 kills", { counted, twice });
+  it.each(["files", "mixed"] as const)("locks, %s: 300 kills, nothing counted twice", async (kinds) => {
+    const { counted, twice } = await lockKills(fresh(), 8, 300, kinds);
+    verdict(`locks, ${kinds}, 300 kills`, { counted, twice });
     expect(twice).toBe(0);
   });
 });

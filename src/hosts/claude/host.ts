@@ -1,4 +1,4 @@
-import { answerHook, decodeHook } from "../command-hooks.js";
+import { commandHost } from "../command-hooks.js";
 import { type Host, SERVER } from "../host.js";
 import {
   abstractName,
@@ -99,7 +99,5 @@ export const claude: Host = {
   },
   toolName: (abstract) => `mcp__${SERVER}__nx_${abstract}`,
   toolsByClass: byClass(CLAUDE_TOOLS),
-  toolUse,
-  decode: (payload) => decodeHook(payload, { role, toolUse }),
-  answer: answerHook,
+  ...commandHost({ role, toolUse }),
 };

@@ -1,4 +1,4 @@
-import { answerHook, decodeHook } from "../command-hooks.js";
+import { commandHost } from "../command-hooks.js";
 import { type Host, SERVER } from "../host.js";
 import { abstractName, byClass, READ, SHELL, type ToolRow, type ToolTable, translate } from "../tool-table.js";
 
@@ -56,7 +56,5 @@ export const codex: Host = {
   },
   toolName: (abstract) => `mcp__${SERVER}__nx_${abstract}`,
   toolsByClass: byClass(CODEX_TOOLS),
-  toolUse,
-  decode: (payload) => decodeHook(payload, { role: (name) => name, toolUse }),
-  answer: answerHook,
+  ...commandHost({ role: (name) => name, toolUse }),
 };

@@ -2,7 +2,7 @@
 // the hook's own input and output plus what only the plugin knows: the folder and who acts.
 import type { Caller, LifecycleEvent, Verdict } from "../../schema/events.js";
 import { type Fields, fieldsOf, optionalText, own, text } from "../fields.js";
-import { type Answer, type Host, NOTHING, SERVER } from "../host.js";
+import { type HookAnswer, type Host, NO_ANSWER, SERVER } from "../host.js";
 import {
   abstractName,
   byClass,
@@ -55,9 +55,20 @@ export const OPENCODE_TOOLS: ToolTable = {
 const OURS = new RegExp(`^${SERVER}_nx_`);
 const toolUse: Host["toolUse"] = (name, input) => translate(name, input, OPENCODE_TOOLS, abstractName(name, OURS));
 
+const GATE_HOOK = "tool.execute.before";
+export const PLUGIN_HOOKS = [
+  "session.created",
+  "chat.message",
+  "command.execute.before",
+  GATE_HOOK,
+  "tool.execute.after",
+  "experimental.session.compacting",
+  "dispose",
+] as const;
+
 /** What the plugin sends: which hook, its input and output as OpenCode gave them, and who acts where. */
 export interface PluginNote {
-  readonly hook: string;
+  readonly hook: (typeof PLUGIN_HOOKS)[number];
   readonly directory: string;
   readonly sessionID: string;
   /** Set inside a subagent or a session that runs in a role. */
@@ -86,7 +97,7 @@ function decode(payload: unknown): LifecycleEvent[] {
       const skill = text(input(), "command");
       return skill.startsWith("nx-") ? [{ type: "user_message", text: "", caller, loadedSkill: skill, ...common }] : [];
     }
-    case "tool.execute.before":
+    case GATE_HOOK:
       return [{ type: "pre_tool_use", caller, tool: toolUse(text(input(), "tool"), own(output(), "args")), ...common }];
     case "tool.execute.after":
       return toolAfter(input(), output(), caller, common);
@@ -97,6 +108,11 @@ function decode(payload: unknown): LifecycleEvent[] {
     default:
       return [];
   }
+}
+
+function eventOf(payload: unknown): string | undefined {
+  const hook = typeof payload === "object" && payload !== null ? own(payload as Fields, "hook") : undefined;
+  return typeof hook === "string" ? hook : undefined;
 }
 
 type Common = { readonly sessionId: string; readonly cwd: string };
@@ -169,8 +185,8 @@ function callerOf(note: Fields): Caller {
   return { ...(agentId === undefined ? {} : { agentId }), ...(agentName === undefined ? {} : { agentName }) };
 }
 
-function answer(_payload: unknown, verdicts: readonly Verdict[]): Answer {
-  if (verdicts.length === 0) return NOTHING;
+function answer(_payload: unknown, verdicts: readonly Verdict[]): HookAnswer {
+  if (verdicts.length === 0) return NO_ANSWER;
   const denied = verdicts.find(({ outcome }) => outcome === "deny");
   const output: PluginAnswer = {
     context: verdicts.flatMap(({ context }) => context),
@@ -203,6 +219,10 @@ export const opencode: Host = {
   toolName: (abstract) => `${SERVER}_nx_${abstract}`,
   toolsByClass: byClass(OPENCODE_TOOLS),
   toolUse,
+  gateEvent: GATE_HOOK,
+  otherEvents: PLUGIN_HOOKS.filter((hook) => hook !== GATE_HOOK),
+  eventOf,
   decode,
   answer,
+  complain: (line) => ({ ...NO_ANSWER, stderr: `${line}\n` }),
 };

@@ -1,18 +1,9 @@
 // What our OpenCode plugin hands to the hook process, and what it gets back.
 import { z } from "zod";
-
-const hooks = [
-  "session.created",
-  "chat.message",
-  "command.execute.before",
-  "tool.execute.before",
-  "tool.execute.after",
-  "experimental.session.compacting",
-  "dispose",
-] as const;
+import { PLUGIN_HOOKS } from "./host.js";
 
 export const PluginNoteSchema = z.looseObject({
-  hook: z.enum(hooks),
+  hook: z.enum(PLUGIN_HOOKS),
   directory: z.string().min(1),
   sessionID: z.string().min(1),
   caller: z.looseObject({ agentId: z.string().optional(), agentName: z.string().optional() }).optional(),

@@ -62,7 +62,7 @@ export class AgentEvents {
         settings: [],
         canResume,
       },
-      process: { pid: process.pid, ...(started === null ? {} : { started }) },
+      process: () => ({ pid: process.pid, ...(started === null ? {} : { started }) }),
       project,
       catalog,
       skips: SKIPS,
