@@ -79,6 +79,7 @@ export type ErrorCode =
   // run
   | "RUN_BUSY"
   | "RUN_DAMAGED"
+  | "RUN_NEWER"
   | "RUN_NOT_A_REQUEST"
   | "RUN_NOT_FOUND"
   | "RUN_NO_REPOSITORY"

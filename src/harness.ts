@@ -9,9 +9,9 @@ export {
   loadCatalog,
   renderPrompt,
 } from "./catalog/index.js";
-export { runResume } from "./commands/nexus/run/resume.js";
-export { runStart } from "./commands/nexus/run/run.js";
-export { runList } from "./commands/nexus/run/runs.js";
+export { default as runResume } from "./commands/nexus/run/resume.js";
+export { default as runStart } from "./commands/nexus/run/run.js";
+export { default as runList } from "./commands/nexus/run/runs.js";
 export { DRIVER_NAMES, type Driver, type DriverEvent, type DriverName, loadDriver } from "./drivers/index.js";
 export { type Finding, NutError } from "./errors.js";
 export { type Decision, decide, type Facts } from "./events/index.js";

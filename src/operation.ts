@@ -32,17 +32,11 @@ export interface Context {
   readonly stdout: () => Writable & { isTTY?: boolean };
 }
 
-/** One thing the product can do, seen through three doors: a command, an MCP tool, a library function. */
+/** One thing the product can do: a command for people, a tool for agents, a function of the library. */
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly name: string;
   readonly summary: string;
   readonly input: Input;
   readonly output: Output;
   run(input: z.output<Input>, context: Context): Promise<z.output<Output>>;
-}
-
-export function operation<Input extends z.ZodType, Output extends z.ZodType>(
-  definition: Operation<Input, Output>,
-): Operation<Input, Output> {
-  return definition;
 }

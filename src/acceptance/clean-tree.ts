@@ -3,11 +3,11 @@
 import { join } from "node:path";
 import {
   applyChanges,
-  type Change,
-  compareTrees,
   copyTree,
   deliverable,
   isResult,
+  type ResultChange,
+  resultChanges,
   treeDigest,
 } from "../trees/result-tree.js";
 import type { CheckPlan } from "./checks.js";
@@ -23,14 +23,14 @@ export interface CleanTreeParts {
 
 export interface CleanTree {
   /** Everything the result changed. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly ResultChange[];
   /** The part of it that is under test. */
-  readonly kept: readonly Change[];
+  readonly kept: readonly ResultChange[];
   readonly digests: { readonly result: string; readonly tests: string };
 }
 
 export function buildCleanTree({ base, request, plan, result, target }: CleanTreeParts): CleanTree {
-  const changes = base === result ? [] : compareTrees(base, result);
+  const changes = base === result ? [] : resultChanges(base, result);
   const kept = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
   copyTree(base, target, (path) => path !== ".git" && path !== ".nexus");
   applyChanges(target, kept, (path) => join(result, path));

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
-import type { Change } from "../trees/result-tree.js";
+import type { ResultChange } from "../trees/result-tree.js";
 import { type Check, type CheckPlan, planChecks } from "./checks.js";
 import { type CleanRoom, openCleanRoom } from "./clean-room.js";
 import { buildCleanTree } from "./clean-tree.js";
@@ -57,7 +57,7 @@ export interface AcceptanceReport {
   readonly verdict: "passed" | "failed" | "incomplete";
   readonly counts: Counts;
   readonly results: readonly CheckResult[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly ResultChange[];
   readonly digests: { readonly result: string; readonly tests: string };
   /** Whether the untouched base was asked too; without it nothing is known to be proven. */
   readonly compared: boolean;
@@ -181,7 +181,7 @@ interface IdleSearch {
   readonly options: AcceptanceOptions;
   readonly plan: CheckPlan;
   readonly base: string;
-  readonly kept: readonly Change[];
+  readonly kept: readonly ResultChange[];
   readonly outcomes: readonly Timed[];
 }
 
@@ -251,7 +251,7 @@ function verdictOf(
   return total > 0 && passed === total && (proven > 0 || !compared) ? "passed" : "incomplete";
 }
 
-function warningsFor(changes: readonly Change[], plan: CheckPlan, sandboxed: boolean): string[] {
+function warningsFor(changes: readonly ResultChange[], plan: CheckPlan, sandboxed: boolean): string[] {
   const warnings: string[] = [];
   const touched = changes.filter(({ path }) => plan.isOwnTest(path)).map(({ path }) => path);
   if (touched.length > 0)

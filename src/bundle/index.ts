@@ -1,33 +1,22 @@
 // Bundles: bytes ⇄ files. The public face of `nutcracker/bundle`.
 export { type Finding, NutError } from "../errors.js";
+export { byBytes, isText } from "../files/index.js";
 export type { Manifest, TreeRow } from "../schema/manifest.js";
+export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./check/completeness.js";
+export { resolveReference } from "./check/completeness-references.js";
+export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./check/content-findings.js";
+export { type FixPlan, mechanicalFixes } from "./check/mechanical-fixes.js";
+export { type CompletenessOptions, type Content, SOON_MS } from "./check/report.js";
+export { LEVELS, type Level } from "./compression/compressor.js";
+export type { Compression } from "./compression/decompress.js";
 export {
   DEFAULT_LIMITS,
   type Limits,
   MAX_ENTRIES,
   MAX_MANIFEST_BYTES,
   MAX_TOTAL_BYTES,
-} from "./archive/limits.js";
-export { byBytes, isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./archive/safe-path.js";
-export { type Difference, type DiffOptions, diffContents, diffManifests } from "./compare/diff.js";
-export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./compare/merge.js";
-export {
-  type Part,
-  partManifest,
-  SplitPlan,
-  type SplitRecord,
-  splitByCount,
-  splitByFolder,
-  splitByPlan,
-} from "./compare/split.js";
-export { LEVELS, type Level } from "./compression/compressor.js";
-export type { Compression } from "./compression/decompress.js";
-export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./judge/completeness.js";
-export { resolveReference } from "./judge/completeness-references.js";
-export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./judge/content-findings.js";
-export { type CompletenessOptions, type Content, SOON_MS } from "./judge/judging.js";
-export { type FixPlan, mechanicalFixes } from "./judge/mechanical-fixes.js";
-export { folderTokens } from "./manifest/folder-tokens.js";
+} from "./format/limits.js";
+export { isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./format/safe-path.js";
 export { type Issue, MAX_ISSUE_BYTES, parseIssue } from "./manifest/issue.js";
 export {
   FORMAT_VERSION,
@@ -41,11 +30,23 @@ export {
 } from "./manifest/manifest.js";
 export { newBundleId, type SetOptions, setField } from "./manifest/set-field.js";
 export { type Beginning, newManifest, outline } from "./manifest/template.js";
-export { estimateTokens, isText } from "./manifest/tokens.js";
+export { estimateTokens } from "./manifest/tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./manifest/tree.js";
+export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./parts/merge.js";
+export {
+  type Part,
+  partManifest,
+  SplitPlan,
+  type SplitRecord,
+  splitByCount,
+  splitByFolder,
+  splitByPlan,
+} from "./parts/split.js";
 export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./read/content.js";
+export { type Difference, type DiffOptions, diffContents, diffManifests } from "./read/diff.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./read/open-bundle.js";
 export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./read/unpack-bundle.js";
+export { folderTokens } from "./write/folder-tokens.js";
 export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";
 export {
   contentDigest,

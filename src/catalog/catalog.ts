@@ -4,6 +4,8 @@ import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, isSystemError, NutError } from "../errors.js";
 import type { AgentEntry, CoreManifest, ProjectConfig, SkillEntry, Vocabulary } from "../schema/catalog.js";
+import type { SemanticClass } from "../schema/events.js";
+import type { RoleLimits } from "../schema/roles.js";
 import { judgeConfig, readConfig } from "./config.js";
 import { findCoreFolder } from "./core-folder.js";
 import { invalid, readManifestFast } from "./manifest.js";
@@ -74,8 +76,11 @@ export function effectiveCapabilities(agent: Pick<CatalogAgent, "capabilities" |
 }
 
 /** The semantic classes of tool a set of capabilities forbids. A capability nobody defined is refused, not ignored. */
-export function blockedClasses(capabilities: readonly string[], catalog: Pick<Catalog, "capabilities">): Set<string> {
-  const classes = new Set<string>();
+export function blockedClasses(
+  capabilities: readonly string[],
+  catalog: Pick<Catalog, "capabilities">,
+): Set<SemanticClass> {
+  const classes = new Set<SemanticClass>();
   for (const id of capabilities) {
     const row = catalog.capabilities.find((capability) => capability.id === id);
     if (row === undefined)
@@ -83,9 +88,15 @@ export function blockedClasses(capabilities: readonly string[], catalog: Pick<Ca
         hint: "nexus catalog verify",
         data: { id },
       });
-    for (const name of row.blocks_semantic_classes) classes.add(name);
+    for (const name of row.blocks_semantic_classes) classes.add(name as SemanticClass);
   }
   return classes;
+}
+
+/** What each role of the catalog is denied, the project's additions included. */
+export function roleLimits(catalog: Pick<Catalog, "agents" | "capabilities">): RoleLimits {
+  const limits = catalog.agents.map((agent) => [agent.id, [...blockedClasses(effectiveCapabilities(agent), catalog)]]);
+  return Object.fromEntries(limits);
 }
 
 export function findAgent(catalog: Catalog, id: string): CatalogAgent | null {

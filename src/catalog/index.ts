@@ -12,6 +12,7 @@ export {
   findSkill,
   loadCatalog,
   offeredSkills,
+  roleLimits,
 } from "./catalog.js";
 export { CONFIG_FILE, modelFor, readConfig } from "./config.js";
 export { findCoreFolder } from "./core-folder.js";

@@ -33,17 +33,12 @@ export function parse(program: string, name: string, argv: readonly string[], co
   if (values.help !== true) {
     const typed = `${program} ${name}`;
     const instead = (word: string) => insteadOf(word, typed, command);
-    fillPositionals(words, { positionals: command.positionals ?? [], values, command: typed, instead });
+    fillPositionals(words, { positionals: command.positionals, values, command: typed, instead });
   }
   if (command.rest !== undefined && split >= 0) values[command.rest] = argv.slice(split + 1);
 
   const { json, quiet, help, noColor, ...rest } = values;
   return { values: rest, json: json === true, quiet: quiet === true, help: help === true, color: noColor !== true };
-}
-
-/** `dry-run` → `dryRun`. */
-export function fieldName(flag: string): string {
-  return flag.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
 type Options = NonNullable<ParseArgsConfig["options"]>;
@@ -89,7 +84,7 @@ function readFlag(token: OptionToken, { flags, values, program, name }: FlagTarg
       hint: help,
     });
   }
-  const field = flag.field ?? fieldName(token.name);
+  const { field } = flag;
   const value = flag.value === undefined ? true : token.value;
   if (flag.many) values[field] = [...((values[field] as unknown[]) ?? []), value];
   else if (Object.hasOwn(values, field) && flag.value !== undefined) {
@@ -107,7 +102,7 @@ interface Filling {
 
 function fillPositionals(words: readonly string[], { positionals, values, command, instead }: Filling): void {
   const left = [...words];
-  for (const { name, field = name, optional, many } of positionals) {
+  for (const { name, field, optional, many } of positionals) {
     if (many) {
       const rest = left.splice(0);
       if (rest.length === 0 && !optional) throw missing(command, name);
@@ -124,9 +119,9 @@ function fillPositionals(words: readonly string[], { positionals, values, comman
 }
 
 /** A folder where only --dir is taken, and a program where only what follows `--` is, are what people type first. */
-function insteadOf(word: string, typed: string, { flags, positionals = [], rest }: Command): string {
+function insteadOf(word: string, typed: string, { flags, positionals, rest }: Command): string {
   if (rest !== undefined) return `${typed} [flags] -- ${word}`;
-  if (flags?.dir !== undefined && positionals.length === 0) return `${typed} --dir ${word}`;
+  if (flags.dir !== undefined && positionals.length === 0) return `${typed} --dir ${word}`;
   return `${typed} --help`;
 }
 

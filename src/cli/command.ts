@@ -1,5 +1,6 @@
 import type { z } from "zod";
-import type { Operation } from "../operation.js";
+import type { Context, Operation } from "../operation.js";
+import { type TypedFields, typedFields } from "./fields.js";
 import type { Io } from "./io.js";
 
 /** A flag as a person types it. Without `value` it is a switch. */
@@ -9,67 +10,92 @@ export interface Flag {
   /** Placeholder shown in help, such as `<dir>`; its presence makes the flag take a value. */
   readonly value?: string;
   readonly many?: boolean;
-  /** Input field it fills; by default the flag's name in camelCase. */
-  readonly field?: string;
+  /** The field it fills. */
+  readonly field: string;
   readonly choices?: readonly string[];
 }
 
 export interface Positional {
   readonly name: string;
   readonly about: string;
-  readonly field?: string;
+  readonly field: string;
   readonly optional?: boolean;
   readonly many?: boolean;
 }
 
+/** What was typed, by field. */
 export type Values = Record<string, unknown>;
-
-export interface CommandSpec<Output> {
-  readonly positionals?: readonly Positional[];
-  readonly flags?: Readonly<Record<string, Flag>>;
-  /** Input field that takes everything after `--`. */
-  readonly rest?: string;
-  /** Paragraphs under the summary in `--help`. */
-  readonly about?: readonly string[];
-  /** `[command line, what it does]`. */
-  readonly examples?: readonly (readonly [string, string])[];
-  /** Reshapes typed values into the operation's input, when they are not the same thing. */
-  readonly input?: (values: Values) => Values;
-  /** What a person reads. Lines are escaped and coloured by the caller. */
-  readonly text: (result: Output, view: View) => readonly string[];
-  readonly exit?: (result: Output) => number;
-  /** The events are the result: with `--json` they go to stdout as JSON Lines, the result last. */
-  readonly stream?: boolean;
-}
 
 export interface View {
   readonly columns: number;
   readonly quiet: boolean;
 }
 
-export interface OperationCommand extends CommandSpec<never> {
-  readonly operation: Operation;
+interface Page {
+  /** As it is typed after the program's name; may have two words (`plan start`). */
+  readonly name: string;
+  readonly summary: string;
+  /** Paragraphs under the summary in `--help`. */
+  readonly about?: readonly string[];
+  /** `[command line, what it does]`. */
+  readonly examples?: readonly (readonly [string, string])[];
+  /** The events are the result: with `--json` they go to stdout as JSON Lines, the result last. */
+  readonly stream?: boolean;
+  /** Works, but help does not list it. */
+  readonly hidden?: boolean;
 }
 
-/** For the few doors that are not one question and one answer: the MCP server, a host's hook, shell completion. */
-export interface RawCommand extends Omit<CommandSpec<never>, "text" | "input" | "exit"> {
+/** One thing the product can do and how a person asks for it. Flags are read from `input`: see fields.ts. */
+export interface CommandDefinition<Input extends z.ZodObject, Output extends z.ZodType> extends Page {
+  readonly input: Input;
+  readonly output: Output;
+  run(input: z.output<Input>, context: Context): Promise<z.output<Output>>;
+  /** What a person reads. Lines are escaped and coloured by the caller. */
+  readonly text: (result: z.output<Output>, view: View) => readonly string[];
+  readonly exit?: (result: z.output<Output>) => number;
+}
+
+/** For the few commands that are not one question and one answer: a server, a host's hook, shell completion. */
+export interface RawDefinition<Input extends z.ZodObject> extends Page {
+  readonly input: Input;
   /** What it prints with `--json`, when that is a document. */
   readonly output?: z.ZodType;
-  run(values: Values, io: Io): Promise<number>;
+  run(input: z.output<Input>, io: Io, asked: Asked): Promise<number>;
 }
 
-export type Command = OperationCommand | RawCommand;
-
-export function command<Input extends z.ZodType, Output extends z.ZodType>(
-  operation: Operation<Input, Output>,
-  spec: CommandSpec<z.output<Output>>,
-): Command {
-  // The table holds commands of every output type; each is only ever called with its own operation's result.
-  return { ...spec, operation } as unknown as Command;
+/** How a command was asked for, besides its own input. */
+export interface Asked {
+  readonly program: Program;
+  readonly json: boolean;
+  readonly quiet: boolean;
 }
 
-export function rawCommand(spec: RawCommand): Command {
-  return spec;
+export interface AnswerCommand extends Page, TypedFields, Operation {
+  readonly kind: "answer";
+  readonly input: z.ZodObject;
+  // A table holds commands of every kind; each is only ever called with its own result.
+  readonly text: (result: never, view: View) => readonly string[];
+  readonly exit?: (result: never) => number;
+}
+
+export interface RawCommand extends Page, TypedFields {
+  readonly kind: "raw";
+  readonly input: z.ZodObject;
+  readonly output?: z.ZodType;
+  run(input: never, io: Io, asked: Asked): Promise<number>;
+}
+
+export type Command = AnswerCommand | RawCommand;
+
+/** A command is also an operation: the library offers some of them as functions of an input and a context. */
+export function command<Input extends z.ZodObject, Output extends z.ZodType>(
+  definition: CommandDefinition<Input, Output>,
+): Omit<AnswerCommand, keyof Operation> & Operation<Input, Output> {
+  return { kind: "answer", ...typedFields(definition.input), ...definition };
+}
+
+export function rawCommand<Input extends z.ZodObject>(definition: RawDefinition<Input>): RawCommand {
+  return { kind: "raw", ...typedFields(definition.input), ...definition };
 }
 
 /** A row of a command table. The name may have two words (`catalog list`); `load` keeps start-up small. */
@@ -77,7 +103,7 @@ export interface Entry {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
-  readonly load: () => Promise<{ readonly default: Command }>;
+  readonly load: () => Promise<Command>;
   readonly hidden?: boolean;
 }
 
@@ -91,13 +117,13 @@ export interface Program {
 
 /** What every command takes. A command whose output is not a document still answers a refusal in JSON. */
 export function globalFlags(command: Command): Readonly<Record<string, Flag>> {
-  if ("operation" in command || command.output !== undefined) return GLOBAL_FLAGS;
-  return { ...GLOBAL_FLAGS, json: { about: "print a refusal as JSON" } };
+  if (command.output !== undefined) return GLOBAL_FLAGS;
+  return { ...GLOBAL_FLAGS, json: { field: "json", about: "print a refusal as JSON" } };
 }
 
 export const GLOBAL_FLAGS: Readonly<Record<string, Flag>> = {
-  json: { about: "print the result as JSON" },
-  quiet: { short: "q", about: "no progress, only the result" },
-  "no-color": { about: "plain text (also: NO_COLOR=1)" },
-  help: { short: "h", about: "this page" },
+  json: { field: "json", about: "print the result as JSON" },
+  quiet: { field: "quiet", short: "q", about: "no progress, only the result" },
+  "no-color": { field: "noColor", about: "plain text (also: NO_COLOR=1)" },
+  help: { field: "help", short: "h", about: "this page" },
 };

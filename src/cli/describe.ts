@@ -14,7 +14,7 @@ export function describeCommand(program: Program, entry: Entry, command: Command
     command: entry.name,
     summary: entry.summary,
     usage: usage(program, entry, command),
-    arguments: (command.positionals ?? []).map(({ name, about, optional = false, many = false }) => ({
+    arguments: command.positionals.map(({ name, about, optional = false, many = false }) => ({
       name,
       about,
       optional,
@@ -45,7 +45,7 @@ export function describeProgram({ name, summary, entries }: Program) {
 
 /** The schema of a command's `--json`. Its `$id` carries the version: a field may be added to it, never changed. */
 export function outputSchema(program: Program, entry: Entry, command: Command): JsonSchema | null {
-  const output = "operation" in command ? command.operation.output : command.output;
+  const { output } = command;
   if (output === undefined) return null;
   const { $schema, ...shape } = z.toJSONSchema(output, { io: "output", unrepresentable: "any" });
   const words = entry.name.replaceAll(" ", "-");

@@ -31,7 +31,7 @@ export function commandHelp(program: Program, entry: Entry, command: Command): s
     lines.push("", bold("Examples"));
     for (const [line, about] of command.examples) lines.push(`  ${cyan(line)}`, `      ${dim(about)}`);
   }
-  const positionals = command.positionals ?? [];
+  const { positionals } = command;
   if (positionals.length > 0) {
     lines.push("", bold("Arguments"), ...rows(positionals.map(({ name, about }) => [`  <${name}>`, about] as const)));
   }
@@ -44,13 +44,15 @@ export function commandHelp(program: Program, entry: Entry, command: Command): s
   return lines;
 }
 
-export function usage(program: Program, entry: Entry, { positionals = [], flags, rest }: Command): string {
+export function usage(program: Program, entry: Entry, { positionals, flags, rest }: Command): string {
   const words = positionals.map(({ name, optional, many }) => {
     const word = `<${name}>${many ? "…" : ""}`;
     return optional ? `[${word}]` : word;
   });
   const tail = rest === undefined ? [] : ["--", "<command>…"];
-  return [program.name, entry.name, ...words, ...(flags === undefined ? [] : ["[flags]"]), ...tail].join(" ");
+  return [program.name, entry.name, ...words, ...(Object.keys(flags).length === 0 ? [] : ["[flags]"]), ...tail].join(
+    " ",
+  );
 }
 
 function flagLabel(name: string, { short, value, many }: Flag): string {

@@ -2,45 +2,34 @@ import { type PassThrough, Readable, Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { NutError } from "../errors.js";
-import { operation } from "../operation.js";
 import { command, type Program } from "./command.js";
+import { flag, positional } from "./fields.js";
 import { main } from "./main.js";
 
-const greet = operation({
+const greet = command({
   name: "greet",
   summary: "greet someone",
-  input: z.object({ who: z.string(), loud: z.boolean().default(false), tags: z.array(z.string()).default([]) }),
+  input: z.object({
+    who: positional(z.string(), { about: "whom to greet" }),
+    loud: flag(z.boolean().default(false), { short: "l", about: "in capitals" }),
+    tags: flag(z.array(z.string()).default([]), { name: "tag", value: "<tag>", about: "a tag" }),
+  }),
   output: z.object({ text: z.string() }),
+  examples: [["nutshell greet Ann", "says hello"]],
   async run({ who, loud, tags }) {
     if (who === "nobody") throw new NutError("FILE_NOT_FOUND", "nobody is there", { hint: "test greet Ann" });
     if (who === "crash") throw new RangeError("unexpected");
     return { text: `hello ${loud ? who.toUpperCase() : who}${tags.map((tag) => ` #${tag}`).join("")}` };
   },
+  text: ({ text }) => [text],
+  exit: ({ text }) => (text.includes("stranger") ? 1 : 0),
 });
 
 const program: Program = {
   name: "nutshell",
   summary: "a test program",
   start: [],
-  entries: [
-    {
-      name: "greet",
-      summary: greet.summary,
-      group: "Test",
-      load: async () => ({
-        default: command(greet, {
-          positionals: [{ name: "who", about: "whom to greet" }],
-          flags: {
-            loud: { short: "l", about: "in capitals" },
-            tag: { value: "<tag>", many: true, field: "tags", about: "a tag" },
-          },
-          examples: [["nutshell greet Ann", "says hello"]],
-          text: ({ text }) => [text],
-          exit: ({ text }) => (text.includes("stranger") ? 1 : 0),
-        }),
-      }),
-    },
-  ],
+  entries: [{ name: greet.name, summary: greet.summary, group: "Test", load: async () => greet }],
 };
 
 async function run(...argv: string[]) {

@@ -2,8 +2,8 @@
 // stdout carries the result and nothing else; progress, prompts, warnings and errors go to stderr.
 import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
 import { JSON_VERSION, VERSION } from "../version.js";
-import { fieldName, type Parsed, parse } from "./args.js";
-import type { Entry, OperationCommand, Program, Values } from "./command.js";
+import { type Parsed, parse } from "./args.js";
+import type { AnswerCommand, Command, Entry, Program, Values } from "./command.js";
 import { contextOf, type Io } from "./io.js";
 import { progressLine } from "./progress.js";
 import { suggest } from "./suggest.js";
@@ -30,19 +30,21 @@ async function dispatch(program: Program, argv: readonly string[], io: Io): Prom
     return help(program, first === "--json" ? argv : argv.slice(1), io);
   }
   const { entry, rest } = findEntry(program, argv);
-  const { default: command } = await entry.load();
+  const command = await entry.load();
   const parsed = parse(program.name, entry.name, rest, command);
-  if (parsed.help) return help(program, [...entry.name.split(" "), ...(parsed.json ? ["--json"] : [])], io);
-  if (!("operation" in command)) return command.run({ ...parsed.values, json: parsed.json, quiet: parsed.quiet }, io);
-  return runOperation(program, entry, command, parsed, io);
+  const { values, json, quiet, help: wantsHelp } = parsed;
+  if (wantsHelp) return help(program, [...entry.name.split(" "), ...(json ? ["--json"] : [])], io);
+  const input = command.input.safeParse(values);
+  if (!input.success) throw invalidInput(program, entry, { command, values, issues: input.error.issues });
+  if (command.kind === "answer") return answer(program, command, input.data, { ...parsed, io });
+  return command.run(input.data as never, io, { json, quiet, program });
 }
 
-async function runOperation(
+async function answer(
   program: Program,
-  entry: Entry,
-  command: OperationCommand,
-  { values, json, quiet, color: wantsColor }: Parsed,
-  io: Io,
+  command: AnswerCommand,
+  input: Values,
+  { json, quiet, color: wantsColor, io }: Parsed & { readonly io: Io },
 ): Promise<number> {
   const color = wantsColor && hasColor(io);
   const line = progressLine(io, { program: program.name, quiet, color: color && io.stderr.isTTY === true });
@@ -51,10 +53,8 @@ async function runOperation(
     // A heartbeat moves a line on a terminal; in a log it says nothing new.
     else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
   });
-  const input = command.operation.input.safeParse(command.input?.(values) ?? values);
-  if (!input.success) throw invalidInput(program, entry, { command, values, issues: input.error.issues });
   try {
-    const result = await command.operation.run(input.data, context);
+    const result = await command.run(input, context);
     line.clear();
     if (json) io.stdout.write(`${JSON.stringify(result, null, command.stream ? undefined : 2)}\n`);
     else {
@@ -96,7 +96,7 @@ async function help(program: Program, words: readonly string[], io: Io): Promise
   if (names.length === 0) lines = programHelp(program);
   else {
     const { entry } = findEntry(program, names);
-    lines = commandHelp(program, entry, (await entry.load()).default);
+    lines = commandHelp(program, entry, await entry.load());
   }
   io.stdout.write(`${lines.map((text) => render(text, hasColor(io))).join("\n")}\n`);
   return 0;
@@ -106,8 +106,7 @@ async function help(program: Program, words: readonly string[], io: Io): Promise
 async function describe(program: Program, names: readonly string[], io: Io): Promise<number> {
   const { describeCommand, describeProgram } = await import("./describe.js");
   const { entry } = names.length === 0 ? { entry: null } : findEntry(program, names);
-  const page =
-    entry === null ? describeProgram(program) : describeCommand(program, entry, (await entry.load()).default);
+  const page = entry === null ? describeProgram(program) : describeCommand(program, entry, await entry.load());
   io.stdout.write(`${JSON.stringify(page, null, 2)}\n`);
   return 0;
 }
@@ -135,7 +134,7 @@ interface Issue {
 }
 
 interface Invalid {
-  readonly command: OperationCommand;
+  readonly command: Command;
   readonly values: Values;
   readonly issues: readonly Issue[];
 }
@@ -144,8 +143,8 @@ interface Invalid {
 function invalidInput(program: Program, entry: Entry, { command, values, issues }: Invalid): NutError {
   const issue = issues[0]!;
   const field = String(issue.path[0] ?? "");
-  const positional = (command.positionals ?? []).find(({ name, field: own = name }) => own === field);
-  const flag = Object.entries(command.flags ?? {}).find(([name, { field: own = fieldName(name) }]) => own === field);
+  const positional = command.positionals.find(({ field: own }) => own === field);
+  const flag = Object.entries(command.flags).find(([, { field: own }]) => own === field);
   const label = positional !== undefined ? `<${positional.name}>` : flag !== undefined ? `--${flag[0]}` : field;
   return new NutError("USAGE", `${program.name} ${entry.name}: ${label}: ${inWords(issue, values[field])}`, {
     hint: `${program.name} ${entry.name} --help`,
@@ -154,7 +153,7 @@ function invalidInput(program: Program, entry: Entry, { command, values, issues 
 }
 
 function inWords({ code, values = [], minimum, maximum, message }: Issue, given: unknown): string {
-  // An operation that has words of its own keeps them.
+  // A schema that has words of its own keeps them.
   if (!/^(?:Invalid|Too) /.test(message)) return message;
   if (given === undefined) return "is needed";
   const instead = typeof given === "string" ? `, not "${given}"` : "";

@@ -1,15 +1,22 @@
 // What `nutshell serve` and `nexus board` have in common on the command line.
 import { z } from "zod";
 import { NutError } from "../errors.js";
-import type { Values } from "./command.js";
+import type { Asked } from "./command.js";
+import { flag } from "./fields.js";
 import type { Io } from "./io.js";
 import { printable } from "./text.js";
 
-export function readPort(given: unknown, usual: number, command: string): number {
+export const portFlag = (usual: number) =>
+  flag(z.string().optional(), {
+    value: "<port>",
+    about: `port on 127.0.0.1 (default: ${usual}; 0: any free one)`,
+  });
+
+export function readPort(given: string | undefined, usual: number, command: string): number {
   if (given === undefined) return usual;
   const port = Number(given);
-  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && String(given).trim() !== "") return port;
-  throw new NutError("USAGE", `--port: "${String(given)}" is not a port`, { hint: `${command} --port ${usual}` });
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535 && given.trim() !== "") return port;
+  throw new NutError("USAGE", `--port: "${given}" is not a port`, { hint: `${command} --port ${usual}` });
 }
 
 /** A server ends when someone ends it. */
@@ -28,15 +35,15 @@ export interface Tell {
   error(error: unknown): void;
 }
 
-export function tell(program: string, { json, quiet }: Values, io: Io): Tell {
-  const aside = (text: string) => io.stderr.write(`${program}: ${printable(text)}\n`);
+export function tell({ program, json, quiet }: Asked, io: Io): Tell {
+  const aside = (text: string) => io.stderr.write(`${program.name}: ${printable(text)}\n`);
   return {
     link: (link, port) => {
-      io.stdout.write(json === true ? `${JSON.stringify({ url: link, port })}\n` : `${link}\n`);
-      if (quiet !== true && json !== true) aside("open the link above in a browser; it works once. Ctrl-C ends this");
+      io.stdout.write(json ? `${JSON.stringify({ url: link, port })}\n` : `${link}\n`);
+      if (!quiet && !json) aside("open the link above in a browser; it works once. Ctrl-C ends this");
     },
     next: (link) => {
-      if (quiet !== true) aside(`opened; a link for another browser: ${link}`);
+      if (!quiet) aside(`opened; a link for another browser: ${link}`);
     },
     error: (error) => aside(`bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`),
   };

@@ -8,10 +8,11 @@ import type {
   SubagentComplete,
   SubagentSpawn,
 } from "../schema/events.js";
+import { mayEdit } from "../schema/roles.js";
 import { CONTEXT_LIMIT, handOver, knowledgeIndex, limited, snapshot, statusLines, toolNameList } from "./context.js";
 import { allow, type Decision, type Effect, type ToolLogEntry } from "./decision.js";
 import type { Facts, TaskFact } from "./facts.js";
-import { gate, mayNotEdit, standingOf } from "./gate.js";
+import { callerStanding, gate } from "./gate.js";
 import { userMessage } from "./user-message.js";
 
 export function decide(event: LifecycleEvent, facts: Facts): Decision {
@@ -62,7 +63,7 @@ function sessionStart({ sessionId, source }: SessionStart, facts: Facts): Decisi
 function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, facts: Facts): Decision {
   const known = facts.agents.find((agent) => agent.agent_id === agentId);
   const task = taskFor({ agentId, agentName, taskId, prompt }, facts);
-  const restricted = mayNotEdit(standingOf({ agentId, agentName }, facts));
+  const restricted = !mayEdit(callerStanding({ agentId, agentName }, facts));
   const effects: Effect[] = [
     known === undefined
       ? { type: "start_agent", agentId, agentName, taskId: task?.id ?? null }
@@ -135,7 +136,7 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
   for (const path of event.filesTouched ?? []) {
     if (!edited.includes(path)) effects.push({ type: "record_edit", path, agentId, agentName });
   }
-  if (mayNotEdit(standingOf({ agentId, agentName }, facts))) {
+  if (!mayEdit(callerStanding({ agentId, agentName }, facts))) {
     const others = facts.agents.some((other) => other.agent_id !== agentId && other.status === "running");
     effects.push({ type: "compare_tree", agentId, agentName, revert: !others });
   }
@@ -166,7 +167,7 @@ function checkedBy(task: TaskFact, doer: string, facts: Facts): boolean {
 }
 
 function postToolUse({ caller, tool, ok, error }: PostToolUse, facts: Facts): Decision {
-  const { roles } = standingOf(caller, facts);
+  const { roles } = callerStanding(caller, facts);
   const agentName =
     roles[0] ?? (caller.agentId === undefined ? null : (facts.tracked[caller.agentId] ?? caller.agentName ?? null));
   const who = {

@@ -1,13 +1,12 @@
 // Everything a decision may depend on, read beforehand by whoever asks.
-import type { SemanticClass } from "../schema/events.js";
+import type { RoleLimits } from "../schema/roles.js";
 import type { TagRule } from "./tags.js";
 
 export interface GateFacts {
   /** Absolute path of the project. */
   readonly root: string;
   readonly tasksExist: boolean;
-  /** Catalog role → what it may not do. A name that is not here is not a role. */
-  readonly limits: Readonly<Record<string, readonly SemanticClass[]>>;
+  readonly limits: RoleLimits;
   /** Names this harness recorded when agents started: agent id → role. */
   readonly tracked: Readonly<Record<string, string>>;
   /** The role the whole process was started in, if any. */

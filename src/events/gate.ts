@@ -1,39 +1,21 @@
 // pre_tool_use: may this caller use this tool on these files? Reads nothing and waits for nothing. Hosts let a tool run
 // when a gate fails, so whatever cannot be decided is denied.
-import type { Caller, PreToolUse, SemanticClass, ToolUse } from "../schema/events.js";
+import type { Caller, PreToolUse, ToolUse } from "../schema/events.js";
+import { mayCall, mayEdit, type Standing, standingOf, TOOL_RULES } from "../schema/roles.js";
 import { allow, type Decision, deny } from "./decision.js";
 import type { GateFacts } from "./facts.js";
 import { insideProject, isProtected, needsNoTask } from "./paths.js";
 import { type ShellWrite, shellWrites } from "./shell-writes.js";
 
-/** What is known about a caller once its claims were compared with what the harness recorded. */
-export interface Standing {
-  readonly lead: boolean;
-  /** Catalog roles it goes by; more than one when a claim and the record differ, and then all their limits hold. */
-  readonly roles: readonly string[];
-  /** An agent nobody can name. */
-  readonly unknown: boolean;
-  readonly blocked: ReadonlySet<SemanticClass>;
-}
-
-const FILE_CLASSES: readonly SemanticClass[] = ["file_creation", "file_modification", "file_deletion"];
-/** Planning and closing are Lead's alone, whatever a role's capabilities say. */
-const LEAD_ONLY: ReadonlySet<string> = new Set(["plan_start", "plan_update", "plan_decide", "task_close"]);
-
-export function standingOf(caller: Caller, facts: GateFacts): Standing {
-  const recorded = caller.agentId === undefined ? undefined : own(facts.tracked, caller.agentId);
-  const names = [caller.agentName, recorded, facts.processRole ?? undefined].filter((name) => name !== undefined);
-  const roles = [...new Set(names)].filter((name) => own(facts.limits, name) !== undefined);
-  return {
-    lead: names.length === 0 && caller.agentId === undefined,
-    roles,
-    unknown: caller.agentId !== undefined && names.length === 0,
-    blocked: new Set(roles.flatMap((role) => facts.limits[role]!)),
-  };
+/** A caller by what the host says of it and what was recorded when it started; the record counts beside any claim. */
+export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts): Standing {
+  const recorded = agentId !== undefined && Object.hasOwn(facts.tracked, agentId) ? facts.tracked[agentId] : undefined;
+  const names = [agentName, recorded].filter((name) => name !== undefined);
+  return standingOf({ agentId, names, processRole: facts.processRole }, facts.limits);
 }
 
 export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
-  const standing = standingOf(caller, facts);
+  const standing = callerStanding(caller, facts);
   if (tool.name === "") return deny("a tool call without a tool name cannot be judged");
   switch (tool.access) {
     case "read":
@@ -41,7 +23,7 @@ export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
     case "nexus":
       return nexusGate(tool, standing);
     case "spawn":
-      return standing.roles.length > 0 || standing.unknown
+      return standing.kind === "role" || standing.kind === "unknown"
         ? deny(`${who(standing)} may not start agents; report to Lead what needs doing`)
         : allow();
     case "edit":
@@ -49,30 +31,28 @@ export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
     case "shell":
       return shellGate(tool, standing, facts);
     case "other":
-      return mayNotEdit(standing)
-        ? deny(`${who(standing)} may not use ${tool.name}: nothing is known about what it changes`)
-        : allow();
+      return mayEdit(standing)
+        ? allow()
+        : deny(`${who(standing)} may not use ${tool.name}: nothing is known about what it changes`);
   }
 }
 
-function nexusGate({ nexusTool = "", classes, name }: ToolUse, standing: Standing): Decision {
-  const blocked = classes.find((one) => standing.blocked.has(one));
-  if (blocked !== undefined) return deny(`${who(standing)} may not call ${name} (${blocked}); report to Lead instead`);
-  if (LEAD_ONLY.has(nexusTool) && !standing.lead && (standing.roles.length > 0 || standing.unknown)) {
-    return deny(`only Lead may call ${name}; report to Lead instead`);
-  }
-  if (standing.unknown && classes.length > 0) return deny(unnamed(name));
-  return allow();
+function nexusGate({ nexusTool, name }: ToolUse, standing: Standing): Decision {
+  if (nexusTool === undefined) return deny(`${name} is none of the Nexus tools`);
+  if (mayCall(nexusTool, standing)) return allow();
+  if (TOOL_RULES[nexusTool].callers === "lead") return deny(`only Lead may call ${name}; report to Lead instead`);
+  if (standing.kind === "unknown") return deny(unnamed(name));
+  return deny(`${who(standing)} may not call ${name}; report to Lead instead`);
 }
 
 function editGate({ name, classes, paths, change }: ToolUse, standing: Standing, facts: GateFacts): Decision {
-  if (standing.unknown) return deny(unnamed(name));
+  if (standing.kind === "unknown") return deny(unnamed(name));
   const blocked = classes.find((one) => standing.blocked.has(one));
   if (blocked !== undefined) {
     return deny(`${who(standing)} may not change files (${name}, ${blocked}); describe the change to Lead instead`);
   }
   if (paths.length === 0) return deny(`${name} does not say which file it would change`);
-  const forbidden = standing.lead ? undefined : paths.find((path) => isProtected(path, facts));
+  const forbidden = standing.kind === "lead" ? undefined : paths.find((path) => isProtected(path, facts));
   if (forbidden !== undefined) return deny(offLimits(forbidden, standing));
   if (!facts.tasksExist && !paths.every((path) => needsNoTask(path, change, facts))) return deny(unplanned(name));
   return allow();
@@ -84,8 +64,8 @@ function shellGate({ command, name, classes }: ToolUse, standing: Standing, fact
   if (command === undefined) return deny(`${name} without a command cannot be judged`);
   const writes = shellWrites(command);
   const inProject = writes.filter((write) => touchesProject(write, facts));
-  if (standing.unknown && inProject.length > 0) return deny(unnamed(name));
-  if (standing.roles.length > 0) {
+  if (standing.kind === "unknown" && inProject.length > 0) return deny(unnamed(name));
+  if (standing.kind === "role") {
     const refusal = roleShell(command, writes, inProject, standing, facts);
     if (refusal !== null) return deny(refusal);
   }
@@ -93,7 +73,7 @@ function shellGate({ command, name, classes }: ToolUse, standing: Standing, fact
     ({ kind, path }) => kind === "direct" && !(path !== null && needsNoTask(path, undefined, facts)),
   );
   if (!facts.tasksExist && direct !== undefined) return deny(`${unplanned(name)} (${direct.how})`);
-  if (mayNotEdit(standing) && facts.sandbox !== null) return allow({ rewrite: readOnly(command, facts.sandbox) });
+  if (!mayEdit(standing) && facts.sandbox !== null) return allow({ rewrite: readOnly(command, facts.sandbox) });
   return allow();
 }
 
@@ -117,7 +97,7 @@ function roleShell(
   if (/(?:^|[\s;&|(/])(?:claude|codex|opencode)\s+(?:-p|exec|run|--print|serve)/.test(command)) {
     return `${who(standing)} may not start agents; report to Lead what needs doing`;
   }
-  if (mayNotEdit(standing) && inProject.length > 0) {
+  if (!mayEdit(standing) && inProject.length > 0) {
     return `${who(standing)} may not change files, and this command would (${inProject[0]!.how}); describe the change to Lead instead`;
   }
   return null;
@@ -127,10 +107,6 @@ function touchesProject({ path }: ShellWrite, facts: GateFacts): boolean {
   if (path === null) return true;
   if (/^\/dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd\/\d+)$/.test(path)) return false;
   return facts.places(path).some((place) => insideProject(place, facts.root) !== null);
-}
-
-export function mayNotEdit({ blocked }: Standing): boolean {
-  return FILE_CLASSES.some((one) => blocked.has(one));
 }
 
 function readOnly(command: string, sandbox: readonly string[]): string {
@@ -148,8 +124,3 @@ const unplanned = (tool: string) =>
   `${tool} would change a file while there is no task list; plan first ([plan]) or add a task (task_add), then edit`;
 const offLimits = (path: string, standing: Standing) =>
   `${path} is off limits to ${who(standing)}: state changes only through the Nexus tools, settings only by people`;
-
-/** Own keys only: a name from a payload must not reach Object.prototype. */
-function own<T>(record: Readonly<Record<string, T>>, key: string): T | undefined {
-  return Object.hasOwn(record, key) ? record[key] : undefined;
-}

@@ -11,7 +11,7 @@ export type {
   SkillFact,
   TaskFact,
 } from "./facts.js";
-export { gate, mayNotEdit, type Standing, standingOf } from "./gate.js";
+export { callerStanding, gate } from "./gate.js";
 export { insideProject } from "./paths.js";
 export type { ShellWrite } from "./shell-writes.js";
 export type { TagRule, TagUse } from "./tags.js";

@@ -7,6 +7,9 @@ export {
   temporaryName,
   writeBeside,
 } from "./atomic-write.js";
+export { isText } from "./is-text.js";
+export { NamelessFile } from "./nameless-file.js";
+export { byBytes, foldersAbove } from "./paths.js";
 export {
   type FormatOptions,
   formatJson,

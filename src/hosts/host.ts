@@ -38,11 +38,4 @@ export class PayloadError extends Error {
   override readonly name = "PayloadError";
 }
 
-/** What our own tools do, in classes. The rest of them read, or write where roles may. */
-export const NEXUS_CLASSES: Readonly<Record<string, readonly SemanticClass[]>> = {
-  task_add: ["nexus_task_creation"],
-  task_update: ["nexus_task_state_transition"],
-  task_close: ["nexus_task_state_transition", "nexus_task_metadata_modification"],
-};
-
 export const NOTHING: Answer = { stdout: "", stderr: "", exit: 0 };

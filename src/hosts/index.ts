@@ -21,7 +21,6 @@ export {
   HOST_NAMES,
   type Host,
   type HostName,
-  NEXUS_CLASSES,
   NOTHING,
   PayloadError,
   SERVER,

@@ -1,7 +1,8 @@
 // What living in a host takes, as files: some wholly ours, some a person's with our part in them.
 import type { SemanticClass } from "../schema/events.js";
+import { deniedNexusTools } from "../schema/roles.js";
 import type { TextEdit } from "./edit/edit.js";
-import { type Host, NEXUS_CLASSES } from "./host.js";
+import type { Host } from "./host.js";
 
 export type Scope = "user" | "project";
 
@@ -53,12 +54,8 @@ export function deniedTools(
   toolName: (abstract: string) => string = host.toolName,
 ): string[] {
   const builtin = blocked.flatMap((one) => host.toolsByClass[one] ?? []);
-  const ours = Object.entries(NEXUS_CLASSES).flatMap(([name, classes]) =>
-    classes.some((one) => blocked.includes(one)) ? [name] : [],
-  );
-  // Planning and closing are Lead's alone.
-  const leads = ["plan_start", "plan_update", "plan_decide", "task_close"];
-  return [...new Set([...builtin, ...[...ours, ...leads].map(toolName)])].sort();
+  const ours = deniedNexusTools({ kind: "role", roles: [], blocked: new Set(blocked) });
+  return [...new Set([...builtin, ...ours.map(toolName)])].sort();
 }
 
 export function shellQuoted(word: string): string {

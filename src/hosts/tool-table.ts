@@ -1,8 +1,8 @@
 // One row per built-in tool of a host: what it is, what it does to files, where its arguments say so.
 import type { ReplaceStep, SemanticClass, TextChange, ToolAccess, ToolUse } from "../schema/events.js";
-import { TOOLS } from "../schema/tools.js";
+import { nexusToolUse } from "../schema/roles.js";
+import { isNexusTool, type NexusTool } from "../schema/tools.js";
 import { type Fields, own } from "./fields.js";
-import { NEXUS_CLASSES } from "./host.js";
 
 export interface ToolRow {
   readonly access: ToolAccess;
@@ -25,9 +25,8 @@ export const SHELL: ToolRow = {
 };
 
 /** Translates a call. `abstract` is our own tool's name when `name` is one of them. */
-export function translate(name: string, given: unknown, table: ToolTable, abstract: string | null): ToolUse {
-  if (abstract !== null)
-    return { name, access: "nexus", nexusTool: abstract, classes: NEXUS_CLASSES[abstract] ?? [], paths: [] };
+export function translate(name: string, given: unknown, table: ToolTable, abstract: NexusTool | null): ToolUse {
+  if (abstract !== null) return nexusToolUse(name, abstract);
   const row = Object.hasOwn(table, name) ? table[name] : undefined;
   if (row === undefined) return { name, access: "other", classes: [], paths: [] };
   const input = typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Fields) : {};
@@ -104,8 +103,8 @@ export function byClass(table: ToolTable): Partial<Record<SemanticClass, string[
 }
 
 /** The abstract name behind a registered one, however the host prefixed it; null when it is not ours. */
-export function abstractName(name: string, prefix: RegExp): string | null {
+export function abstractName(name: string, prefix: RegExp): NexusTool | null {
   const match = prefix.exec(name);
   const rest = match === null ? "" : name.slice(match[0].length);
-  return (TOOLS as readonly string[]).includes(rest) ? rest : null;
+  return isNexusTool(rest) ? rest : null;
 }

@@ -46,9 +46,3 @@ export function tell(context: Context): (event: AcceptanceEvent) => void {
     } else context.progress({ ...event });
   };
 }
-
-export const RunInput = {
-  base: z.string().optional().describe("the untouched repository, when the work was done in one"),
-  identity: z.array(z.string()).default([]).describe("age identity file that opens the request's vault"),
-  noSandbox: z.boolean().default(false).describe("run without bubblewrap"),
-};

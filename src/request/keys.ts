@@ -1,12 +1,10 @@
 // What is at hand to open a vault, read from flags and the environment. Nothing here is ever printed.
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
-import { z } from "zod";
 import { fromSystemError, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import { findProgram, runChild } from "../process/index.js";
 import {
-  type BackendName,
   type Keys,
   type PeerIdentity,
   parseAgeIdentities,
@@ -16,11 +14,6 @@ import {
   recipientOf,
   type TransitSettings,
 } from "../vault/index.js";
-
-/** Input fields of every operation that opens a vault. */
-export const keyInput = {
-  identity: z.array(z.string()).default([]).describe("age identity file; by default the one keygen made"),
-};
 
 export function homeOf(env: Context["env"]): string {
   const home = env.HOME ?? env.USERPROFILE ?? "";
@@ -144,6 +137,3 @@ function memo<T>(make: () => Promise<T>): () => Promise<T> {
     return made;
   };
 }
-
-/** What `--encryption` may be; absent means what the vault already is, or age. */
-export const EncryptionInput = z.enum(["age", "sops", "vault", "none"] satisfies BackendName[]).optional();

@@ -1,12 +1,9 @@
 // Which folder or bundle a command is about, and how the commands it suggests should name it.
 import { resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { z } from "zod";
 import { type OpenedContent, openContent } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
-
-export const Folder = z.string().min(1).optional().describe("folder with a nutshell.json; the current one by default");
 
 export interface Target {
   readonly path: string;
@@ -21,13 +18,18 @@ export function folderTarget(typed: string | undefined, { cwd }: Pick<Context, "
 
 /** A folder, a .nut file, or `-` for a bundle on standard input. */
 export function openTarget(typed: string, context: Context): Promise<OpenedContent> {
-  return openContent(typed === "-" ? standardInput(context) : resolve(context.cwd, typed), { signal: context.signal });
+  const source = typed === "-" ? standardInput(context, "nutshell check - < task.nut") : resolve(context.cwd, typed);
+  return openContent(source, { signal: context.signal });
 }
 
-function standardInput(context: Context): Readable {
+/** A path from where the person stands, or standard input for `-`. */
+export function bundleSource(bundle: string, context: Context): string | Readable {
+  if (bundle === "-") return standardInput(context, "cat task.nut | nutshell inspect -");
+  return resolve(context.cwd, bundle);
+}
+
+function standardInput(context: Context, hint: string): Readable {
   const input = context.stdin();
-  if (input.isTTY === true) {
-    throw new NutError("USAGE", "standard input is a terminal, not a bundle", { hint: "nutshell check - < task.nut" });
-  }
+  if (input.isTTY === true) throw new NutError("USAGE", "standard input is a terminal, not a bundle", { hint });
   return input;
 }

@@ -2,17 +2,9 @@
 // which every process on the machine can read and every shell remembers.
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { z } from "zod";
 import { fromSystemError, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Credential } from "../schema/vault.js";
-
-export const valueInput = {
-  valueFile: z.string().optional().describe("read the value from this file"),
-  valueEnv: z.string().optional().describe("read the value from this environment variable"),
-  valueStdin: z.boolean().default(false).describe("read the value from standard input"),
-  text: z.boolean().default(false).describe("take a value that looks like JSON as plain text"),
-};
 
 export interface ValueSource {
   readonly valueFile?: string | undefined;

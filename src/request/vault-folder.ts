@@ -209,6 +209,6 @@ export function backendOf({ bytes, manifest }: VaultFolder): BackendName | null 
 }
 
 /** ` --dir my-task`, for commands that are suggested; nothing for the folder one is in. */
-export function dirWords(dir: string): string {
-  return dir === "." ? "" : ` --dir ${shellWord(dir)}`;
+export function dirWords(dir: string | undefined): string {
+  return dir === undefined || dir === "." ? "" : ` --dir ${shellWord(dir)}`;
 }

@@ -1,6 +1,8 @@
 // What passes between hosts, events and the harness. Plain types without zod: the gate process is started for every tool
 // call and must not pay for a schema library. tests/hosts hold these shapes against real payloads.
 
+import type { NexusTool } from "./tools.js";
+
 /** What an operation does, in the words of the capability vocabulary. Reading has no class: it is never blocked. */
 export const SEMANTIC_CLASSES = [
   "file_creation",
@@ -46,7 +48,7 @@ export interface ToolUse {
   readonly access: ToolAccess;
   readonly classes: readonly SemanticClass[];
   /** Abstract name of a Nexus tool (`task_add`), when it is one. */
-  readonly nexusTool?: string;
+  readonly nexusTool?: NexusTool;
   /** Files it means to write, as given (relative to cwd, absolute, `~`). Empty for an edit = unknown target. */
   readonly paths: readonly string[];
   readonly command?: string;

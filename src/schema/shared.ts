@@ -13,3 +13,10 @@ export const BundleId = z
   .string()
   .regex(/^nut-[0-9A-Za-z.-]{1,64}$/, "must be nut- and 1 to 64 letters, digits, dots or dashes")
   .describe("nut-<uuid>");
+
+/** A document past its reader: nobody changes it in place. */
+export type DeepReadonly<T> = T extends readonly (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;

@@ -12,3 +12,8 @@ export const TOOLS = [
   "context",
   "artifact_write",
 ] as const;
+export type NexusTool = (typeof TOOLS)[number];
+
+export function isNexusTool(name: string): name is NexusTool {
+  return (TOOLS as readonly string[]).includes(name);
+}

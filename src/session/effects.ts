@@ -197,7 +197,7 @@ async function writeGateCache(project: Project, catalog: Catalog, { env }: Surro
   ];
   const cache: GateCache = {
     config: configStamp(layout),
-    additions: Object.fromEntries(catalog.agents.map(({ id, additions }) => [id, additions])),
+    additions: catalog.config.capabilities ?? {},
     sandbox:
       bwrap === null
         ? null

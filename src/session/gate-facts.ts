@@ -2,10 +2,9 @@
 // Anything that cannot be read is thrown; the caller denies.
 import { existsSync, lstatSync, readFileSync, readlinkSync as readlink, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { blockedClasses, readManifestFast } from "../catalog/index.js";
+import { assemble, findCoreFolder, readManifestFast, roleLimits } from "../catalog/index.js";
 import type { GateFacts } from "../events/index.js";
-import type { CoreManifest } from "../schema/catalog.js";
-import type { SemanticClass } from "../schema/events.js";
+import { roleIn } from "../schema/roles.js";
 import { type Env, findRoot, type Layout, layoutOf } from "../state/index.js";
 
 export interface GateSurroundings {
@@ -21,14 +20,20 @@ export interface GateCache {
   /** Stamp of .nexus/config.yml when it was read; null when there was none. */
   readonly config: string | null;
   /** Role → capabilities the project adds. */
-  readonly additions: Readonly<Record<string, readonly string[]>>;
+  readonly additions: Readonly<Record<string, string[]>>;
   /** Read-only sandbox as words; `{cwd}` stands for the folder of the command. */
   readonly sandbox: readonly string[] | null;
 }
 
 export const GATE_CACHE = "gate.json";
 
-export async function gateFacts({ cwd, env, harnessId, settings, coreDir }: GateSurroundings): Promise<GateFacts> {
+export async function gateFacts({
+  cwd,
+  env,
+  harnessId,
+  settings,
+  coreDir = findCoreFolder(),
+}: GateSurroundings): Promise<GateFacts> {
   if (!statSync(cwd).isDirectory()) throw new Error(`${cwd} is not a folder`);
   const layout = layoutOf(realPath(findRoot(cwd, env)), harnessId);
   const cache = readCache(layout);
@@ -37,11 +42,11 @@ export async function gateFacts({ cwd, env, harnessId, settings, coreDir }: Gate
   return {
     root: layout.root,
     tasksExist: exists(join(layout.state, "tasks.json")),
-    limits: roleLimits(readManifestFast(coreDir), additions),
+    limits: roleLimits(assemble(coreDir, readManifestFast(coreDir), { capabilities: additions })),
     get tracked() {
       return trackedNames(layout);
     },
-    processRole: roleFrom(env),
+    processRole: roleIn(env),
     get activeSkill() {
       const skill = readJson(join(layout.own, "session.json")) as { skill?: unknown } | null;
       return typeof skill?.skill === "string" ? skill.skill : null;
@@ -55,25 +60,6 @@ export async function gateFacts({ cwd, env, harnessId, settings, coreDir }: Gate
       return existsSync(place) ? readFileSync(place, "utf8") : null;
     },
   };
-}
-
-export function roleFrom(env: Env): string | null {
-  const role = env.NEXUS_ROLE;
-  return role === undefined || role === "" || role === "lead" ? null : role;
-}
-
-export function roleLimits(
-  manifest: CoreManifest,
-  additions: Readonly<Record<string, readonly string[]>>,
-): Record<string, readonly SemanticClass[]> {
-  const { capabilities } = manifest.vocabulary;
-  const known = new Set(capabilities.map(({ id }) => id));
-  return Object.fromEntries(
-    manifest.agents.map((agent) => {
-      const extra = (Object.hasOwn(additions, agent.id) ? additions[agent.id]! : []).filter((id) => known.has(id));
-      return [agent.id, [...blockedClasses([...agent.capabilities, ...extra], { capabilities })] as SemanticClass[]];
-    }),
-  );
 }
 
 /** As written, and as the disk has it: the deepest part that exists is resolved, the rest is kept. */

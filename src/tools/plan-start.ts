@@ -18,6 +18,5 @@ export const planStart = tool({
     issueCount: z.int(),
     previousArchived: z.boolean(),
   }),
-  needs: "lead",
   run: (project, input, { now }) => startPlan(project, input, now()),
 });

@@ -1,14 +1,25 @@
-// Which tools a role is denied: the catalog's canonical table and what the project adds to it, never less.
+// The role a tool is called in: from the environment the harness set, never from an argument.
 import { join } from "node:path";
-import { blockedClasses, CONFIG_FILE, effectiveCapabilities, findAgent, loadCatalog } from "../catalog/index.js";
+import { CONFIG_FILE, loadCatalog, roleLimits } from "../catalog/index.js";
+import { NutError } from "../errors.js";
+import { mayCall, roleIn, standingOf, TOOL_RULES } from "../schema/roles.js";
+import type { NexusTool } from "../schema/tools.js";
 
-export type SemanticClass = "nexus_task_creation" | "nexus_task_state_transition";
-
-/** Throws when the catalog or the project's configuration cannot be read: a gate that cannot decide does not open. */
-export async function deniedTo(role: string, root: string): Promise<ReadonlySet<string>> {
+/**
+ * Throws ROLE_DENIED. Throws too when the catalog or the project's configuration cannot be read: a gate that cannot decide
+ * does not open.
+ */
+export async function assertMayCall(
+  tool: NexusTool,
+  root: string,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const role = roleIn(env);
+  if (role === null || TOOL_RULES[tool].callers === "all") return;
   const catalog = await loadCatalog({ configFile: join(root, CONFIG_FILE) });
-  const agent = findAgent(catalog, role);
-  // A role nobody knows is denied whatever any role is denied.
-  const capabilities = agent === null ? catalog.capabilities.map(({ id }) => id) : effectiveCapabilities(agent);
-  return blockedClasses(capabilities, catalog);
+  if (mayCall(tool, standingOf({ processRole: role }, roleLimits(catalog)))) return;
+  throw new NutError("ROLE_DENIED", `${tool} is not for the role "${role}": ask Lead to do it`, {
+    hint: "report what is needed in your final message",
+    data: { tool, role },
+  });
 }

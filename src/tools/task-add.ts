@@ -23,6 +23,5 @@ export const taskAdd = tool({
     owner_reuse_policy: ReusePolicy.optional(),
   }),
   output: z.object({ task: Task }),
-  needs: "nexus_task_creation",
   run: (project, input, { now }) => addTask(project, input, now()),
 });

@@ -22,7 +22,6 @@ export const taskClose = tool({
       cycleTopics: z.array(z.string()),
     }),
   }),
-  needs: "nexus_task_state_transition",
   destructive: true,
   run: (project, _, { now }) => closeCycle(project, now()),
 });

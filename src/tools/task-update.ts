@@ -9,7 +9,6 @@ export const taskUpdate = tool({
   guidance: "Complete a task only after its acceptance was checked.",
   input: z.object({ id: WholeNumber, status: TaskStatus }),
   output: z.object({ task: Task }),
-  needs: "nexus_task_state_transition",
   idempotent: true,
   run: (project, input, { now }) => updateTask(project, input, now()),
 });

@@ -1,13 +1,13 @@
 // What the eleven tools have in common: the project they act on, the role that calls them, remarks beside the result.
 // A result holds exactly the contract's fields; whatever else a caller should know is a note, shown by the door.
 import { z } from "zod";
-import { NutError } from "../errors.js";
 import type { Context, Operation } from "../operation.js";
+import type { NexusTool } from "../schema/tools.js";
 import { isRefusal, openProject, type Project } from "../state/index.js";
-import { deniedTo, type SemanticClass } from "./roles.js";
+import { assertMayCall } from "./roles.js";
 
 export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
-  readonly name: string;
+  readonly name: NexusTool;
   readonly summary: string;
   /** For models: when and how to use it. */
   readonly guidance?: string;
@@ -19,8 +19,6 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   readonly idempotent?: boolean;
   /** Deletes or overwrites. */
   readonly destructive?: boolean;
-  /** What a role must not be denied to call it; `lead` means no role but Lead may. */
-  readonly needs?: SemanticClass | "lead";
   run(project: Project, input: z.output<Input>, context: Context): unknown;
   notes?(result: z.output<Output>, project: Project): string[];
 }
@@ -31,19 +29,15 @@ export interface Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodT
   readonly readOnly: boolean;
   readonly idempotent: boolean;
   readonly destructive: boolean;
-  readonly needs: SemanticClass | "lead" | null;
   /** One line each, for whoever called: how to get the rest of a list, which tasks can never be ready. */
   notes(result: unknown, context: Context): string[];
 }
-
-/** Lead is not in the catalog: it may call everything, and is what is meant when no role is named. */
-const LEAD = "lead";
 
 /** A contract refusal or a success; `error` is present in exactly the refusals. */
 export function tool<Input extends z.ZodType, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
 ): Tool<Input, Output> {
-  const { name, summary, input, output, readOnly = false, needs = null } = definition;
+  const { name, summary, input, output, readOnly = false } = definition;
   return {
     name,
     summary,
@@ -51,12 +45,11 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
     input,
     output,
     readOnly,
-    needs,
     idempotent: readOnly || (definition.idempotent ?? false),
     destructive: definition.destructive ?? false,
     async run(given, context) {
       const project = projectOf(context);
-      if (needs !== null) await assertAllowed(name, needs, project.root, context);
+      await assertMayCall(name, project.root, context.env);
       return (await definition.run(project, given, context)) as z.output<Output>;
     },
     notes(result, context) {
@@ -68,22 +61,6 @@ export function tool<Input extends z.ZodType, Output extends z.ZodType>(
 
 export function projectOf({ cwd, env }: Context): Project {
   return openProject(cwd, { env });
-}
-
-/** The role comes from the environment the harness set, never from an argument. */
-async function assertAllowed(
-  name: string,
-  needs: SemanticClass | "lead",
-  root: string,
-  { env }: Context,
-): Promise<void> {
-  const role = env.NEXUS_ROLE ?? "";
-  if (role === "" || role === LEAD) return;
-  if (needs !== "lead" && !(await deniedTo(role, root)).has(needs)) return;
-  throw new NutError("ROLE_DENIED", `${name} is not for the role "${role}": ask Lead to do it`, {
-    hint: "report what is needed in your final message",
-    data: { tool: name, role },
-  });
 }
 
 /** Models often send 3 as "3". Anything else that is not a whole number is refused. */

@@ -3,8 +3,9 @@
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { foldersAbove, isText } from "../files/index.js";
 import { runChild } from "../process/index.js";
-import { isText, type Objects } from "./objects.js";
+import type { Objects } from "./objects.js";
 import { type Change, sameEntry, type Tree, type TreeEntry } from "./tree.js";
 
 export interface Conflict {
@@ -65,11 +66,12 @@ const kindOf = (before: TreeEntry | null, after: TreeEntry | null): Change["kind
 
 /** A folder may only go when nothing that stays lies in it. */
 function withoutOrphans(changes: readonly Change[], main: Tree): Change[] {
+  const isFolderGone = ({ before, after }: Change) => after === null && before?.type === "folder";
+  if (!changes.some(isFolderGone)) return [...changes];
   const gone = new Set(changes.filter(({ after }) => after === null).map(({ path }) => path));
-  const keeps = (folder: string) =>
-    [...main.entries.keys()].some((path) => path.startsWith(`${folder}/`) && !gone.has(path)) ||
-    changes.some(({ path, after }) => after !== null && path.startsWith(`${folder}/`));
-  return changes.filter(({ path, before, after }) => !(after === null && before?.type === "folder" && keeps(path)));
+  const staying = [...main.entries.keys(), ...changes.map(({ path }) => path)].filter((path) => !gone.has(path));
+  const needed = foldersAbove(staying);
+  return changes.filter((change) => !(isFolderGone(change) && needed.has(change.path)));
 }
 
 interface Merged {

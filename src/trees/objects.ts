@@ -17,7 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { NutError } from "../errors.js";
 import { syncFolder, temporaryName } from "../files/index.js";
-import { type Change, seeEntry, type TreeEntry } from "./tree.js";
+import { type Change, parentsAreFolders, seeEntry, type TreeEntry } from "./tree.js";
 
 export class Objects {
   readonly #folder: string;
@@ -46,14 +46,14 @@ export class Objects {
   read(path: string, entry: TreeEntry): Buffer {
     const source = this.#source(path, entry);
     // A kept link is a file that holds its target.
-    return lstatSync(source).isSymbolicLink() ? Buffer.from(readlinkSync(source)) : readFileSync(source);
+    return lstatSync(source).isSymbolicLink() ? readlinkSync(source, "buffer") : readFileSync(source);
   }
 
   /** Keeps the bytes of a file or the target of a link. Throws when they are no longer what `entry` says. */
   keep(path: string, entry: TreeEntry): void {
     if (entry.hash === "" || this.has(entry.hash)) return;
     const temporary = temporaryName(this.#path(entry.hash));
-    if (entry.type === "link") writeFileSync(temporary, readlinkSync(path));
+    if (entry.type === "link") writeFileSync(temporary, readlinkSync(path, "buffer"));
     else copyFileSync(path, temporary, constants.COPYFILE_FICLONE);
     const kept = seeEntry(temporary);
     if (kept?.hash !== entry.hash) {
@@ -110,7 +110,7 @@ export class Objects {
     }
     if (entry.type === "link") {
       rmSync(path, { force: true });
-      symlinkSync(this.read(inside, entry).toString(), path);
+      symlinkSync(this.read(inside, entry), path);
       return;
     }
     const temporary = temporaryName(path);
@@ -120,15 +120,6 @@ export class Objects {
   }
 }
 
-/** Whether every folder above a path is a real one: a link there leads out of the tree. */
-function parentsAreFolders(folder: string, path: string): boolean {
-  const parts = path.split("/").slice(0, -1);
-  return parts.every((_, index) => {
-    const parent = join(folder, ...parts.slice(0, index + 1));
-    return lstatSync(parent, { throwIfNoEntry: false })?.isDirectory() === true;
-  });
-}
-
 /** A folder in place of a file, or a link in place of a folder, must go before the new entry can stand there. */
 function clearOtherKind(path: string, entry: TreeEntry): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
@@ -136,5 +127,3 @@ function clearOtherKind(path: string, entry: TreeEntry): void {
   const isFolder = stats.isDirectory();
   if (isFolder !== (entry.type === "folder")) rmSync(path, { recursive: true, force: true });
 }
-
-export const isText = (bytes: Uint8Array): boolean => !bytes.subarray(0, 8_000).includes(0);

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   existsSync,
@@ -13,11 +14,11 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   applyChanges,
-  compareTrees,
   copyTree,
   isResult,
   listTree,
   rebuildTree,
+  resultChanges,
   treeDigest,
   writeArtifacts,
 } from "./result-tree.js";
@@ -56,7 +57,7 @@ function work(): void {
 describe("a result", () => {
   it("is what changed, with its lines, without leftovers", () => {
     work();
-    expect(compareTrees(base, result)).toEqual([
+    expect(resultChanges(base, result)).toEqual([
       { path: "files/a.txt", kind: "modified", lines: 3, diffLines: 3 },
       { path: "files/link", kind: "created", lines: 1, diffLines: 1, link: true },
       { path: "files/new.txt", kind: "created", lines: 3, diffLines: 3 },
@@ -68,12 +69,34 @@ describe("a result", () => {
   it("is seen whatever the times say", () => {
     const path = join(result, "files/b.txt");
     writeFileSync(path, "B\n");
-    expect(compareTrees(base, result).map((change) => change.path)).toEqual(["files/b.txt"]);
+    expect(resultChanges(base, result).map((change) => change.path)).toEqual(["files/b.txt"]);
+  });
+
+  it("is the files when a file became a folder, or a folder a file", () => {
+    rmSync(join(result, "files/old"), { recursive: true });
+    rmSync(join(result, "files/a.txt"));
+    put(result, { "files/old": "a file now\n", "files/a.txt/inside": "1\n2\n" });
+    expect(resultChanges(base, result)).toEqual([
+      { path: "files/a.txt", kind: "deleted", lines: 0, diffLines: 2 },
+      { path: "files/a.txt/inside", kind: "created", lines: 2, diffLines: 2 },
+      { path: "files/old", kind: "created", lines: 1, diffLines: 1 },
+      { path: "files/old/c.txt", kind: "deleted", lines: 0, diffLines: 1 },
+    ]);
+  });
+
+  it("is named by a digest anyone can compute", () => {
+    rmSync(result, { recursive: true });
+    put(result, { "b.txt": "b\n", "a/x.sh": "#!\n" });
+    chmodSync(join(result, "a/x.sh"), 0o755);
+    symlinkSync("b.txt", join(result, "l"));
+    const sha = (text: string) => createHash("sha256").update(text).digest("hex");
+    const rows = `x ${sha("#!\n")} a/x.sh\nf ${sha("b\n")} b.txt\nl ${sha("b.txt")} l\n`;
+    expect(treeDigest(result)).toBe(`sha256:${sha(rows)}`);
   });
 
   it("comes back from its base and a delivery, digest for digest", () => {
     work();
-    const changes = compareTrees(base, result);
+    const changes = resultChanges(base, result);
     const delivery = join(folder, "delivery");
     writeArtifacts(result, delivery, changes);
     expect([...listTree(join(delivery, "delivery/artifacts")).keys()]).toEqual([
@@ -87,7 +110,7 @@ describe("a result", () => {
     rebuildTree(base, delivery, { created: of("created"), modified: of("modified"), deleted: of("deleted") }, rebuilt);
     // A link cannot travel; everything else is as it was.
     rmSync(join(result, "files/link"));
-    expect(compareTrees(result, rebuilt)).toEqual([]);
+    expect(resultChanges(result, rebuilt)).toEqual([]);
     expect(treeDigest(rebuilt, isResult)).toBe(treeDigest(result, isResult));
     expect(treeDigest(rebuilt, isResult)).not.toBe(treeDigest(base, isResult));
   });

@@ -9,7 +9,6 @@ import {
   copyFileSync,
   lstatSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -17,7 +16,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { NutError } from "../errors.js";
-import { countLines, diffLines } from "./line-diff.js";
+import { byBytes, isText } from "../files/index.js";
+import { countChangedLines, countLines } from "./line-diff.js";
+import { type Change, compareTrees, lookAt, parentsAreFolders, pathsIn, type Tree, type TreeEntry } from "./tree.js";
 
 export const ARTIFACTS = "delivery/artifacts";
 
@@ -40,54 +41,50 @@ export function isResult(path: string): boolean {
   return !path.split("/").some((part) => LEFTOVERS.has(part)) && !path.endsWith(".pyc");
 }
 
-export interface TreeEntry {
+/** Which paths take part, folders included. */
+type Counts = (path: string) => boolean;
+
+export interface ListedEntry {
   readonly kind: "file" | "link";
   readonly executable: boolean;
   readonly size: number;
 }
 
 /** Every file and link below a folder, by path, in byte order. Folders count only through what they hold. */
-export function listTree(root: string, counts: (path: string) => boolean = () => true): Map<string, TreeEntry> {
-  const rows: [string, TreeEntry][] = [];
-  const visit = (folder: string) => {
-    for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-      if (!counts(path)) continue;
-      if (entry.isDirectory()) visit(path);
-      // Sockets, pipes and devices cannot be delivered and would hang a reader.
-      else if (entry.isFile() || entry.isSymbolicLink()) rows.push([path, readEntry(join(root, path))]);
-    }
-  };
-  visit("");
-  rows.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  return new Map(rows);
+export function listTree(root: string, counts: Counts = () => true): Map<string, ListedEntry> {
+  const rows: [string, ListedEntry][] = [];
+  for (const path of pathsIn(root, (inside) => !counts(inside))) {
+    const entry = listEntry(join(root, path));
+    if (entry !== null) rows.push([path, entry]);
+  }
+  return new Map(rows.sort(([a], [b]) => byBytes(a, b)));
 }
 
-function readEntry(path: string): TreeEntry {
+/** null for a folder, and for sockets, pipes and devices, which cannot be delivered and would hang a reader. */
+function listEntry(path: string): ListedEntry | null {
   const stat = lstatSync(path);
   if (stat.isSymbolicLink()) return { kind: "link", executable: false, size: stat.size };
-  return { kind: "file", executable: (stat.mode & 0o111) !== 0, size: stat.size };
+  return stat.isFile() ? { kind: "file", executable: (stat.mode & 0o111) !== 0, size: stat.size } : null;
 }
 
-function content(root: string, path: string, { kind }: TreeEntry): Buffer {
-  return kind === "link" ? readlinkSync(join(root, path), "buffer") : readFileSync(join(root, path));
+/** The files and links of a tree with their hashes. */
+function lookAtFiles(root: string, counts: Counts = () => true): Tree {
+  const tree = lookAt(root, { skip: (path) => !counts(path) });
+  const files = [...tree.entries].filter(([, { type }]) => type === "file" || type === "link");
+  return { ...tree, entries: new Map(files.sort(([a], [b]) => byBytes(a, b))) };
 }
 
 /** Digest of a tree: sha256 over one row per file, `<f|x|l> <sha256 of content> <path>\n`, in byte order of the paths. */
-export function treeDigest(root: string, counts?: (path: string) => boolean): string {
+export function treeDigest(root: string, counts?: Counts): string {
   const digest = createHash("sha256");
-  for (const [path, entry] of listTree(root, counts)) {
-    const kind = entry.kind === "link" ? "l" : entry.executable ? "x" : "f";
-    digest.update(
-      `${kind} ${createHash("sha256")
-        .update(content(root, path, entry))
-        .digest("hex")} ${path}\n`,
-    );
+  for (const [path, { type, executable, hash }] of lookAtFiles(root, counts).entries) {
+    digest.update(`${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`);
   }
   return `sha256:${digest.digest("hex")}`;
 }
 
-export interface Change {
+/** One file of a result. */
+export interface ResultChange {
   readonly path: string;
   readonly kind: "created" | "modified" | "deleted";
   /** Lines of a created file; 0 for anything that is not text. */
@@ -98,64 +95,60 @@ export interface Change {
   readonly link?: true;
 }
 
-/** What `after` changed in `before`. Content is compared, never times: an agent can set those. */
-export function compareTrees(before: string, after: string, counts: (path: string) => boolean = isResult): Change[] {
-  const old = listTree(before, counts);
-  const now = listTree(after, counts);
-  const changes: Change[] = [];
-  for (const [path, entry] of now) {
-    const previous = old.get(path);
-    const link = entry.kind === "link" ? { link: true as const } : {};
-    if (previous === undefined) {
-      const lines = countLines(text(content(after, path, entry)));
-      changes.push({ path, kind: "created", lines, diffLines: lines, ...link });
-      continue;
-    }
-    const [a, b] = [content(before, path, previous), content(after, path, entry)];
-    const same = previous.kind === entry.kind && previous.executable === entry.executable && a.equals(b);
-    if (same) continue;
-    const difference = diffLines(text(a), text(b));
-    changes.push({ path, kind: "modified", lines: countLines(text(b)), diffLines: difference, ...link });
-  }
-  for (const [path, entry] of old) {
-    if (now.has(path)) continue;
-    changes.push({ path, kind: "deleted", lines: 0, diffLines: countLines(text(content(before, path, entry))) });
-  }
-  return changes.sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+/** What the tree in `after` changed in the one in `before`. */
+export function resultChanges(before: string, after: string, counts: Counts = isResult): ResultChange[] {
+  const changes = compareTrees(lookAtFiles(before, counts), lookAtFiles(after, counts));
+  return changes.map((change) => withLines(change, before, after));
 }
 
-/** Binary content has no lines. */
-function text(bytes: Buffer): string {
-  return bytes.includes(0) ? "" : bytes.toString("utf8");
+function withLines({ path, kind, before, after }: Change, oldRoot: string, newRoot: string): ResultChange {
+  const [old, now] = [textOf(oldRoot, path, before), textOf(newRoot, path, after)];
+  return {
+    path,
+    kind,
+    lines: countLines(now),
+    diffLines: countChangedLines(old, now),
+    ...(after?.type === "link" ? { link: true as const } : {}),
+  };
+}
+
+/** Binary content has no lines, nor has what is not there. */
+function textOf(root: string, path: string, entry: TreeEntry | null): string {
+  if (entry === null) return "";
+  const bytes = entry.type === "link" ? readlinkSync(join(root, path), "buffer") : readFileSync(join(root, path));
+  return isText(bytes) ? bytes.toString("utf8") : "";
 }
 
 /** Copies a tree, links as links. `target` may exist; what stands in the way of a file is replaced. */
-export function copyTree(source: string, target: string, counts?: (path: string) => boolean): void {
+export function copyTree(source: string, target: string, counts?: Counts): void {
   mkdirSync(target, { recursive: true });
   for (const [path, entry] of listTree(source, counts)) copyEntry(join(source, path), target, path, entry);
 }
 
 /** Applies changes to a tree; `source(path)` says where the new content of a path is. */
-export function applyChanges(target: string, changes: readonly Change[], source: (path: string) => string): void {
+export function applyChanges(target: string, changes: readonly ResultChange[], source: (path: string) => string): void {
   // Deletions first: a folder may have become a file.
   for (const { path, kind } of changes) {
     if (kind !== "deleted") continue;
     assertInside(path);
-    if (realParent(target, path)) rmSync(join(target, path), { force: true, recursive: true });
+    if (parentsAreFolders(target, path)) rmSync(join(target, path), { force: true, recursive: true });
   }
   mkdirSync(target, { recursive: true });
   for (const { path, kind } of changes) {
     if (kind === "deleted") continue;
     assertInside(path);
-    copyEntry(source(path), target, path, readEntry(source(path)));
+    const entry = listEntry(source(path));
+    if (entry === null) throw new NutError("BUNDLE_UNSAFE_ENTRY", `"${path}" is not a file`, { data: { path } });
+    copyEntry(source(path), target, path, entry);
   }
 }
 
 /** What of a result a delivery can hold. */
-export const deliverable = (changes: readonly Change[]): Change[] => changes.filter(({ link }) => link !== true);
+export const deliverable = (changes: readonly ResultChange[]): ResultChange[] =>
+  changes.filter(({ link }) => link !== true);
 
 /** Puts the files a delivery must hold under `<delivery>/delivery/artifacts/`; links stay behind. */
-export function writeArtifacts(result: string, delivery: string, changes: readonly Change[]): void {
+export function writeArtifacts(result: string, delivery: string, changes: readonly ResultChange[]): void {
   const kept = deliverable(changes).filter(({ kind }) => kind !== "deleted");
   applyChanges(join(delivery, ARTIFACTS), kept, (path) => join(result, path));
 }
@@ -179,7 +172,7 @@ export function rebuildTree(base: string, delivery: string, delivered: Delivered
   applyChanges(target, changes, (path) => join(delivery, ARTIFACTS, path.slice(root.length)));
 }
 
-const change = (path: string, kind: Change["kind"]): Change => ({ path, kind, lines: 0, diffLines: 0 });
+const change = (path: string, kind: ResultChange["kind"]): ResultChange => ({ path, kind, lines: 0, diffLines: 0 });
 
 function listArtifacts(delivery: string): Iterable<string> {
   const folder = join(delivery, ARTIFACTS);
@@ -202,17 +195,8 @@ function assertInside(path: string): void {
   }
 }
 
-/** Whether every folder above a path is a real one; a link there would lead outside. */
-function realParent(target: string, path: string): boolean {
-  const parts = path.split("/").slice(0, -1);
-  return parts.every((_, i) => {
-    const stat = lstatSync(join(target, ...parts.slice(0, i + 1)), { throwIfNoEntry: false });
-    return stat?.isDirectory() === true;
-  });
-}
-
 /** Writes one entry, never through a link: whatever stands in its way, links included, is removed first. */
-function copyEntry(source: string, target: string, path: string, { kind, executable }: TreeEntry): void {
+function copyEntry(source: string, target: string, path: string, { kind, executable }: ListedEntry): void {
   const parts = path.split("/");
   for (let i = 1; i < parts.length; i += 1) {
     const folder = join(target, ...parts.slice(0, i));

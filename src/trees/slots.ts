@@ -55,7 +55,7 @@ export class Slots {
     const path = join(this.#input.folder, name);
     if (!/^slot-\d+$/.test(name) || this.#names.has(name) || !existsSync(path)) return null;
     this.#names.add(name);
-    const base = versions.reduce((tree, changes) => withChanges(tree, changes), start);
+    const base = withChanges(start, versions.flat());
     return { name, path, base, version: versions.length, after: null, leftovers: [], git: gitFacts(path) };
   }
 

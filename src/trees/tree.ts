@@ -4,6 +4,7 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { byBytes, foldersAbove } from "../files/index.js";
 
 export interface TreeEntry {
   readonly type: "file" | "link" | "folder" | "other";
@@ -13,7 +14,8 @@ export interface TreeEntry {
   readonly hash: string;
 }
 
-interface Seen extends TreeEntry {
+interface StampedEntry extends TreeEntry {
+  /** What the file system changes whenever the entry does. */
   readonly stamp: string;
 }
 
@@ -37,19 +39,25 @@ export interface LookOptions {
 export function lookAt(folder: string, { before, skip }: LookOptions = {}): Tree {
   const takenMs = Date.now();
   const entries = new Map<string, TreeEntry>();
-  const visit = (inside: string): void => {
-    const names = readdirSync(inside === "" ? folder : join(folder, inside)).sort();
-    for (const name of names) {
-      const path = inside === "" ? name : `${inside}/${name}`;
-      if (skip?.(path) === true) continue;
-      const entry = seeEntry(join(folder, path), before?.entries.get(path) as Seen | undefined, before?.takenMs ?? 0);
-      if (entry === null) continue;
-      entries.set(path, entry);
-      if (entry.type === "folder") visit(path);
-    }
-  };
-  visit("");
+  for (const path of pathsIn(folder, skip)) {
+    const entry = seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
+    if (entry !== null) entries.set(path, entry);
+  }
   return { entries, takenMs };
+}
+
+/** Every path under `folder`, a folder before what it holds. Never follows a link. */
+export function* pathsIn(folder: string, skip: (path: string) => boolean = () => false): Generator<string> {
+  const listed = (inside: string) =>
+    readdirSync(join(folder, inside), { withFileTypes: true })
+      .map((item) => ({ path: inside === "" ? item.name : `${inside}/${item.name}`, isFolder: item.isDirectory() }))
+      .sort((a, b) => byBytes(b.path, a.path));
+  const open = listed("");
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (skip(next.path)) continue;
+    yield next.path;
+    if (next.isFolder) for (const item of listed(next.path)) open.push(item);
+  }
 }
 
 /** One entry, or null when it is gone. `known` saves reading the bytes when nothing can have changed. */
@@ -61,11 +69,10 @@ export function seeEntry(path: string, known?: TreeEntry, takenMs = 0): TreeEntr
     return null;
   }
   const stamp = `${stats.size}:${stats.ino}:${stats.ctimeNs}:${stats.mode}`;
-  if (known !== undefined && (known as Seen).stamp === stamp && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) {
-    return known;
-  }
+  const isUntouched = known !== undefined && (known as StampedEntry).stamp === stamp;
+  if (isUntouched && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) return known;
   const executable = stats.isFile() && (Number(stats.mode) & 0o111) !== 0;
-  const entry = (type: TreeEntry["type"], bytes: Uint8Array | null): Seen => ({
+  const entry = (type: TreeEntry["type"], bytes: Uint8Array | null): StampedEntry => ({
     type,
     executable,
     size: bytes === null ? 0 : bytes.length,
@@ -73,7 +80,7 @@ export function seeEntry(path: string, known?: TreeEntry, takenMs = 0): TreeEntr
     stamp,
   });
   if (stats.isDirectory()) return entry("folder", null);
-  if (stats.isSymbolicLink()) return entry("link", Buffer.from(readlinkSync(path)));
+  if (stats.isSymbolicLink()) return entry("link", readlinkSync(path, "buffer"));
   if (stats.isFile()) return entry("file", readFileSync(path));
   return entry("other", null);
 }
@@ -90,7 +97,7 @@ export function sameEntry(a: TreeEntry | null | undefined, b: TreeEntry | null |
   return a.type === b.type && a.executable === b.executable && a.hash === b.hash;
 }
 
-/** Every difference, in path order. A folder counts when it is empty on the side where it exists, or only there. */
+/** Every difference, in path order. Content is compared, never times. */
 export function compareTrees(before: Tree, after: Tree): Change[] {
   const changes: Change[] = [];
   for (const [path, entry] of after.entries) {
@@ -102,26 +109,13 @@ export function compareTrees(before: Tree, after: Tree): Change[] {
   for (const [path, entry] of before.entries) {
     if (!after.entries.has(path)) changes.push({ path, kind: "deleted", before: entry, after: null });
   }
-  return changes.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  return changes.sort((a, b) => byBytes(a.path, b.path));
 }
 
 /** Changes as a person counts them: a folder that came or went with its files is not one of its own. */
 export function fileChanges(changes: readonly Change[]): Change[] {
-  return changes.filter(({ path, before, after }) => {
-    const entry = after ?? before!;
-    if (entry.type !== "folder") return true;
-    return !changes.some((other) => other.path.startsWith(`${path}/`));
-  });
-}
-
-/** One digest for a whole tree: paths, types, run bits, bytes. Times and owners do not count. */
-export function treeDigest(tree: Tree): string {
-  const digest = createHash("sha256");
-  for (const path of [...tree.entries.keys()].sort()) {
-    const { type, executable, hash } = tree.entries.get(path)!;
-    digest.update(`${type} ${executable ? "x" : "-"} ${hash} ${path}\0`);
-  }
-  return `sha256:${digest.digest("hex")}`;
+  const folders = foldersAbove(changes.map(({ path }) => path));
+  return changes.filter(({ path, before, after }) => (after ?? before!).type !== "folder" || !folders.has(path));
 }
 
 /** The tree after some changes, without looking again. */
@@ -132,4 +126,13 @@ export function withChanges(tree: Tree, changes: readonly Change[]): Tree {
     else entries.set(path, after);
   }
   return { entries, takenMs: tree.takenMs };
+}
+
+/** Whether every folder above a path is a real one: a link there leads out of the tree. */
+export function parentsAreFolders(folder: string, path: string): boolean {
+  const parts = path.split("/").slice(0, -1);
+  return parts.every((_, index) => {
+    const parent = join(folder, ...parts.slice(0, index + 1));
+    return lstatSync(parent, { throwIfNoEntry: false })?.isDirectory() === true;
+  });
 }

@@ -1,6 +1,6 @@
 // Looks at every byte on its way into a bundle. A cheap pass for keywords first; rules run only around a hit.
 import { isSecretFileName, KEYWORDS, type Keyword, type LeakRule, loadLeakRules } from "./leak-rules.js";
-import { PairScan } from "./pair-scan.js";
+import { PatternScan } from "./pattern-scan.js";
 import type { Secret } from "./secrets.js";
 
 /** What was found, never itself: `masked` shows at most the public prefix of a token. */
@@ -60,7 +60,7 @@ export async function leakScanner(options: LeakScannerOptions = {}): Promise<Lea
 
 interface Search {
   /** The keywords, then the known values: one pass finds both. */
-  readonly texts: PairScan;
+  readonly texts: PatternScan;
   readonly knownNames: readonly string[];
 }
 
@@ -73,7 +73,7 @@ function buildSearch(secrets: readonly Secret[]): Search {
     values.set(Buffer.from(value, "utf8").toString("base64"), name);
   }
   const texts = [...KEYWORDS.map(({ text }) => text), ...values.keys()];
-  return { texts: new PairScan(texts.map((text) => Buffer.from(text, "utf8"))), knownNames: [...values.values()] };
+  return { texts: new PatternScan(texts.map((text) => Buffer.from(text, "utf8"))), knownNames: [...values.values()] };
 }
 
 function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule>, found: Leak[]): Watcher {
@@ -91,7 +91,13 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
 
   /** Looks for what starts at or after `scanned` and before `until`; everything a rule needs after it is present. */
   const look = (bytes: Uint8Array, until: number) => {
-    const lineAt = (at: number) => linesBefore + 1 + countLines(bytes, 0, at);
+    let [countedTo, counted] = [0, 0];
+    // Findings come nearly in order: each is counted from the one before.
+    const lineAt = (at: number) => {
+      counted += at < countedTo ? -countLines(bytes, at, countedTo) : countLines(bytes, countedTo, at);
+      countedTo = at;
+      return linesBefore + 1 + counted;
+    };
     search.texts.each(bytes, scanned, until, (at, index) => {
       const keyword = KEYWORDS[index];
       if (keyword === undefined) {

@@ -80,7 +80,7 @@ describe("what the harness reads in a report", () => {
 
   it.each(["tester", "reviewer"])("is in the shape %s is told to use", (id) => {
     const report = example(id).replace("[passed|failed|unknown]", "[passed]");
-    expect(readReport(report, ["the first point"]).verdicts).toMatchObject([
+    expect(readReport(report, ["the first point"]).judgements).toMatchObject([
       { item: "the first point", status: "passed" },
     ]);
     expect(readReport(report, []).issues).toHaveLength(1);

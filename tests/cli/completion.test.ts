@@ -65,11 +65,9 @@ describe("completion", () => {
         out += text;
       },
     };
-    const { completionCommand } = await import("../../src/commands/more/completion.js");
+    const { default: completion } = await import("../../src/commands/more/completion.js");
     const { program } = await import("../../src/commands/nexus/program.js");
-    const command = completionCommand(async () => program);
-    if ("operation" in command) throw new Error("completion is not an operation");
-    await command.run({ shell: "bash" }, { stdout } as never);
+    await completion.run({ shell: "bash" } as never, { stdout } as never, { program, json: false, quiet: false });
     const pair = program.entries.find(({ name, hidden }) => name.includes(" ") && hidden !== true)!;
     const [first, second] = pair.name.split(" ") as [string, string];
     const line = `${out}\nCOMP_WORDS=(nexus ${first} ${second}); COMP_CWORD=2; _nexus; echo "\${COMPREPLY[@]}"`;

@@ -16,7 +16,7 @@ describe.each([nutshell, nexus] as Program[])("$name --help", (program) => {
   });
 
   it.each(program.entries)("$name: fits, and shows how it is used", async (entry) => {
-    const { default: command } = await entry.load();
+    const command = await entry.load();
     expect(tooLong(commandHelp(program, entry, command))).toEqual([]);
     expect(entry.summary).toMatch(/^[^A-Z].*[^.]$|^JSON/);
     expect(command.examples?.length ?? 0).toBeGreaterThan(0);
@@ -34,7 +34,7 @@ async function allFlags(): Promise<Used[]> {
   const all: Used[] = [];
   for (const program of [nutshell, nexus]) {
     for (const entry of program.entries) {
-      const { default: command } = await entry.load();
+      const command = await entry.load();
       const own = Object.entries({ ...command.flags, ...globalFlags(command) });
       for (const [name, flag] of own) all.push({ command: `${program.name} ${entry.name}`, name, flag });
     }

@@ -67,7 +67,7 @@ async function known(line: string): Promise<string> {
     program.entries.find(({ name }) => name === words.slice(1, 3).join(" ")) ??
     program.entries.find(({ name }) => name === words[1]);
   if (entry === undefined) return `no command: ${words.slice(0, 3).join(" ")}`;
-  const { default: command } = await entry.load();
+  const command = await entry.load();
   const flags = words.slice(1).filter((word) => /^--?[a-z]/.test(word));
   const all = { ...command.flags, ...GLOBAL_FLAGS };
   const rest = words.indexOf("--");

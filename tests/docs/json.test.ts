@@ -1,4 +1,4 @@
-// docs/json.md is written from the operations' output schemas: `npx vitest run tests/docs/json.test.ts -u` after a change.
+// docs/json.md is written from the commands' output schemas: `npx vitest run tests/docs/json.test.ts -u` after a change.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -80,7 +80,7 @@ async function answers(): Promise<Answer[]> {
   const all: Answer[] = [];
   for (const program of [nutshell, nexus]) {
     for (const entry of program.entries) {
-      const { default: command } = await entry.load();
+      const command = await entry.load();
       const schema = outputSchema(program, entry, command) as Shape | null;
       if (schema !== null) all.push({ program, entry, command, schema });
     }
@@ -187,10 +187,9 @@ describe("what is printed", () => {
     const own = (length: number) =>
       all.find(({ program, entry }) => program.name === words[0] && entry.name === words.slice(1, length).join(" "));
     const { command } = (own(3) ?? own(2))!;
-    if (!("operation" in command)) throw new Error("not an operation");
     const lines = stdout.trim().split("\n");
     const printed: unknown = JSON.parse(command.stream ? lines.at(-1)! : stdout);
-    expect(command.operation.output.parse(printed)).toEqual(printed);
+    expect(command.output!.parse(printed)).toEqual(printed);
     if (command.stream) {
       for (const event of lines.slice(0, -1)) {
         expect(event.match(/"[a-z]+[A-Z]\w*":/g)).toBeNull();

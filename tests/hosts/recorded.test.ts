@@ -4,9 +4,10 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readManifestFast } from "../../src/catalog/index.js";
 import { HookInput, HookOutput } from "../../src/hosts/command-schema.js";
-import { deniedTools, findHost, HOST_NAMES, type Host, NEXUS_CLASSES } from "../../src/hosts/index.js";
+import { deniedTools, findHost, HOST_NAMES, type Host } from "../../src/hosts/index.js";
 import { PluginAnswerSchema, PluginNoteSchema } from "../../src/hosts/opencode/schema.js";
 import { SEMANTIC_CLASSES, type Verdict } from "../../src/schema/events.js";
+import { TOOL_RULES } from "../../src/schema/roles.js";
 import { ROOT } from "./hook-process.js";
 
 const recorded = (host: string): [string, Record<string, unknown>][] => {
@@ -149,7 +150,10 @@ describe("capabilities on hosts", () => {
 
   it.each(HOST_NAMES)("maps every class of every capability to a tool of %s", (name) => {
     const host = findHost(name)!;
-    const mapped = new Set([...Object.keys(host.toolsByClass), ...Object.values(NEXUS_CLASSES).flat()]);
+    const mapped = new Set([
+      ...Object.keys(host.toolsByClass),
+      ...Object.values(TOOL_RULES).flatMap(({ classes }) => classes),
+    ]);
     expect([...classes].filter((one) => !mapped.has(one))).toEqual([]);
   });
 

@@ -5,9 +5,10 @@ import { createHash } from "node:crypto";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { gate, mayNotEdit, standingOf } from "../../src/events/index.js";
+import { callerStanding, gate } from "../../src/events/index.js";
 import { claude } from "../../src/hosts/claude/host.js";
 import { bwrapAvailable, findProgram } from "../../src/process/index.js";
+import { mayEdit } from "../../src/schema/roles.js";
 import { gateFacts } from "../../src/session/gate-facts.js";
 import { claudePayload, newProject, runHook } from "./hook-process.js";
 import { WAYS as ALL } from "./shell-ways.js";
@@ -111,7 +112,7 @@ describe("every way to write from a shell, under a role that may not", () => {
 
   it("is found and put back where nothing stopped it", async () => {
     await start({ NEXUS_SANDBOX: "off" });
-    expect(mayNotEdit(standingOf({ agentName: "tester" }, await facts()))).toBe(true);
+    expect(mayEdit(callerStanding({ agentName: "tester" }, await facts()))).toBe(false);
     const before = tree();
     const missed: string[] = [];
     // In groups, so that one way does not hide another.

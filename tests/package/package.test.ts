@@ -194,7 +194,7 @@ describe("its exports", () => {
 const CONSUMER = `
 import { runAcceptance, type AcceptanceReport } from "nutcracker/acceptance";
 import { openBundle, packFolder, type Finding } from "nutcracker/bundle";
-import { loadCatalog, openProject, runStart, tools, type Driver } from "nutcracker/harness";
+import { loadCatalog, openProject, runStart, tools, type Context, type Driver } from "nutcracker/harness";
 import { leakScanner, openVault } from "nutcracker/vault";
 
 export async function look(path: string): Promise<readonly Finding[]> {
@@ -207,6 +207,9 @@ export const report = (result: AcceptanceReport) => result;
 export const names: string[] = tools.map(({ name }) => name);
 export const input = runStart.input.parse({ request: "task.nut" });
 export const jobs: number | undefined = input.jobs;
+export const start = async (context: Context): Promise<string> => (await runStart.run(input, context)).run;
+// @ts-expect-error a request is named
+export const nothing = (context: Context) => runStart.run({}, context);
 export type AnyDriver = Driver;
 // @ts-expect-error a path is text
 packFolder(7, { output: "x.nut" });

@@ -4,7 +4,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readJournal } from "../../src/run/record/journal.js";
-import { type JournalEvent, replay } from "../../src/run/record/run-state.js";
+import { replay } from "../../src/run/record/run-state.js";
+import type { JournalRecord } from "../../src/schema/journal.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 const bin = (program: string) => join(root, "bin", `${program}.js`);
@@ -52,7 +53,7 @@ export function runFolderOf(cwd: string): string {
   return join(runs, readdirSync(runs).sort().at(-1)!);
 }
 
-export function journalOf(cwd: string): JournalEvent[] {
+export function journalOf(cwd: string): readonly JournalRecord[] {
   return readJournal(join(runFolderOf(cwd), "journal.jsonl"));
 }
 

@@ -2,12 +2,15 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { loadCatalog } from "../../src/catalog/index.js";
-import type { Asker, RunProgress } from "../../src/run/engine/run.js";
-import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner, RunOptions } from "../../src/run/index.js";
+import { PassThrough, Readable } from "node:stream";
+import { type Catalog, loadCatalog } from "../../src/catalog/index.js";
+import type { Progress, Prompter } from "../../src/operation.js";
+import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "../../src/run/index.js";
 import { createRun, executeRun, parseBudget, type Reply, type runFolder, runsFolder } from "../../src/run/index.js";
 import { Journal, readJournal } from "../../src/run/record/journal.js";
-import { type JournalEvent, replay } from "../../src/run/record/run-state.js";
+import { replay } from "../../src/run/record/run-state.js";
+import type { JournalRecord } from "../../src/schema/journal.js";
+import type { RunOptions } from "../../src/schema/run.js";
 import { openProject } from "../../src/state/index.js";
 
 export type Agent = (
@@ -67,16 +70,18 @@ export interface Setup {
   readonly agent: Agent;
   readonly options?: Partial<RunOptions>;
   readonly runner?: Partial<AgentRunner>;
-  readonly ask?: Asker | null;
+  readonly ask?: Prompter | null;
   readonly signal?: AbortSignal;
   readonly env?: Record<string, string | undefined>;
   readonly budget?: readonly string[];
+  readonly catalog?: Catalog;
+  readonly progress?: (event: Progress) => void;
 }
 
 export interface World {
   readonly started: string[];
-  readonly events: RunProgress[];
-  readonly journal: () => JournalEvent[];
+  readonly events: Progress[];
+  readonly journal: () => readonly JournalRecord[];
   readonly state: () => ReturnType<typeof replay>;
   readonly folder: ReturnType<typeof runFolder>;
   go(reply?: Reply | null, extra?: Partial<Setup>): ReturnType<typeof executeRun>;
@@ -105,7 +110,7 @@ export async function world(setup: Setup): Promise<World> {
   const runs = runsFolder(outer.root);
   const folder = createRun(runs, options);
   const started: string[] = [];
-  const events: RunProgress[] = [];
+  const events: Progress[] = [];
   return {
     started,
     events,
@@ -120,13 +125,21 @@ export async function world(setup: Setup): Promise<World> {
           options: { ...options, ...extra.options },
           budget: parseBudget(now.budget ?? [], options.budget),
           runner: scriptedRunner(now.agent, started, now.runner),
-          catalog,
+          catalog: now.catalog ?? catalog,
           outer,
-          env: now.env ?? process.env,
-          now: () => new Date(),
-          signal: now.signal ?? new AbortController().signal,
-          ask: now.ask ?? null,
-          progress: (event) => events.push(event),
+          context: {
+            cwd: root,
+            env: now.env ?? process.env,
+            now: () => new Date(),
+            signal: now.signal ?? new AbortController().signal,
+            ask: now.ask ?? null,
+            progress: (event) => {
+              events.push(event);
+              now.progress?.(event);
+            },
+            stdin: () => Readable.from([]),
+            stdout: () => new PassThrough(),
+          },
         },
         reply,
       );

@@ -402,8 +402,15 @@ describe("exec", () => {
         err: expect.stringContaining("which programs obey"),
       });
     }
-    expect(await desk.run(["exec", "--with", "api-token", "--"])).toMatchObject({ code: 2 });
-    expect(await desk.run(["exec", "--", "true"])).toMatchObject({ code: 2 });
+    for (const [words, lack] of [
+      [["--with", "api-token", "--"], "needs a command after --"],
+      [["--with", "api-token"], "needs a command after --"],
+      [["--", "true"], "needs at least one credential"],
+    ] as const) {
+      const { code, err } = await desk.run(["exec", ...words]);
+      expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(lack) });
+      expect(err).toContain("hint: nutshell exec --with <name> -- <command>");
+    }
     expect(await desk.run(["exec", "--with", "api-token", "--", "no-such-program-here"])).toMatchObject({ code: 2 });
   });
 });

@@ -108,41 +108,71 @@ export function project({ tasks, agents }: Size): Content {
       id: "20260101-000000-aaaa",
       created_at: ago(300),
       title: "Wish list",
+      request_id: "nut-1",
+      request: "/tmp/wish-list.nut",
       driver: "demo",
       budget: { timeMs: 600_000, tokens: 200_000, agentMs: 1, stallMs: 1, loop: 1 },
+      review_plan: false,
+      yes: false,
+      force: false,
+      output: "/tmp/wish-list-delivery.nut",
     },
     ".nexus/state/nutcracker/runs/20260101-000000-aaaa/journal.jsonl": journal(),
   };
 }
 
+/** As version 1 wrote it. */
 function journal(): string {
+  const task = { context: "c", deps: [], owner: "engineer", kind: "work" };
   const plan = {
     source: "default",
+    goal: "Wish list",
     tasks: [
-      { id: 1, title: "Store" },
-      { id: 2, title: "Test" },
+      { ...task, id: 1, title: "Store" },
+      { ...task, id: 2, title: "Test" },
     ],
     decisions: [],
     issues: [],
   };
-  const usage = { tokens: 50_000, costUsd: 0.5 };
-  const ended = { agent: "e1", task: 1, outcome: "done", text: "", ms: 1, usage, changes: [], problems: [], tools: [] };
-  return [
-    { type: "created", run: "20260101-000000-aaaa" },
-    { type: "planned", plan },
+  const digest = `sha256:${"0".repeat(64)}`;
+  const agent = (id: number) => [
     {
       type: "agent_started",
-      agent: "e1",
-      task: 1,
+      agent: `engineer-${id}`,
+      task: id,
       role: "engineer",
       purpose: "work",
       mode: "fresh",
       reason: "",
       base: 0,
-      slot: "slot-1",
+      slot: `slot-${id}`,
     },
-    { type: "agent_ended", ...ended, reported: true, decisions: [], issues: [], verdicts: [] },
+    {
+      type: "agent_ended",
+      agent: `engineer-${id}`,
+      task: id,
+      outcome: "done",
+      text: "",
+      ms: 1,
+      usage: { tokens: 25_000, costUsd: 0.25 },
+      changes: [],
+      problems: [],
+      tools: [],
+      reported: true,
+      decisions: [],
+      issues: [],
+      verdicts: [],
+    },
+  ];
+  return [
+    { type: "created", run: "20260101-000000-aaaa" },
+    { type: "opened", digest, base: digest },
+    { type: "planned", plan },
+    ...agent(1),
+    { type: "merging", task: 1, agent: "engineer-1", changes: [] },
+    { type: "merged", task: 1, agent: "engineer-1" },
     { type: "task_completed", task: 1, evidence: "checked" },
+    ...agent(2),
     { type: "task_failed", task: 2, problems: ["one test fails"] },
     { type: "asked", task: 2, question: "task 2 failed again: one test fails" },
     { type: "paused", reason: "question", message: "a task needs an answer", hint: "nexus resume", ms: 60_000 },

@@ -1,7 +1,7 @@
 // What there is to say about a bundle that was read to its end.
 import type { Finding } from "../../errors.js";
+import { collisions, portabilityProblem, quoted } from "../format/safe-path.js";
 import { type HashedFile, judgeTree, treeRows } from "../manifest/tree.js";
-import { collisions, portabilityProblem, quoted } from "./safe-path.js";
 import type { Scan } from "./scan.js";
 
 /** Agreement of tree and archive, names that will not travel, what no hash vouches for. The scan must have hashed. */

@@ -2,11 +2,11 @@
 import { createHash, type Hash, hash } from "node:crypto";
 import { type Finding, NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
+import type { ByteInput } from "../compression/byte-input.js";
 import { type Compression, decompress, readMagic } from "../compression/decompress.js";
+import { type Limits, MAX_MANIFEST_BYTES, MAX_RATIO, RATIO_FREE_BYTES } from "../format/limits.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { type ManifestOptions, parseManifest } from "../manifest/manifest.js";
-import type { ByteInput } from "./byte-input.js";
-import { type Limits, MAX_MANIFEST_BYTES, MAX_RATIO, RATIO_FREE_BYTES } from "./limits.js";
-import { MANIFEST_NAME } from "./safe-path.js";
 import { type ArchiveEntry, type EntrySink, TarReader } from "./tar-reader.js";
 
 export interface ScannedEntry extends ArchiveEntry {
@@ -22,7 +22,7 @@ export interface ScanOptions extends ManifestOptions {
   /** Receives every entry but the manifest. */
   readonly visit?: (entry: ArchiveEntry) => EntrySink | null;
   /** Asked after every piece; true ends the pass early. */
-  readonly enough?: (found: { readonly manifest: Manifest | null }) => boolean;
+  readonly enough?: (pass: { readonly manifest: Manifest | null }) => boolean;
 }
 
 export interface Scan {
@@ -32,25 +32,63 @@ export interface Scan {
   /** In archive order, the manifest aside. */
   readonly entries: readonly ScannedEntry[];
   readonly findings: readonly Finding[];
-  /** Bytes of the whole .nut file that were read. */
-  readonly bytesRead: number;
 }
 
 /** Reads a bundle once. Throws at the first thing that is unsafe or damaged; closes the input. */
 export async function scan(input: ByteInput, options: ScanOptions): Promise<Scan> {
+  const pass = new Pass(options);
+  for await (const compression of readArchive(input, options, pass.reader)) {
+    pass.compression = compression;
+    if (options.enough?.(pass) === true) break;
+  }
+  return pass.result();
+}
+
+/** One file's bytes as they come, reading no further; returns their hash, or null when there is no such file. */
+export async function* scanFile(
+  input: ByteInput,
+  path: string,
+  options: Pick<ScanOptions, "limits" | "signal">,
+): AsyncGenerator<Buffer, string | null> {
+  // The archive pushes, the reader pulls: one decompressed piece's worth of the file waits in between.
+  let waiting: Buffer[] = [];
+  let fileHash: string | null = null;
+  const reader = new TarReader((entry) => {
+    if (entry.path !== path || entry.kind !== "file") return null;
+    const keep = { chunk: (bytes: Buffer) => waiting.push(Buffer.from(bytes)), end: () => {} };
+    return hashing(entry, keep, (hash) => {
+      fileHash = hash;
+    });
+  }, options.limits);
+  for await (const _ of readArchive(input, options, reader)) {
+    const ready = waiting;
+    waiting = [];
+    yield* ready;
+    if (fileHash !== null) break;
+  }
+  return fileHash;
+}
+
+/**
+ * The one place where a bundle is decompressed and its archive read, within the limits. Pauses after every piece, and
+ * says how the bundle is compressed. Closes the input.
+ */
+async function* readArchive(
+  input: ByteInput,
+  { limits, signal }: Pick<ScanOptions, "limits" | "signal">,
+  reader: TarReader,
+): AsyncGenerator<Compression> {
   try {
     const compression = await readMagic(input);
-    const pass = new Pass(options);
     let produced = 0;
     for await (const piece of decompress(input, compression)) {
-      options.signal?.throwIfAborted();
+      signal?.throwIfAborted();
       produced += piece.length;
-      guardRatio(produced, input.consumed, options.limits);
-      pass.reader.push(piece);
-      if (options.enough?.(pass) === true) return pass.result(compression, input.consumed);
+      guardRatio(produced, input.consumed, limits);
+      reader.push(piece);
+      yield compression;
     }
-    pass.reader.finish();
-    return pass.result(compression, input.consumed);
+    reader.finish();
   } finally {
     await input.close();
   }
@@ -73,6 +111,7 @@ function guardRatio(produced: number, consumed: number, limits: Limits): void {
 }
 
 class Pass {
+  compression: Compression = "none";
   manifest: Manifest | null = null;
   manifestBytes: Buffer = Buffer.alloc(0);
   readonly entries: ScannedEntry[] = [];
@@ -85,8 +124,8 @@ class Pass {
     this.reader = new TarReader((entry) => this.entry(entry), options.limits);
   }
 
-  result(compression: Compression, bytesRead: number): Scan {
-    const { manifest, manifestBytes, entries, findings } = this;
+  result(): Scan {
+    const { compression, manifest, manifestBytes, entries, findings } = this;
     if (manifest === null) {
       throw new NutError("MANIFEST_MISSING", `the bundle has no ${MANIFEST_NAME}`, {
         hint: "ask the sender to pack it again",
@@ -101,7 +140,7 @@ class Pass {
         message: `the manifest says ${String(claimed)}, the bytes are ${compression}`,
       });
     }
-    return { compression, manifest, manifestBytes, entries, findings, bytesRead };
+    return { compression, manifest, manifestBytes, entries, findings };
   }
 
   private entry(entry: ArchiveEntry): EntrySink | null {
@@ -111,7 +150,7 @@ class Pass {
       this.entries.push(entry);
       return given;
     }
-    return hashing(entry, given, (digest) => this.entries.push({ ...entry, hash: `sha256:${digest}` }));
+    return hashing(entry, given, (hash) => this.entries.push({ ...entry, hash }));
   }
 
   private manifestSink(entry: ArchiveEntry): EntrySink {
@@ -146,7 +185,7 @@ class Pass {
 }
 
 /** Passes bytes on and tells their hash at the end. Small files come in one piece: those take the short way. */
-function hashing(entry: ArchiveEntry, next: EntrySink | null, done: (digest: string) => void): EntrySink {
+function hashing(entry: ArchiveEntry, next: EntrySink | null, done: (hash: string) => void): EntrySink {
   let digest: Hash | null = null;
   let whole: string | null = null;
   return {
@@ -156,7 +195,7 @@ function hashing(entry: ArchiveEntry, next: EntrySink | null, done: (digest: str
       next?.chunk(bytes);
     },
     end() {
-      done(whole ?? (digest ?? createHash("sha256")).digest("hex"));
+      done(`sha256:${whole ?? (digest ?? createHash("sha256")).digest("hex")}`);
       next?.end();
     },
   };

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LIMITS } from "./limits.js";
-import { pathProblem } from "./safe-path.js";
+import { DEFAULT_LIMITS } from "../format/limits.js";
+import { pathProblem } from "../format/safe-path.js";
 import { encodeHeader, type TarItem } from "./tar-header.js";
 import { type ArchiveEntry, TarReader } from "./tar-reader.js";
 

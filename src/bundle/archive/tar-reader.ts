@@ -1,9 +1,9 @@
 // Tar as we accept it. Every header is judged before a byte of its entry is passed on; whatever another reader could
 // understand differently is refused, never repaired.
 import { NutError } from "../../errors.js";
-import { type Limits, MAX_PATH_BYTES, MAX_PAX_BYTES, MAX_TRAILING_ZEROS } from "./limits.js";
+import { type Limits, MAX_PATH_BYTES, MAX_PAX_BYTES, MAX_TRAILING_ZEROS } from "../format/limits.js";
+import { assertSafePath, quoted } from "../format/safe-path.js";
 import { parsePax } from "./pax.js";
-import { assertSafePath, quoted } from "./safe-path.js";
 import { BLOCK, checksum, paddingSize } from "./tar-header.js";
 
 export interface ArchiveEntry {

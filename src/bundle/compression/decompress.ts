@@ -4,7 +4,7 @@ import type { TransformOptions } from "node:stream";
 import { crc32, createInflateRaw, type ZlibOptions } from "node:zlib";
 import { NutError } from "../../errors.js";
 import type { COMPRESSIONS } from "../../schema/manifest.js";
-import { type ByteInput, take } from "../archive/byte-input.js";
+import { type ByteInput, take } from "./byte-input.js";
 
 export type Compression = (typeof COMPRESSIONS)[number];
 

@@ -2,7 +2,7 @@
 // frame. Where a frame ends is read from the format itself, because decoders skip what follows without a word.
 import { availableParallelism } from "node:os";
 import { NutError } from "../../errors.js";
-import { type ByteInput, take } from "../archive/byte-input.js";
+import { type ByteInput, take } from "./byte-input.js";
 import type { Compressor, Level, Sink } from "./compressor.js";
 import { damaged, ZSTD_MAGIC } from "./decompress.js";
 import { OrderedQueue } from "./ordered-queue.js";

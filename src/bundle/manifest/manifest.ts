@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { atomicWrite, formatJson, JsonError, parseJson } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
-import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../archive/limits.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../format/limits.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { upgradeManifest } from "./upgrade-manifest.js";
 
 export const FORMAT_VERSION = "0.2.0";

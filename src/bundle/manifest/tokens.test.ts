@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { describe, expect, it } from "vitest";
-import { estimateTokens, isText } from "./tokens.js";
+import { isText } from "../../files/index.js";
+import { estimateTokens } from "./tokens.js";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 

@@ -48,11 +48,6 @@ export function estimateTokens(content: string | Uint8Array): number {
   return Math.round(tokens);
 }
 
-/** A NUL among the first bytes is how every tool tells binary files apart. */
-export function isText(bytes: Uint8Array): boolean {
-  return bytes.subarray(0, 8000).indexOf(0) === -1;
-}
-
 /** `HTTPServer`, `camelCase`: capitals, then small letters, is one word; the next capital starts another. */
 function pastRun(bytes: Uint8Array, start: number, kind: number): number {
   let at = start;

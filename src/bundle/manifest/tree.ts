@@ -1,7 +1,7 @@
 // files.tree: what the manifest says about the files, and whether the archive agrees.
 import type { Finding } from "../../errors.js";
 import type { Manifest, TreeRow } from "../../schema/manifest.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 
 export interface HashedFile {
   readonly path: string;
@@ -27,6 +27,17 @@ export function treeRows(manifest: Manifest): readonly TreeRow[] {
 export function isCompleteTree(manifest: Manifest): boolean {
   const rows = treeRows(manifest);
   return manifest.files?.total_count === rows.length && rows.every(({ hash }) => typeof hash === "string");
+}
+
+/** path → hash as the tree gives it, for the files it vouches for. Of two rows for one path the first counts. */
+export function treeHashes(manifest: Manifest): ReadonlyMap<string, string> {
+  const hashes = new Map<string, string>();
+  for (const { path, hash } of treeRows(manifest)) {
+    const clean = cleanPath(path);
+    // A hash that is no text fits nothing.
+    if (hash !== undefined && !hashes.has(clean)) hashes.set(clean, String(hash).toLowerCase());
+  }
+  return hashes;
 }
 
 const cleanPath = (path: string) => path.replace(/^\.\//, "");

@@ -1,21 +1,23 @@
+import { hash } from "node:crypto";
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type Finding, NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { fileInput, streamInput } from "../archive/byte-input.js";
 import { entryFindings } from "../archive/entry-findings.js";
-import { type Limits, withLimits } from "../archive/limits.js";
-import { MANIFEST_NAME, quoted } from "../archive/safe-path.js";
-import { type Scan, type ScannedEntry, scan, scanManifest } from "../archive/scan.js";
+import { type Scan, type ScannedEntry, scan, scanFile, scanManifest } from "../archive/scan.js";
 import type { ArchiveEntry, EntrySink } from "../archive/tar-reader.js";
+import { fileInput, streamInput } from "../compression/byte-input.js";
 import type { Level } from "../compression/compressor.js";
 import { type Compression, MAGIC, readMagic } from "../compression/decompress.js";
+import { type Limits, withLimits } from "../format/limits.js";
+import { MANIFEST_NAME, quoted } from "../format/safe-path.js";
 import { manifestFindings } from "../manifest/manifest.js";
-import { treeRows } from "../manifest/tree.js";
+import { treeHashes } from "../manifest/tree.js";
 import { digestOf } from "../write/content-digest.js";
 import { type Packed, packFolder } from "../write/pack-folder.js";
+import { DiskStore, type FileStore, MemoryStore } from "./file-store.js";
 import { unpackBundle } from "./unpack-bundle.js";
 
 export interface OpenOptions {
@@ -90,8 +92,16 @@ function scanOptions({ limits, signal, lenient = false, newer = false }: OpenOpt
   return { limits: withLimits(limits), signal, lenient, newer };
 }
 
-/** Below this much content, one pass reads everything and later reads are free. */
+/** Below this much content the first read takes all files into memory. */
 const HELD_BYTES = 16 * 1024 ** 2;
+/** Each read of a larger bundle decompresses it from its start; after so many a copy on the disk is cheaper. */
+const READS_FROM_START = 8;
+
+interface FilledStore {
+  readonly store: FileStore;
+  /** path → hash of the bytes that are really there. */
+  readonly hashes: ReadonlyMap<string, string | undefined>;
+}
 
 class OpenedBundle implements Bundle {
   readonly manifest: Manifest;
@@ -100,8 +110,12 @@ class OpenedBundle implements Bundle {
   readonly path: string;
   private readonly options: OpenOptions;
   private readonly remove: () => void;
+  /** path → hash the manifest states. */
+  private readonly stated: ReadonlyMap<string, string>;
   private whole: Promise<Scan> | null = null;
-  private held: Promise<ReadonlyMap<string, Buffer>> | null = null;
+  private entries: Promise<ReadonlyMap<string, BundleEntry>> | null = null;
+  private files: Promise<FilledStore> | null = null;
+  private reads = 0;
 
   constructor(path: string, head: Scan, options: OpenOptions, remove: () => void) {
     this.path = path;
@@ -110,28 +124,21 @@ class OpenedBundle implements Bundle {
     this.compression = head.compression;
     this.options = options;
     this.remove = remove;
+    this.stated = treeHashes(this.manifest);
   }
 
   async list(): Promise<readonly BundleEntry[]> {
-    const { entries } = await this.scanned();
-    const { hash } = await import("node:crypto");
-    const manifest: BundleEntry = {
-      path: MANIFEST_NAME,
-      kind: "file",
-      size: this.manifestBytes.length,
-      executable: false,
-      hash: `sha256:${hash("sha256", this.manifestBytes, "hex")}`,
-    };
-    return [manifest, ...entries.map(withoutOffset)];
+    return [...(await this.byPath()).values()];
   }
 
   async read(path: string): Promise<Buffer> {
     if (path === MANIFEST_NAME) return Buffer.from(this.manifestBytes);
-    if (this.isSmall()) {
-      this.held ??= this.hold();
-      const bytes = (await this.held).get(path);
-      if (bytes === undefined) throw notFound(path);
-      return Buffer.from(bytes);
+    const filled = await this.filled();
+    if (filled !== null) {
+      const bytes = filled.store.read(path);
+      if (bytes === null) throw notFound(path);
+      this.assertHash(path, filled.hashes.get(path));
+      return bytes;
     }
     const parts: Buffer[] = [];
     for await (const part of this.pieces(path)) parts.push(part);
@@ -152,7 +159,7 @@ class OpenedBundle implements Bundle {
   }
 
   async has(path: string): Promise<boolean> {
-    return path === MANIFEST_NAME || (await this.scanned()).entries.some((entry) => entry.path === path);
+    return (await this.byPath()).has(path);
   }
 
   async byPrefix(prefix: string): Promise<readonly BundleEntry[]> {
@@ -193,6 +200,8 @@ class OpenedBundle implements Bundle {
   }
 
   async close(): Promise<void> {
+    const filled = await this.files?.catch(() => null);
+    filled?.store.close();
     this.remove();
   }
 
@@ -201,26 +210,44 @@ class OpenedBundle implements Bundle {
     return this.whole;
   }
 
-  private isSmall(): boolean {
-    const claimed = this.manifest.files?.total_size_bytes;
-    return typeof claimed === "number" && claimed <= HELD_BYTES;
+  private byPath(): Promise<ReadonlyMap<string, BundleEntry>> {
+    this.entries ??= this.scanned().then(({ entries }) => {
+      const manifest: BundleEntry = {
+        path: MANIFEST_NAME,
+        kind: "file",
+        size: this.manifestBytes.length,
+        executable: false,
+        hash: `sha256:${hash("sha256", this.manifestBytes, "hex")}`,
+      };
+      return new Map([manifest, ...entries.map(withoutOffset)].map((entry) => [entry.path, entry]));
+    });
+    return this.entries;
   }
 
-  /** Every file in memory. The claimed total decides whether to try; the limit holds whatever was claimed. */
-  private async hold(): Promise<ReadonlyMap<string, Buffer>> {
-    const files = new Map<string, Buffer>();
-    const limits = { ...withLimits(this.options.limits), maxTotalBytes: 2 * HELD_BYTES };
-    const visit = (entry: ArchiveEntry): EntrySink | null => {
-      if (entry.kind === "folder") return null;
-      const parts: Buffer[] = [];
-      return {
-        chunk: (bytes) => parts.push(Buffer.from(bytes)),
-        end: () => files.set(entry.path, Buffer.concat(parts)),
-      };
-    };
-    const result = await scan(fileInput(this.path), { ...scanOptions(this.options), limits, hashes: true, visit });
-    for (const entry of result.entries) this.assertHash(entry);
-    return files;
+  /** Every file with its hash, read in one pass; null while reading from the start costs less. */
+  private async filled(): Promise<FilledStore | null> {
+    this.reads += 1;
+    const claimed = this.manifest.files?.total_size_bytes;
+    const isSmall = typeof claimed === "number" && claimed <= HELD_BYTES;
+    if (!isSmall && this.reads <= READS_FROM_START) return null;
+    const limits = withLimits(this.options.limits);
+    this.files ??= isSmall
+      ? // The claimed total decides whether to try; the limit holds whatever was claimed.
+        this.fill(new MemoryStore(), { ...limits, maxTotalBytes: 2 * HELD_BYTES })
+      : this.fill(new DiskStore(this.options.tempDir ?? tmpdir()), limits);
+    return this.files;
+  }
+
+  private async fill(store: FileStore, limits: Limits): Promise<FilledStore> {
+    const visit = (entry: ArchiveEntry) => (entry.kind === "folder" ? null : store.add(entry.path));
+    const options = { ...scanOptions(this.options), limits, hashes: true, visit };
+    try {
+      const { entries } = await scan(fileInput(this.path), options);
+      return { store, hashes: new Map(entries.map(({ path, hash }) => [path, hash])) };
+    } catch (error) {
+      store.close();
+      throw error;
+    }
   }
 
   private async *pieces(path: string): AsyncGenerator<Buffer> {
@@ -228,28 +255,14 @@ class OpenedBundle implements Bundle {
       yield Buffer.from(this.manifestBytes);
       return;
     }
-    // The archive pushes, the reader pulls: one decompressed piece's worth of the file waits in between.
-    const { decompress } = await import("../compression/decompress.js");
-    const { EntryPicker } = await import("../archive/entry-picker.js");
-    const picker = new EntryPicker(path, withLimits(this.options.limits));
-    const input = fileInput(this.path);
-    try {
-      const compression = await readMagic(input);
-      for await (const piece of decompress(input, compression)) {
-        this.options.signal?.throwIfAborted();
-        yield* picker.push(piece);
-        if (picker.done) break;
-      }
-    } finally {
-      await input.close();
-    }
-    if (!picker.done) throw notFound(path);
-    this.assertHash(picker.entry());
+    const fileHash = yield* scanFile(fileInput(this.path), path, scanOptions(this.options));
+    if (fileHash === null) throw notFound(path);
+    this.assertHash(path, fileHash);
   }
 
-  private assertHash({ path, hash }: Pick<ScannedEntry, "path" | "hash">): void {
-    const row = treeRows(this.manifest).find((candidate) => candidate.path === path);
-    if (row?.hash === undefined || hash === undefined || row.hash.toLowerCase() === hash) return;
+  private assertHash(path: string, actual: string | undefined): void {
+    const stated = this.stated.get(path);
+    if (stated === undefined || stated === actual) return;
     throw new NutError("BUNDLE_MISMATCH", `${path} does not have the hash in files.tree`, { data: { path } });
   }
 }

@@ -16,13 +16,13 @@ import type { Readable } from "node:stream";
 import { type Finding, fromSystemError, isSystemError, NutError } from "../../errors.js";
 import { missingFolder, syncFolder, temporaryName } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { fileInput, streamInput } from "../archive/byte-input.js";
 import { entryFindings } from "../archive/entry-findings.js";
-import { type Limits, withLimits } from "../archive/limits.js";
-import { isObeyed, MANIFEST_NAME, portabilityProblem, QUARANTINE, quoted } from "../archive/safe-path.js";
 import { type Scan, scan } from "../archive/scan.js";
 import type { ArchiveEntry, EntrySink } from "../archive/tar-reader.js";
+import { fileInput, streamInput } from "../compression/byte-input.js";
 import type { Compression } from "../compression/decompress.js";
+import { type Limits, withLimits } from "../format/limits.js";
+import { isObeyed, MANIFEST_NAME, portabilityProblem, QUARANTINE, quoted } from "../format/safe-path.js";
 import { digestOf } from "../write/content-digest.js";
 
 export interface UnpackProgress {

@@ -1,11 +1,10 @@
 // Writes a bundle. The manifest comes first and holds every hash, so the rest is compressed into a nameless spool file
 // and the finished bundle is put together under a temporary name, then renamed: a failure leaves nothing behind.
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { missingFolder, syncFolder, temporaryName } from "../../files/index.js";
-import { MANIFEST_NAME } from "../archive/safe-path.js";
+import { NamelessFile, syncFolder, temporaryName } from "../../files/index.js";
 import {
   BLOCK,
   END_OF_ARCHIVE,
@@ -17,6 +16,7 @@ import {
 } from "../archive/tar-header.js";
 import { type Compressor, compressWhole, createCompressor, type Level } from "../compression/compressor.js";
 import { type Compression, MAGIC } from "../compression/decompress.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 
 export interface WriterOptions {
   readonly output: string;
@@ -35,13 +35,13 @@ export type Fill = (target: Buffer) => number;
 
 export class BundleWriter {
   private readonly options: WriterOptions;
-  private readonly spool: Spool;
+  private readonly spool: NamelessFile;
   private readonly compressor: Compressor;
   private readonly free: Buffer[] = [];
   private block: Buffer;
   private used = 0;
 
-  private constructor(options: WriterOptions, spool: Spool, compressor: Compressor) {
+  private constructor(options: WriterOptions, spool: NamelessFile, compressor: Compressor) {
     this.options = options;
     this.spool = spool;
     this.compressor = compressor;
@@ -49,9 +49,9 @@ export class BundleWriter {
   }
 
   static async open(options: WriterOptions): Promise<BundleWriter> {
-    const spool = new Spool(options.output);
+    const spool = new NamelessFile(options.output);
     try {
-      const compressor = await createCompressor(options.compression, options.level, (bytes) => spool.write(bytes));
+      const compressor = await createCompressor(options.compression, options.level, (bytes) => spool.append(bytes));
       return new BundleWriter(options, spool, compressor);
     } catch (error) {
       spool.close();
@@ -147,7 +147,7 @@ const roomFor = (size: number) => BLOCK + size + 1 + BLOCK;
 
 const COPY_BYTES = 1024 ** 2;
 
-function assemble(output: string, head: readonly Buffer[], spool: Spool): WrittenBundle {
+function assemble(output: string, head: readonly Buffer[], spool: NamelessFile): WrittenBundle {
   const temporary = temporaryName(output);
   try {
     const file = openSync(temporary, "wx", 0o644);
@@ -160,7 +160,11 @@ function assemble(output: string, head: readonly Buffer[], spool: Spool): Writte
     };
     try {
       for (const piece of head) append(piece);
-      spool.copyTo(append);
+      for (let at = 0; at < spool.bytes; at += COPY_BYTES) {
+        const piece = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, spool.bytes - at));
+        spool.read(at, piece);
+        append(piece);
+      }
       // A short file renamed over a good one is how a full disk destroys data.
       if (fstatSync(file).size !== bytes) throw new NutError("DISK_FULL", `${output}: not everything could be written`);
       fsyncSync(file);
@@ -178,56 +182,4 @@ function assemble(output: string, head: readonly Buffer[], spool: Spool): Writte
 
 function writeAll(file: number, bytes: Buffer): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-}
-
-/** A file without a name, so that even a kill leaves nothing: it is unlinked as soon as it is open. */
-class Spool {
-  bytes = 0;
-  private readonly file: number;
-  private readonly name: string;
-  private open = true;
-
-  constructor(output: string) {
-    this.name = temporaryName(output);
-    try {
-      this.file = openSync(this.name, "wx+", 0o600);
-      this.unlink();
-    } catch (error) {
-      throw missingFolder(error, output) ?? fromSystemError(error, output) ?? error;
-    }
-  }
-
-  write(bytes: Buffer): void {
-    try {
-      writeAll(this.file, bytes);
-    } catch (error) {
-      throw fromSystemError(error, this.name) ?? error;
-    }
-    this.bytes += bytes.length;
-  }
-
-  copyTo(append: (piece: Buffer) => void): void {
-    const buffer = Buffer.allocUnsafeSlow(COPY_BYTES);
-    for (let at = 0; at < this.bytes; ) {
-      const length = readSync(this.file, buffer, 0, COPY_BYTES, at);
-      if (length === 0) throw new NutError("DISK_FULL", `${this.name}: not everything could be written`);
-      append(buffer.subarray(0, length));
-      at += length;
-    }
-  }
-
-  close(): void {
-    if (!this.open) return;
-    this.open = false;
-    closeSync(this.file);
-    this.unlink();
-  }
-
-  private unlink(): void {
-    try {
-      rmSync(this.name, { force: true });
-    } catch {
-      // Windows keeps the name of an open file; `close` tries again.
-    }
-  }
 }

@@ -2,9 +2,9 @@
 // every entry's kind, hash and path. Computed fields (files, completeness, compression) are left out, so a folder, its
 // bundle and the folder unpacked from it agree.
 import { createHash } from "node:crypto";
-import { formatJson } from "../../files/index.js";
+import { byBytes, foldersAbove, formatJson } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { byBytes, MANIFEST_NAME } from "../archive/safe-path.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { treeRows } from "../manifest/tree.js";
 
 export interface DigestEntry {
@@ -19,7 +19,7 @@ export function digestOf(manifest: Manifest, entries: readonly DigestEntry[]): s
   const digest = createHash("sha256");
   digest.update("nutshell content 1\n");
   digest.update(`${formatJson(authorsManifest(manifest, entries), { indent: 0 })}\n`);
-  const parents = ancestors(entries);
+  const parents = foldersAbove(entries.map(({ path }) => path));
   let lines = "";
   for (const { path, kind, executable, hash } of inOrder(entries)) {
     if (path === MANIFEST_NAME) continue;
@@ -57,17 +57,4 @@ function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): R
   const { total_count: _count, total_size_bytes: _bytes, tree: _tree, ...others } = files ?? {};
   const kept = { ...others, ...(notes.length > 0 ? { tree: notes } : {}) };
   return Object.keys(kept).length > 0 ? { ...rest, files: kept } : rest;
-}
-
-/** Every folder that has something in it. */
-function ancestors(entries: readonly DigestEntry[]): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const { path } of entries) {
-    for (let slash = path.lastIndexOf("/"); slash > 0; slash = path.lastIndexOf("/", slash - 1)) {
-      const parent = path.slice(0, slash);
-      if (found.has(parent)) break;
-      found.add(parent);
-    }
-  }
-  return found;
 }

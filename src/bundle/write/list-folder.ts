@@ -3,8 +3,8 @@
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { TEMP_MARK } from "../../files/index.js";
-import { byBytes, folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../archive/safe-path.js";
+import { byBytes, TEMP_MARK } from "../../files/index.js";
+import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../format/safe-path.js";
 import { IGNORE_NAME, type IgnoreRules, isIgnored, readRules } from "./ignore-rules.js";
 
 export interface FolderEntry {

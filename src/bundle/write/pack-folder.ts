@@ -6,11 +6,11 @@ import { keepSpelling } from "../../files/index.js";
 import type { Manifest, TreeRow } from "../../schema/manifest.js";
 import type { Level } from "../compression/compressor.js";
 import type { Compression } from "../compression/decompress.js";
-import { folderTokens } from "../manifest/folder-tokens.js";
 import { formatManifest, readManifest } from "../manifest/manifest.js";
 import { treeRows } from "../manifest/tree.js";
 import { BundleWriter } from "./bundle-writer.js";
 import { digestOf } from "./content-digest.js";
+import { folderTokens } from "./folder-tokens.js";
 import { type FolderEntry, type Listing, listFolder } from "./list-folder.js";
 
 /** Sees every byte of a file on its way into the bundle. `chunk` must copy what it keeps; `last` says that none follow. */

@@ -1,6 +1,7 @@
 // Shell completion, generated from the command tables: a static script, so that a key press never starts Node.
-
-import { type Command, type Flag, GLOBAL_FLAGS, type Program, rawCommand } from "../../cli/command.js";
+import { z } from "zod";
+import { type Flag, GLOBAL_FLAGS, rawCommand } from "../../cli/command.js";
+import { positional } from "../../cli/fields.js";
 import { NutError } from "../../errors.js";
 
 const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -18,36 +19,37 @@ interface FlagWord extends Word {
 }
 
 /** One row per command: its words, its flags. */
-export interface CompletionRow extends Word {
+interface CompletionRow extends Word {
   readonly flags: readonly FlagWord[];
 }
 
-export function completionCommand(program: () => Promise<Program>): Command {
-  return rawCommand({
-    positionals: [{ name: "shell", about: `one of ${SHELLS.join(", ")}` }],
-    about: ["Prints a script that teaches a shell to complete commands and flags."],
-    examples: [
-      ['eval "$(nutshell completion bash)"', "in ~/.bashrc; zsh the same in ~/.zshrc"],
-      ["nutshell completion fish > ~/.config/fish/completions/nutshell.fish", "fish"],
-    ],
-    async run({ shell }, io) {
-      if (!SHELLS.includes(shell as Shell)) {
-        throw new NutError("USAGE", `completion is for ${SHELLS.join(", ")}, not "${String(shell)}"`, {
-          hint: "nutshell completion bash",
-        });
-      }
-      const { name, entries } = await program();
-      const rows: CompletionRow[] = [];
-      for (const entry of entries) {
-        if (entry.hidden === true) continue;
-        const { default: command } = await entry.load();
-        rows.push({ name: entry.name, about: entry.summary, flags: flagWords(command.flags ?? {}) });
-      }
-      io.stdout.write(`${SCRIPTS[shell as Shell](name, [...rows, ...BUILT_IN]).join("\n")}\n`);
-      return 0;
-    },
-  });
-}
+export default rawCommand({
+  name: "completion",
+  summary: "teach bash, zsh or fish the commands",
+  input: z.object({ shell: positional(z.string(), { about: `one of ${SHELLS.join(", ")}` }) }),
+  about: ["Prints a script that teaches a shell to complete commands and flags."],
+  examples: [
+    ['eval "$(nutshell completion bash)"', "in ~/.bashrc; zsh the same in ~/.zshrc"],
+    ["nutshell completion fish > ~/.config/fish/completions/nutshell.fish", "fish"],
+  ],
+  async run({ shell }, io, { program }) {
+    if (!isShell(shell)) {
+      throw new NutError("USAGE", `completion is for ${SHELLS.join(", ")}, not "${shell}"`, {
+        hint: "nutshell completion bash",
+      });
+    }
+    const rows: CompletionRow[] = [];
+    for (const entry of program.entries) {
+      if (entry.hidden === true) continue;
+      const { flags } = await entry.load();
+      rows.push({ name: entry.name, about: entry.summary, flags: flagWords(flags) });
+    }
+    io.stdout.write(`${SCRIPTS[shell](program.name, [...rows, ...BUILT_IN]).join("\n")}\n`);
+    return 0;
+  },
+});
+
+const isShell = (word: string): word is Shell => (SHELLS as readonly string[]).includes(word);
 
 const BUILT_IN: readonly CompletionRow[] = [
   { name: "help", about: "what it can do", flags: [] },

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { findCoreFolder } from "../../catalog/index.js";
-import { operation } from "../../operation.js";
+import { command } from "../../cli/command.js";
 
 export interface ProductSkill {
   readonly name: string;
@@ -20,13 +20,19 @@ export function productSkill(packageRoot: string = dirname(findCoreFolder())): P
   return { name: field("name"), description: field("description"), text, body };
 }
 
-export const skill = operation({
+export default command({
   name: "skill",
   summary: "what an agent must know to use both tools",
   input: z.object({}),
   output: z.object({ name: z.string(), description: z.string(), text: z.string() }),
+  about: ["Prints SKILL.md. nexus setup installs it into Claude Code, Codex and OpenCode together with the roles."],
+  examples: [
+    ["nutshell skill > .claude/skills/nutshell/SKILL.md", "only this skill, in one project"],
+    ["nexus setup claude", "this and everything else"],
+  ],
   async run() {
     const { name, description, text } = productSkill();
     return { name, description, text };
   },
+  text: ({ text }) => text.trimEnd().split("\n"),
 });

@@ -1,19 +1,27 @@
-import type { Flag, Positional, Values } from "../../cli/command.js";
+// Groups of flags that several commands share, so that one word means one thing in all of them.
+import { z } from "zod";
+import { flag, positional } from "../../cli/fields.js";
 import { NutError } from "../../errors.js";
 
 /** `--dir` as every command on a folder takes it. */
-export const DIR: Readonly<Record<"dir", Flag>> = {
-  dir: { short: "d", value: "<dir>", about: "the task's folder (default: here)" },
+export const DIR = {
+  dir: flag(z.string().min(1).optional(), {
+    short: "d",
+    value: "<dir>",
+    about: "the task's folder (default: here)",
+  }),
 };
 
-export const FOLDER: Positional = { name: "dir", field: "folder", optional: true, about: "the task's folder" };
+/** A folder named by position or by --dir. */
+export const FOLDER_OR_DIR = {
+  folder: positional(z.string().min(1).optional(), { name: "dir", about: "the task's folder" }),
+  ...DIR,
+};
 
-/** A folder may be named by position or by --dir, not by both. */
-export function folderInput({ dir, folder, ...values }: Values): Values {
+/** The folder that was meant, by whichever way it was named; not by both. */
+export function namedFolder({ dir, folder }: { dir?: string | undefined; folder?: string | undefined }) {
   if (dir !== undefined && folder !== undefined && dir !== folder) {
-    throw new NutError("USAGE", `two folders are named: ${String(folder)} and ${String(dir)}`, {
-      hint: "nutshell check <dir>",
-    });
+    throw new NutError("USAGE", `two folders are named: ${folder} and ${dir}`, { hint: "nutshell check <dir>" });
   }
-  return { ...values, folder: folder ?? dir };
+  return folder ?? dir;
 }

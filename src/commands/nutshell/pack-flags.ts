@@ -1,43 +1,68 @@
-import type { Flag, Positional, Values } from "../../cli/command.js";
+// Flags of everything that writes a bundle from a folder, or reads one it did not make.
+import { z } from "zod";
+import { LEVELS, type Limits } from "../../bundle/index.js";
+import { flag, positional } from "../../cli/fields.js";
 import { NutError } from "../../errors.js";
 import { COMPRESSIONS } from "../../schema/manifest.js";
 import { DIR } from "./flags.js";
 
-const LEVEL_CHOICES = ["none", "fast", "default", "best"] as const;
-
-/** Flags of everything that writes a bundle from a folder. */
-export const LEVEL_FLAGS: Readonly<Record<string, Flag>> = {
+/** `level` is the effort when nothing is said. */
+export const levelFlags = (level: (typeof LEVELS)[number]) => ({
   ...DIR,
-  output: { short: "o", value: "<file>", about: "file to write (default: named after the title)" },
-  compression: { value: "<name>", about: "how to compress", choices: COMPRESSIONS },
-  level: { value: "<level>", about: "effort", choices: LEVEL_CHOICES },
+  output: flag(z.string().optional(), {
+    short: "o",
+    value: "<file>",
+    about: "file to write (default: named after the title)",
+  }),
+  compression: flag(z.enum(COMPRESSIONS).default("gzip"), { value: "<name>", about: "how to compress" }),
+  level: flag(z.enum(LEVELS).default(level), { value: "<level>", about: "effort" }),
+});
+
+/** How much a bundle may hold before it is refused; typed by a person, so given as text. */
+export const LIMIT_FLAGS = {
+  maxEntries: flag(z.coerce.number().int().positive().optional(), {
+    value: "<n>",
+    about: "entries accepted (default: 50000)",
+  }),
+  maxSize: flag(z.coerce.number().int().positive().optional(), {
+    value: "<bytes>",
+    about: "unpacked bytes accepted (default: 2 GiB)",
+  }),
 };
 
-/** Flags of everything that reads a bundle it did not make. */
-export const LIMIT_FLAGS: Readonly<Record<string, Flag>> = {
-  "max-entries": { value: "<n>", about: "entries accepted (default: 50000)" },
-  "max-size": { value: "<bytes>", about: "unpacked bytes accepted (default: 2 GiB)" },
+export function limitsOf(input: { maxEntries?: number | undefined; maxSize?: number | undefined }): Partial<Limits> {
+  return {
+    ...(input.maxEntries === undefined ? {} : { maxEntries: input.maxEntries }),
+    ...(input.maxSize === undefined ? {} : { maxTotalBytes: input.maxSize }),
+  };
+}
+
+/** Up to two words, a folder and a file, in any order. */
+export const DIR_OR_OUTPUT = {
+  words: positional(z.array(z.string()).default([]), {
+    name: "dir or output.nut",
+    about: "folder to pack, file to write",
+  }),
 };
 
-export const DIR_OR_OUTPUT: Positional = {
-  name: "dir or output.nut",
-  field: "words",
-  about: "folder to pack, file to write",
-  optional: true,
-  many: true,
-};
+interface Named {
+  readonly words: readonly string[];
+  readonly dir?: string | undefined;
+  readonly output?: string | undefined;
+}
 
 /** A word that ends in .nut is the output, another is the folder. */
-export function dirAndOutput({ words = [], ...values }: Values): Values {
-  const result: Values = { ...values };
-  for (const word of words as string[]) {
-    const field = /\.nut$/i.test(word) ? "output" : "dir";
-    if (result[field] !== undefined) {
-      throw new NutError("USAGE", `"${word}" is one ${field === "dir" ? "folder" : "output"} too many`, {
+export function dirAndOutput<Input extends Named>({ words, ...rest }: Input) {
+  let { dir, output } = rest;
+  for (const word of words) {
+    const isOutput = /\.nut$/i.test(word);
+    if ((isOutput ? output : dir) !== undefined) {
+      throw new NutError("USAGE", `"${word}" is one ${isOutput ? "output" : "folder"} too many`, {
         hint: "nutshell pack --dir <dir> -o <file>.nut",
       });
     }
-    result[field] = word;
+    if (isOutput) output = word;
+    else dir = word;
   }
-  return result;
+  return { ...rest, dir: dir ?? ".", output };
 }

@@ -1,10 +1,5 @@
 import type { Program } from "../../cli/command.js";
-import { moreEntries } from "../more/entries.js";
-import { acceptanceEntries } from "./acceptance/entries.js";
-import { bundleEntries } from "./bundle/entries.js";
-import { credentialsEntries } from "./credentials/entries.js";
-import { marketEntries } from "./market/entries.js";
-import { viewEntries } from "./view/entries.js";
+import { entries } from "./table.js";
 
 export const program: Program = {
   name: "nutshell",
@@ -14,12 +9,5 @@ export const program: Program = {
     ["nutshell check --dir my-task", "what is missing, and how to add it"],
     ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
   ],
-  entries: [
-    ...bundleEntries,
-    ...acceptanceEntries,
-    ...credentialsEntries,
-    ...viewEntries,
-    ...marketEntries,
-    ...moreEntries(() => program),
-  ],
+  entries,
 };

@@ -2,7 +2,10 @@
 // them. Two effects are left out: a run compares trees in its own way, per agent and per slot.
 import type { Catalog } from "../../catalog/index.js";
 import type { Effect } from "../../events/index.js";
+import type { Context } from "../../operation.js";
 import type { LifecycleEvent, ToolUse } from "../../schema/events.js";
+import { nexusToolUse } from "../../schema/roles.js";
+import { isNexusTool } from "../../schema/tools.js";
 import { fire } from "../../session/lifecycle.js";
 import { processStarted } from "../../session/sessions.js";
 import type { Project } from "../../state/index.js";
@@ -10,8 +13,7 @@ import type { Project } from "../../state/index.js";
 export interface AgentEventsInput {
   readonly project: Project;
   readonly catalog: Catalog;
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly now: () => Date;
+  readonly context: Context;
   readonly toolName: (abstract: string) => string;
   readonly canResume: boolean;
   readonly run: string;
@@ -46,7 +48,8 @@ export class AgentEvents {
   }
 
   #around() {
-    const { project, catalog, env, now, toolName, canResume } = this.#input;
+    const { project, catalog, context, toolName, canResume } = this.#input;
+    const { env, now } = context;
     const started = processStarted(process.pid);
     return {
       cwd: project.root,
@@ -69,9 +72,9 @@ export class AgentEvents {
 
 /** A tool of some agent program, as far as its name tells what it does. */
 export function toolUse(name: string, path?: string): ToolUse {
-  const nexus = /(?:^|[._])nx_([a-z_]+)$/.exec(name)?.[1];
+  const nexus = /(?:^|[._])nx_([a-z_]+)$/.exec(name)?.[1] ?? "";
+  if (isNexusTool(nexus)) return nexusToolUse(name, nexus);
   const paths = path === undefined ? [] : [path];
-  if (nexus !== undefined) return { name, access: "nexus", classes: [], nexusTool: nexus, paths };
   if (/shell|bash|exec|command|terminal/i.test(name))
     return { name, access: "shell", classes: ["shell_command_exec"], paths };
   if (/write|create/i.test(name)) return { name, access: "edit", classes: ["file_creation"], paths };

@@ -3,19 +3,19 @@ import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, mkdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bodyOf, modelFor } from "../../catalog/index.js";
+import type { AgentEnd, AgentStart, AgentUsage } from "../../schema/journal.js";
+import type { RunTask } from "../../schema/run.js";
 import { TOOLS } from "../../schema/tools.js";
 import { gitFacts } from "../../trees/git-facts.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
-import { type Role, type Run, record, roleOf, spentSoFar } from "../engine/run.js";
-import type { RunTask } from "../plan/plan.js";
-import { rolePrompt } from "../plan/prompts.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
-import type { AgentEnd, AgentStart, Usage } from "../record/run-state.js";
+import { type Role, type Run, record, roleOf, spentSoFar } from "../run.js";
 import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
 import { toolUse } from "./agent-events.js";
 import { type AgentSigns, agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
-import { judgeChanges } from "./judge.js";
+import { judgeChanges } from "./broken-rules.js";
+import { rolePrompt } from "./prompts.js";
 import { readReport } from "./report.js";
 
 export interface Attempt {
@@ -48,9 +48,9 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   // A continued session keeps the id it is tracked by.
   const tracked = { agentId: session?.agent ?? agent, agentName: roleId };
   await run.events.fire({ type: "subagent_spawn", ...tracked, ...(task.id === 0 ? {} : { taskId: task.id }) });
-  if (purpose === "work") await taskStatus(run.project, task.id, "in_progress", run.now());
+  if (purpose === "work") await taskStatus(run.project, task.id, "in_progress", run.context.now());
   for (const name of run.secrets.names) record(run, { type: "credential_used", name, purpose: task.title, agent });
-  run.progress({
+  run.context.progress({
     type: "agent_started",
     agent,
     role: roleId,
@@ -76,7 +76,7 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   record(run, { type: "agent_ended", ...end });
   run.live.delete(agent);
   if (purpose !== "plan") await putTasksRight(run, agent);
-  run.progress({
+  run.context.progress({
     type: "agent_ended",
     agent,
     task: task.id,
@@ -95,7 +95,7 @@ async function putTasksRight(run: Run, agent: string): Promise<void> {
   if (moved.length === 0) return;
   const what = moved.map(({ id, status }) => (id === 0 ? "the task list" : `task ${id} to ${status}`)).join(", ");
   record(run, { type: "issue", message: `${agent} or one beside it moved ${what}; only the harness's own check does` });
-  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.context.now());
 }
 
 /** Lead is not in the catalog: it coordinates and plans, and in a run it changes no file. */
@@ -164,7 +164,7 @@ const reportNote = (agent: string, tool: string) =>
 const reportFile = (agent: string) => `report-${agent}.md`;
 
 interface Seen extends AgentOutcome {
-  readonly usage: Usage;
+  readonly usage: AgentUsage;
   readonly tools: readonly string[];
   readonly ms: number;
 }
@@ -173,24 +173,24 @@ interface Seen extends AgentOutcome {
 async function watch(run: Run, request: AgentRequest): Promise<Seen> {
   const { agent } = request;
   const log = join(run.folder.agents, agent, "log.jsonl");
-  const startedMs = run.now().getTime();
+  const startedMs = run.context.now().getTime();
   let signs: AgentSigns = { startedMs, lastEventMs: startedMs, repeats: 0, lastCall: "" };
   let key = "";
-  let usage: Usage = { tokens: 0, costUsd: 0 };
+  let usage: AgentUsage = { tokens: 0, costUsd: 0 };
   const tools = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   const check = () => {
     clearTimeout(timer);
     if (run.halt.signal.aborted) return;
-    const nowMs = run.now().getTime();
+    const nowMs = run.context.now().getTime();
     const spent = spentSoFar(run);
     const trip = agentBreaker(signs, nowMs, run.budget) ?? runBreaker(spent, run.budget);
     if (trip !== null) run.halt.abort({ ...trip, agent });
     else timer = setTimeout(check, Math.max(10, nextDeadline(signs, spent, nowMs, run.budget)));
   };
   const onEvent = (event: AgentEvent) => {
-    appendFileSync(log, `${run.secrets.scrub(JSON.stringify({ at: run.now().toISOString(), ...event }))}\n`);
-    signs = { ...signs, lastEventMs: run.now().getTime() };
+    appendFileSync(log, `${run.secrets.scrub(JSON.stringify({ at: run.context.now().toISOString(), ...event }))}\n`);
+    signs = { ...signs, lastEventMs: run.context.now().getTime() };
     if (event.type === "session") record(run, { ...event, type: "agent_session", agent, session: event.id });
     if (event.type === "usage") {
       usage = { tokens: event.tokens, costUsd: event.costUsd };
@@ -209,17 +209,25 @@ async function watch(run: Run, request: AgentRequest): Promise<Seen> {
       });
     }
     if (event.type === "usage")
-      run.progress({ type: "agent_usage", agent, tokens: event.tokens, cost_usd: event.costUsd });
-    else if (event.type !== "message") run.progress({ ...event, agent, type: `agent_${event.type}` });
+      run.context.progress({ type: "agent_usage", agent, tokens: event.tokens, cost_usd: event.costUsd });
+    else if (event.type !== "message") run.context.progress({ ...event, agent, type: `agent_${event.type}` });
     check();
   };
   check();
+  const stopped = (): Seen => ({
+    outcome: "stopped",
+    text: "",
+    usage,
+    tools: [...tools],
+    ms: run.context.now().getTime() - startedMs,
+  });
+  // Halted before it began: nothing is started that would only be stopped.
+  if (run.halt.signal.aborted) return stopped();
   try {
     const outcome = await run.runner.run(request, onEvent);
-    return { ...outcome, usage, tools: [...tools], ms: run.now().getTime() - startedMs };
+    return { ...outcome, usage, tools: [...tools], ms: run.context.now().getTime() - startedMs };
   } catch (error) {
-    if (run.halt.signal.aborted)
-      return { outcome: "stopped", text: "", usage, tools: [...tools], ms: run.now().getTime() - startedMs };
+    if (run.halt.signal.aborted) return stopped();
     throw error;
   } finally {
     clearTimeout(timer);
@@ -235,7 +243,9 @@ interface Finish {
 
 /** Looks at what is left in the slot, keeps it, and judges it. A stopped agent's half-done work is nobody's result. */
 function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen, git }: Finish): AgentEnd {
-  const stopped = seen.outcome === "stopped" || run.halt.signal.aborted;
+  const stopped = run.halt.signal.aborted;
+  // Only the run stops an agent. One that was stopped by anything else has failed, or it would be started for ever.
+  const outcome = stopped ? "stopped" : seen.outcome === "stopped" ? "failed" : seen.outcome;
   const text = run.secrets.scrub(seen.text);
   writeFileSync(join(run.folder.agents, agent, "report.md"), text, { mode: 0o600 });
   const changes = stopped ? [] : run.slots.changes(slot);
@@ -249,9 +259,9 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen,
     linkTarget: (change) => readlinkSync(path(change)),
     leaks: (change) => run.secrets.leaks(readFileSync(path(change))),
     git: stopped ? { before: null, after: null } : git,
-    outcome: stopped ? "stopped" : seen.outcome,
+    outcome,
     text: stopped ? "stopped" : text,
-    ...(seen.error === undefined ? {} : { error: run.secrets.scrub(seen.error) }),
+    error: run.secrets.scrub(seen.error ?? (seen.outcome === "stopped" ? "it was stopped from outside" : "")),
   });
   // What breaks a rule is not kept: it may hold a secret, and nobody will merge it.
   const kept = problems.length === 0 && role.mayEdit ? changes : [];
@@ -260,7 +270,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen,
   return {
     agent,
     task: task.id,
-    outcome: stopped ? "stopped" : seen.outcome,
+    outcome,
     text: text.slice(0, 20_000),
     ms: seen.ms,
     usage: seen.usage,
@@ -270,6 +280,6 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, seen,
     reported: existsSync(join(run.project.layout.artifacts, reportFile(agent))),
     decisions: report.decisions,
     issues: [...report.issues, ...notes],
-    verdicts: task.kind === "review" || task.kind === "verify" ? report.verdicts : [],
+    judgements: task.kind === "review" || task.kind === "verify" ? report.judgements : [],
   };
 }

@@ -1,5 +1,5 @@
 // What stops a run that agents would not stop themselves. Pure: spending and signs of life in, a reason or null out.
-import type { Budget } from "../record/budget.js";
+import type { Budget } from "../../schema/run.js";
 
 export interface Spent {
   /** Time with the run going, pauses aside. */

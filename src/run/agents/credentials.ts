@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { handOut, openVault, readAgeIdentityFile, scrubber, variablesOf } from "../../vault/index.js";
-import { NO_SECRETS, type RunSecrets } from "../engine/run.js";
+import { NO_SECRETS, type RunSecrets } from "../run.js";
 
 export interface OpenSecrets {
   readonly request: string;

@@ -1,6 +1,7 @@
 // A driver, as the engine sees it: events in our words, one promise for the whole session.
 import { createHash } from "node:crypto";
 import type { Driver, DriverEvent, McpServer, Probe, SessionEnd, Usage } from "../../drivers/index.js";
+import { deniedNexusTools, LEAD } from "../../schema/roles.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
 
 export interface DriverRunnerInput {
@@ -66,17 +67,10 @@ function server({ tools, env }: DriverRunnerInput, request: AgentRequest): McpSe
   return { name: SERVER, ...tools, env: { ...defined(nexus), ...(env.PATH === undefined ? {} : { PATH: env.PATH }) } };
 }
 
-const TOOL_CLASSES: Readonly<Record<string, readonly string[]>> = {
-  nexus_task_creation: ["nx_task_add"],
-  nexus_task_state_transition: ["nx_task_update", "nx_task_close"],
-  nexus_task_metadata_modification: ["nx_task_update", "nx_task_close"],
-};
-
-/** In a run only the harness moves tasks and closes cycles; the server refuses the rest by role. */
+/** Kept from the agent by its program's own settings; the server refuses them too. */
 function deniedTools({ blocked, role }: AgentRequest): string[] {
-  const denied = new Set(role === "lead" ? ["nx_task_close"] : ["nx_task_close", "nx_plan_start"]);
-  for (const name of blocked) for (const tool of TOOL_CLASSES[name] ?? []) denied.add(tool);
-  return [...denied].map((tool) => `${SERVER}.${tool}`);
+  const standing = role === "lead" ? LEAD : { kind: "role" as const, roles: [role], blocked };
+  return deniedNexusTools(standing, "run").map((tool) => `${SERVER}.nx_${tool}`);
 }
 
 function translated(event: DriverEvent): AgentEvent[] {

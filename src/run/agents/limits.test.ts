@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readConstraints, violations } from "../plan/constraints.js";
-import { DEFAULT_BUDGET, parseBudget } from "../record/budget.js";
 import { agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
+import { DEFAULT_BUDGET, parseBudget } from "./budget.js";
 
 describe("budget", () => {
   it("reads time, tokens and cost", () => {

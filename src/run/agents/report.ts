@@ -1,11 +1,11 @@
 // What an agent says at its end, read for the parts the harness records. Agents write prose; three shapes are picked
 // out of it, and everything they claim stays marked as said or judged, never as proven.
-import type { Verdict } from "../record/run-state.js";
+import type { ItemJudgement } from "../../schema/journal.js";
 
 export interface AgentReport {
   readonly decisions: readonly { readonly decision: string; readonly reason?: string }[];
   readonly issues: readonly string[];
-  readonly verdicts: readonly Verdict[];
+  readonly judgements: readonly ItemJudgement[];
 }
 
 const LIMIT = 200;
@@ -14,17 +14,17 @@ const LINE_LIMIT = 500;
 export function readReport(text: string, checklist: readonly string[]): AgentReport {
   const decisions: { decision: string; reason?: string }[] = [];
   const issues: string[] = [];
-  const verdicts = new Map<string, Verdict>();
+  const judgements = new Map<string, ItemJudgement>();
   for (const raw of text.split("\n")) {
     const line = raw.trim().replace(/^[-*]\s+/, "");
     const decision = /^DECISION:\s*(.+)$/i.exec(line)?.[1];
     const issue = /^ISSUE:\s*(.+)$/i.exec(line)?.[1];
     if (decision !== undefined && decisions.length < LIMIT) decisions.push(splitReason(cut(decision)));
     if (issue !== undefined && issues.length < LIMIT) issues.push(cut(issue));
-    const verdict = readVerdict(line, checklist);
-    if (verdict !== null) verdicts.set(verdict.item, verdict);
+    const judgement = readJudgement(line, checklist);
+    if (judgement !== null) judgements.set(judgement.item, judgement);
   }
-  return { decisions, issues, verdicts: [...verdicts.values()] };
+  return { decisions, issues, judgements: [...judgements.values()] };
 }
 
 function splitReason(text: string): { decision: string; reason?: string } {
@@ -35,16 +35,16 @@ function splitReason(text: string): { decision: string; reason?: string } {
 const cut = (text: string) => (text.length > LINE_LIMIT ? `${text.slice(0, LINE_LIMIT)}…` : text);
 
 /** `[passed] 2: evidence` or `PASSED: <the item>: evidence`; only items that are on the list count. */
-function readVerdict(line: string, checklist: readonly string[]): Verdict | null {
+function readJudgement(line: string, checklist: readonly string[]): ItemJudgement | null {
   const found = /^\[?(passed|failed|unknown)\]?[:\s]+(.+)$/i.exec(line);
   if (found === null) return null;
-  const status = found[1]!.toLowerCase() as Verdict["status"];
+  const status = found[1]!.toLowerCase() as ItemJudgement["status"];
   const rest = found[2]!;
   const number = /^#?(\d+)[.:)]?\s*(.*)$/.exec(rest);
   const item = number === null ? checklist.find((entry) => rest.startsWith(entry)) : checklist[Number(number[1]) - 1];
   if (item === undefined) return null;
   const note = (number === null ? rest.slice(item.length) : number[2]!).replace(/^[\s:,;–—-]+/, "");
-  // A verdict without evidence is an opinion about nothing.
+  // A judgement without evidence is an opinion about nothing.
   if (note === "") return { item, status: "unknown", note: "no evidence was given" };
   return { item, status, note: cut(note) };
 }

@@ -2,47 +2,39 @@
 // more try, like any task, and then it is for a person to say.
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { type AcceptanceReport, runAcceptance } from "../../acceptance/index.js";
+import { runAcceptance } from "../../acceptance/index.js";
 import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import type { Delivery } from "../../schema/delivery.js";
-import { type Run, record } from "../engine/run.js";
-import { baseDigest, putBack } from "../engine/workspace.js";
-import type { RunTask } from "../plan/plan.js";
+import { AcceptedReport } from "../../schema/journal.js";
+import type { RunTask } from "../../schema/run.js";
+import { baseDigest, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
+import { type Run, record } from "../run.js";
 
-/** A report without the captured output, which is kept in log files. */
-export type Accepted = Omit<AcceptanceReport, "results"> & {
-  readonly results: readonly (CriterionResult & { readonly type: string })[];
-};
-type CriterionResult = NonNullable<NonNullable<Delivery["acceptance_results"]>["criteria"]>[number];
-
-export async function acceptRun(run: Run): Promise<Accepted> {
+/** Runs it and records what it came to. */
+export async function acceptRun(run: Run): Promise<AcceptedReport> {
   assertUntouched(run);
   const attempt = (run.state.accepted?.attempt ?? 0) + 1;
   const logs = join(run.folder.logs, "acceptance");
   rmSync(logs, { recursive: true, force: true });
   mkdirSync(logs, { recursive: true });
-  run.progress({ type: "acceptance_started", attempt, message: "the harness runs the acceptance itself" });
+  run.context.progress({ type: "acceptance_started", attempt, message: "the harness runs the acceptance itself" });
   const report = await runAcceptance({
     request: run.folder.request,
     base: run.folder.base,
     manifest: run.manifest,
     result: run.folder.main,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
-    env: run.env,
+    env: run.context.env,
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
     logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },
     signal: run.halt.signal,
-    onProgress: (event) => run.progress({ ...event, type: `acceptance_${event.type}` }),
+    onProgress: (event) => run.context.progress({ ...event, type: `acceptance_${event.type}` }),
   });
-  const accepted: Accepted = {
-    ...report,
-    results: report.results.map(({ output: _, ...rest }) => rest as Accepted["results"][number]),
-  };
-  record(run, { type: "accepted", attempt, versions: run.state.versions.length, results: accepted });
-  run.progress({
+  const accepted = AcceptedReport.parse(report);
+  record(run, { type: "accepted", attempt, versions: run.state.versions.length, report: accepted });
+  run.context.progress({
     type: "acceptance_finished",
     attempt,
     verdict: report.verdict,
@@ -73,11 +65,8 @@ function assertUntouched(run: Run): void {
   });
 }
 
-export const acceptedReport = (run: Pick<Run, "state">): Accepted | null =>
-  (run.state.accepted?.results as Accepted | undefined) ?? null;
-
 /** Adds the task that repairs what the acceptance found; false when it was tried before or nobody may edit. */
-export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
+export async function addRepair(run: Run, report: AcceptedReport): Promise<boolean> {
   const tasks = [...run.state.tasks.values()];
   if (tasks.some(({ task }) => task.kind === "repair")) return false;
   const problems = report.results
@@ -95,7 +84,7 @@ export async function addRepair(run: Run, report: Accepted): Promise<boolean> {
   record(run, { type: "task_added", task });
   // It starts as a failed task, so that the diagnosis comes before the try.
   record(run, { type: "task_failed", task: task.id, problems });
-  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.context.now());
   return true;
 }
 
@@ -113,7 +102,7 @@ export async function addReview(run: Run): Promise<boolean> {
     kind: "review",
   };
   record(run, { type: "task_added", task });
-  await mirrorTasks(run.project, run.state.plan!, run.state, run.now());
+  await mirrorTasks(run.project, run.state.plan!, run.state, run.context.now());
   return true;
 }
 

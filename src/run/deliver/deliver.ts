@@ -6,12 +6,11 @@ import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
 import type { Delivery } from "../../schema/delivery.js";
+import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Leak } from "../../vault/index.js";
-import { type Run, record } from "../engine/run.js";
 import { readJournal } from "../record/journal.js";
-import type { JournalEvent } from "../record/run-state.js";
-import type { Accepted } from "./accept-run.js";
+import { type Run, record } from "../run.js";
 import { deliveryResult } from "./delivery-result.js";
 
 export interface Delivered {
@@ -20,7 +19,7 @@ export interface Delivered {
   readonly result: Delivery;
 }
 
-export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> {
+export async function deliver(run: Run, accepted: AcceptedReport): Promise<Delivered> {
   const { folder, manifest, state, runner } = run;
   const result = deliveryResult({
     run: folder.id,
@@ -29,7 +28,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
     accepted,
     agent: runner.about,
     model: run.options.model,
-    now: run.now(),
+    now: run.context.now(),
     isOwnTest: run.isOwnTest,
   });
   const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
@@ -40,7 +39,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
   writeLogs(run);
   const clean = withLeaks(scrubbed, await leaksIn(folder.delivery));
   writeFileSync(join(folder.delivery, "delivery/result.json"), `${JSON.stringify(clean, null, 2)}\n`);
-  writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.now()));
+  writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.context.now()));
   mkdirSync(dirname(run.options.output), { recursive: true });
   const packed = await packFolder(folder.delivery, {
     output: run.options.output,
@@ -48,7 +47,7 @@ export async function deliver(run: Run, accepted: Accepted): Promise<Delivered> 
     signal: run.halt.signal,
   });
   await assertSound(packed.path);
-  const ms = run.now().getTime() - run.since;
+  const ms = run.context.now().getTime() - run.since;
   record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
   return { path: packed.path, hash: packed.hash, result: clean };
 }
@@ -92,11 +91,11 @@ function writeLogs(run: Run): void {
   }
 }
 
-function logLine({ at, type, ...rest }: JournalEvent): string {
+function logLine({ at, type, ...rest }: JournalRecord): string {
   const short = JSON.stringify(rest, (key, value: unknown) => {
     // File contents are in the artifacts; the log names paths.
     if (key === "changes" && Array.isArray(value)) return value.map(({ kind, path }) => `${kind} ${path}`);
-    if (key === "results" || key === "plan") return undefined;
+    if (key === "report" || key === "plan") return undefined;
     return value;
   });
   return `${at} ${type} ${short.length > 4_000 ? `${short.slice(0, 4_000)}…` : short}`;

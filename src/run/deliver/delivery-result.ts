@@ -2,15 +2,15 @@
 import { createHash } from "node:crypto";
 import { artifactPath } from "../../acceptance/index.js";
 import type { Delivery } from "../../schema/delivery.js";
+import type { AcceptedReport, ItemJudgement } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
-import type { RunState, Verdict } from "../record/run-state.js";
-import type { Accepted } from "./accept-run.js";
+import type { RunState } from "../record/run-state.js";
 
 export interface ResultInput {
   readonly run: string;
   readonly manifest: Manifest;
   readonly state: RunState;
-  readonly accepted: Accepted;
+  readonly accepted: AcceptedReport;
   readonly agent: { readonly name: string; readonly version?: string };
   readonly model: string | undefined;
   readonly now: Date;
@@ -76,19 +76,19 @@ type Checklist = NonNullable<NonNullable<Delivery["acceptance_results"]>["checkl
 
 /** A reviewer's word is a judgement; without one an item is open. */
 function checklistResults({ acceptance }: Manifest, state: RunState): Checklist {
-  const verdicts = new Map<string, Verdict>();
+  const judgements = new Map<string, ItemJudgement>();
   for (const { end } of state.agents.values())
-    for (const verdict of end?.verdicts ?? []) verdicts.set(verdict.item, verdict);
+    for (const judgement of end?.judgements ?? []) judgements.set(judgement.item, judgement);
   return (acceptance?.checklist ?? []).map((item) => {
-    const verdict = verdicts.get(item);
-    if (verdict === undefined) return { item, status: "unknown" as const, note: "nobody judged it" };
-    const { status, note } = verdict;
+    const judgement = judgements.get(item);
+    if (judgement === undefined) return { item, status: "unknown" as const, note: "nobody judged it" };
+    const { status, note } = judgement;
     return { item, status, evidence: "judged" as const, ...(note === undefined ? {} : { note }) };
   });
 }
 
 /** completed is only what is backed: every task done, every criterion passed when the harness ran it, every item judged. */
-function statusOf(state: RunState, accepted: Accepted, checklist: Checklist): Delivery["status"] {
+function statusOf(state: RunState, accepted: AcceptedReport, checklist: Checklist): Delivery["status"] {
   const tasks = [...state.tasks.values()];
   const done = tasks.every(({ status }) => status === "completed");
   const judged = checklist.every(({ status }) => status === "passed");
@@ -109,7 +109,7 @@ function saysNo(state: RunState): boolean {
   });
 }
 
-function percentage({ results, counts }: Accepted): { completion_percentage?: number } {
+function percentage({ results, counts }: AcceptedReport): { completion_percentage?: number } {
   const meaningful = results.filter(({ proves_nothing }) => proves_nothing !== true).length;
   if (results.length === 0) return {};
   return { completion_percentage: meaningful === 0 ? 0 : Math.round((counts.proven / meaningful) * 100) };
@@ -170,7 +170,7 @@ export function strategy(state: RunState): "parallel" | "incremental" | "one-sho
   return [...state.tasks.values()].filter(({ task }) => task.kind === "work").length > 1 ? "incremental" : "one-shot";
 }
 
-function complexity(state: RunState, { changes }: Accepted): "low" | "medium" | "high" {
+function complexity(state: RunState, { changes }: AcceptedReport): "low" | "medium" | "high" {
   const lines = changes.reduce((sum, { diffLines }) => sum + diffLines, 0);
   const failures = [...state.tasks.values()].reduce((sum, task) => sum + task.failures, 0);
   if (state.tasks.size > 12 || lines > 1_000 || failures > 3) return "high";

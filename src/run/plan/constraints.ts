@@ -3,7 +3,7 @@
 // would either stop honest work or give false comfort.
 
 import type { Change } from "../../trees/tree.js";
-import { pathAllowed } from "./schedule.js";
+import { pathAllowed } from "./paths.js";
 
 export interface PathRule {
   /** only: changes stay within the paths; never: they stay out of them. */

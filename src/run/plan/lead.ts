@@ -1,17 +1,11 @@
 // A Lead session that plans: nx-plan as its role, the request's context in tiers, and the tools to write the plan with.
+
+import type { RunPlan, RunTask } from "../../schema/run.js";
 import { planFile, tasksFile } from "../../state/index.js";
 import { runAgent } from "../agents/attempt.js";
-import { type Run, record } from "../engine/run.js";
-import {
-  defaultPlan,
-  listInText,
-  type PlanFacts,
-  planProblems,
-  type RunPlan,
-  type RunTask,
-  withFinalCheck,
-} from "./plan.js";
-import { leadPrompt } from "./prompts.js";
+import { leadPrompt } from "../agents/prompts.js";
+import { type Run, record } from "../run.js";
+import { defaultPlan, listInText, type PlanFacts, planProblems, withFinalCheck } from "./plan.js";
 
 const LEAD_TASK: RunTask = { id: 0, title: "Plan the request", context: "", deps: [], owner: "lead", kind: "work" };
 
@@ -28,8 +22,8 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
     prompt: (fence) =>
       leadPrompt({
         fence,
-        data: run.context.loaded,
-        more: run.context.more,
+        data: run.briefing.loaded,
+        more: run.briefing.more,
         constraints: run.constraints.all,
         strategy: run.manifest.harness?.execution_strategy,
         criteria,
@@ -40,7 +34,7 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
   const plan = writtenPlan(run, facts);
   if (typeof plan !== "string") return plan;
   record(run, { type: "issue", message: `the Lead's plan is not used: ${plan}` });
-  run.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
+  run.context.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
   return defaultPlan(facts);
 }
 

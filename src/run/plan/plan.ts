@@ -1,67 +1,7 @@
 // What will be done, by whom and in which order, before anything is started. Pure: text and values in, a plan out.
-import { z } from "zod";
 import { NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
-
-export const TASK_KINDS = ["work", "verify", "review", "merge", "repair"] as const;
-export type TaskKind = (typeof TASK_KINDS)[number];
-export const REUSE_POLICIES = ["fresh", "resume_if_same_artifact", "resume"] as const;
-
-const PlannedTask = z.looseObject({
-  id: z.int().positive().optional(),
-  title: z.string().min(1),
-  context: z.string().min(1).optional(),
-  approach: z.string().optional(),
-  acceptance: z.string().optional(),
-  risk: z.string().optional(),
-  deps: z.array(z.int().positive()).default([]),
-  owner: z.string().min(1).default("engineer"),
-  owner_reuse_policy: z.enum(REUSE_POLICIES).optional(),
-  plan_issue: z.int().positive().optional(),
-  kind: z.enum(TASK_KINDS).optional(),
-  files: z.array(z.string().min(1)).optional().describe("the only paths this task may change"),
-  criteria: z
-    .union([z.literal("all"), z.array(z.string())])
-    .optional()
-    .describe("criteria that must hold after this task"),
-});
-
-/** A plan written by a person (`--plan`) or carried by a request (`extensions.nexus.plan`, `plan.json` in context/). */
-export const PlanFile = z.looseObject({
-  goal: z.string().optional(),
-  decisions: z.array(z.string()).default([]),
-  issues: z.array(z.looseObject({ title: z.string().min(1), decision: z.string().optional() })).default([]),
-  tasks: z.array(PlannedTask).min(1),
-});
-export type PlanFile = z.infer<typeof PlanFile>;
-
-export interface RunTask {
-  readonly id: number;
-  readonly title: string;
-  readonly context: string;
-  readonly approach?: string;
-  readonly acceptance?: string;
-  readonly risk?: string;
-  readonly deps: readonly number[];
-  readonly owner: string;
-  readonly owner_reuse_policy?: (typeof REUSE_POLICIES)[number];
-  readonly plan_issue?: number;
-  readonly kind: TaskKind;
-  /** The only paths the task may change; absent means it is not known, so it is never run beside another writer. */
-  readonly files?: readonly string[];
-  /** Criteria the harness runs before the task counts as done. */
-  readonly criteria?: "all" | readonly string[];
-}
-
-export type PlanSource = "file" | "request" | "default" | "lead";
-
-export interface RunPlan {
-  readonly source: PlanSource;
-  readonly goal: string;
-  readonly decisions: readonly string[];
-  readonly issues: readonly { readonly title: string; readonly decision?: string }[];
-  readonly tasks: readonly RunTask[];
-}
+import { PlanFile, type PlanSource, type RunPlan, type RunTask } from "../../schema/run.js";
 
 export interface PlanFacts {
   readonly manifest: Manifest;
@@ -178,16 +118,24 @@ function checked(plan: RunPlan, { roles }: PlanFacts): RunPlan {
   return plan;
 }
 
-/** Everything that would make a plan hang or fail before its first agent: unknown roles, ids twice, circles. */
+/** Everything that would make a plan hang or fail before its first agent. */
 export function planProblems(tasks: readonly RunTask[], roles: ReadonlySet<string>): string[] {
+  const strangers = tasks.filter(({ owner }) => !roles.has(owner));
+  return [
+    ...strangers.map(({ id, owner }) => `task ${id} is owned by "${owner}", which is not a role`),
+    ...orderProblems(tasks),
+  ];
+}
+
+/** Why tasks could never all be started: ids twice, deps that do not exist, circles. */
+export function orderProblems(tasks: readonly RunTask[]): string[] {
   const problems: string[] = [];
   const ids = new Set<number>();
   for (const { id } of tasks) {
     if (ids.has(id)) problems.push(`task ${id} appears twice`);
     ids.add(id);
   }
-  for (const { id, owner, deps } of tasks) {
-    if (!roles.has(owner)) problems.push(`task ${id} is owned by "${owner}", which is not a role`);
+  for (const { id, deps } of tasks) {
     for (const dep of deps) if (!ids.has(dep)) problems.push(`task ${id} waits for task ${dep}, which does not exist`);
   }
   const stuck = circles(tasks);

@@ -1,14 +1,28 @@
 // What happened in a run, one line each, on disk before the next thing happens. The journal is the truth about a run:
 // everything else in its folder can be rebuilt from it, and a killed run goes on from its last line.
-import { closeSync, fdatasyncSync, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
-import { NutError } from "../../errors.js";
-import type { JournalEvent } from "./run-state.js";
+import {
+  closeSync,
+  existsSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  readSync,
+  writeSync,
+} from "node:fs";
+import { atomicWrite } from "../../files/index.js";
+import { JournalRecord } from "../../schema/journal.js";
+import { RUN_VERSION } from "../../schema/run.js";
+import { JournalReader, lineOf } from "./journal-reader.js";
+import { misplaced } from "./record-order.js";
+import { applyRecord, emptyState, type RunState } from "./run-state.js";
 
 /**
  * Steps that come out the same when they are done again from the records before them; they reach the disk with the next
  * record that does not. The journal stays a prefix of what happened, so nothing can be there out of order.
  */
-const REPEATABLE: ReadonlySet<JournalEvent["type"]> = new Set<JournalEvent["type"]>([
+const REPEATABLE: ReadonlySet<JournalRecord["type"]> = new Set<JournalRecord["type"]>([
   "created",
   "opened",
   "agent_started",
@@ -22,47 +36,109 @@ const REPEATABLE: ReadonlySet<JournalEvent["type"]> = new Set<JournalEvent["type
   "checkpoint",
 ]);
 
+/** The journal open for writing. Whoever opens it holds the run's lock. */
 export class Journal {
   readonly #file: number;
-  readonly path: string;
+  #sum: string;
+  /** The run as everything in the journal tells it. */
+  readonly state: RunState;
 
+  /** Throws RUN_DAMAGED or RUN_NEWER, and then nothing was written. */
   constructor(path: string) {
-    this.path = path;
+    const { records, reader, whole } = readWhole(path);
+    this.state = reader.state;
+    this.#sum = reader.sum;
+    const old = records.length > 0 && reader.version < RUN_VERSION;
+    const length = old ? this.#rewrite(path, records) : whole;
     this.#file = openSync(path, "a+", 0o600);
-    const { whole } = readWhole(path);
     // A line cut by a crash was never acknowledged to anyone; what follows must start on a line of its own.
-    ftruncateSync(this.#file, whole);
+    ftruncateSync(this.#file, length);
   }
 
-  /** A killed process loses nothing; a power cut nothing that somebody paid or answered for. */
-  append(event: JournalEvent): void {
-    const line = Buffer.from(`${JSON.stringify(event)}\n`, "utf8");
-    for (let at = 0; at < line.length; ) at += writeSync(this.#file, line, at);
-    if (!REPEATABLE.has(event.type)) fdatasyncSync(this.#file);
+  /**
+   * Writes a record, then folds it into the state. A killed process loses nothing; a power cut nothing that somebody paid
+   * or answered for.
+   */
+  append(record: JournalRecord): void {
+    // What could not be read again must not get in.
+    const { line, sum } = lineOf(JournalRecord.parse(record), this.#sum);
+    const wrong = misplaced(this.state, record);
+    if (wrong !== null) throw new Error(`${record.type} cannot be recorded now: ${wrong}`);
+    const bytes = Buffer.from(line, "utf8");
+    for (let at = 0; at < bytes.length; ) at += writeSync(this.#file, bytes, at);
+    this.#sum = sum;
+    if (!REPEATABLE.has(record.type)) fdatasyncSync(this.#file);
+    applyRecord(this.state, record);
   }
 
   close(): void {
     closeSync(this.#file);
   }
+
+  /** One file holds lines of one version only. */
+  #rewrite(path: string, records: readonly JournalRecord[]): number {
+    let text = "";
+    for (const record of records) {
+      const { line, sum } = lineOf(record, this.#sum);
+      text += line;
+      this.#sum = sum;
+    }
+    atomicWrite(path, text, { mode: 0o600 });
+    return Buffer.byteLength(text);
+  }
 }
 
-/** Every event so far; a last line without its end is not one. */
-export function readJournal(path: string): JournalEvent[] {
-  const { text } = readWhole(path);
-  return text
-    .split("\n")
-    .filter((line) => line !== "")
-    .map((line, index) => {
-      try {
-        return JSON.parse(line) as JournalEvent;
-      } catch {
-        throw new NutError("RUN_DAMAGED", `${path}: line ${index + 1} cannot be read`, { data: { path } });
-      }
-    });
+/** Every record so far. Throws RUN_DAMAGED or RUN_NEWER. */
+export function readJournal(path: string): readonly JournalRecord[] {
+  return readWhole(path).records;
 }
 
-function readWhole(path: string): { text: string; whole: number } {
-  const bytes = readFileSync(path);
+/** Nothing yet is an empty journal; a last line without its end is no line. */
+function readWhole(path: string) {
+  const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   const whole = bytes.lastIndexOf(0x0a) + 1;
-  return { text: bytes.subarray(0, whole).toString("utf8"), whole };
+  const reader = new JournalReader(path);
+  return { records: linesIn(bytes.subarray(0, whole)).map((line) => reader.read(line)), reader, whole };
+}
+
+const linesIn = (bytes: Buffer): string[] => bytes.toString("utf8").split("\n").slice(0, -1);
+
+/** A journal somebody else writes: each look reads what was added since the last. */
+export class JournalFollower {
+  readonly #path: string;
+  #reader: JournalReader;
+  #read = 0;
+  #inode = 0;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#reader = new JournalReader(path);
+  }
+
+  /** Throws RUN_DAMAGED or RUN_NEWER. */
+  look(): RunState {
+    if (!existsSync(this.#path)) return emptyState();
+    const file = openSync(this.#path, "r");
+    try {
+      const { ino, size } = fstatSync(file);
+      if (ino !== this.#inode || size < this.#read) this.#startOver(ino);
+      const buffer = Buffer.alloc(size - this.#read);
+      const bytes = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, this.#read));
+      const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
+      this.#read += whole.length;
+      for (const line of linesIn(whole)) this.#reader.read(line);
+    } catch (error) {
+      this.#startOver(0);
+      throw error;
+    } finally {
+      closeSync(file);
+    }
+    return this.#reader.state;
+  }
+
+  #startOver(inode: number): void {
+    this.#reader = new JournalReader(this.#path);
+    this.#read = 0;
+    this.#inode = inode;
+  }
 }

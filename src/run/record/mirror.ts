@@ -3,6 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Cycle } from "../../schema/history.js";
+import type { RunPlan, RunTask } from "../../schema/run.js";
 import {
   closeCycle,
   cycleIdentity,
@@ -15,7 +16,6 @@ import {
   tasksFile,
   updateTask,
 } from "../../state/index.js";
-import type { RunPlan, RunTask } from "../plan/plan.js";
 import type { RunState } from "./run-state.js";
 
 const LINK = "every task of the run";

@@ -1,24 +1,46 @@
-import type { Budget } from "./budget.js";
+// `run.json`: what a run was started with.
+import { readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { NutError, shellWord } from "../../errors.js";
+import { atomicWrite } from "../../files/index.js";
+import { RUN_MIGRATIONS } from "../../schema/old/run.js";
+import { RUN_VERSION, RunOptions } from "../../schema/run.js";
+import type { RunFolder } from "./folder.js";
+import { versionOf } from "./version.js";
 
-/** What a run was started with; written once, so that going on needs no flags. */
-export interface RunOptions {
-  readonly id: string;
-  readonly created_at: string;
-  readonly title: string;
-  readonly request_id: string;
-  /** Absolute path of the bundle or folder it came from. */
-  readonly request: string;
-  readonly driver: string;
-  readonly command?: string;
-  readonly model?: string;
-  readonly repo?: string;
-  readonly plan?: string;
-  readonly jobs?: number;
-  readonly budget: Budget;
-  readonly review_plan: boolean;
-  readonly yes: boolean;
-  /** Work on a request that its own check calls incomplete. */
-  readonly force: boolean;
-  readonly output: string;
-  readonly identity?: readonly string[];
+export function writeOptions({ options: path }: Pick<RunFolder, "options">, options: RunOptions): void {
+  const file = RunOptions.parse({ version: RUN_VERSION, ...options });
+  atomicWrite(path, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
+}
+
+/** Throws RUN_DAMAGED or RUN_NEWER. */
+export function readOptions({ options: path }: Pick<RunFolder, "options">): RunOptions {
+  let fields = readFields(path);
+  const version = versionOf(fields.version, path, (why) => damaged(path, why));
+  for (const { options } of RUN_MIGRATIONS.slice(version - 1)) fields = options(fields);
+  const parsed = RunOptions.safeParse(fields);
+  if (!parsed.success) throw damaged(path, `"${parsed.error.issues[0]!.path.join(".")}" is missing or wrong`);
+  const { version: _, ...options } = parsed.data;
+  return options;
+}
+
+function readFields(path: string): Readonly<Record<string, unknown>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) throw damaged(path, "it is not JSON");
+    throw error;
+  }
+  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw damaged(path, "it does not say what the run was started with");
+}
+
+/** The run cannot go on without it; the tree it worked on is still there. */
+function damaged(path: string, why: string): NutError {
+  const work = join(dirname(path), "work");
+  return new NutError("RUN_DAMAGED", `${path} is damaged: ${why}`, {
+    hint: `cp -R ${shellWord(work)} saved-work keeps what was done; start afresh with: nexus run <request>`,
+    data: { path, work },
+  });
 }

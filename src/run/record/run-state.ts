@@ -1,92 +1,8 @@
-// The state of a run as its journal tells it. Pure: fold the events, get the state; the engine never keeps its own.
+// The state of a run as its journal tells it. Pure: fold the records, get the state; the engine never keeps its own.
 
+import type { AcceptedReport, AgentEnd, AgentStart, JournalRecord } from "../../schema/journal.js";
+import type { RunPlan, RunTask } from "../../schema/run.js";
 import type { Change } from "../../trees/tree.js";
-import type { RunPlan, RunTask } from "../plan/plan.js";
-
-export interface Usage {
-  readonly tokens: number;
-  readonly costUsd: number;
-}
-
-export interface AgentStart {
-  readonly agent: string;
-  readonly task: number;
-  readonly role: string;
-  readonly purpose: "work" | "diagnose" | "plan";
-  readonly mode: "fresh" | "resume";
-  /** Why this session is new or an old one continued. */
-  readonly reason: string;
-  /** The session that is continued. */
-  readonly session?: string;
-  /** Version of the main tree it started from. */
-  readonly base: number;
-  readonly slot: string;
-}
-
-export interface AgentEnd {
-  readonly agent: string;
-  readonly task: number;
-  readonly outcome: "done" | "failed" | "stopped";
-  readonly text: string;
-  readonly ms: number;
-  readonly usage: Usage;
-  /** What it left behind, kept in the run's objects. */
-  readonly changes: readonly Change[];
-  /** What is wrong with it, before any test is run. */
-  readonly problems: readonly string[];
-  readonly tools: readonly string[];
-  readonly reported: boolean;
-  readonly decisions: readonly { readonly decision: string; readonly reason?: string }[];
-  readonly issues: readonly string[];
-  readonly verdicts: readonly Verdict[];
-}
-
-/** A checklist item as a reviewer judged it. */
-export interface Verdict {
-  readonly item: string;
-  readonly status: "passed" | "failed" | "unknown";
-  readonly note?: string;
-}
-
-export type Answer = "retry" | "skip" | "deliver";
-
-export type JournalEvent = { readonly at: string } & (
-  | { readonly type: "created"; readonly run: string }
-  | { readonly type: "opened"; readonly digest: string; readonly base: string }
-  | { readonly type: "planned"; readonly plan: RunPlan }
-  | { readonly type: "reviewed" }
-  | ({ readonly type: "agent_started" } & AgentStart)
-  | { readonly type: "agent_session"; readonly agent: string; readonly session: string; readonly model?: string }
-  | ({ readonly type: "agent_ended" } & AgentEnd)
-  | { readonly type: "task_added"; readonly task: RunTask; readonly for?: number }
-  | { readonly type: "merging"; readonly task: number; readonly agent: string; readonly changes: readonly Change[] }
-  | { readonly type: "merged"; readonly task: number; readonly agent: string }
-  | { readonly type: "task_completed"; readonly task: number; readonly evidence: string }
-  | { readonly type: "task_failed"; readonly task: number; readonly problems: readonly string[] }
-  | { readonly type: "diagnosed"; readonly task: number; readonly role: string; readonly text: string }
-  | { readonly type: "asked"; readonly task: number; readonly question: string }
-  | { readonly type: "answered"; readonly task: number; readonly answer: Answer; readonly text?: string }
-  | { readonly type: "issue"; readonly message: string; readonly task?: number }
-  | { readonly type: "checkpoint"; readonly task: number; readonly path: string; readonly description: string }
-  | { readonly type: "credential_used"; readonly name: string; readonly purpose: string; readonly agent: string }
-  | {
-      readonly type: "paused";
-      readonly reason: string;
-      readonly message: string;
-      readonly hint: string;
-      readonly ms: number;
-    }
-  | { readonly type: "continued" }
-  | { readonly type: "accepted"; readonly attempt: number; readonly versions: number; readonly results: unknown }
-  | {
-      readonly type: "delivered";
-      readonly path: string;
-      readonly hash: string;
-      readonly status: string;
-      readonly ms: number;
-    }
-  | { readonly type: "closed" }
-);
 
 export interface TaskState {
   readonly task: RunTask;
@@ -131,13 +47,12 @@ export interface RunState {
   requestDigest: string | null;
   baseDigest: string | null;
   /** The latest acceptance, and how many changes the tree held then. */
-  accepted: { readonly attempt: number; readonly versions: number; readonly results: unknown } | null;
+  accepted: { readonly attempt: number; readonly versions: number; readonly report: AcceptedReport } | null;
   delivered: { readonly path: string; readonly hash: string; readonly status: string } | null;
   closed: boolean;
   paused: { readonly reason: string; readonly message: string; readonly hint: string } | null;
   spent: { ms: number; tokens: number; costUsd: number };
   createdAt: string;
-  endedAt: string;
 }
 
 export function emptyState(): RunState {
@@ -161,33 +76,31 @@ export function emptyState(): RunState {
     paused: null,
     spent: { ms: 0, tokens: 0, costUsd: 0 },
     createdAt: "",
-    endedAt: "",
   };
 }
 
-export function replay(events: Iterable<JournalEvent>): RunState {
+export function replay(records: Iterable<JournalRecord>): RunState {
   const state = emptyState();
-  for (const event of events) applyEvent(state, event);
+  for (const record of records) applyRecord(state, record);
   return state;
 }
 
-/** Folds one event into the state. The only place where a run's state changes. */
-export function applyEvent(state: RunState, event: JournalEvent): void {
-  state.endedAt = event.at;
-  switch (event.type) {
+/** Folds one record into the state. The only place where a run's state changes. */
+export function applyRecord(state: RunState, record: JournalRecord): void {
+  switch (record.type) {
     case "created":
-      state.createdAt = event.at;
+      state.createdAt = record.at;
       break;
     case "opened":
-      state.requestDigest = event.digest;
-      state.baseDigest = event.base;
+      state.requestDigest = record.digest;
+      state.baseDigest = record.base;
       break;
     case "planned":
-      state.plan = event.plan;
+      state.plan = record.plan;
       state.tasks.clear();
-      for (const task of event.plan.tasks) state.tasks.set(task.id, fresh(task));
-      for (const decision of event.plan.decisions) state.decisions.push({ decision });
-      for (const { title, decision } of event.plan.issues) {
+      for (const task of record.plan.tasks) state.tasks.set(task.id, fresh(task));
+      for (const decision of record.plan.decisions) state.decisions.push({ decision });
+      for (const { title, decision } of record.plan.issues) {
         if (decision !== undefined) state.decisions.push({ decision, reason: title });
       }
       break;
@@ -195,47 +108,47 @@ export function applyEvent(state: RunState, event: JournalEvent): void {
       state.reviewed = true;
       break;
     case "task_added": {
-      state.tasks.set(event.task.id, { ...fresh(event.task), parent: event.for });
-      const parent = event.for === undefined ? undefined : state.tasks.get(event.for);
-      if (parent !== undefined && event.task.kind === "merge") {
+      state.tasks.set(record.task.id, { ...fresh(record.task), parent: record.for });
+      const parent = record.for === undefined ? undefined : state.tasks.get(record.for);
+      if (parent !== undefined && record.task.kind === "merge") {
         parent.status = "conflict";
-        parent.mergedBy = event.task.id;
+        parent.mergedBy = record.task.id;
       }
       break;
     }
     case "issue":
-      state.issues.push(event);
+      state.issues.push(record);
       break;
     case "checkpoint":
-      state.checkpoints.push(event);
+      state.checkpoints.push(record);
       break;
     case "credential_used":
-      state.credentials.push(event);
+      state.credentials.push(record);
       break;
     case "paused":
-      state.paused = event;
-      state.spent.ms += event.ms;
+      state.paused = record;
+      state.spent.ms += record.ms;
       break;
     case "continued":
       state.paused = null;
       break;
     case "accepted":
-      state.accepted = event;
+      state.accepted = record;
       break;
     case "delivered":
-      state.delivered = event;
-      state.spent.ms += event.ms;
+      state.delivered = record;
+      state.spent.ms += record.ms;
       break;
     case "closed":
       state.closed = true;
       break;
     default:
-      applyTaskEvent(state, event);
+      applyTaskRecord(state, record);
   }
 }
 
-type TaskEvent = Extract<
-  JournalEvent,
+type TaskRecord = Extract<
+  JournalRecord,
   {
     type:
       | "agent_started"
@@ -251,29 +164,30 @@ type TaskEvent = Extract<
   }
 >;
 
-function applyTaskEvent(state: RunState, event: TaskEvent): void {
-  if (event.type === "agent_session") {
-    const agent = state.agents.get(event.agent);
-    if (agent !== undefined) Object.assign(agent, { session: event.session, model: event.model ?? agent.model });
+function applyTaskRecord(state: RunState, record: TaskRecord): void {
+  if (record.type === "agent_session") {
+    const agent = state.agents.get(record.agent);
+    if (agent !== undefined) Object.assign(agent, { session: record.session, model: record.model ?? agent.model });
     return;
   }
-  const task = state.tasks.get(event.task);
-  switch (event.type) {
+  const task = state.tasks.get(record.task);
+  switch (record.type) {
     case "agent_started":
-      state.agents.set(event.agent, { ...event, startedAt: event.at });
-      if (task !== undefined && event.purpose === "work") task.status = "running";
+      state.agents.set(record.agent, { ...record, startedAt: record.at });
+      if (task !== undefined && record.purpose === "work") task.status = "running";
       break;
     case "agent_ended":
-      endAgent(state, task, event);
+      endAgent(state, task, record);
       break;
     case "merging":
-      if (task !== undefined) Object.assign(task, { status: "merging", merging: event.changes });
+      if (task !== undefined) Object.assign(task, { status: "merging", merging: record.changes });
       break;
     case "merged":
-      if (task?.merging !== undefined) {
-        state.versions.push(task.merging);
-        for (const { path } of task.merging) state.lastEdits.set(path, state.versions.length);
-        state.lastMerges.set(event.agent, state.versions.length);
+      if (task !== undefined) {
+        const changes = task.merging ?? [];
+        state.versions.push(changes);
+        for (const { path } of changes) state.lastEdits.set(path, state.versions.length);
+        state.lastMerges.set(record.agent, state.versions.length);
         task.status = "merged";
       }
       break;
@@ -282,37 +196,37 @@ function applyTaskEvent(state: RunState, event: TaskEvent): void {
       break;
     case "task_failed":
       if (task !== undefined) {
-        Object.assign(task, { status: "failed", failures: task.failures + 1, problems: event.problems });
+        Object.assign(task, { status: "failed", failures: task.failures + 1, problems: record.problems });
       }
       break;
     case "diagnosed":
-      if (task !== undefined) Object.assign(task, { status: "pending", diagnosis: event });
+      if (task !== undefined) Object.assign(task, { status: "pending", diagnosis: record });
       break;
     case "asked":
-      if (task !== undefined) task.question = event.question;
+      if (task !== undefined) task.question = record.question;
       break;
     case "answered":
       if (task !== undefined) {
         Object.assign(task, {
-          status: event.answer === "retry" ? "pending" : "skipped",
+          status: record.answer === "retry" ? "pending" : "skipped",
           question: undefined,
-          answer: event.text,
+          answer: record.text,
         });
       }
   }
 }
 
-function endAgent(state: RunState, task: TaskState | undefined, event: { readonly at: string } & AgentEnd): void {
-  const agent = state.agents.get(event.agent);
-  if (agent !== undefined) Object.assign(agent, { end: event, endedAt: event.at });
-  state.spent.tokens += event.usage.tokens;
-  state.spent.costUsd += event.usage.costUsd;
-  state.decisions.push(...event.decisions);
-  for (const message of event.issues) state.issues.push({ message, task: event.task, at: event.at });
+function endAgent(state: RunState, task: TaskState | undefined, record: { readonly at: string } & AgentEnd): void {
+  const agent = state.agents.get(record.agent);
+  if (agent !== undefined) Object.assign(agent, { end: record, endedAt: record.at });
+  state.spent.tokens += record.usage.tokens;
+  state.spent.costUsd += record.usage.costUsd;
+  state.decisions.push(...record.decisions);
+  for (const message of record.issues) state.issues.push({ message, task: record.task, at: record.at });
   if (task === undefined || agent?.purpose !== "work") return;
   // A try that was stopped from outside did not fail: the task waits to be started again.
-  if (event.outcome === "stopped") task.status = "pending";
-  else Object.assign(task, { status: "ended", last: event });
+  if (record.outcome === "stopped") task.status = "pending";
+  else Object.assign(task, { status: "ended", last: record });
 }
 
 function fresh(task: RunTask): TaskState {

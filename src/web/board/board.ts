@@ -7,7 +7,7 @@ import { openEvents, send, sendError, sendJson } from "../server/respond.js";
 import { type Serving, serve } from "../server/server.js";
 import { htmlPage, type PageFile } from "../view/page.js";
 import { asset } from "../view/viewer.js";
-import { boardChange } from "./answer.js";
+import { BoardChange, changeFromBoard } from "./answer.js";
 import { watchFolders } from "./board-watch.js";
 import type { Hello, SectionChange } from "./model.js";
 import { ProjectReader } from "./project-reader.js";
@@ -155,9 +155,9 @@ class Board {
     }
     const { project, ...change } = await body(request);
     const reader = this.#readers[Number(project)];
-    const input = boardChange.input.safeParse(change);
+    const input = BoardChange.safeParse(change);
     if (reader === undefined || !input.success) return sendError(response, 400, "this is not a change the board knows");
-    sendJson(response, await boardChange.run(input.data, this.#context(reader.root)));
+    sendJson(response, await changeFromBoard(input.data, this.#context(reader.root)));
     this.#look();
   }
 

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { rawCommand, type Values } from "../../../cli/command.js";
-import type { Io } from "../../../cli/io.js";
-import { interrupted, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
+import { z } from "zod";
+import { rawCommand } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
 import { NutError } from "../../../errors.js";
 import { serveBoard } from "../../../web/board/board.js";
 import { keptKey } from "../../../web/server/key.js";
@@ -10,11 +11,15 @@ import { keptKey } from "../../../web/server/key.js";
 const DEFAULT_PORT = 8090;
 
 export default rawCommand({
-  flags: {
-    project: { value: "<dir>", many: true, about: "a project to watch (default: here)" },
-    port: { value: "<port>", about: `port on 127.0.0.1 (default: ${DEFAULT_PORT}; 0: any free one)` },
-    write: { about: "let the page decide issues, reopen tasks and answer a run's questions" },
-  },
+  name: "board",
+  summary: "watch plans, tasks, agents and runs in the browser",
+  input: z.object({
+    project: flag(z.array(z.string()).default([]), { value: "<dir>", about: "a project to watch (default: here)" }),
+    port: portFlag(DEFAULT_PORT),
+    write: flag(z.boolean().default(false), {
+      about: "let the page decide issues, reopen tasks and answer a run's questions",
+    }),
+  }),
   about: [
     "Shows plans, tasks, agents, runs and what was denied, over every harness and project, as it happens.",
     "Listens on this machine only and prints a link that lets one browser in. Changes nothing unless started with --write. Ctrl-C ends it.",
@@ -25,17 +30,16 @@ export default rawCommand({
     ["nexus board --write", "also decide and answer from the page"],
   ],
   output: ServingAnswer,
-  async run(values: Values, io: Io) {
-    const named = (values.project as string[] | undefined) ?? [];
-    const projects = named.length === 0 ? [io.cwd] : named.map((folder) => resolve(io.cwd, folder));
+  async run({ project, port: wanted, write }, io, asked) {
+    const projects = project.length === 0 ? [io.cwd] : project.map((folder) => resolve(io.cwd, folder));
     const gone = projects.find((folder) => !existsSync(folder));
     if (gone !== undefined) throw new NutError("FILE_NOT_FOUND", `${gone}: no such folder`, { hint: "nexus board" });
-    const say = tell("nexus", values, io);
+    const say = tell(asked, io);
     const key = keptKey(io.env);
     const { gate, port, closed } = await serveBoard({
       projects: [...new Set(projects)],
-      port: readPort(values.port, DEFAULT_PORT, "nexus board"),
-      write: values.write === true,
+      port: readPort(wanted, DEFAULT_PORT, "nexus board"),
+      write,
       signal: io.signal,
       now: io.now,
       command: "nexus board",

@@ -7,14 +7,19 @@ import {
   findSkill,
   modelFor,
 } from "../../../catalog/index.js";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
+import { bold, dim, table, wrap } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
-import { CoreInput, openCatalog } from "./open-catalog.js";
+import { CORE, openCatalog } from "./open-catalog.js";
 
-export const show = operation({
-  name: "catalog_show",
+export default command({
+  name: "catalog show",
   summary: "show one role or skill: its limits and its full text",
-  input: CoreInput.extend({ id: z.string() }),
+  input: z.object({
+    id: positional(z.string(), { about: "a role such as engineer, or a skill such as nx-plan" }),
+    ...CORE,
+  }),
   output: z.object({
     kind: z.enum(["agent", "skill"]),
     id: z.string(),
@@ -24,6 +29,10 @@ export const show = operation({
     model: z.string().nullable(),
     body: z.string(),
   }),
+  examples: [
+    ["nexus catalog show engineer", "what an engineer may do and is told"],
+    ["nexus catalog show nx-plan --json | jq -r .body", "only the text"],
+  ],
   async run({ core, id }, context) {
     const catalog = await openCatalog(core, context);
     const agent = findAgent(catalog, id);
@@ -51,4 +60,21 @@ export const show = operation({
     const body = bodyOf(catalog.coreDir, "skills", skill);
     return { kind: "skill" as const, id, meta: skill, capabilities: [], blocked_classes: [], model: null, body };
   },
+  text: ({ kind, id, meta, capabilities, blocked_classes, model, body }, { columns }) => [
+    `${bold(id)}  ${dim(kind)}`,
+    ...wrap(String(meta.description ?? ""), Math.min(columns, 100)),
+    "",
+    ...table(
+      [
+        ["category", meta.category],
+        ["resume tier", meta.resume_tier],
+        ["model", kind === "agent" ? (model ?? `${meta.model_tier} (the program's own choice)`) : undefined],
+        ["denied", capabilities.join(" ")],
+        ["classes", blocked_classes.join(" ")],
+        ["started by", kind === "skill" && meta.manual_only === true ? "a person only" : undefined],
+      ].flatMap(([label, value]) => (value === undefined || value === "" ? [] : [[dim(`${label}`), String(value)]])),
+    ),
+    "",
+    ...body.trimEnd().split("\n"),
+  ],
 });

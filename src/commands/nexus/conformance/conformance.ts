@@ -1,51 +1,63 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { z } from "zod";
-import { findCoreFolder } from "../../../catalog/index.js";
-import { type Context, operation } from "../../../operation.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { count, green, red } from "../../../cli/text.js";
+import type { Context } from "../../../operation.js";
 import { DEFAULT_HARNESS_ID, forgetProjects } from "../../../state/index.js";
 import { callTool } from "../../../tools/call-tool.js";
-import { loadFixtures } from "./fixtures.js";
+import { loadFixtures, ownFixtures } from "./fixtures.js";
+import { overMcp } from "./over-mcp.js";
 import { type OpenDoor, refused, runFixture } from "./run-fixture.js";
 
 const Failure = z.object({ test_id: z.string(), file: z.string(), door: z.string(), message: z.string() });
 
-/** Doors by name: every fixture must pass through each of them. */
-export function conformanceThrough(doors: (context: Context) => Readonly<Record<string, OpenDoor>>) {
-  return operation({
-    name: "conformance",
-    summary: "run conformance fixtures against the real tools",
-    input: z.object({
-      fixtures: z.string().optional().describe("a folder with tools, scenarios or lifecycle in it"),
-      harnessId: z.string().default(DEFAULT_HARNESS_ID),
+export default command({
+  name: "conformance",
+  summary: "run conformance fixtures against the tools",
+  input: z.object({
+    fixtures: flag(z.string().optional(), {
+      value: "<dir>",
+      about: "fixtures to run instead of the ones that came with nexus",
     }),
-    output: z.object({ passed: z.int(), failed: z.int(), failures: z.array(Failure), doors: z.array(z.string()) }),
-    async run({ fixtures, harnessId }, context) {
-      const loaded = loadFixtures(fixtures === undefined ? ownFixtures() : resolve(context.cwd, fixtures));
-      const open = { "in process": inProcess(context), ...doors(context) };
-      const failures: z.infer<typeof Failure>[] = [];
-      let failed = 0;
-      for (const [index, one] of loaded.entries()) {
-        context.progress({ type: "fixture", message: "fixtures", done: index + 1, total: loaded.length });
-        context.signal.throwIfAborted();
-        const before = failures.length;
-        for (const [door, openDoor] of Object.entries(open)) {
-          const said = await runFixture(one, { open: openDoor, harnessId, now: context.now });
-          const { test_id } = one.fixture;
-          failures.push(...said.map((message) => ({ test_id, file: one.file, door, message })));
-        }
-        if (failures.length > before) failed += 1;
+    harnessId: flag(z.string().default(DEFAULT_HARNESS_ID), {
+      value: "<id>",
+      about: "what {HARNESS_ID} stands for when a fixture does not say",
+    }),
+  }),
+  output: z.object({ passed: z.int(), failed: z.int(), failures: z.array(Failure), doors: z.array(z.string()) }),
+  about: ["Each fixture runs in a fresh project, once by calling the tools and once over MCP."],
+  examples: [
+    ["nexus conformance", "the suite that came with nexus"],
+    ["nexus conformance --fixtures ../nexus-core/conformance", "somebody else's suite"],
+  ],
+  async run({ fixtures, harnessId }, context) {
+    const loaded = loadFixtures(fixtures === undefined ? ownFixtures() : resolve(context.cwd, fixtures));
+    const doors = { "in process": inProcess(context), "over MCP": overMcp((root) => contextFor(root, context)) };
+    const failures: z.infer<typeof Failure>[] = [];
+    let failed = 0;
+    for (const [index, one] of loaded.entries()) {
+      context.progress({ type: "fixture", message: "fixtures", done: index + 1, total: loaded.length });
+      context.signal.throwIfAborted();
+      const before = failures.length;
+      for (const [door, open] of Object.entries(doors)) {
+        const said = await runFixture(one, { open, harnessId, now: context.now });
+        const { test_id } = one.fixture;
+        failures.push(...said.map((message) => ({ test_id, file: one.file, door, message })));
       }
-      return { passed: loaded.length - failed, failed, failures, doors: Object.keys(open) };
-    },
-  });
-}
-
-export function ownFixtures(): string {
-  return join(findCoreFolder(), "conformance");
-}
+      if (failures.length > before) failed += 1;
+    }
+    return { passed: loaded.length - failed, failed, failures, doors: Object.keys(doors) };
+  },
+  text: ({ passed, failed, failures, doors }) => [
+    ...failures.map(({ test_id, file, door, message }) => `${red("✗")} ${test_id} (${file}, ${door}): ${message}`),
+    `${failed === 0 ? green("✓") : red("✗")} ${count(passed, "fixture")} passed, ${failed} failed, ${doors.join(" and ")}`,
+  ],
+  exit: ({ failed }) => (failed === 0 ? 0 : 1),
+});
 
 /** A fixture's project, whoever runs it: no role, no other project. */
-export function contextFor(root: string, context: Context): Context {
+function contextFor(root: string, context: Context): Context {
   return { ...context, cwd: root, env: { NEXUS_PROJECT_DIR: root }, ask: null };
 }
 

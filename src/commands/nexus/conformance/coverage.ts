@@ -1,21 +1,28 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { operation } from "../../../operation.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { green, red } from "../../../cli/text.js";
 import type { Assertions, Fixture } from "../../../schema/fixture.js";
-import { ownFixtures } from "./conformance.js";
-import { broken, type LoadedFixture, loadFixtures } from "./fixtures.js";
+import { broken, type LoadedFixture, loadFixtures, ownFixtures } from "./fixtures.js";
 import { parsePath } from "./json-path.js";
 
-export const conformanceCoverage = operation({
-  name: "conformance_coverage",
-  summary: "check that fixtures cover every field of the state schemas and every parameter they pass",
-  input: z.object({ fixtures: z.string().optional() }),
+export default command({
+  name: "conformance coverage",
+  summary: "check that fixtures cover every field and parameter",
+  input: z.object({
+    fixtures: flag(z.string().optional(), { value: "<dir>", about: "a folder with fixtures and state-schemas in it" }),
+  }),
   output: z.object({
     schemas: z.array(z.object({ schema: z.string(), fields: z.int(), uncovered: z.array(z.string()) })),
     params: z.array(z.object({ test_id: z.string(), file: z.string(), param: z.string() })),
     complete: z.boolean(),
   }),
+  about: [
+    "Every field of a state schema must be in some fixture's covers.state_schemas; every parameter of a call must be asserted or listed in uncovered_params.",
+  ],
+  examples: [["nexus conformance coverage", "the suite that came with nexus"]],
   async run({ fixtures }, { cwd }) {
     const folder = fixtures === undefined ? ownFixtures() : resolve(cwd, fixtures);
     const loaded = loadFixtures(folder);
@@ -28,6 +35,16 @@ export const conformanceCoverage = operation({
     const complete = params.length === 0 && schemas.every(({ uncovered }) => uncovered.length === 0);
     return { schemas, params, complete };
   },
+  text: ({ schemas, params, complete }) => [
+    ...schemas.map(({ schema, fields, uncovered }) =>
+      uncovered.length === 0
+        ? `${green("✓")} ${schema}: ${fields} of ${fields} fields`
+        : `${red("✗")} ${schema}: ${fields - uncovered.length} of ${fields} fields, not ${uncovered.join(", ")}`,
+    ),
+    ...params.map(({ test_id, file, param }) => `${red("✗")} ${test_id} (${file}): nothing looks at "${param}"`),
+    complete ? "everything is covered" : "not everything is covered",
+  ],
+  exit: ({ complete }) => (complete ? 0 : 1),
 });
 
 /** Whoever looks into a list (`deps[]`) has looked at the list (`deps`). */
@@ -54,7 +71,7 @@ function readSchemas(folder: string): { name: string; schema: Schema }[] {
  * The fields a fixture can claim: `issues[].status`. A list of plain values is two fields, itself and its items (`deps`,
  * `deps[]`). A choice between shapes is one field: which shape it took is for the assertion to say.
  */
-export function fieldsOf(schema: Schema, root: Schema = schema): string[] {
+function fieldsOf(schema: Schema, root: Schema = schema): string[] {
   const node = resolveRef(schema, root);
   if (node.type === "array") return fieldsOf(node.items as Schema, root);
   return Object.entries((node.properties ?? {}) as Record<string, Schema>).flatMap(([name, value]) => {

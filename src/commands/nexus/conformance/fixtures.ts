@@ -1,6 +1,7 @@
 // Finding and reading fixture files. A broken file is an authoring mistake: it is refused, never skipped.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
+import { findCoreFolder } from "../../../catalog/index.js";
 import { fromSystemError, NutError } from "../../../errors.js";
 import { Fixture } from "../../../schema/fixture.js";
 
@@ -10,6 +11,11 @@ export interface LoadedFixture {
 }
 
 const FOLDERS = new Set(["tools", "scenarios", "lifecycle"]);
+
+/** The suite that came with nexus. */
+export function ownFixtures(): string {
+  return join(findCoreFolder(), "conformance");
+}
 
 /** Every fixture in the tools, scenarios and lifecycle folders below `from`; or the JSON files right in it; or one file. */
 export function loadFixtures(from: string): LoadedFixture[] {

@@ -2,8 +2,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
+import { dim, green, red, table, yellow } from "../../../cli/text.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import { findBwrap, findProgram, runChild } from "../../../process/index.js";
 import { VERSION } from "../../../version.js";
 import { Check, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
@@ -11,13 +14,30 @@ import { installInput } from "./install-input.js";
 import { readReceipt, receiptPath } from "./receipt.js";
 import { planSetup } from "./setup-plan.js";
 
-export const doctor = operation({
+const MARKS = { ok: green("ok"), absent: dim("–"), warning: yellow("warning"), problem: red("problem") };
+
+export default command({
   name: "doctor",
   summary: "what is installed where, and whether it works",
-  input: z.object({ host: z.enum(HOST_NAMES).optional(), node: z.string(), nodeVersion: z.string() }),
+  input: z.object({
+    host: positional(z.enum(HOST_NAMES).optional(), { about: "claude, codex or opencode; all when left out" }),
+  }),
   output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(Check) }),
-  async run({ host: only, node, nodeVersion }, context) {
-    const checks = [nodeCheck(node, nodeVersion), await sandboxCheck(context), ...(await configChecks(node, context))];
+  about: [
+    "Starts the MCP server, runs every hook the way a host would, reads the deny lists back, and asks Codex which hooks it trusts.",
+    "Answers 1 when something is wrong; each problem comes with its fix.",
+  ],
+  examples: [
+    ["nexus doctor", "everything"],
+    ["nexus doctor codex --json", "one host, for a script"],
+  ],
+  async run({ host: only }, context) {
+    const node = process.execPath;
+    const checks = [
+      nodeCheck(node, process.version),
+      await sandboxCheck(context),
+      ...(await configChecks(node, context)),
+    ];
     const input = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
     checks.push(await serverCheck(input, context));
     for (const name of HOST_NAMES) {
@@ -27,6 +47,14 @@ export const doctor = operation({
     }
     return { ok: checks.every(({ state }) => state !== "problem"), version: VERSION, checks };
   },
+  text: ({ checks, ok }) => [
+    ...table(checks.map(({ what, state, message }) => [MARKS[state], what, message])),
+    ...checks
+      .filter(({ fix, state }) => fix !== undefined && state !== "ok")
+      .map(({ what, fix }) => `fix ${what}: ${fix}`),
+    ok ? "nothing is wrong" : "something is wrong",
+  ],
+  exit: ({ ok }) => (ok ? 0 : 1),
 });
 
 const OLDEST = [20, 19] as const;

@@ -1,26 +1,33 @@
 import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { bold, count, dim, green, red } from "../../../cli/text.js";
 import { atomicWrite } from "../../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
+import { lineDiff } from "../../../trees/diff-text.js";
 import { installInput } from "./install-input.js";
-import { lineDiff } from "./line-diff.js";
 import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
 import { type PlannedChange, planRemoval, planSetup, type SetupPlan } from "./setup-plan.js";
 
 const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
 
-export const setup = operation({
-  name: "host_setup",
+export default command({
+  name: "setup",
   summary: "live inside Claude Code, Codex or OpenCode",
   input: z.object({
-    host: z.enum(HOST_NAMES),
-    scope: z.enum(["user", "project"]).default("project"),
-    dryRun: z.boolean().default(false),
-    remove: z.boolean().default(false),
-    yes: z.boolean().default(false),
-    node: z.string().describe("the node that hosts start us with"),
+    host: positional(z.enum(HOST_NAMES), { about: "claude, codex or opencode" }),
+    scope: flag(z.enum(["project", "user"]).default("project"), {
+      value: "<scope>",
+      about: "this project, or everything you do",
+    }),
+    dryRun: flag(z.boolean().default(false), { about: "show what would change and change nothing" }),
+    remove: flag(z.boolean().default(false), {
+      about: "take everything out again, to the byte where nobody changed it since",
+    }),
+    yes: flag(z.boolean().default(false), { short: "y", about: "do not ask" }),
   }),
   output: z.object({
     host: z.string(),
@@ -31,9 +38,19 @@ export const setup = operation({
     kept: z.array(z.string()).describe("files of yours under a name we wanted; left alone"),
     next: z.array(z.string()),
   }),
-  async run({ host: name, scope, dryRun, remove, yes, node }, context) {
+  about: [
+    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their comments and their order;",
+    "AGENTS.md and CLAUDE.md are touched only between two markers. Running it again changes nothing.",
+  ],
+  examples: [
+    ["nexus setup claude --dry-run", "see the diff first"],
+    ["nexus setup codex --scope user", "for every project"],
+    ["nexus setup opencode --remove", "as if it had never been"],
+  ],
+  async run({ host: name, scope, dryRun, remove, yes }, context) {
     const host = findHost(name)!;
-    const input = await installInput({ host, scope, node }, context);
+    // Hosts start us by absolute paths: they may have another PATH than the person who sets them up.
+    const input = await installInput({ host, scope, node: process.execPath }, context);
     const files = installFiles(name, input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
     const receipt = readReceipt(path);
@@ -67,6 +84,25 @@ export const setup = operation({
       kept: [...plan.kept],
       next: remove ? [] : nextSteps(name, scope),
     };
+  },
+  text: ({ host, scope, applied, removed, changes, kept, next }, { quiet }) => {
+    const lines: string[] = [];
+    for (const { path, kind, diff } of changes) {
+      lines.push(`${kind} ${bold(path)}${kind === "change" ? "" : dim(` (${count(diff.length, "line")})`)}`);
+      if (kind === "change" && !quiet)
+        lines.push(
+          ...diff.map(
+            ({ sign, text }) =>
+              `  ${sign === "+" ? green(`+ ${text}`) : sign === "-" ? red(`- ${text}`) : dim(`  ${text}`)}`,
+          ),
+        );
+    }
+    for (const path of kept) lines.push(`kept ${bold(path)}: it is yours, and ours would have the same name`);
+    if (changes.length === 0) lines.push(`nothing to change: ${host} (${scope}) is as it should be`);
+    else if (!applied) lines.push("nothing was changed");
+    else lines.push(removed ? `${host} (${scope}) is as it was before` : `${host} (${scope}) is set up`);
+    if (applied && !removed) lines.push(...next.map((step) => `next: ${step}`));
+    return lines;
   },
 });
 

@@ -1,28 +1,40 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
-import { operation } from "../../../operation.js";
-import { executeRun, findRun, isRunBusy, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
-import { edges } from "./run.js";
+import { runExit, runText } from "./run-text.js";
 import { findRunner } from "./runner.js";
 
-export const runResume = operation({
-  name: "run_resume",
-  summary: "go on with a run that was paused, interrupted or killed",
+export default command({
+  name: "resume",
+  summary: "go on with a run that was stopped",
   input: z.object({
-    run: z.string().optional().describe("its id, or the beginning of it"),
-    budget: z.array(z.string()).default([]),
-    answer: z.string().optional().describe("what the next try of a failed task should do differently"),
-    deliver: z.boolean().default(false).describe("deliver what is there instead of trying again"),
-    yes: z.boolean().default(false),
+    run: positional(z.string().optional(), {
+      about: "its id or the beginning of it; by default the latest that can go on",
+    }),
+    budget: flag(z.array(z.string()).default([]), { value: "<limits>", about: "new limits, such as time=20m" }),
+    answer: flag(z.string().optional(), {
+      value: "<text>",
+      about: "what the next try of a failed task should do differently",
+    }),
+    deliver: flag(z.boolean().default(false), { about: "deliver what is there instead of trying again" }),
+    yes: flag(z.boolean().default(false), { short: "y", about: "do not ask from now on" }),
   }),
   output: RunResult,
+  about: ["Finished tasks stay finished; nothing is done twice, however the run ended."],
+  examples: [
+    ["nexus resume", "the latest run that can go on"],
+    ['nexus resume 20260314-10 --answer "the date is in UTC"', "answers a question and tries again"],
+  ],
+  stream: true,
   async run(input, context) {
     const outer = openProject(context.cwd, { env: context.env });
     const runs = runsFolder(outer.root);
-    const id = findRun(runs, input.run, isRunBusy);
+    const id = findRun(runs, input.run);
     const stored = readOptions(runFolder(runs, id, false));
     const options = { ...stored, yes: stored.yes || input.yes };
     const folder = runFolder(runs, id, options.repo !== undefined);
@@ -35,6 +47,8 @@ export const runResume = operation({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }, reply));
+    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }, reply));
   },
+  text: runText,
+  exit: runExit,
 });

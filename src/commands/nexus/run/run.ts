@@ -2,8 +2,10 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import {
   carriesDemoScript,
   createRun,
@@ -18,30 +20,62 @@ import {
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
+import { runExit, runText } from "./run-text.js";
 import { findRunner } from "./runner.js";
 
-const Input = z.object({
-  request: z.string().describe("a request bundle or folder"),
-  driver: z.string().optional(),
-  command: z.string().optional(),
-  model: z.string().optional(),
-  repo: z.string().optional(),
-  plan: z.string().optional().describe("a plan file, or who plans: lead, default"),
-  jobs: z.coerce.number().int().min(1).max(64).optional(),
-  budget: z.array(z.string()).default([]),
-  reviewPlan: z.boolean().default(false),
-  output: z.string().optional(),
-  identity: z.array(z.string()).default([]),
-  yes: z.boolean().default(false),
-  force: z.boolean().default(false),
-  dryRun: z.boolean().default(false),
-});
-
-export const runStart = operation({
-  name: "run_start",
+export default command({
+  name: "run",
   summary: "request in, verified delivery out",
-  input: Input,
+  input: z.object({
+    request: positional(z.string(), { about: "a request bundle (.nut) or its folder" }),
+    driver: flag(z.string().optional(), {
+      value: "<name>",
+      about: "what runs the agents: demo, codex, claude, opencode, acp, command",
+    }),
+    command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
+    model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
+    repo: flag(z.string().optional(), {
+      value: "<dir>",
+      about: "work in a clone of this git repository; the checkout itself is only read",
+    }),
+    plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
+    jobs: flag(z.coerce.number().int().min(1).max(64).optional(), {
+      short: "j",
+      value: "<n>",
+      about: "how many agents may work at the same time",
+    }),
+    budget: flag(z.array(z.string()).default([]), {
+      value: "<limits>",
+      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=)",
+    }),
+    reviewPlan: flag(z.boolean().default(false), {
+      about: "stop and let a person read the plan before anything is done",
+    }),
+    output: flag(z.string().optional(), { short: "o", value: "<file>", about: "where the delivery goes" }),
+    identity: flag(z.array(z.string()).default([]), {
+      short: "i",
+      value: "<file>",
+      about: "age identity that opens the request's vault (default: none, it stays closed)",
+    }),
+    yes: flag(z.boolean().default(false), {
+      short: "y",
+      about: "do not ask: deliver what is there when a task fails for good",
+    }),
+    force: flag(z.boolean().default(false), { about: "work on a request that nutshell check does not call ready" }),
+    dryRun: flag(z.boolean().default(false), { about: "show plan, roles, limits and commands; start nothing" }),
+  }),
   output: RunResult,
+  about: [
+    "Opens the request, has agents do its tasks in their roles, checks what they leave, runs the request's own tests itself and packs what was really done.",
+    "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed; 1: delivered otherwise, or paused; 130, 143: interrupted, and resumable.",
+  ],
+  examples: [
+    ["nexus run task.nut", "with the demo agent, or the program .nexus/config.yml names"],
+    ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
+    ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
+    ["nexus run task.nut --dry-run", "what would happen"],
+  ],
+  stream: true,
   async run(input, context) {
     const request = resolve(context.cwd, input.request);
     const peek = await peekRequest(request);
@@ -70,7 +104,7 @@ export const runStart = operation({
       output: outputPath(input.output, peek.slug, context),
       identity: input.identity.map((file) => resolve(context.cwd, file)),
     };
-    if (input.dryRun) return previewRun({ options, runner, catalog, signal: context.signal, env: context.env });
+    if (input.dryRun) return previewRun({ options, runner, catalog, context });
     const folder = createRun(runsFolder(outer.root), options);
     context.progress({
       type: "run_started",
@@ -79,13 +113,15 @@ export const runStart = operation({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, ...edges(context) }));
+      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);
       throw error;
     }
   },
+  text: runText,
+  exit: runExit,
 });
 
 const noDemo = (request: string) =>
@@ -109,9 +145,4 @@ function outputPath(given: string | undefined, slug: string, { cwd }: Context): 
     const path = join(cwd, `${slug}-delivery${number === 1 ? "" : `-${number}`}.nut`);
     if (!existsSync(path)) return path;
   }
-}
-
-/** What the engine needs of the world. */
-export function edges({ env, now, signal, ask, progress }: Context) {
-  return { env, now, signal, ask, progress };
 }

@@ -1,4 +1,4 @@
-// Which program runs the agents, from what the person asked for.
+// The program that runs the agents of `nexus run` and `nexus resume`.
 import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";

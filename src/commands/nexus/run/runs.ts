@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { operation } from "../../../operation.js";
-import { isRunBusy, listRuns, runsFolder } from "../../../run/index.js";
+import { command } from "../../../cli/command.js";
+import { dim, table } from "../../../cli/text.js";
+import { listRuns, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 
-export const runList = operation({
-  name: "run_list",
-  summary: "the runs of this project, and which can go on",
+export default command({
+  name: "runs",
+  summary: "the runs of this project",
   input: z.object({}),
   output: z.object({
     folder: z.string(),
@@ -22,8 +23,22 @@ export const runList = operation({
       }),
     ),
   }),
+  about: ["Runs live in .nexus/state/nutcracker/runs of the project, one folder each."],
+  examples: [["nexus runs", "every run, oldest first"]],
   async run(_, { cwd, env }) {
     const folder = runsFolder(openProject(cwd, { env }).root);
-    return { folder, runs: listRuns(folder, isRunBusy) };
+    return { folder, runs: listRuns(folder) };
+  },
+  text: ({ runs }) => {
+    if (runs.length === 0) return ["no runs yet", dim("nexus run task.nut")];
+    return table(
+      runs.map(({ id, status, detail, tasks, driver, title, delivery }) => [
+        id,
+        detail === "" ? status : `${status} (${detail})`,
+        `${tasks.completed}/${tasks.total}`,
+        driver,
+        delivery === undefined ? title : `${title} → ${delivery}`,
+      ]),
+    );
   },
 });

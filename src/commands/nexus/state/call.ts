@@ -1,21 +1,27 @@
+import { buffer } from "node:stream/consumers";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
 import { isRefusal } from "../../../state/index.js";
 import { callTool } from "../../../tools/call-tool.js";
 
-export { isRefusal };
-
-export const call = operation({
+export default command({
   name: "call",
   summary: "call one of the eleven tools",
   input: z.object({
-    tool: z.string(),
-    arguments: z.string().default("{}").describe("JSON, or - to read it from standard input"),
+    tool: positional(z.string(), { about: "plan_start, task_add, … (nx_ in front is fine)" }),
+    arguments: positional(z.string().default("{}"), { about: "its arguments as JSON, or - for standard input" }),
   }),
   output: z.unknown(),
+  about: ["Prints the tool's result as JSON. Answers 1 when the tool refuses, as in: no plan is open."],
+  examples: [
+    ["nexus call task_list", "what there is to do"],
+    ['nexus call task_update \'{"id":3,"status":"completed"}\'', "marks task 3 done"],
+    ["nexus call plan_start - < plan.json", "arguments from a file"],
+  ],
   async run({ tool, arguments: text }, context) {
-    const json = text === "-" ? await readAll(context.stdin()) : text;
+    const json = text === "-" ? (await buffer(context.stdin())).toString("utf8") : text;
     let given: unknown;
     try {
       given = JSON.parse(json);
@@ -29,10 +35,6 @@ export const call = operation({
     for (const message of [...notes, `project: ${root}`]) context.progress({ type: "note", message });
     return result;
   },
+  text: (result) => [JSON.stringify(result)],
+  exit: (result) => (isRefusal(result) ? 1 : 0),
 });
-
-export async function readAll(stream: AsyncIterable<Uint8Array | string>): Promise<string> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(Buffer.from(part));
-  return Buffer.concat(parts).toString("utf8");
-}

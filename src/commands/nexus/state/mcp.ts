@@ -1,8 +1,12 @@
+import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { contextOf } from "../../../cli/io.js";
 import { serve } from "../../../mcp/server.js";
 
 export default rawCommand({
+  name: "mcp",
+  summary: "serve the eleven tools to an agent, over stdio",
+  input: z.object({}),
   about: [
     "Speaks the Model Context Protocol on standard input and output until the client goes away.",
     "The project is the one of the folder it is started in. The role, if any, is NEXUS_ROLE: the harness sets it for the agents it starts.",

@@ -1,21 +1,28 @@
-import { type Command, command, type Positional } from "../../../cli/command.js";
+import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
 import { planUpdate } from "../../../tools/plan-update.js";
-import { verb } from "./verb.js";
+import { useTool } from "./use-tool.js";
 
-const ISSUE: Positional = { name: "issue", field: "issue_id", about: "its number" };
-const TITLE: Positional = { name: "title", about: "what has to be decided" };
+const { issue_id: issueId, title } = planUpdate.input.shape;
+const ISSUE = { issue_id: positional(issueId.unwrap(), { name: "issue", about: "its number" }) };
+const TITLE = { title: positional(title.unwrap(), { about: "what has to be decided" }) };
 
-const POSITIONALS = { add: [TITLE], edit: [ISSUE, TITLE], remove: [ISSUE], reopen: [ISSUE] } as const;
+/** Four names for one tool. */
+const change = (action: string, summary: string, input: z.ZodRawShape, example: string) =>
+  command({
+    name: `plan ${action}`,
+    summary,
+    input: z.object(input),
+    output: planUpdate.output,
+    examples: [[`nexus plan ${action} ${example}`, `${action} an issue of the open plan`]],
+    run: (typed, context) => useTool(planUpdate, { ...typed, action }, context),
+    text: ({ issue }) => [`${action}: ${issue.id}  ${issue.title}`],
+  });
 
-/** `nexus plan add|edit|remove|reopen`: four names for one tool. */
-export function planChange(action: keyof typeof POSITIONALS): { readonly default: Command } {
-  const example = { add: '"which format?"', edit: '2 "which format, and why?"', remove: "2", reopen: "2" }[action];
-  return {
-    default: command(verb(planUpdate), {
-      positionals: POSITIONALS[action],
-      input: (values) => ({ ...values, action }),
-      examples: [[`nexus plan ${action} ${example}`, `${action} an issue of the open plan`]],
-      text: ({ issue }) => [`${action}: ${issue.id}  ${issue.title}`],
-    }),
-  };
-}
+export default [
+  change("add", "add an issue to the plan", TITLE, '"which format?"'),
+  change("edit", "reword an issue", { ...ISSUE, ...TITLE }, '2 "which format, and why?"'),
+  change("remove", "drop an issue", ISSUE, "2"),
+  change("reopen", "take a decision back", ISSUE, "2"),
+];

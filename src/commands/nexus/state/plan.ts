@@ -1,10 +1,15 @@
 import { command } from "../../../cli/command.js";
 import { bold, dim, green, yellow } from "../../../cli/text.js";
 import { planStatus } from "../../../tools/plan-status.js";
-import { verb } from "./verb.js";
+import { useTool } from "./use-tool.js";
 
-export default command(verb(planStatus), {
+export default command({
+  name: "plan",
+  summary: "the open plan",
+  input: planStatus.input,
+  output: planStatus.output,
   examples: [["nexus plan", "the open plan, its issues and decisions"]],
+  run: (input, context) => useTool(planStatus, input, context),
   text: ({ active, plan_id, topic, issues = [], research_summary, summary }) =>
     active
       ? [

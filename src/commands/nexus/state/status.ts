@@ -1,6 +1,7 @@
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
 import {
   DEFAULT_HARNESS_ID,
   type Document,
@@ -14,9 +15,12 @@ import {
 } from "../../../state/index.js";
 import { projectOf } from "../../../tools/tool.js";
 
-const Line = z.object({ id: z.int(), title: z.string() });
+const MOST = 12;
 
-export const status = operation({
+const Line = z.object({ id: z.int(), title: z.string() });
+type Line = z.infer<typeof Line>;
+
+export default command({
   name: "status",
   summary: "the plan, the tasks and what is ready",
   input: z.object({}),
@@ -40,6 +44,8 @@ export const status = operation({
     cycles: z.int(),
     problems: z.array(z.object({ code: z.string(), message: z.string(), fix: z.string().optional() })),
   }),
+  about: ["Reads only, and takes no lock: it can be asked at any time, whoever is working."],
+  examples: [["nexus status", "where this project stands"]],
   async run(_, context) {
     const project = projectOf(context);
     const problems: { code: string; message: string; fix?: string }[] = [];
@@ -68,6 +74,27 @@ export const status = operation({
       problems,
     };
   },
+  text: ({ root, branch, plan, tasks, agents, cycles, problems }) => [
+    `${bold(root)}  ${dim(`branch ${branch}, ${count(cycles, "closed cycle")}`)}`,
+    ...problems.flatMap(({ message, fix }) => [`${red("✗")} ${message}`, ...(fix === undefined ? [] : [`    ${fix}`])]),
+    ...(plan === null
+      ? [dim("no plan is open")]
+      : [
+          `plan ${plan.id}: ${plan.topic}  ${dim(`${plan.decided} decided, ${plan.pending.length} to decide`)}`,
+          ...lines(plan.pending, yellow("?")),
+        ]),
+    ...(tasks === null
+      ? [dim("no tasks")]
+      : [
+          `tasks: ${tasks.completed} of ${tasks.total} done${tasks.goal === "" ? "" : `  ${dim(tasks.goal)}`}`,
+          ...lines(tasks.running, cyan("▸")),
+          ...lines(tasks.ready, green("○")),
+          ...(tasks.waiting > 0 ? [dim(`  ${tasks.waiting} waiting for others`)] : []),
+          ...tasks.never.map(({ id, why }) => `  ${red("✗")} ${id} can never be ready: it ${why}`),
+        ]),
+    ...agents.map(({ name, id, since }) => `agent ${name}  ${dim(`${id}, since ${since}`)}`),
+  ],
+  exit: ({ problems }) => (problems.length === 0 ? 0 : 1),
 });
 
 function planOf(plan: { id: number; topic: string; issues: { id: number; title: string; status: string }[] } | null) {
@@ -101,4 +128,9 @@ function running(project: Project) {
   }
 }
 
-const line = ({ id, title }: { id: number; title: string }) => ({ id, title });
+const line = ({ id, title }: Line): Line => ({ id, title });
+
+function lines(items: readonly Line[], mark: string): string[] {
+  const shown = items.slice(0, MOST).map(({ id, title }) => `  ${mark} ${id}  ${title}`);
+  return items.length > MOST ? [...shown, dim(`  … ${items.length - MOST} more: nexus task`)] : shown;
+}

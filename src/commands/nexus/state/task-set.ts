@@ -1,17 +1,26 @@
-import { type Command, command } from "../../../cli/command.js";
+import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
+import type { TaskStatus } from "../../../schema/tasks.js";
 import { taskUpdate } from "../../../tools/task-update.js";
-import { verb } from "./verb.js";
+import { useTool } from "./use-tool.js";
 
-const STATUS = { start: "in_progress", done: "completed", reopen: "pending" } as const;
+const input = z.object({ id: positional(taskUpdate.input.shape.id, { about: "the task's number" }) });
 
-/** `nexus task start|done|reopen`: three names for one tool. */
-export function taskSet(action: keyof typeof STATUS): { readonly default: Command } {
-  return {
-    default: command(verb(taskUpdate), {
-      positionals: [{ name: "id", about: "the task's number" }],
-      input: (values) => ({ ...values, status: STATUS[action] }),
-      examples: [[`nexus task ${action} 3`, `task 3 becomes ${STATUS[action].replace("_", " ")}`]],
-      text: ({ task }) => [`task ${task.id}: ${task.status.replace("_", " ")}`],
-    }),
-  };
-}
+/** Three names for one tool. */
+const set = (action: string, status: TaskStatus, summary: string) =>
+  command({
+    name: `task ${action}`,
+    summary,
+    input,
+    output: taskUpdate.output,
+    examples: [[`nexus task ${action} 3`, `task 3 becomes ${status.replace("_", " ")}`]],
+    run: ({ id }, context) => useTool(taskUpdate, { id, status }, context),
+    text: ({ task }) => [`task ${task.id}: ${task.status.replace("_", " ")}`],
+  });
+
+export default [
+  set("start", "in_progress", "a task is being worked on"),
+  set("done", "completed", "a task is done"),
+  set("reopen", "pending", "a task is not done after all"),
+];

@@ -1,10 +1,15 @@
 import { command } from "../../../cli/command.js";
 import { bold, cyan, dim, green, table } from "../../../cli/text.js";
 import { taskList } from "../../../tools/task-list.js";
-import { verb } from "./verb.js";
+import { useTool } from "./use-tool.js";
 
-export default command(verb(taskList), {
+export default command({
+  name: "task",
+  summary: "every task",
+  input: taskList.input,
+  output: taskList.output,
   examples: [["nexus task", "every task, and which are ready"]],
+  run: (input, context) => useTool(taskList, input, context),
   text({ exists, goal, tasks = [], summary }) {
     if (exists === false) return ["no tasks: nexus task add --help"];
     const ready = new Set(summary!.ready);

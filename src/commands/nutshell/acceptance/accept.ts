@@ -2,25 +2,44 @@ import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { junitXml, rebuildTree, runAcceptance } from "../../../acceptance/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import { acceptanceCredentials } from "../../../request/acceptance-credentials.js";
-import { ReportShape, RunInput, tell, toShape } from "../../../request/acceptance-shapes.js";
+import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
+import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
+import { reportLines } from "./acceptance-text.js";
 
-export const accept = operation({
-  name: "acceptance_run",
-  summary: "run a request's acceptance on a clean copy of the result",
+export default command({
+  name: "accept",
+  summary: "run a request's acceptance on a clean copy",
   input: z.object({
-    target: z.string().default(".").describe("the result: a folder, a delivery, or the request itself"),
-    request: z.string().optional().describe("the untouched request, a bundle or a folder"),
-    junit: z.string().optional().describe("write the results as JUnit XML"),
-    logs: z.string().optional().describe("folder for one log per check"),
-    noBaseline: z.boolean().default(false).describe("do not run passed checks on the untouched request"),
-    ...RunInput,
+    target: positional(z.string().default("."), {
+      about: "the result: a folder, a delivery, or the request (default: here)",
+    }),
+    request: flag(z.string().optional(), {
+      short: "r",
+      value: "<request>",
+      about: "the untouched request, a bundle or a folder",
+    }),
+    junit: flag(z.string().optional(), { value: "<file>", about: "write the results as JUnit XML" }),
+    logs: flag(z.string().optional(), { value: "<dir>", about: "keep one log per check" }),
+    noBaseline: flag(z.boolean().default(false), { about: "do not ask what the untouched request already passes" }),
+    ...ACCEPTANCE_FLAGS,
   }),
   output: ReportShape,
+  about: [
+    "Rebuilds the result beside the workspace, puts the request's own tests back as they were, and runs criteria and test scripts there: sandboxed, without a network, within their time limits.",
+    "With --request, every check that passes is run on the untouched request too: one that passes there proves nothing. Without it nothing is proven: there is nothing to compare with.",
+  ],
+  examples: [
+    ["nutshell accept ./work --request task.nut", "does the work pass?"],
+    ["nutshell accept ./work -r task.nut --junit report.xml", "in CI"],
+    ["nutshell accept task.nut", "what the request passes before any work"],
+  ],
   run: (input, context) =>
     withWorkFolder(context, async (work) => {
       const target = await openFolder(input.target, context, join(work, "target"));
@@ -56,6 +75,8 @@ export const accept = operation({
       writeJunit(input.junit, request, report.results, context);
       return toShape(report, credentials.used());
     }),
+  text: reportLines,
+  exit: ({ verdict }) => (verdict === "passed" ? 0 : 1),
 });
 
 function ownRequest(target: OpenedFolder): OpenedFolder {

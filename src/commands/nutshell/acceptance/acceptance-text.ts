@@ -1,12 +1,4 @@
-import type { Flag } from "../../../cli/command.js";
 import { bold, count, dim, green, red, yellow } from "../../../cli/text.js";
-
-/** Flags of everything that runs an acceptance. */
-export const acceptanceFlags: Readonly<Record<string, Flag>> = {
-  base: { value: "<dir>", about: "untouched repository, when the work was done in one" },
-  identity: { short: "i", value: "<file>", many: true, about: "age identity that opens the request's vault" },
-  "no-sandbox": { about: "run without bubblewrap" },
-};
 
 type Status = "passed" | "failed" | "skipped" | "unknown";
 

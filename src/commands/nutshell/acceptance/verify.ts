@@ -11,18 +11,23 @@ import {
   runAcceptance,
 } from "../../../acceptance/index.js";
 import { openBundle } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { bold, dim, green, red, yellow } from "../../../cli/text.js";
 import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import { acceptanceCredentials } from "../../../request/acceptance-credentials.js";
-import { ReportShape, RunInput, tell, toShape } from "../../../request/acceptance-shapes.js";
+import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
-import { FindingShape } from "../../../request/shapes.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
+import { FindingShape } from "../../../schema/finding.js";
+import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
+import { MARKS, reportLines } from "./acceptance-text.js";
 
-const status = z.enum(["passed", "failed", "skipped", "unknown"]);
+const Status = z.enum(["passed", "failed", "skipped", "unknown"]);
 
-export const VerifyOutput = z.object({
+const Verification = z.object({
   verified: z.boolean().describe("whole, linked, and no more claimed than is backed"),
   id: z.string().optional(),
   request_id: z.string().optional(),
@@ -33,37 +38,60 @@ export const VerifyOutput = z.object({
     z.object({
       kind: z.enum(["criterion", "checklist"]),
       id: z.string(),
-      status,
+      status: Status,
       evidence: z.enum(EVIDENCE),
       proves_nothing: z.boolean(),
       note: z.string().optional(),
-      rerun: status.optional(),
+      rerun: Status.optional(),
     }),
   ),
   findings: z.array(FindingShape),
   rerun: ReportShape.nullable(),
 });
+export type Verification = z.output<typeof Verification>;
 
-const VerifyInput = z.object({
-  delivery: z.string().describe("a delivery, as a bundle or a folder"),
-  request: z.string().optional().describe("the request it answers, as a bundle or a folder"),
-  rerun: z.boolean().default(false).describe("run the acceptance again here"),
-  ...RunInput,
+const Question = z.object({
+  delivery: positional(z.string(), { about: "a delivery: a .nut file or a folder" }),
+  request: flag(z.string().optional(), { short: "r", value: "<request>", about: "the request it answers" }),
+  rerun: flag(z.boolean().default(false), { about: "run the acceptance again, in a clean folder" }),
+  ...ACCEPTANCE_FLAGS,
+});
+type Question = z.output<typeof Question>;
+
+const BACKING = { proven: green("proven"), judged: yellow("judged"), said: red("said") } as const;
+
+export default command({
+  name: "verify",
+  summary: "check a delivery and what backs its claims",
+  input: Question,
+  output: Verification,
+  about: [
+    "Checks every hash, that the delivery answers that request, and what backs each claim: proven (the acceptance ran), judged (someone looked and says why) or only said.",
+    "Answers no (1) when something is damaged or does not match, or when completed is claimed without being backed.",
+  ],
+  examples: [
+    ["nutshell verify delivery.nut --request task.nut", "hashes, links, claims"],
+    ["nutshell verify delivery.nut -r task.nut --rerun", "and run the acceptance again"],
+  ],
+  run: verifyDelivery,
+  text: ({ verified, status, backed, gaps, claims, findings, rerun }) => [
+    ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
+    ...claims.map(
+      ({ id, status: claimed, evidence, note, proves_nothing }) =>
+        `${MARKS[claimed]} ${bold(id)}: ${claimed}, ${BACKING[evidence]}${proves_nothing ? yellow(" (proves nothing)") : ""}${note === undefined ? "" : dim(` (${note})`)}`,
+    ),
+    ...(rerun === null ? [] : ["", "run again:", ...reportLines(rerun)]),
+    ...(status === "completed" && !backed ? gaps.map((gap) => dim(`  ${gap}`)) : []),
+    `${verified ? green("verified") : red("not verified")}: ${status ?? "it is damaged"}${status === "completed" && !backed ? " is claimed, but not backed" : ""}`,
+  ],
+  exit: ({ verified }) => (verified ? 0 : 1),
 });
 
-export const verify = operation({
-  name: "delivery_verify",
-  summary: "check a delivery: hashes, links, and whether each claim is proven, judged or only said",
-  input: VerifyInput,
-  output: VerifyOutput,
-  run: (input, context) => withWorkFolder(context, (work) => verifyIn(work, input, context)),
-});
+export function verifyDelivery(input: Question, context: Context): Promise<Verification> {
+  return withWorkFolder(context, (work) => verifyIn(work, input, context));
+}
 
-async function verifyIn(
-  work: string,
-  input: z.output<typeof VerifyInput>,
-  context: Context,
-): Promise<z.output<typeof VerifyOutput>> {
+async function verifyIn(work: string, input: Question, context: Context): Promise<Verification> {
   if (input.rerun && input.request === undefined) {
     throw new NutError("USAGE", "--rerun needs the request the delivery answers", {
       hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
@@ -130,7 +158,7 @@ async function archiveFindings(path: string, { signal }: Context): Promise<Findi
   }
 }
 
-function damaged(findings: Finding[]): z.output<typeof VerifyOutput> {
+function damaged(findings: Finding[]): Verification {
   return {
     verified: false,
     status: null,
@@ -191,7 +219,7 @@ function isFile(dir: string, path: string): boolean {
 }
 
 interface SecondLook {
-  readonly input: z.output<typeof VerifyInput>;
+  readonly input: Question;
   readonly context: Context;
   readonly work: string;
   readonly target: OpenedFolder;

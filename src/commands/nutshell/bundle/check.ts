@@ -2,29 +2,49 @@ import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { assess, mechanicalFixes, type OpenedContent, writeManifest } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { operation } from "../../../operation.js";
-import { FindingOutput } from "../../../request/finding.js";
-import { Folder, folderTarget, openTarget } from "../../../request/target.js";
+import { folderTarget, openTarget } from "../../../request/target.js";
+import { FindingShape } from "../../../schema/finding.js";
 import { COMPLETENESS } from "../../../schema/manifest.js";
+import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
 
-export const check = operation({
-  name: "bundle_check",
-  summary: "tell what is missing, in the order to fix it",
+export default command({
+  name: "check",
+  summary: "what is missing, and the command that adds it",
   input: z.object({
-    folder: Folder,
-    fix: z.boolean().default(false),
-    contextWindow: z.coerce.number().int().positive().optional(),
+    ...FOLDER_OR_DIR,
+    folder: positional(FOLDER_OR_DIR.folder, {
+      name: "dir",
+      about: "the task's folder; a .nut file or - (standard input) works too",
+    }),
+    fix: flag(z.boolean().default(false), { about: "do the mechanical part: pointers, spelling, outlines to fill in" }),
+    contextWindow: flag(z.coerce.number().int().positive().optional(), {
+      value: "<tokens>",
+      about: "what context_budget_hint is a share of (default: 200000)",
+    }),
   }),
   output: z.object({
     status: z.enum(COMPLETENESS),
     missing: z.array(z.string()),
     warnings: z.array(z.string()),
-    findings: z.array(FindingOutput),
+    findings: z.array(FindingShape),
     passed: z.array(z.object({ path: z.string(), message: z.string() })),
     fixed: z.array(z.string()),
   }),
-  async run({ folder, fix, contextWindow }, context) {
+  about: [
+    "Looks at the manifest and at everything it names: documents, interfaces, credentials, criteria, test scripts. What keeps an agent from starting comes first, each with the command that fixes it. A delivery is checked for its request, its result, every artifact and an answer to each point of the checklist.",
+    "Exit status: 0 ready, 1 draft or incomplete, 2 could not look.",
+  ],
+  examples: [
+    ["nutshell check my-task", "what is missing in my-task/"],
+    ["nutshell check my-task --fix", "and do what needs no thought"],
+    ["nutshell check --json --dir my-task | jq .status", "for scripts"],
+  ],
+  async run({ fix, contextWindow, ...named }, context) {
+    const folder = namedFolder(named);
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
     const options = { now: context.now(), dir: label, contextWindow };
@@ -44,6 +64,19 @@ export const check = operation({
       await content.close();
     }
   },
+  text(result) {
+    const errors = result.findings.filter(({ severity }) => severity === "error");
+    const warnings = result.findings.filter(({ severity }) => severity === "warning");
+    const lines = [bold("🐚 Nutshell completeness check"), ""];
+    for (const line of result.fixed) lines.push(`  ${cyan("+")} ${line}`);
+    for (const { path, message } of result.passed) lines.push(`  ${green("✓")} ${path}: ${message}`);
+    for (const { path, message } of errors) lines.push(`  ${red("✗")} ${path}: ${message}`);
+    for (const { path, message } of warnings) lines.push(`  ${yellow("⚠")} ${path}: ${message}`);
+    lines.push("", verdict(result.status, errors.length));
+    lines.push(...steps("To fix:", errors), ...steps("Worth adding:", warnings));
+    return lines;
+  },
+  exit: ({ status }) => (status === "ready" ? 0 : 1),
 });
 
 /** A packed bundle is not edited: whatever it lacks, the first step is the same. */
@@ -73,4 +106,25 @@ async function repair(content: OpenedContent): Promise<readonly string[]> {
   } finally {
     await content.close();
   }
+}
+
+function verdict(status: string, errors: number): string {
+  if (status === "ready") return `Status: ${green("READY")}: an agent can start`;
+  const items = `${count(errors, "item")} ${errors === 1 ? "needs" : "need"} attention before an agent can start`;
+  return `Status: ${red(status.toUpperCase())}: ${items}`;
+}
+
+/** The same command once: one edit often answers several findings. */
+function steps(heading: string, findings: readonly { path: string; message: string; fix?: string | undefined }[]) {
+  const byFix = new Map<string, string[]>();
+  for (const { path, message, fix } of findings) {
+    if (fix !== undefined) byFix.set(fix, [...(byFix.get(fix) ?? []), `${path}: ${message}`]);
+  }
+  if (byFix.size === 0) return [];
+  const lines = ["", heading];
+  for (const [index, [fix, why]] of [...byFix].entries()) {
+    lines.push(`  ${index + 1}. ${dim(why[0]!)}${why.length > 1 ? dim(` (and ${why.length - 1} more)`) : ""}`);
+    lines.push(`     ${cyan(fix)}`);
+  }
+  return lines;
 }

@@ -1,9 +1,10 @@
 import { extname } from "node:path";
 import { z } from "zod";
-import { LEVELS } from "../../../bundle/index.js";
-import { operation } from "../../../operation.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { bold, count, dim, size, table } from "../../../cli/text.js";
 import { packBundle } from "../../../request/pack-bundle.js";
-import { COMPRESSIONS } from "../../../schema/manifest.js";
+import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   text: [".md", ".txt", ".rst", ".adoc", ".log", ".tex", ".org"],
@@ -17,15 +18,13 @@ export function kindOf(path: string): string {
   return Object.entries(KINDS).find(([, extensions]) => extensions.includes(extension))?.[0] ?? "code";
 }
 
-export const compress = operation({
-  name: "bundle_compress",
-  summary: "pack with a chosen effort and say where the bytes and tokens are",
+export default command({
+  name: "compress",
+  summary: "pack with a chosen effort and say where the bytes are",
   input: z.object({
-    dir: z.string().default(".").describe("folder that holds nutshell.json"),
-    output: z.string().optional().describe("file to write; by default named after the title"),
-    compression: z.enum(COMPRESSIONS).default("gzip"),
-    level: z.enum(LEVELS).default("best"),
-    force: z.boolean().default(false).describe("pack although something is missing"),
+    ...DIR_OR_OUTPUT,
+    ...levelFlags("best"),
+    force: flag(z.boolean().default(false), { about: "pack although something is missing" }),
   }),
   output: z.object({
     path: z.string(),
@@ -38,8 +37,9 @@ export const compress = operation({
     context_tokens: z.int().describe("an estimate of what manifest and context/ cost a model"),
     kinds: z.array(z.object({ kind: z.string(), files: z.int(), bytes: z.int() })),
   }),
+  examples: [["nutshell compress --dir my-task -o my-task.nut --level best", "as small as gzip gets"]],
   async run(input, context) {
-    const packed = await packBundle(input, context);
+    const packed = await packBundle(dirAndOutput(input), context);
     const kinds = new Map<string, { files: number; bytes: number }>();
     for (const { path, size } of packed.manifest.files?.tree ?? []) {
       const sum = kinds.get(kindOf(path)) ?? { files: 0, bytes: 0 };
@@ -57,4 +57,16 @@ export const compress = operation({
       kinds: [...kinds].map(([kind, sum]) => ({ kind, ...sum })).sort((a, b) => b.bytes - a.bytes),
     };
   },
+  text: (result) => [
+    `${bold("Packed")} ${count(result.files, "file")} into ${result.path}`,
+    ...table([
+      ["  Size:", `${size(result.bytes)} ${dim(`(${size(result.original_bytes)} before, ${percent(result.ratio)})`)}`],
+      ["  Context:", `about ${count(result.context_tokens, "token")} ${dim("(estimate)")}`],
+      ["  Hash:", result.hash],
+      ["  Content:", result.content_digest],
+    ]),
+    ...table(result.kinds.map(({ kind, files, bytes }) => [`  ${kind}`, count(files, "file"), dim(size(bytes))])),
+  ],
 });
+
+const percent = (ratio: number) => `${(ratio * 100).toFixed(1)} %`;

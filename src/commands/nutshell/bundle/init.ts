@@ -28,27 +28,50 @@ import {
   writeManifest,
 } from "../../../bundle/index.js";
 import { findCoreFolder } from "../../../catalog/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { cyan } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
-import { type Context, operation, type Prompter } from "../../../operation.js";
-import { Folder, folderTarget } from "../../../request/target.js";
+import type { Context, Prompter } from "../../../operation.js";
+import { folderTarget } from "../../../request/target.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { VERSION } from "../../../version.js";
+import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
 
-export const init = operation({
-  name: "bundle_init",
-  summary: "start a task: a folder with a manifest to fill in",
+export default command({
+  name: "init",
+  summary: "start a task: a manifest to fill in",
   input: z.object({
-    folder: Folder,
-    yes: z.boolean().default(false),
-    from: z.string().optional(),
-    fromIssue: z.string().optional(),
+    ...FOLDER_OR_DIR,
+    folder: positional(FOLDER_OR_DIR.folder, {
+      name: "dir",
+      about: "the folder to start in; made when it is not there",
+    }),
+    yes: flag(z.boolean().default(false), { short: "y", about: "do not ask" }),
+    from: flag(z.string().optional(), {
+      value: "<template>",
+      about: "start from bug-fix, feature, data-analysis, review, a .nut file or a folder",
+    }),
+    fromIssue: flag(z.string().optional(), {
+      value: "<file>",
+      about: "start from an issue: Markdown, or a tracker's JSON",
+    }),
   }),
   output: z.object({ path: z.string(), id: z.string(), created: z.array(z.string()), label: z.string().optional() }),
-  async run({ folder, yes, from, fromIssue }, context) {
+  about: [
+    "Writes nutshell.json and context/requirements.md with places to fill in; nothing that exists is touched. On a terminal it asks for title, summary, skills and what done means.",
+  ],
+  examples: [
+    ["nutshell init --dir my-task", "a new task in my-task/"],
+    ["nutshell init my-task --from bug-fix", "with the questions a bug fix has to answer"],
+    ["nutshell init my-task --from api-template.nut", "from a template of your own"],
+    ["nutshell init my-task --from-issue issue.md", "title, summary and checklist from an issue"],
+  ],
+  async run({ yes, from, fromIssue, ...named }, context) {
     if (from !== undefined && fromIssue !== undefined) {
       throw new NutError("USAGE", "--from and --from-issue cannot be combined", { hint: "nutshell init --help" });
     }
-    const { path, label } = folderTarget(folder, context);
+    const { path, label } = folderTarget(namedFolder(named), context);
     assertFree(join(path, MANIFEST_NAME));
     const facts = { id: newBundleId(), createdAt: wholeSeconds(context.now()), tool: `nutshell ${VERSION}` };
     const publisher = await gitUser(context);
@@ -77,6 +100,15 @@ export const init = operation({
       throw fromSystemError(error, path) ?? error;
     }
     return { path, id: facts.id, created, label };
+  },
+  text({ path, created, label }) {
+    const where = label === undefined ? "" : ` ${label}`;
+    return [
+      `Started a task in ${path}`,
+      ...created.map((name) => `  ${name}`),
+      "",
+      `Next: ${cyan(`nutshell check${where}`)} tells what is missing`,
+    ];
   },
 });
 

@@ -8,17 +8,16 @@ import {
   openBundle,
   treeRows,
 } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { bold, count, dim, grouped, red, size, table, yellow } from "../../../cli/text.js";
 import type { Finding } from "../../../errors.js";
-import { type Context, operation } from "../../../operation.js";
-import { bundleSource, FindingShape, LimitInput, limitsOf } from "../../../request/shapes.js";
+import type { Context } from "../../../operation.js";
+import { bundleSource } from "../../../request/target.js";
+import { FindingShape } from "../../../schema/finding.js";
+import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 
-export const InspectInput = z.object({
-  bundle: z.string().describe("path to a .nut file, or - for standard input"),
-  manifestOnly: z.boolean().default(false).describe("read no further than the manifest; entries are then its own list"),
-  ...LimitInput,
-});
-
-export const InspectedEntry = z.object({
+const Entry = z.object({
   path: z.string(),
   kind: z.enum(["file", "folder"]),
   size: z.int(),
@@ -28,22 +27,32 @@ export const InspectedEntry = z.object({
   tokens: z.int().optional().describe("an estimate; absent for what is not text"),
 });
 
-export const InspectOutput = z.object({
-  manifest: z.record(z.string(), z.unknown()),
-  entries: z.array(InspectedEntry),
-  compression: z.string(),
-  complete: z.boolean().describe("false: entries are what the manifest says, the archive was not read"),
-  content_digest: z.string().optional(),
-  findings: z.array(FindingShape),
-});
+type Entry = z.infer<typeof Entry>;
 
-type Entry = z.infer<typeof InspectedEntry>;
-
-export const inspect = operation({
-  name: "bundle_inspect",
-  summary: "show what a bundle holds without unpacking it",
-  input: InspectInput,
-  output: InspectOutput,
+export default command({
+  name: "inspect",
+  summary: "show what a bundle holds",
+  input: z.object({
+    bundle: positional(z.string(), { about: "a .nut file, or - for standard input" }),
+    manifestOnly: flag(z.boolean().default(false), {
+      name: "manifest",
+      about: "read no further than the manifest; files are then what it lists",
+    }),
+    ...LIMIT_FLAGS,
+  }),
+  output: z.object({
+    manifest: z.record(z.string(), z.unknown()),
+    entries: z.array(Entry),
+    compression: z.string(),
+    complete: z.boolean().describe("false: entries are what the manifest says, the archive was not read"),
+    content_digest: z.string().optional(),
+    findings: z.array(FindingShape),
+  }),
+  examples: [
+    ["nutshell inspect task.nut", "what is asked, and every file with size, role and tokens"],
+    ["nutshell inspect --manifest huge.nut", "at once, however large the bundle"],
+    ["cat task.nut | nutshell inspect --json - | jq -r .manifest.task.title", "one field"],
+  ],
   async run(input, context) {
     const bundle = await openBundle(bundleSource(input.bundle, context), {
       limits: limitsOf(input),
@@ -63,6 +72,19 @@ export const inspect = operation({
       await bundle.close();
     }
   },
+  text: ({ manifest, entries, compression, complete, content_digest: digest, findings }) => [
+    ...head(manifest),
+    ...table([
+      ["  Type:", `${text(manifest.bundle_type)}, format ${text(manifest.nutshell_version)}, ${compression}`],
+      ["  Id:", text(manifest.id)],
+      ...(digest === undefined ? [] : [["  Content:", digest]]),
+      ["  Files:", total(entries)],
+    ]),
+    ...(complete ? [] : [dim("  (as the manifest lists them; the archive was not read)")]),
+    "",
+    ...tree(entries),
+    ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
+  ],
 });
 
 function versionFindings(manifest: Manifest): Finding[] {
@@ -95,3 +117,43 @@ async function realEntries(bundle: Bundle, context: Context): Promise<Entry[]> {
   });
   return listed.map((entry) => ({ ...entry, role: roles.get(entry.path), tokens: tokens.get(entry.path) }));
 }
+
+function head(manifest: Record<string, unknown>): string[] {
+  const task = (manifest.task ?? {}) as Record<string, unknown>;
+  const title = text(task.title) || text(manifest.summary) || "(no title)";
+  const priority = task.priority === undefined ? "" : ` ${dim(`[${text(task.priority)}]`)}`;
+  return [`${bold(title)}${priority}`, ...(task.summary === undefined ? [] : [text(task.summary)])];
+}
+
+/** Lenient manifests may hold anything anywhere. */
+function text(value: unknown): string {
+  return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
+}
+
+function total(entries: readonly Entry[]): string {
+  const files = entries.filter(({ kind }) => kind === "file");
+  const tokens = files.reduce((sum, { tokens: own = 0 }) => sum + own, 0);
+  const bytes = files.reduce((sum, { size: own }) => sum + own, 0);
+  return `${count(files.length, "file")}, ${size(bytes)}${tokens > 0 ? `, about ${count(tokens, "token")}` : ""}`;
+}
+
+/** Paths as a tree: each folder once, its content indented. */
+function tree(entries: readonly Entry[]): string[] {
+  const rows: string[][] = [];
+  let open: readonly string[] = [];
+  for (const entry of entries) {
+    const steps = entry.path.split("/");
+    const name = steps.pop()!;
+    const folders = entry.kind === "folder" ? [...steps, name] : steps;
+    let same = 0;
+    while (same < folders.length && same < open.length && folders[same] === open[same]) same += 1;
+    for (let depth = same; depth < folders.length; depth += 1) rows.push([`${indent(depth)}${folders[depth]}/`]);
+    open = folders;
+    if (entry.kind === "folder") continue;
+    const tokens = entry.tokens === undefined ? "" : `~${grouped(entry.tokens)} tokens`;
+    rows.push([`${indent(steps.length)}${name}`, dim(size(entry.size)), dim(tokens), entry.role ?? ""]);
+  }
+  return table(rows);
+}
+
+const indent = (depth: number) => "  ".repeat(depth + 1);

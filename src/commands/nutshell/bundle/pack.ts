@@ -1,48 +1,63 @@
 import { z } from "zod";
-import { LEVELS } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { bold, count, dim, size, table } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
 import { packBundle, prepare } from "../../../request/pack-bundle.js";
-import { COMPRESSIONS } from "../../../schema/manifest.js";
 import { parsePeer, peerIdOf } from "../../../vault/index.js";
-
-export const PackInput = z.object({
-  dir: z.string().default(".").describe("folder that holds nutshell.json"),
-  output: z.string().optional().describe("file to write; by default named after the title"),
-  compression: z.enum(COMPRESSIONS).default("gzip"),
-  level: z.enum(LEVELS).default("default"),
-  force: z.boolean().default(false).describe("pack although something is missing"),
-  list: z.boolean().default(false).describe("only say what would be packed"),
-  encrypt: z.boolean().default(false).describe("seal for one peer"),
-  peer: z.string().optional().describe("who it is sealed for: 64 hex digits or a 12D3KooW… peer id"),
-  allow: z.array(z.string()).optional().describe("paths that may go although they look like secrets"),
-  plainVault: z.boolean().optional().describe("send a vault that is not encrypted"),
-  vaultIdentity: z.array(z.string()).optional().describe("age identity that opens the vault, to look for its values"),
-});
+import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
 
 const Left = z.object({ path: z.string(), reason: z.enum(["ignored", "never packed"]) });
 
-export const PackOutput = z.object({
-  path: z.string().describe("the bundle; with list, where it would go"),
-  packed: z.boolean(),
-  files: z.int().describe("files in the bundle, the manifest included"),
-  original_bytes: z.int(),
-  bytes: z.int().optional(),
-  hash: z.string().optional().describe("of the whole file"),
-  content_digest: z.string().optional().describe("of the content, the same for every compression and machine"),
-  sealed_for: z.string().optional().describe("peer id of the only one who can open it"),
-  allowed: z.array(z.string()).optional().describe("paths the leak scan let through, as the manifest records"),
-  completeness: z.string().optional(),
-  entries: z.array(z.object({ path: z.string(), size: z.int() })).optional(),
-  left: z.array(Left),
-});
-
-export const pack = operation({
-  name: "bundle_pack",
+export default command({
+  name: "pack",
   summary: "pack a folder into one .nut file",
-  input: PackInput,
-  output: PackOutput,
-  async run(input, context) {
+  input: z.object({
+    ...DIR_OR_OUTPUT,
+    ...levelFlags("default"),
+    force: flag(z.boolean().default(false), { about: "pack although something is missing" }),
+    list: flag(z.boolean().default(false), { about: "only say what would be packed" }),
+    peer: flag(z.string().optional(), {
+      value: "<peer>",
+      about: "seal it for one peer: 64 hex digits or a 12D3KooW… peer id",
+    }),
+    encrypt: flag(z.boolean().default(false), { about: "seal it; implied by --peer" }),
+    allow: flag(z.array(z.string()).optional(), {
+      value: "<path>",
+      about: "pack this file although it looks like a secret",
+    }),
+    plainVault: flag(z.boolean().optional(), { about: "pack a vault that is not encrypted: anyone can read it" }),
+    vaultIdentity: flag(z.array(z.string()).optional(), {
+      value: "<file>",
+      about: "age identity that opens the vault, to look for its values",
+    }),
+  }),
+  output: z.object({
+    path: z.string().describe("the bundle; with list, where it would go"),
+    packed: z.boolean(),
+    files: z.int().describe("files in the bundle, the manifest included"),
+    original_bytes: z.int(),
+    bytes: z.int().optional(),
+    hash: z.string().optional().describe("of the whole file"),
+    content_digest: z.string().optional().describe("of the content, the same for every compression and machine"),
+    sealed_for: z.string().optional().describe("peer id of the only one who can open it"),
+    allowed: z.array(z.string()).optional().describe("paths the leak scan let through, as the manifest records"),
+    completeness: z.string().optional(),
+    entries: z.array(z.object({ path: z.string(), size: z.int() })).optional(),
+    left: z.array(Left),
+  }),
+  about: [
+    "The manifest goes first, with the hash of every file. .nutignore leaves files out, as .gitignore does; version control and harness state never go in.",
+    "Every file is scanned for keys, tokens and the vault's own values on its way in. --allow lets a file through and is recorded in the manifest.",
+  ],
+  examples: [
+    ["nutshell pack --dir my-task -o my-task.nut", "one file to hand over"],
+    ["nutshell pack --dir my-task --list", "what would go in, and what stays out"],
+    ["nutshell pack --dir my-task --peer 12D3KooW…", "sealed: only that peer can open it"],
+    ["nutshell pack --dir my-task --compression zstd", "smaller and faster, where the receiver reads zstd"],
+  ],
+  async run(typed, context) {
+    const input = dirAndOutput(typed);
     if (input.encrypt && input.peer === undefined) {
       throw new NutError("USAGE", "--encrypt seals for one peer, and none is named", {
         hint: "nutshell pack --peer <64 hex digits or peer id>",
@@ -74,5 +89,26 @@ export const pack = operation({
       ...(input.peer === undefined ? {} : { sealed_for: peerIdOf(parsePeer(input.peer)) }),
       ...(input.allow === undefined ? {} : { allowed: input.allow }),
     };
+  },
+  text: (result) => {
+    if (!result.packed) {
+      const rows = (result.entries ?? []).map((entry) => [`  ${entry.path}`, dim(size(entry.size))]);
+      const left = result.left.map(({ path, reason }) => [`  ${path}`, dim(reason)]);
+      return [
+        bold(`${count(result.files, "file")}, ${size(result.original_bytes)}`),
+        ...table(rows),
+        ...(left.length > 0 ? ["", bold("left out"), ...table(left)] : []),
+      ];
+    }
+    return [
+      `${bold("Packed")} ${count(result.files, "file")} into ${result.path}`,
+      ...table([
+        ["  Size:", `${size(result.bytes ?? 0)} ${dim(`(${size(result.original_bytes)} before)`)}`],
+        ["  Hash:", result.hash ?? ""],
+        ["  Content:", result.content_digest ?? ""],
+        ...(result.sealed_for === undefined ? [] : [["  Sealed for:", result.sealed_for]]),
+        ...(result.completeness === undefined ? [] : [["  Status:", result.completeness]]),
+      ]),
+    ];
   },
 });

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
 import { fromSystemError } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
-import { operation } from "../../../operation.js";
 import { Criteria } from "../../../schema/criteria.js";
 import { Delivery } from "../../../schema/delivery.js";
 import { Endpoints } from "../../../schema/endpoints.js";
@@ -25,12 +26,23 @@ export function jsonSchemaOf(kind: DocumentKind): Record<string, unknown> {
   return { $schema, title: description, ...rest };
 }
 
-export const schema = operation({
-  name: "bundle_schema",
-  summary: "print a JSON Schema for editors",
-  input: z.object({ kind: z.enum(DOCUMENT_KINDS).default("manifest"), output: z.string().optional() }),
-  /** The schema itself, or where it was written. */
+export default command({
+  name: "schema",
+  summary: "JSON Schema of every document",
+  input: z.object({
+    kind: positional(z.enum(DOCUMENT_KINDS).default("manifest"), {
+      name: "document",
+      about: `one of ${DOCUMENT_KINDS.join(", ")}`,
+    }),
+    output: flag(z.string().optional(), { short: "o", value: "<file>", about: "write it to a file" }),
+  }),
+  // The schema itself, or where it was written.
   output: z.record(z.string(), z.unknown()),
+  about: ["JSON Schema, draft 2020-12, with the descriptions an editor shows while you type."],
+  examples: [
+    ["nutshell schema -o nutshell.schema.json", "for nutshell.json"],
+    ["nutshell schema criteria", "for tests/criteria.json"],
+  ],
   async run({ kind, output }, { cwd }) {
     const document = jsonSchemaOf(kind);
     if (output === undefined) return document;
@@ -42,4 +54,8 @@ export const schema = operation({
     }
     return { kind, path };
   },
+  text: (result) =>
+    "path" in result && !("$schema" in result)
+      ? [`schema of ${String(result.kind)} → ${String(result.path)}`]
+      : JSON.stringify(result, null, 2).split("\n"),
 });

@@ -1,29 +1,47 @@
 import { z } from "zod";
 import { readManifest, setField, writeManifest } from "../../../bundle/index.js";
-import { operation } from "../../../operation.js";
-import { Folder, folderTarget } from "../../../request/target.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { folderTarget } from "../../../request/target.js";
+import { DIR } from "../flags.js";
 
-export const set = operation({
-  name: "bundle_set",
-  summary: "change one field of a manifest",
+export default command({
+  name: "set",
+  summary: "change one field of the manifest",
   input: z.object({
-    field: z.string().min(1),
-    values: z.array(z.string()).default([]),
-    folder: Folder,
-    append: z.boolean().default(false),
-    unset: z.boolean().default(false),
+    field: positional(z.string().min(1), { about: "dotted path, such as task.title" }),
+    values: positional(z.array(z.string()).default([]), {
+      name: "value",
+      about: "one value; a list is a,b,c or several words",
+    }),
+    ...DIR,
+    append: flag(z.boolean().default(false), { short: "a", about: "add to a list; commas are kept" }),
+    unset: flag(z.boolean().default(false), { about: "remove the field" }),
   }),
   output: z.object({
     path: z.string(),
     changed: z.array(z.object({ field: z.string(), value: z.unknown() })),
   }),
-  async run({ field, values, folder, append, unset }, context) {
-    const { path } = folderTarget(folder, context);
+  about: [
+    "The schema decides what the words mean: numbers, true and false, choices, lists. Below extensions and tags.custom numbers and booleans are recognised, everything else is text. Fields it does not know stay as they are.",
+    "Setting bundle_type to delivery gives a request a new id that points back to the old one.",
+  ],
+  examples: [
+    ['nutshell set task.title "Build a REST API"', "in the current folder"],
+    ["nutshell set tags.skills_required go,rest --dir my-task", "a list"],
+    ['nutshell set acceptance.checklist "errors, if any, are logged" --append', "one more item, commas and all"],
+    ["nutshell set extensions.clawnet.reward.amount 500", "a field of your own"],
+    ["nutshell set bundle_type delivery", "a request becomes the delivery that answers it"],
+  ],
+  async run({ field, values, dir, append, unset }, context) {
+    const { path } = folderTarget(dir, context);
     const manifest = readManifest(path);
     const fields = setField(manifest, field, values, { append, unset });
     writeManifest(path, manifest);
     return { path, changed: fields.map((name) => ({ field: name, value: fieldOf(manifest, name) })) };
   },
+  text: ({ changed }) =>
+    changed.map(({ field, value }) => `${field} = ${value === null ? "(removed)" : JSON.stringify(value)}`),
 });
 
 function fieldOf(manifest: unknown, field: string): unknown {

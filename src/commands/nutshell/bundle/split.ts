@@ -10,30 +10,50 @@ import {
   splitByFolder,
   splitByPlan,
 } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { count, cyan } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
 import { parseJson } from "../../../files/index.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import { makeFolders } from "../../../request/new-folder.js";
-import { Folder, folderTarget, openTarget } from "../../../request/target.js";
+import { folderTarget, openTarget } from "../../../request/target.js";
+import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
 
 const MAX_PARTS = 100;
 
-export const split = operation({
-  name: "bundle_split",
+export default command({
+  name: "split",
   summary: "take a task apart for several agents",
   input: z.object({
-    folder: Folder,
-    count: z.coerce.number().int().min(2).max(MAX_PARTS).optional(),
-    byFolder: z.boolean().default(false),
-    plan: z.string().optional(),
-    output: z.string().optional(),
+    ...FOLDER_OR_DIR,
+    count: flag(z.coerce.number().int().min(2).max(MAX_PARTS).optional(), {
+      short: "n",
+      value: "<n>",
+      about: "so many parts, about the same size each",
+    }),
+    byFolder: flag(z.boolean().default(false), { about: "one part for each folder under files/" }),
+    plan: flag(z.string().optional(), { value: "<file>", about: "a JSON file that names the parts and their files" }),
+    output: flag(z.string().optional(), {
+      short: "o",
+      value: "<name>",
+      about: "parts are <name>-part-1 and so on (default: the folder's name)",
+    }),
   }),
   output: z.object({
     parts: z.array(z.object({ path: z.string(), id: z.string(), title: z.string(), files: z.int() })),
     shared: z.int().describe("files that every part holds"),
   }),
-  async run({ folder, count, byFolder, plan, output }, context) {
-    const { path } = folderTarget(folder, context);
+  about: [
+    "What lies under files/ is shared out; context, tests and everything else goes to every part. Each part is a task of its own that remembers what it was given, so that nutshell merge can put the work together.",
+    'A plan looks like this: {"parts": [{"title": "Reader", "files": ["files/csv/"]}, {"files": ["files/report/"]}]}',
+  ],
+  examples: [
+    ["nutshell split my-task -n 3", "my-task-part-1, -2 and -3"],
+    ["nutshell split my-task --plan parts.json", "as the plan says"],
+  ],
+  async run({ count, byFolder, plan, output, ...named }, context) {
+    const { path } = folderTarget(namedFolder(named), context);
     const content = await openTarget(path, context);
     try {
       const entries = await content.entries();
@@ -67,6 +87,12 @@ export const split = operation({
       await content.close();
     }
   },
+  text: ({ parts, shared }) => [
+    `${count(parts.length, "part")}, ${count(shared, "file")} in each of them`,
+    ...parts.map(({ path, files }) => `  ${path}  ${count(files, "file")}`),
+    "",
+    `Later: ${cyan(`nutshell merge ${parts.map(({ path }) => path).join(" ")} -o <dir>`)}`,
+  ],
 });
 
 interface Choice {

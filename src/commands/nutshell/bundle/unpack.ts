@@ -1,33 +1,53 @@
 import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { unpackBundle } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { bold, count, dim, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
 import { unsealed } from "../../../request/sealed.js";
-import { bundleSource, FindingShape, LimitInput, limitsOf } from "../../../request/shapes.js";
+import { bundleSource } from "../../../request/target.js";
+import { FindingShape } from "../../../schema/finding.js";
+import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 
-export const UnpackInput = z.object({
-  bundle: z.string().describe("path to a .nut file, or - for standard input"),
-  output: z.string().optional().describe("folder to make; by default named after the file"),
-  identity: z.string().optional().describe("Ed25519 identity that opens a sealed bundle"),
-  trust: z.array(z.string()).default([]).describe("root entries that programs obey and that may keep their place"),
-  ...LimitInput,
-});
-
-export const UnpackOutput = z.object({
-  dir: z.string(),
-  files: z.int(),
-  bytes: z.int(),
-  content_digest: z.string(),
-  quarantined: z.array(z.string()).describe("set aside in quarantine/, because programs would obey them"),
-  findings: z.array(FindingShape),
-});
-
-export const unpack = operation({
-  name: "bundle_unpack",
-  summary: "unpack a bundle into a new folder, every hash checked",
-  input: UnpackInput,
-  output: UnpackOutput,
+export default command({
+  name: "unpack",
+  summary: "unpack a bundle, every hash checked",
+  input: z.object({
+    bundle: positional(z.string(), { about: "a .nut file, or - for standard input" }),
+    output: flag(z.string().optional(), {
+      short: "o",
+      value: "<dir>",
+      about: "folder to make (default: named after the file)",
+    }),
+    identity: flag(z.string().optional(), {
+      short: "i",
+      value: "<file>",
+      about: "Ed25519 identity that opens a sealed bundle (default: your own)",
+    }),
+    trust: flag(z.array(z.string()).default([]), {
+      value: "<path>",
+      about: "leave this root entry in its place although programs obey it (CLAUDE.md, .mcp.json…)",
+    }),
+    ...LIMIT_FLAGS,
+  }),
+  output: z.object({
+    dir: z.string(),
+    files: z.int(),
+    bytes: z.int(),
+    content_digest: z.string(),
+    quarantined: z.array(z.string()).describe("set aside in quarantine/, because programs would obey them"),
+    findings: z.array(FindingShape),
+  }),
+  about: [
+    "Everything is checked before the folder appears: paths, hashes, the manifest's list. Files that agents and editors obey without asking are set aside in quarantine/ unless --trust names them.",
+  ],
+  examples: [
+    ["nutshell unpack task.nut", "into ./task"],
+    ["nutshell unpack task.nut -o workspace --trust CLAUDE.md", "and keep its CLAUDE.md where agents find it"],
+    ["nutshell unpack sealed.nut --identity me.key", "a bundle sealed for you"],
+    ["cat task.nut | nutshell unpack - -o workspace", "from standard input"],
+  ],
   async run(input, context) {
     const target = resolve(context.cwd, input.output ?? folderName(input.bundle));
     const source = await unsealed(bundleSource(input.bundle, context), input.identity, context);
@@ -39,6 +59,12 @@ export const unpack = operation({
     });
     return { dir, files, bytes, content_digest: contentDigest, quarantined: [...quarantined], findings: [...findings] };
   },
+  text: (result) => [
+    `${bold("Unpacked")} ${count(result.files, "file")} (${size(result.bytes)}) into ${result.dir}`,
+    ...table([["  Content:", result.content_digest]]),
+    ...result.quarantined.map((path) => `${yellow("set aside:")} quarantine/${path} ${dim(`(keep: --trust ${path})`)}`),
+    ...result.findings.map(({ message }) => `${yellow("warning:")} ${message}`),
+  ],
 });
 
 function folderName(bundle: string): string {

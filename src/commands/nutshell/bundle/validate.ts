@@ -13,21 +13,14 @@ import {
   parseManifest,
   readManifest,
 } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
+import { count, dim, green, red, yellow } from "../../../cli/text.js";
 import { type ErrorCode, type Finding, NutError } from "../../../errors.js";
-import { type Context, operation } from "../../../operation.js";
-import { bundleSource, FindingShape, LimitInput, limitsOf, messagesOf } from "../../../request/shapes.js";
-
-export const ValidateInput = z.object({
-  target: z.string().default(".").describe("a .nut file, a folder, a manifest as bare JSON, or -"),
-  ...LimitInput,
-});
-
-export const ValidateOutput = z.object({
-  valid: z.boolean(),
-  errors: z.array(z.string()),
-  warnings: z.array(z.string()),
-  findings: z.array(FindingShape),
-});
+import type { Context } from "../../../operation.js";
+import { bundleSource } from "../../../request/target.js";
+import { FindingShape } from "../../../schema/finding.js";
+import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 
 /** What is judged rather than refused: a bundle that is damaged or unsafe is invalid, and saying so is the answer. */
 const JUDGED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -43,11 +36,26 @@ const JUDGED: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "SOURCE_UNSAFE",
 ]);
 
-export const validate = operation({
-  name: "bundle_validate",
-  summary: "check a bundle, a folder or a manifest against the specification",
-  input: ValidateInput,
-  output: ValidateOutput,
+export default command({
+  name: "validate",
+  summary: "check a bundle, folder or manifest against the specification",
+  input: z.object({
+    target: positional(z.string().default("."), {
+      about: "a .nut file, a folder, a manifest (.json), or - (default: here)",
+    }),
+    ...LIMIT_FLAGS,
+  }),
+  output: z.object({
+    valid: z.boolean(),
+    errors: z.array(z.string()),
+    warnings: z.array(z.string()),
+    findings: z.array(FindingShape),
+  }),
+  about: ["Reads everything, changes nothing. A damaged or unsafe bundle is an answer (no), not a failure."],
+  examples: [
+    ["nutshell validate task.nut", "archive, hashes, schema, references"],
+    ["nutshell validate --json ./my-task || exit 1", "in CI"],
+  ],
   async run(input, context) {
     const findings = await judge(input, context).catch((error: unknown) => {
       if (!(error instanceof NutError) || !JUDGED.has(error.code)) throw error;
@@ -57,11 +65,25 @@ export const validate = operation({
     const errors = messagesOf(findings, "error");
     return { valid: errors.length === 0, errors, warnings: messagesOf(findings, "warning"), findings };
   },
+  text: ({ valid, findings, errors, warnings }) => [
+    ...findings.map(({ severity, message, fix }) => {
+      const mark = severity === "error" ? red("✗") : yellow("⚠");
+      return `${mark} ${message}${fix === undefined ? "" : ` ${dim(`(${fix})`)}`}`;
+    }),
+    valid
+      ? `${green("valid")}${warnings.length > 0 ? `, ${count(warnings.length, "warning")}` : ""}`
+      : `${red("invalid")}: ${count(errors.length, "error")}`,
+  ],
+  exit: ({ valid }) => (valid ? 0 : 1),
 });
 
-type Input = z.infer<typeof ValidateInput>;
+interface Question {
+  readonly target: string;
+  readonly maxEntries?: number | undefined;
+  readonly maxSize?: number | undefined;
+}
 
-async function judge(input: Input, context: Context): Promise<Finding[]> {
+async function judge(input: Question, context: Context): Promise<Finding[]> {
   const source = bundleSource(input.target, context);
   if (typeof source !== "string") return judgeStream(source, input, context);
   const found = statSync(source, { throwIfNoEntry: false });
@@ -77,7 +99,7 @@ async function judge(input: Input, context: Context): Promise<Finding[]> {
 }
 
 /** Standard input may hold a bundle or a manifest: the first bytes tell. */
-async function judgeStream(stream: Readable, input: Input, context: Context): Promise<Finding[]> {
+async function judgeStream(stream: Readable, input: Question, context: Context): Promise<Finding[]> {
   const parts: Buffer[] = [];
   let size = 0;
   const pieces = stream[Symbol.asyncIterator]();
@@ -111,7 +133,7 @@ function judgeManifest(bytes: Buffer, path: string): Promise<Finding[]> {
   return contentFindings({ manifest, files: null, read: async () => new Uint8Array() });
 }
 
-async function judgeBundle(source: string | Readable, input: Input, context: Context): Promise<Finding[]> {
+async function judgeBundle(source: string | Readable, input: Question, context: Context): Promise<Finding[]> {
   const options = { limits: limitsOf(input), signal: context.signal, lenient: true, newer: true };
   const bundle = await openBundle(source, options);
   try {
@@ -143,4 +165,8 @@ async function judgeFolder(folder: string, context: Context): Promise<Finding[]>
   const files = hashEntries(folder, listing).filter((entry) => entry.hash !== undefined);
   const stale = judgeTree(manifest, files as { path: string; size: number; hash: string }[]).findings;
   return [...findings, ...stale.map((finding): Finding => ({ ...finding, severity: "warning", fix: "nutshell pack" }))];
+}
+
+function messagesOf(findings: readonly Finding[], severity: Finding["severity"]): string[] {
+  return findings.filter((finding) => finding.severity === severity).map(({ message }) => message);
 }

@@ -1,17 +1,13 @@
-import { resolve } from "node:path";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { count } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { type Context, operation } from "../../../operation.js";
-import {
-  collectKeys,
-  defaultIdentityPath,
-  EncryptionInput,
-  findPeerIdentity,
-  hasHome,
-  keyInput,
-  ownRecipients,
-} from "../../../request/keys.js";
-import { readValue, valueInput } from "../../../request/value-source.js";
+import type { Context } from "../../../operation.js";
+import { collectKeys, defaultIdentityPath, findPeerIdentity, hasHome, ownRecipients } from "../../../request/keys.js";
+import { withPublicKey } from "../../../request/rotation.js";
+import { folderTarget } from "../../../request/target.js";
+import { readValue } from "../../../request/value-source.js";
 import {
   backendOf,
   dirWords,
@@ -33,26 +29,52 @@ import {
   variablesOf,
   writeAgeIdentityFile,
 } from "../../../vault/index.js";
+import { DIR } from "../flags.js";
+import { ENCRYPTION, IDENTITY, VALUE } from "./credentials-flags.js";
 
-export const addCredential = operation({
-  name: "add_credential",
-  summary: "put a secret into the vault of a bundle folder",
-  input: z.object({
-    dir: z.string().default("."),
-    name: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must be letters, digits, dots, dashes, underscores"),
-    type: z.string().min(1).max(64),
-    scopes: z.array(z.string().min(1)).default([]),
-    restrict: z.array(z.string()).default([]).describe("key=value"),
-    expires: z.string().optional(),
-    access: z.string().optional(),
-    rateLimit: z.string().optional(),
-    recipients: z.array(z.string()).default([]),
-    encryption: EncryptionInput,
-    replace: z.boolean().default(false),
-    transitKey: z.string().optional(),
-    ...keyInput,
-    ...valueInput,
+const AddInput = z.object({
+  name: flag(
+    z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must be letters, digits, dots, dashes, underscores"),
+    { short: "n", value: "<name>", about: "what the task calls it" },
+  ),
+  type: flag(z.string().min(1).max(64), {
+    short: "t",
+    value: "<type>",
+    about: "postgresql, bearer_token, ssh_key…",
   }),
+  scopes: flag(z.array(z.string().min(1)).default([]), {
+    name: "scope",
+    value: "<word>",
+    about: "what it may do: read, write, invoke",
+  }),
+  restrict: flag(z.array(z.string()).default([]), {
+    value: "<key=value>",
+    about: "a limit: tables=users,sessions",
+  }),
+  expires: flag(z.string().optional(), { value: "<time>", about: "7d, 12h, a date or a time (default: never)" }),
+  access: flag(z.string().optional(), {
+    value: "<level>",
+    about: "access level shown in the manifest: read-write",
+  }),
+  rateLimit: flag(z.string().optional(), { value: "<limit>", about: "such as 100/min" }),
+  recipients: flag(z.array(z.string()).default([]), {
+    name: "recipient",
+    short: "r",
+    value: "<age1…>",
+    about: "who may open the vault",
+  }),
+  replace: flag(z.boolean().default(false), { about: "replace a credential of the same name" }),
+  ...VALUE,
+  ...ENCRYPTION,
+  ...IDENTITY,
+  ...DIR,
+});
+type AddInput = z.output<typeof AddInput>;
+
+export default command({
+  name: "add-credential",
+  summary: "put a secret into the vault",
+  input: AddInput,
   output: z.object({
     name: z.string(),
     type: z.string(),
@@ -64,8 +86,15 @@ export const addCredential = operation({
     identity: z.string().optional().describe("identity file that was made on the way"),
     public_key: z.string().optional().describe("the publisher's key, as the manifest records it"),
   }),
+  about: [
+    "The value is a text or a JSON object. It comes from a prompt that does not show it, a file, standard input or an environment variable; never from the command line, where every process could read it.",
+  ],
+  examples: [
+    ["nutshell add-credential --name staging-db --type postgresql --expires 7d", "asks for the value"],
+    ["pass show db | nutshell add-credential --name db --type password --value-stdin", "takes it from a pipe"],
+  ],
   async run(input, context) {
-    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
+    const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
     const keys = collectKeys(input.identity, context);
     const expires = input.expires === undefined ? null : parseExpiry(input.expires, context.now());
     const credential = { restrictions: parseRestrictions(input.restrict, input.rateLimit) };
@@ -113,16 +142,16 @@ export const addCredential = operation({
         : {}),
     };
   },
+  text: (added) => [
+    `Added: ${added.name} (${added.type}) to ${added.vault}, ${added.encryption}`,
+    `Expires: ${added.expires_at ?? "never"}`,
+    ...(added.recipients.length === 0
+      ? []
+      : [`For: ${count(added.recipients.length, "recipient")}`, ...added.recipients.map((one) => `  ${one}`)]),
+    ...(added.identity === undefined ? [] : [`Identity made: ${added.identity}`]),
+    `Use: nutshell exec --with ${added.name} -- <command>  (${added.variables.map((name) => `$${name}`).join(" ")})`,
+  ],
 });
-
-interface AddInput {
-  readonly dir: string;
-  readonly name: string;
-  readonly type: string;
-  readonly recipients: readonly string[];
-  readonly encryption?: BackendName | undefined;
-  readonly transitKey?: string | undefined;
-}
 
 interface Opened {
   readonly vault: Vault;
@@ -191,7 +220,7 @@ function addCommand({ name, type, dir }: AddInput): string {
 }
 
 /** `tables=users,sessions` is a list, `max_rows=1000` a number; JSON is taken as it is. */
-export function parseRestrictions(pairs: readonly string[], rateLimit?: string): Record<string, unknown> {
+function parseRestrictions(pairs: readonly string[], rateLimit?: string): Record<string, unknown> {
   const restrictions: Record<string, unknown> = rateLimit === undefined ? {} : { rate_limit: rateLimit };
   for (const pair of pairs) {
     const at = pair.indexOf("=");
@@ -221,12 +250,6 @@ function withAccess(manifest: Manifest, name: string, access: string | undefined
     scope.name === name ? { ...scope, access_level: access } : scope,
   );
   return { ...manifest, credentials: { ...manifest.credentials, scopes } };
-}
-
-/** Recorded once: holders of a bundle trust the key they got with it. */
-export function withPublicKey(manifest: Manifest, publicKey: string | undefined): Manifest {
-  if (publicKey === undefined || manifest.publisher?.public_key !== undefined) return manifest;
-  return { ...manifest, publisher: { ...manifest.publisher, public_key: publicKey } };
 }
 
 interface Concern {

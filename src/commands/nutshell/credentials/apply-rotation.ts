@@ -1,22 +1,33 @@
 import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
+import { count } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
+import { sequenceOf, withSequence } from "../../../request/rotation.js";
+import { folderTarget } from "../../../request/target.js";
 import { putVault, readVaultFolder } from "../../../request/vault-folder.js";
 import { detectBackend, readRotation } from "../../../vault/index.js";
-import { sequenceOf, withSequence } from "./rotate.js";
+import { DIR } from "../flags.js";
 
 const MAX_ROTATION_BYTES = 96 * 1024 * 1024;
 
-export const applyRotation = operation({
-  name: "rotation_apply",
-  summary: "take over the publisher's renewed credentials into a bundle you hold",
-  input: z.object({ file: z.string(), dir: z.string().default(".") }),
+export default command({
+  name: "apply-rotation",
+  summary: "take over the publisher's renewed credentials",
+  input: z.object({
+    file: positional(z.string(), { about: "the publisher's rotation file" }),
+    ...DIR,
+  }),
   output: z.object({ sequence: z.int(), issued_at: z.string(), credentials: z.array(z.string()), vault: z.string() }),
-  async run({ file, dir }, { cwd, env }) {
-    const folder = readVaultFolder(resolve(cwd, dir), env);
-    const rotation = readRotation(readText(resolve(cwd, file)), {
+  about: [
+    "Accepted only when it is signed by the key the bundle's manifest names (publisher.public_key), is for this bundle, and is newer than the last one.",
+  ],
+  examples: [["nutshell apply-rotation new.rotation.json --dir my-task", "renew what you hold"]],
+  async run({ file, dir }, context) {
+    const folder = readVaultFolder(folderTarget(dir, context).path, context.env);
+    const rotation = readRotation(readText(resolve(context.cwd, file)), {
       bundleId: folder.manifest.id,
       publicKey: folder.manifest.publisher?.public_key,
       sequence: sequenceOf(folder.manifest),
@@ -38,6 +49,9 @@ export const applyRotation = operation({
       vault: folder.path,
     };
   },
+  text: ({ sequence, credentials, vault }) => [
+    `Applied: rotation ${sequence}, ${count(credentials.length, "credential")} in ${vault}`,
+  ],
 });
 
 function readText(path: string): string {

@@ -1,32 +1,42 @@
 // Flags that several credential commands share, so that one word means one thing in all of them.
-import type { Flag } from "../../../cli/command.js";
+import { z } from "zod";
+import { flag } from "../../../cli/fields.js";
+import { BACKENDS } from "../../../vault/index.js";
 
-export const identityFlag: Readonly<Record<string, Flag>> = {
-  identity: {
+export const IDENTITY = {
+  identity: flag(z.array(z.string()).default([]), {
     short: "i",
     value: "<file>",
-    many: true,
     about: "age identity file (default: the one keygen made)",
-  },
+  }),
 };
 
-export const valueFlags: Readonly<Record<string, Flag>> = {
-  "value-file": { value: "<file>", about: "read the value from a file" },
-  "value-env": { value: "<NAME>", about: "read it from an environment variable" },
-  "value-stdin": { about: "read it from standard input" },
-  text: { about: "take a value that looks like JSON as text" },
+export const VALUE = {
+  valueFile: flag(z.string().optional(), { value: "<file>", about: "read the value from a file" }),
+  valueEnv: flag(z.string().optional(), { value: "<NAME>", about: "read it from an environment variable" }),
+  valueStdin: flag(z.boolean().default(false), { about: "read it from standard input" }),
+  text: flag(z.boolean().default(false), { about: "take a value that looks like JSON as text" }),
 };
 
-export const encryptionFlags: Readonly<Record<string, Flag>> = {
-  encryption: {
+/** Absent means what the vault already is, or age. */
+export const ENCRYPTION = {
+  encryption: flag(z.enum(BACKENDS).optional(), {
     value: "<kind>",
-    choices: ["age", "sops", "vault", "none"],
     about: "age, sops, vault (HashiCorp transit) or none",
-  },
-  "transit-key": { value: "<name>", about: "key of the transit engine (default: nutshell)" },
+  }),
+  transitKey: flag(z.string().optional(), {
+    value: "<name>",
+    about: "key of the transit engine (default: nutshell)",
+  }),
 };
 
-export const exportFlags: Readonly<Record<string, Flag>> = {
-  export: { value: "<file>", about: "write a signed rotation for holders of the bundle" },
-  signer: { value: "<file>", about: "Ed25519 identity that signs it (default: keygen --peer's)" },
+export const EXPORT = {
+  export: flag(z.string().optional(), {
+    value: "<file>",
+    about: "write a signed rotation for holders of the bundle",
+  }),
+  signer: flag(z.string().optional(), {
+    value: "<file>",
+    about: "Ed25519 identity that signs it (default: keygen --peer's)",
+  }),
 };

@@ -1,5 +1,6 @@
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
-import type { CredentialList, CredentialRow } from "./credentials.js";
+import type { CredentialList, CredentialRow } from "../../../request/credential-list.js";
+import type { RotateResult } from "../../../request/rotation.js";
 
 const STATES: Readonly<Record<CredentialRow["state"], string>> = {
   valid: green("valid"),
@@ -32,6 +33,19 @@ export function credentialLines(list: CredentialList): string[] {
       ({ severity, message, fix }) =>
         `${severity === "error" ? red("✗") : yellow("!")} ${message}${fix === undefined ? "" : dim(`  ${fix}`)}`,
     ),
+  ];
+}
+
+/** What a change did; without one, the audit. */
+export function rotateLines(result: RotateResult): string[] {
+  if (!result.saved) return credentialLines(result);
+  const { changed, recipients, rotation } = result;
+  return [
+    changed === null
+      ? `Encrypted again: ${result.vault}`
+      : `${changed.state === "revoked" ? "Revoked" : "Renewed"}: ${changed.name}, expires ${changed.expires_at ?? "never"}`,
+    ...(recipients.length === 0 ? [] : [`For: ${count(recipients.length, "recipient")}`]),
+    ...(rotation === null ? [] : [`Rotation ${rotation.sequence}: ${rotation.path}`]),
   ];
 }
 

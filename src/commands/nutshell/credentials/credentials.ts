@@ -1,150 +1,20 @@
-import { resolve } from "node:path";
 import { z } from "zod";
-import { type Finding, NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
-import { collectKeys, keyInput } from "../../../request/keys.js";
-import { backendOf, readVaultFolder, unlock, type VaultFolder } from "../../../request/vault-folder.js";
-import type { CredentialScope } from "../../../schema/manifest.js";
-import type { Vault } from "../../../schema/vault.js";
-import { EXPIRY_STATES, type ExpiryState, earliestExpiry, expiryState } from "../../../vault/index.js";
+import { command } from "../../../cli/command.js";
+import { CredentialList, readCredentials } from "../../../request/credential-list.js";
+import { folderTarget } from "../../../request/target.js";
+import { DIR } from "../flags.js";
+import { IDENTITY } from "./credentials-flags.js";
+import { credentialLines } from "./credentials-text.js";
 
-export const CredentialRow = z.object({
-  name: z.string(),
-  type: z.string(),
-  state: z.enum(EXPIRY_STATES),
-  expires_at: z.string().nullable(),
-  access_level: z.string().optional(),
-  rate_limit: z.string().optional(),
-  scopes: z.array(z.string()).optional(),
-  restrictions: z.record(z.string(), z.unknown()).optional(),
-});
-export type CredentialRow = z.infer<typeof CredentialRow>;
-
-const FindingRow = z.object({
-  code: z.string(),
-  severity: z.enum(["error", "warning", "info"]),
-  path: z.string(),
-  message: z.string(),
-  fix: z.string().optional(),
-});
-
-export const CredentialList = z.object({
-  vault: z.string().nullable(),
-  encryption: z.string().nullable(),
-  opened: z.boolean().describe("whether an identity opened the vault; without one only the manifest is read"),
-  credentials: z.array(CredentialRow),
-  findings: z.array(FindingRow),
-});
-export type CredentialList = z.infer<typeof CredentialList>;
-
-export const listCredentials = operation({
-  name: "credentials_list",
-  summary: "show which credentials a bundle carries and when they expire, never their values",
-  input: z.object({ dir: z.string().default("."), ...keyInput }),
+export default command({
+  name: "credentials",
+  summary: "what the vault gives access to, and until when",
+  input: z.object({ ...DIR, ...IDENTITY }),
   output: CredentialList,
-  async run({ dir, identity }, context) {
-    const folder = readVaultFolder(resolve(context.cwd, dir), context.env);
-    const vault = await tryUnlock(folder, identity, context);
-    return listOf(folder, vault, context.now());
-  },
+  about: [
+    "Without an identity the manifest alone is read; with one, the restrictions inside the vault are shown too. Values never are.",
+  ],
+  examples: [["nutshell credentials --dir my-task", "what the task carries, and when it expires"]],
+  run: ({ dir, identity }, context) => readCredentials(folderTarget(dir, context).path, identity, context),
+  text: credentialLines,
 });
-
-/** null without a fitting key, unless one was named: then its refusal is the answer. */
-async function tryUnlock(
-  folder: VaultFolder,
-  identity: readonly string[],
-  context: Parameters<typeof listCredentials.run>[1],
-): Promise<Vault | null> {
-  if (folder.bytes === null) return null;
-  try {
-    // Nobody is asked for a passphrase only to be shown a list.
-    const keys = collectKeys(identity, { ...context, ask: null });
-    return (await unlock(folder, keys)).vault;
-  } catch (error) {
-    const closed =
-      error instanceof NutError && ["VAULT_NO_MATCHING_KEY", "NO_TERMINAL", "VAULT_UNREACHABLE"].includes(error.code);
-    if (closed && identity.length === 0) return null;
-    throw error;
-  }
-}
-
-export function listOf(folder: VaultFolder, vault: Vault | null, now: Date): CredentialList {
-  const scopes = folder.manifest.credentials?.scopes ?? [];
-  const credentials = vault === null ? scopes.map((scope) => scopeRow(scope, now)) : vaultRows(vault, scopes, now);
-  return {
-    vault: folder.bytes === null ? null : folder.path,
-    encryption: backendOf(folder) ?? folder.manifest.credentials?.encryption ?? null,
-    opened: vault !== null,
-    credentials,
-    findings: [...credentials.flatMap(expiryFindings), ...(vault === null ? [] : mirrorFindings(vault, scopes))],
-  };
-}
-
-function scopeRow(scope: CredentialScope, now: Date): CredentialRow {
-  const expires = earliestExpiry([scope.expires_at]);
-  return {
-    name: scope.name,
-    type: scope.type,
-    state: scope.revoked_at === undefined ? expiryState(expires, now) : "revoked",
-    expires_at: expires,
-    ...(scope.access_level === undefined ? {} : { access_level: scope.access_level }),
-    ...(scope.rate_limit === undefined ? {} : { rate_limit: scope.rate_limit }),
-  };
-}
-
-function vaultRows(vault: Vault, scopes: readonly CredentialScope[], now: Date): CredentialRow[] {
-  return vault.credentials.map((credential) => {
-    const scope = scopes.find(({ name }) => name === credential.name);
-    const expires = earliestExpiry([vault.expires_at, credential.expires_at, scope?.expires_at]);
-    const revoked = credential.revoked_at !== undefined || scope?.revoked_at !== undefined;
-    return {
-      ...scopeRow({ ...scope, name: credential.name, type: credential.type }, now),
-      state: revoked ? "revoked" : expiryState(expires, now),
-      expires_at: expires,
-      ...(credential.scopes === undefined ? {} : { scopes: [...credential.scopes] }),
-      ...(credential.restrictions === undefined ? {} : { restrictions: credential.restrictions }),
-    };
-  });
-}
-
-const EXPIRY_WORDS: Readonly<Partial<Record<ExpiryState, readonly [code: string, words: string]>>> = {
-  expired: ["CREDENTIAL_EXPIRED", "expired and is not handed out"],
-  expiring_soon: ["CREDENTIAL_EXPIRES_SOON", "expires within 7 days"],
-  no_expiry: ["CREDENTIAL_NO_EXPIRY", "never expires"],
-  unreadable: ["CREDENTIAL_EXPIRY_UNREADABLE", "has an expiry that is not an RFC 3339 time; it is not handed out"],
-};
-
-/** What `rotate` audits and `check` warns about. */
-export function expiryFindings({ name, state, expires_at: at }: CredentialRow): Finding[] {
-  const words = EXPIRY_WORDS[state];
-  if (words === undefined) return [];
-  const severity = state === "expired" || state === "unreadable" ? "error" : "warning";
-  const when = at === null ? "" : ` (${at})`;
-  return [
-    {
-      code: words[0],
-      severity,
-      path: `credentials.scopes.${name}`,
-      message: `credential "${name}" ${words[1]}${when}`,
-      fix: `nutshell rotate ${name} --expires 30d`,
-    },
-  ];
-}
-
-/** The manifest should say what the vault holds; a killed command or another tool may have left it behind. */
-function mirrorFindings(vault: Vault, scopes: readonly CredentialScope[]): Finding[] {
-  const inVault = new Set(vault.credentials.map(({ name }) => name));
-  const inManifest = new Set(scopes.map(({ name }) => name));
-  const missing = [...inVault].filter((name) => !inManifest.has(name));
-  const extra = [...inManifest].filter((name) => !inVault.has(name));
-  return [
-    ...missing.map((name) => [name, "is in the vault but not in the manifest"] as const),
-    ...extra.map((name) => [name, "is in the manifest but not in the vault"] as const),
-  ].map(([name, words]) => ({
-    code: "CREDENTIAL_OUT_OF_STEP",
-    severity: "warning",
-    path: `credentials.scopes.${name}`,
-    message: `credential "${name}" ${words}`,
-    fix: "nutshell rotate --re-encrypt",
-  }));
-}

@@ -1,24 +1,62 @@
 // Runs a program with credentials in its environment and nowhere else. What it prints is scrubbed before it is passed on.
-import { resolve } from "node:path";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { z } from "zod";
+import { rawCommand } from "../../../cli/command.js";
+import { flag, rest } from "../../../cli/fields.js";
+import { contextOf } from "../../../cli/io.js";
+import { progressLine } from "../../../cli/progress.js";
+import { render } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { startChild } from "../../../process/index.js";
 import { collectKeys } from "../../../request/keys.js";
+import { folderTarget } from "../../../request/target.js";
 import { readVaultFolder, unlock } from "../../../request/vault-folder.js";
 import { handOut, recordUses, scrubber, type Terms } from "../../../vault/index.js";
+import { DIR } from "../flags.js";
+import { IDENTITY } from "./credentials-flags.js";
+import { restrictionLines } from "./credentials-text.js";
 
-export const ExecInput = z.object({
-  dir: z.string().default("."),
-  with: z.array(z.string()).min(1, "needs at least one credential"),
-  purpose: z.string().optional(),
-  identity: z.array(z.string()).default([]),
-  command: z.array(z.string()).min(1, "needs a command after --"),
+const ExecInput = z.object({
+  with: flag(z.array(z.string()).default([]), { short: "w", value: "<name>", about: "a credential to hand out" }),
+  purpose: flag(z.string().optional(), { value: "<text>", about: "why, for the record of uses" }),
+  ...DIR,
+  ...IDENTITY,
+  command: rest(z.array(z.string()).default([])),
+});
+type ExecInput = z.output<typeof ExecInput>;
+
+export default rawCommand({
+  name: "exec",
+  summary: "run a program with credentials in its environment only",
+  input: ExecInput,
+  about: [
+    "The values are in the program's environment and nowhere else, and are taken out of what it prints. A credential staging-db with fields becomes $STAGING_DB_HOST, $STAGING_DB_PASSWORD… and $STAGING_DB with all of it as JSON; a plain text becomes $STAGING_DB.",
+    "Its exit status is the program's. Every use is recorded by name, time and purpose in delivery/logs/credentials.jsonl.",
+  ],
+  examples: [["nutshell exec --with staging-db -- ./migrate.sh", "for one command"]],
+  async run(input, io, { json, quiet, program }) {
+    if (input.with.length === 0) throw lacks("--with: needs at least one credential");
+    if (input.command.length === 0) throw lacks("--command: needs a command after --");
+    const progress = progressLine(io, { program: program.name, quiet, color: false }).show;
+    return execWith(input, contextOf(io, json, progress), {
+      stdout: io.stdout,
+      stderr: io.stderr,
+      terms(terms) {
+        if (quiet) return;
+        for (const line of terms.flatMap(restrictionLines))
+          io.stderr.write(`${render(`${program.name}: ${line}`, false)}\n`);
+      },
+    });
+  },
 });
 
-export interface ExecOutput {
+function lacks(what: string): NutError {
+  return new NutError("USAGE", `nutshell exec: ${what}`, { hint: "nutshell exec --with <name> -- <command>" });
+}
+
+interface ExecOutput {
   readonly stdout: Writable;
   readonly stderr: Writable;
   /** What the credentials allow, before the program starts. */
@@ -29,12 +67,8 @@ export interface ExecOutput {
 const OWN_KEYS = ["NUTSHELL_PASSPHRASE", "SOPS_AGE_KEY", "SOPS_AGE_KEY_FILE", "VAULT_TOKEN", "NUTSHELL_IDENTITY"];
 
 /** The child's exit status; 128 and the signal's number when a signal ended it. */
-export async function execWith(
-  input: z.output<typeof ExecInput>,
-  context: Context,
-  output: ExecOutput,
-): Promise<number> {
-  const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
+async function execWith(input: ExecInput, context: Context, output: ExecOutput): Promise<number> {
+  const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
   const { vault } = await unlock(folder, collectKeys(input.identity, context));
   const [program, ...args] = input.command;
   const given = handOut({

@@ -2,8 +2,9 @@ import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
 import { defaultIdentityPath, defaultPeerPath } from "../../../request/keys.js";
 import {
   generateAgeIdentity,
@@ -13,12 +14,14 @@ import {
   writeIdentityFile,
 } from "../../../vault/index.js";
 
-export const keygen = operation({
+export default command({
   name: "keygen",
-  summary: "make an identity that opens vaults, or one that receives sealed bundles and signs rotations",
+  summary: "make an identity that opens vaults or receives sealed bundles",
   input: z.object({
-    output: z.string().optional().describe("file to create; never overwritten"),
-    peer: z.boolean().default(false).describe("an Ed25519 identity: receives sealed bundles, signs rotations"),
+    output: flag(z.string().optional(), { short: "o", value: "<file>", about: "where to put it" }),
+    peer: flag(z.boolean().default(false), {
+      about: "an Ed25519 identity: receives sealed bundles, signs rotations",
+    }),
   }),
   output: z.object({
     path: z.string(),
@@ -26,6 +29,13 @@ export const keygen = operation({
     public_key: z.string().optional(),
     peer_id: z.string().optional(),
   }),
+  about: [
+    "The file is readable by you alone and is never overwritten. Keep it out of bundle folders; give away only the public key that is printed.",
+  ],
+  examples: [
+    ["nutshell keygen", "an age identity, which opens vaults"],
+    ["nutshell keygen --peer", "an Ed25519 identity and its peer id"],
+  ],
   async run({ output, peer }, { cwd, env, now }) {
     const path = output === undefined ? (peer ? defaultPeerPath(env) : defaultIdentityPath(env)) : resolve(cwd, output);
     if (existsSync(path)) {
@@ -44,4 +54,9 @@ export const keygen = operation({
     writeAgeIdentityFile(path, identity, now());
     return { path, recipient: identity.recipient };
   },
+  text: ({ path, recipient, public_key, peer_id }) => [
+    `Identity: ${path}`,
+    ...(recipient === undefined ? [] : [`Recipient: ${recipient}`]),
+    ...(public_key === undefined ? [] : [`Public key: ${public_key}`, `Peer id: ${peer_id}`]),
+  ],
 });

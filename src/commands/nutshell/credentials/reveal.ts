@@ -1,66 +1,102 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { rawCommand } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { contextOf } from "../../../cli/io.js";
+import { progressLine } from "../../../cli/progress.js";
+import { printable } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
-import { collectKeys, keyInput } from "../../../request/keys.js";
+import type { Context } from "../../../operation.js";
+import { collectKeys } from "../../../request/keys.js";
+import { folderTarget } from "../../../request/target.js";
 import { noVault, readVaultFolder, unlock } from "../../../request/vault-folder.js";
 import {
   assertUsable,
   findCredential,
+  type Keys,
   openVaultBytes,
   readVault,
   recordUses,
   wholeSeconds,
 } from "../../../vault/index.js";
+import { DIR } from "../flags.js";
+import { IDENTITY } from "./credentials-flags.js";
 
-export const reveal = operation({
-  name: "credential_reveal",
-  summary: "print the value of one credential; use exec where a program needs it",
-  input: z.object({
-    dir: z.string().default("."),
-    name: z.string().optional(),
-    field: z.string().optional().describe("one field of a value that is an object"),
-    all: z.boolean().default(false).describe("the whole vault as it is inside, byte for byte"),
-    file: z.string().optional().describe("with all: this encrypted file instead of a folder's vault"),
-    purpose: z.string().default("reveal"),
-    ...keyInput,
+const RevealInput = z.object({
+  name: positional(z.string().optional(), { about: "the credential" }),
+  field: flag(z.string().optional(), {
+    short: "f",
+    value: "<field>",
+    about: "one field of a value that is an object",
   }),
-  output: z.object({ name: z.string().nullable(), value: z.custom<Uint8Array>() }),
-  async run(input, context) {
-    const keys = collectKeys(input.identity, context);
-    if (input.all) {
-      if (input.name !== undefined)
-        throw new NutError("USAGE", "--all takes no name", {
-          hint: "nutshell reveal --all, or nutshell reveal <name>",
-        });
-      if (input.file !== undefined) {
-        return {
-          name: null,
-          value: await openVaultBytes(readBytes(resolve(context.cwd, input.file)), undefined, keys),
-        };
-      }
-      const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
-      if (folder.bytes === null) throw noVault(folder);
-      const value = await openVaultBytes(folder.bytes, folder.manifest.credentials?.encryption, keys);
-      const at = wholeSeconds(context.now());
-      recordUses(
-        folder.dir,
-        readVault(value).credentials.map(({ name }) => ({ name, at, purpose: input.purpose })),
-      );
-      return { name: null, value };
+  show: flag(z.boolean().default(false), { about: "print it on a terminal; without this only a pipe gets it" }),
+  all: flag(z.boolean().default(false), { about: "the whole vault as it is inside, byte for byte" }),
+  file: flag(z.string().optional(), {
+    value: "<file>",
+    about: "with --all: this encrypted file, not a folder's vault",
+  }),
+  purpose: flag(z.string().default("reveal"), { value: "<text>", about: "why, for the record of uses" }),
+  ...DIR,
+  ...IDENTITY,
+});
+type RevealInput = z.output<typeof RevealInput>;
+
+export default rawCommand({
+  name: "reveal",
+  summary: "print one credential's value to a pipe",
+  input: RevealInput,
+  about: [
+    "Every use is recorded by name, time and purpose in delivery/logs/credentials.jsonl. To give a credential to a program, exec is safer.",
+  ],
+  examples: [["nutshell reveal staging-db --field password | pbcopy", "into the clipboard, not onto the screen"]],
+  async run(input, io, { json, quiet, program }) {
+    if (io.stdout.isTTY === true && !input.show) {
+      throw new NutError("USAGE", "the value would stay on the screen; pipe it, or say --show", {
+        hint: "nutshell exec --with <name> -- <command>",
+      });
     }
-    if (input.name === undefined)
-      throw new NutError("USAGE", "nutshell reveal needs <name>", { hint: "nutshell credentials" });
-    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
-    const { vault } = await unlock(folder, keys);
-    const credential = findCredential(vault, input.name);
-    assertUsable(vault, credential, folder.manifest.credentials?.scopes ?? [], context.now());
-    const value = pick(credential.value, input.field);
-    recordUses(folder.dir, [{ name: input.name, at: wholeSeconds(context.now()), purpose: input.purpose }]);
-    return { name: input.name, value: Buffer.from(value, "utf8") };
+    const progress = progressLine(io, { program: program.name, quiet, color: false }).show;
+    const context = contextOf(io, json, progress);
+    const keys = collectKeys(input.identity, context);
+    const value = input.all ? await wholeVault(input, keys, context) : await oneValue(input, keys, context);
+    const text = () => Buffer.from(value).toString("utf8");
+    if (json) io.stdout.write(`${JSON.stringify({ name: input.name ?? null, value: text() }, null, 2)}\n`);
+    else if (io.stdout.isTTY === true) io.stdout.write(`${text().split("\n").map(printable).join("\n")}\n`);
+    // A pipe gets the value and nothing else: not even a newline, which would become part of a password.
+    else io.stdout.write(value);
+    return 0;
   },
 });
+
+async function wholeVault(input: RevealInput, keys: Keys, context: Context): Promise<Uint8Array> {
+  if (input.name !== undefined)
+    throw new NutError("USAGE", "--all takes no name", {
+      hint: "nutshell reveal --all, or nutshell reveal <name>",
+    });
+  if (input.file !== undefined) return openVaultBytes(readBytes(resolve(context.cwd, input.file)), undefined, keys);
+  const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
+  if (folder.bytes === null) throw noVault(folder);
+  const value = await openVaultBytes(folder.bytes, folder.manifest.credentials?.encryption, keys);
+  const at = wholeSeconds(context.now());
+  recordUses(
+    folder.dir,
+    readVault(value).credentials.map(({ name }) => ({ name, at, purpose: input.purpose })),
+  );
+  return value;
+}
+
+async function oneValue(input: RevealInput, keys: Keys, context: Context): Promise<Uint8Array> {
+  if (input.name === undefined)
+    throw new NutError("USAGE", "nutshell reveal needs <name>", { hint: "nutshell credentials" });
+  const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
+  const { vault } = await unlock(folder, keys);
+  const credential = findCredential(vault, input.name);
+  assertUsable(vault, credential, folder.manifest.credentials?.scopes ?? [], context.now());
+  const value = pick(credential.value, input.field);
+  recordUses(folder.dir, [{ name: input.name, at: wholeSeconds(context.now()), purpose: input.purpose }]);
+  return Buffer.from(value, "utf8");
+}
 
 function pick(value: string | Record<string, unknown>, field: string | undefined): string {
   if (field === undefined) return typeof value === "string" ? value : JSON.stringify(value, null, 2);

@@ -1,29 +1,37 @@
-import { resolve } from "node:path";
 import { z } from "zod";
-import { operation } from "../../../operation.js";
-import { collectKeys, keyInput } from "../../../request/keys.js";
+import { command } from "../../../cli/command.js";
+import { positional } from "../../../cli/fields.js";
+import { collectKeys } from "../../../request/keys.js";
+import { RotateResult, replaceCredential, requireSigner, saveRotation } from "../../../request/rotation.js";
+import { folderTarget } from "../../../request/target.js";
 import { readVaultFolder, unlock } from "../../../request/vault-folder.js";
 import { findCredential, wholeSeconds } from "../../../vault/index.js";
-import { finish, RotateResult, replaceCredential, requireSigner } from "./rotate.js";
+import { DIR } from "../flags.js";
+import { EXPORT, IDENTITY } from "./credentials-flags.js";
+import { rotateLines } from "./credentials-text.js";
 
-export const revoke = operation({
-  name: "credential_revoke",
-  summary: "take a credential's value out of the vault and mark it as revoked",
+export default command({
+  name: "revoke",
+  summary: "take a credential out of the vault",
   input: z.object({
-    dir: z.string().default("."),
-    name: z.string(),
-    export: z.string().optional(),
-    signer: z.string().optional(),
-    ...keyInput,
+    name: positional(z.string(), { about: "the credential" }),
+    ...EXPORT,
+    ...IDENTITY,
+    ...DIR,
   }),
   output: RotateResult,
+  about: [
+    "The value leaves this vault and is handed out no more. Bundles given away before still hold it: revoke it where it was issued, too.",
+  ],
+  examples: [["nutshell revoke staging-db --export revoked.rotation.json", "here, and for every holder of the bundle"]],
   async run(input, context) {
-    const folder = readVaultFolder(resolve(context.cwd, input.dir), context.env);
+    const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
     const signer = input.export === undefined ? null : requireSigner(folder.manifest, input.signer, context);
     const keys = collectKeys(input.identity, context);
     const opened = await unlock(folder, keys);
     const old = findCredential(opened.vault, input.name);
     const vault = replaceCredential(opened.vault, { ...old, value: "", revoked_at: wholeSeconds(context.now()) });
-    return finish(folder, { ...opened, vault, keys }, { ...input, signer }, context);
+    return saveRotation(folder, { ...opened, vault, keys }, { ...input, signer }, context);
   },
+  text: rotateLines,
 });

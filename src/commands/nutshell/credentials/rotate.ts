@@ -1,21 +1,28 @@
-import { resolve } from "node:path";
 import { z } from "zod";
 import { writeManifest } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
-import { type Context, operation } from "../../../operation.js";
-import { collectKeys, EncryptionInput, findPeerIdentity, keyInput, ownRecipients } from "../../../request/keys.js";
-import { hasValue, readValue, valueInput } from "../../../request/value-source.js";
+import type { Context } from "../../../operation.js";
+import { listOf, readCredentials } from "../../../request/credential-list.js";
+import { collectKeys, ownRecipients } from "../../../request/keys.js";
+import {
+  RotateResult,
+  replaceCredential,
+  requireSigner,
+  rotateResult,
+  saveRotation,
+} from "../../../request/rotation.js";
+import { folderTarget } from "../../../request/target.js";
+import { hasValue, readValue } from "../../../request/value-source.js";
 import {
   dirWords,
   noVault,
   putVault,
   readVaultFolder,
-  saveVault,
   unlock,
   type VaultFolder,
 } from "../../../request/vault-folder.js";
-import type { Manifest } from "../../../schema/manifest.js";
 import type { Credential, Vault } from "../../../schema/vault.js";
 import {
   type BackendName,
@@ -23,59 +30,57 @@ import {
   findCredential,
   type Keys,
   type OpenedVault,
-  type PeerIdentity,
   parseExpiry,
   rewrapTransit,
-  signRotation,
   type Target,
-  wholeSeconds,
 } from "../../../vault/index.js";
-import { withPublicKey } from "./add-credential.js";
-import {
-  type CredentialList,
-  CredentialRow,
-  CredentialList as Listed,
-  listCredentials,
-  listOf,
-} from "./credentials.js";
+import { DIR } from "../flags.js";
+import { ENCRYPTION, EXPORT, IDENTITY, VALUE } from "./credentials-flags.js";
+import { rotateLines } from "./credentials-text.js";
 
 const DEFAULT_EXPIRY = "30d";
 
 const RotateInput = z.object({
-  dir: z.string().default("."),
-  name: z.string().optional(),
-  expires: z.string().optional(),
-  replace: z.boolean().default(false).describe("ask for a new value"),
-  addRecipients: z.array(z.string()).default([]),
-  removeRecipients: z.array(z.string()).default([]),
-  encryption: EncryptionInput,
-  transitKey: z.string().optional(),
-  reEncrypt: z.boolean().default(false),
-  export: z.string().optional().describe("write a signed rotation file for holders of the bundle"),
-  signer: z.string().optional().describe("Ed25519 identity that signs it"),
-  ...keyInput,
-  ...valueInput,
+  name: positional(z.string().optional(), { about: "the credential to renew; without one, audit all" }),
+  expires: flag(z.string().optional(), { value: "<time>", about: "7d, 12h, a date or a time (default: 30d)" }),
+  replace: flag(z.boolean().default(false), { about: "ask for a new value" }),
+  ...VALUE,
+  addRecipients: flag(z.array(z.string()).default([]), {
+    name: "recipient",
+    short: "r",
+    value: "<age1…>",
+    about: "also let this key open the vault",
+  }),
+  removeRecipients: flag(z.array(z.string()).default([]), {
+    name: "remove-recipient",
+    value: "<age1…>",
+    about: "no longer let this key open it",
+  }),
+  reEncrypt: flag(z.boolean().default(false), { about: "encrypt again, with fresh keys" }),
+  ...ENCRYPTION,
+  ...EXPORT,
+  ...IDENTITY,
+  ...DIR,
 });
 type RotateInput = z.output<typeof RotateInput>;
 
-export const RotateResult = z.object({
-  ...Listed.shape,
-  changed: CredentialRow.nullable().describe("the credential that was renewed"),
-  saved: z.boolean().describe("whether anything was written"),
-  recipients: z.array(z.string()),
-  rotation: z.object({ path: z.string(), sequence: z.int() }).nullable(),
-});
-export type RotateResult = z.output<typeof RotateResult>;
-
-export const rotate = operation({
-  name: "credentials_rotate",
-  summary: "audit expiry; renew, replace or re-encrypt credentials; write a rotation for holders of the bundle",
+export default command({
+  name: "rotate",
+  summary: "audit expiry; renew, replace, re-encrypt",
   input: RotateInput,
   output: RotateResult,
+  about: [
+    "Alone it audits: expired or unreadable is 1, everything else 0. Removing a recipient does not take back what they have seen: replace the values too.",
+    "--export writes a small signed file. Whoever holds the bundle runs nutshell apply-rotation on it; the bundle is not published again.",
+  ],
+  examples: [
+    ["nutshell rotate --dir my-task", "audit"],
+    ["nutshell rotate staging-db --value-stdin --export new.rotation.json", "a new value for every holder"],
+  ],
   async run(input, context) {
-    const dir = resolve(context.cwd, input.dir);
+    const dir = folderTarget(input.dir, context).path;
     if (!asksForChange(input)) {
-      const list = await listCredentials.run({ dir, identity: input.identity }, context);
+      const list = await readCredentials(dir, input.identity, context);
       return { ...list, changed: null, saved: false, recipients: [], rotation: null };
     }
     const folder = readVaultFolder(dir, context.env);
@@ -86,8 +91,10 @@ export const rotate = operation({
     const opened = await unlock(folder, keys);
     const vault = await changedVault(opened.vault, input, context);
     const { backend, target } = await retarget(opened, input, keys);
-    return finish(folder, { vault, backend, target, keys }, { ...input, signer }, context);
+    return saveRotation(folder, { vault, backend, target, keys }, { ...input, signer }, context);
   },
+  text: rotateLines,
+  exit: ({ saved, findings }) => (!saved && findings.some(({ severity }) => severity === "error") ? 1 : 0),
 });
 
 function asksForChange(input: RotateInput): boolean {
@@ -133,7 +140,7 @@ function scopeOnly(folder: VaultFolder, input: RotateInput, context: Context): R
   const renewed = scopes.map((scope) => (scope.name === input.name ? { ...scope, expires_at: expires } : scope));
   const manifest = { ...folder.manifest, credentials: { ...folder.manifest.credentials, scopes: renewed } };
   writeManifest(folder.dir, manifest);
-  return result({ ...folder, manifest }, null, input.name, context, []);
+  return rotateResult({ ...folder, manifest }, null, input.name, context, []);
 }
 
 /** Name alone renews by 30 days; a new value or an expiry changes just that. */
@@ -157,10 +164,6 @@ async function changedVault(vault: Vault, input: RotateInput, context: Context):
     ...(expires === undefined ? {} : { expires_at: parseExpiry(expires, context.now()) }),
   };
   return replaceCredential(vault, renewed);
-}
-
-export function replaceCredential(vault: Vault, renewed: Credential): Vault {
-  return { ...vault, credentials: vault.credentials.map((one) => (one.name === renewed.name ? renewed : one)) };
 }
 
 async function retarget(
@@ -193,100 +196,4 @@ async function retarget(
       ...(input.transitKey === undefined ? {} : { transitKey: input.transitKey }),
     },
   };
-}
-
-export interface Sealing {
-  readonly vault: Vault;
-  readonly backend: BackendName;
-  readonly target: Target;
-  readonly keys: Keys;
-}
-
-interface ExportInput {
-  readonly name?: string | undefined;
-  readonly export?: string | undefined;
-  readonly signer: PeerIdentity | null;
-}
-
-/** Saves, and writes the rotation file when one was asked for. */
-export async function finish(
-  folder: VaultFolder,
-  sealing: Sealing,
-  input: ExportInput,
-  context: Context,
-): Promise<RotateResult> {
-  const sequence = sequenceOf(folder.manifest) + 1;
-  const at = wholeSeconds(context.now());
-  await saveVault(folder, {
-    ...sealing,
-    manifest: (manifest) =>
-      input.signer === null ? manifest : withSequence(withPublicKey(manifest, hexOf(input.signer)), sequence, at),
-  });
-  const saved = readVaultFolder(folder.dir, context.env);
-  const recipients = [...(sealing.target.recipients ?? [])];
-  const base = result(saved, sealing.vault, input.name, context, recipients);
-  if (input.export === undefined || input.signer === null) return base;
-  const path = resolve(context.cwd, input.export);
-  const rotation = {
-    bundle_id: saved.manifest.id,
-    sequence,
-    issued_at: at,
-    encryption: sealing.backend,
-    vault: saved.bytes!.toString("base64"),
-    scopes: saved.manifest.credentials?.scopes ?? [],
-  };
-  atomicWrite(path, `${JSON.stringify(signRotation(rotation, input.signer), null, 2)}\n`);
-  return { ...base, rotation: { path, sequence } };
-}
-
-/** The key that holders of the bundle already trust, or any key when the manifest names none yet. */
-export function requireSigner(manifest: Manifest, file: string | undefined, context: Context): PeerIdentity {
-  const signer = findPeerIdentity(file, context);
-  if (signer === null) {
-    throw new NutError("IDENTITY_MISSING", "a rotation file is signed, and there is no Ed25519 identity", {
-      hint: "nutshell keygen --peer",
-    });
-  }
-  const known = manifest.publisher?.public_key;
-  if (known !== undefined && known.toLowerCase() !== hexOf(signer)) {
-    throw new NutError("ROTATION_REFUSED", "holders of this bundle trust another key than this identity's", {
-      hint: "nutshell rotate <name> --export <file> --signer <the publisher's identity>",
-      data: { trusted: known, own: hexOf(signer) },
-    });
-  }
-  if (known === undefined) {
-    context.progress({
-      type: "warning",
-      message: "bundles packed before now name no publisher key; their holders cannot apply this rotation",
-    });
-  }
-  return signer;
-}
-
-function hexOf({ publicKey }: PeerIdentity): string {
-  return Buffer.from(publicKey).toString("hex");
-}
-
-const Sequence = z.looseObject({ sequence: z.int().nonnegative() });
-
-/** Number of the last rotation, in `credentials.rotation` of the manifest. */
-export function sequenceOf(manifest: Manifest): number {
-  const parsed = Sequence.safeParse(manifest.credentials?.rotation);
-  return parsed.success ? parsed.data.sequence : 0;
-}
-
-export function withSequence(manifest: Manifest, sequence: number, at: string): Manifest {
-  return { ...manifest, credentials: { ...manifest.credentials, rotation: { sequence, at } } };
-}
-
-function result(
-  folder: VaultFolder,
-  vault: Vault | null,
-  name: string | undefined,
-  context: Context,
-  recipients: string[],
-): RotateResult {
-  const list: CredentialList = listOf(folder, vault, context.now());
-  const changed = list.credentials.find((row) => row.name === name) ?? null;
-  return { ...list, changed, saved: true, recipients, rotation: null };
 }

@@ -1,17 +1,45 @@
+import { z } from "zod";
 import { command } from "../../../cli/command.js";
-import { bid } from "./bids.js";
-import { CLAWNET } from "./clawnet-flags.js";
+import { flag } from "../../../cli/fields.js";
+import { NutError } from "../../../errors.js";
+import { MarketBid } from "../../../schema/market.js";
+import { CLAWNET, TASK } from "./clawnet-flags.js";
+import { connect } from "./connect.js";
+import { resolveTask } from "./resolve-task.js";
 
-export default command(bid, {
-  positionals: [{ name: "id", about: "task id, or enough of its beginning" }],
-  flags: {
-    amount: { value: "<shells>", about: "what you would take; the author sees it, the reward stays as published" },
-    message: { short: "m", value: "<text>", about: "why you" },
+export default command({
+  name: "bid",
+  summary: "offer to do an auction task",
+  input: z.object({
+    ...TASK,
+    amount: flag(z.coerce.number().int().min(0, "a whole number of shells").default(0), {
+      value: "<shells>",
+      about: "what you would take; the author sees it, the reward stays as published",
+    }),
+    message: flag(z.string().default(""), { short: "m", value: "<text>", about: "why you" }),
     ...CLAWNET,
-  },
+  }),
+  output: z.object({ bid: MarketBid, repeated: z.boolean() }),
   examples: [['nutshell bid 3f2a -m "done this before"', "offers to do the task"]],
-  text: ({ bid: offer, repeated }) => [
-    repeated ? `you have already bid on ${offer.task_id}` : `bid placed on ${offer.task_id}`,
-    `when the author assigns it to you: nutshell claim ${offer.task_id}`,
+  async run({ clawnet, id, amount, message }, context) {
+    const market = await connect(clawnet, context);
+    const task = await resolveTask(market, id);
+    if (task.mode !== "auction") {
+      throw new NutError("MARKET_STATE", "a simple task takes no bids: whoever delivers first is paid", {
+        hint: `nutshell claim ${task.id}`,
+      });
+    }
+    if (task.status !== "open")
+      throw new NutError("MARKET_STATE", `the task is ${task.status}; it takes no more bids`, {
+        hint: `nutshell tasks show ${task.id}`,
+      });
+    // The daemon counts a second bid as another bidder; one is enough.
+    const own = (await market.bids(task.id)).find(({ bidder_id }) => bidder_id === market.peerId);
+    if (own !== undefined) return { bid: own, repeated: true };
+    return { bid: await market.bid(task.id, amount, message), repeated: false };
+  },
+  text: ({ bid, repeated }) => [
+    repeated ? `you have already bid on ${bid.task_id}` : `bid placed on ${bid.task_id}`,
+    `when the author assigns it to you: nutshell claim ${bid.task_id}`,
   ],
 });

@@ -2,26 +2,38 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync }
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { green, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import { defaultName } from "../../../request/default-name.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { isSealed } from "../../../vault/index.js";
+import { CLAWNET, TASK } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 import { unpackForMarket } from "./market-bundle.js";
-import { resolveTask } from "./tasks.js";
+import { resolveTask } from "./resolve-task.js";
 
-export const claim = operation({
-  name: "market_claim",
-  summary: "fetch a task's bundle, check it and unpack it to work on",
+export default command({
+  name: "claim",
+  summary: "fetch a task to work on",
   input: z.object({
-    clawnet: z.string().optional(),
-    id: z.string(),
-    output: z.string().optional(),
-    identity: z.string().optional(),
+    ...TASK,
+    output: flag(z.string().optional(), {
+      short: "o",
+      value: "<dir>",
+      about: "folder to make (default: from the title)",
+    }),
+    identity: flag(z.string().optional(), {
+      short: "i",
+      value: "<file>",
+      about: "key that opens a sealed bundle (default: the daemon's)",
+    }),
+    ...CLAWNET,
   }),
   output: z.object({
     task_id: z.string(),
@@ -35,6 +47,10 @@ export const claim = operation({
     kept: z.string().nullable().describe("copy of the request as downloaded"),
     next: z.string(),
   }),
+  about: [
+    "Downloads the bundle, checks it against the hash the author published, opens it if it was sealed for you, and unpacks it. The task's id is noted in the manifest, so that deliver knows where the work belongs.",
+  ],
+  examples: [["nutshell claim 3f2a -o workspace", "a folder to work in"]],
   async run({ clawnet, id, output, identity }, context) {
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
@@ -71,6 +87,13 @@ export const claim = operation({
       next: nextStep(task, market.peerId, dir),
     };
   },
+  text: (task) => [
+    `${green("✓")} ${task.title} → ${task.dir}`,
+    task.verified === "published"
+      ? `  ${task.sealed ? "opened, and " : ""}checked against the published hash`
+      : `  ${yellow("unverified:")} the author published no hash`,
+    `next: ${task.next}`,
+  ],
 });
 
 async function fetchBundle(market: Market, task: MarketTask): Promise<Buffer | null> {

@@ -3,28 +3,41 @@ import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { readManifest, writeManifest } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { dim, green } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
 import { type DeliveryRoute, deliveryRoute, hashOf, type Market, NoAnswer } from "../../../market/index.js";
-import { operation } from "../../../operation.js";
 import { Delivery } from "../../../schema/delivery.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
+import { CLAWNET, YES } from "./clawnet-flags.js";
 import { confirm, connect } from "./connect.js";
 import { packBytes } from "./market-bundle.js";
 
 /** The daemon takes no claim below this. */
 const LOWEST_SCORE = 0.6;
 
-export const deliver = operation({
-  name: "market_deliver",
-  summary: "send the work back to the task's author",
+export default command({
+  name: "deliver",
+  summary: "send the work back",
   input: z.object({
-    clawnet: z.string().optional(),
-    dir: z.string().default("."),
-    score: z.coerce.number().min(0).max(1, "a number from 0 to 1").optional(),
-    allow: z.array(z.string()).default([]),
-    yes: z.boolean().default(false),
+    dir: flag(z.string().default("."), {
+      short: "d",
+      value: "<dir>",
+      about: "the folder made by claim (default: here)",
+    }),
+    score: flag(z.coerce.number().min(0).max(1, "a number from 0 to 1").optional(), {
+      value: "<0..1>",
+      about: "self-evaluation for a simple task (default: the share of proven criteria)",
+    }),
+    allow: flag(z.array(z.string()).default([]), {
+      value: "<path>",
+      about: "deliver this file although it looks like a secret",
+    }),
+    ...YES,
+    ...CLAWNET,
   }),
   output: z.object({
     task_id: z.string(),
@@ -34,6 +47,11 @@ export const deliver = operation({
     file: z.string().describe("the delivery; the author needs this file from you"),
     sealed: z.boolean(),
   }),
+  about: [
+    "Packs the folder as a delivery and submits it the way the task's state asks for: an assigned task is delivered, an open auction takes work from a bidder, an open simple task is claimed and delivered in one step.",
+    "The author cannot download a delivery from the daemon: hand over the file this command keeps. Its hash is in the task's result, so nothing else can be passed off as it.",
+  ],
+  examples: [["nutshell deliver --dir workspace", "packs and submits the work"]],
   async run({ clawnet, dir, score, allow, yes }, context) {
     const folder = resolve(context.cwd, dir);
     const manifest = readManifest(folder);
@@ -63,6 +81,11 @@ export const deliver = operation({
     writeManifest(folder, delivery);
     return { task_id: taskId, route: route.kind, delivery_id: delivery.id, hash, file, sealed };
   },
+  text: ({ task_id, route, hash, file, sealed }) => [
+    `${green("✓")} ${route === "done" ? "already delivered" : "delivered"} for ${task_id}`,
+    `  ${hash}${sealed ? dim(" (sealed for the author)") : ""}`,
+    `next: hand ${file} to the author, who checks it with: nutshell receive ${task_id} --file <file>`,
+  ],
 });
 
 function clawnetFields(manifest: Manifest): { task_id: string; sealed: boolean } {

@@ -3,14 +3,13 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
-import type { z } from "zod";
 import { type Packed, unpackBundle } from "../../../bundle/index.js";
 import type { Context } from "../../../operation.js";
 import { packBundle } from "../../../request/pack-bundle.js";
 import { unsealed } from "../../../request/sealed.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { isSealed } from "../../../vault/index.js";
-import { type VerifyOutput, verify } from "../acceptance/verify.js";
+import { verifyDelivery } from "../acceptance/verify.js";
 
 interface MarketPack {
   readonly folder: string;
@@ -60,14 +59,14 @@ interface VerifyRequest extends Received {
 }
 
 /** Verifies a delivery; a sealed one is opened into a folder that is gone afterwards. */
-export async function verifyForMarket(input: VerifyRequest, context: Context): Promise<z.output<typeof VerifyOutput>> {
+export async function verifyForMarket(input: VerifyRequest, context: Context) {
   const { bytes, identity, file, request, rerun } = input;
   const scratch = mkdtempSync(join(tmpdir(), "nutshell-receive-"));
   try {
     const opened = join(scratch, "delivery");
     if (isSealed(bytes)) await unpackForMarket({ bytes, identity, dir: opened }, context);
     const delivery = isSealed(bytes) ? opened : file;
-    return await verify.run(verify.input.parse({ delivery, request, rerun }), context);
+    return await verifyDelivery({ delivery, request, rerun, identity: [], noSandbox: false }, context);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

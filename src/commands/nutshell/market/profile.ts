@@ -1,20 +1,34 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { readManifest } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { dim, table } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { operation } from "../../../operation.js";
+import { CLAWNET } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 
-export const profile = operation({
-  name: "market_profile",
-  summary: "what a bundle says of your skills, and with --push tell the network",
-  input: z.object({ clawnet: z.string().optional(), dir: z.string().default("."), push: z.boolean().default(false) }),
+export default command({
+  name: "profile",
+  summary: "tell the network your skills",
+  input: z.object({
+    dir: flag(z.string().default("."), { short: "d", value: "<dir>", about: "the bundle's folder (default: here)" }),
+    push: flag(z.boolean().default(false), { about: "send it to the daemon" }),
+    ...CLAWNET,
+  }),
   output: z.object({
     skills: z.array(z.string()),
     data_sources: z.array(z.string()),
     description: z.string(),
     pushed: z.boolean(),
   }),
+  about: [
+    "A bundle's domains become the skills of your agent resume on ClawNet, its data sources the resume's data sources.",
+  ],
+  examples: [
+    ["nutshell profile --dir my-task", "what a bundle would say about you"],
+    ["nutshell profile --dir my-task --push", "and tell the daemon"],
+  ],
   async run({ clawnet, dir, push }, context) {
     const manifest = readManifest(resolve(context.cwd, dir));
     const resume = {
@@ -32,4 +46,12 @@ export const profile = operation({
     }
     return { ...resume, pushed: push };
   },
+  text: ({ skills, data_sources, description, pushed }) => [
+    ...table([
+      ["skills", skills.join(", ") || dim("none")],
+      ["data sources", data_sources.join(", ") || dim("none")],
+      ["description", description || dim("none")],
+    ]),
+    pushed ? "sent to the daemon" : dim("nothing sent; --push sends it"),
+  ],
 });

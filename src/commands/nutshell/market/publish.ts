@@ -2,6 +2,9 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { readManifest, writeManifest } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { bold, dim, green } from "../../../cli/text.js";
 import { type Finding, NutError, shellWord } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
 import {
@@ -14,24 +17,31 @@ import {
   resolveReward,
   sameHash,
 } from "../../../market/index.js";
-import { type Context, operation } from "../../../operation.js";
+import type { Context } from "../../../operation.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { parsePeer, peerIdOf } from "../../../vault/index.js";
+import { CLAWNET, YES } from "./clawnet-flags.js";
 import { confirm, connect } from "./connect.js";
 import { packBytes } from "./market-bundle.js";
 
-export const publish = operation({
-  name: "market_publish",
-  summary: "offer a task on ClawNet",
+export default command({
+  name: "publish",
+  summary: "offer a task on the network",
   input: z.object({
-    clawnet: z.string().optional(),
-    dir: z.string().default("."),
-    reward: z.string().optional(),
-    peer: z.string().optional(),
-    simple: z.boolean().default(false),
-    allow: z.array(z.string()).default([]),
-    yes: z.boolean().default(false),
+    dir: flag(z.string().default("."), { short: "d", value: "<dir>", about: "the request's folder (default: here)" }),
+    reward: flag(z.string().optional(), { value: "<shells>", about: "0, or a whole number from 100 up" }),
+    peer: flag(z.string().optional(), {
+      value: "<peer>",
+      about: "seal it for one peer: 64 hex digits or a 12D3KooW… peer id",
+    }),
+    simple: flag(z.boolean().default(false), { about: "the first to deliver is paid at once, without review" }),
+    allow: flag(z.array(z.string()).default([]), {
+      value: "<path>",
+      about: "publish this file although it looks like a secret",
+    }),
+    ...YES,
+    ...CLAWNET,
   }),
   output: z.object({
     task_id: z.string(),
@@ -47,6 +57,14 @@ export const publish = operation({
     kept: z.string().describe("copy of the request as published"),
     warnings: z.array(z.string()),
   }),
+  about: [
+    "Packs the folder, checks it, and offers it on the network. Nothing is sent until everything that could go wrong has been looked at: completeness, leaks, reward and fee against the balance, size and deadline.",
+    "The reward is --reward, else extensions.clawnet.reward in the manifest, else 100 shells. Publishing again after a failure is safe: an earlier try that got through is found and finished.",
+  ],
+  examples: [
+    ["nutshell publish --dir my-task --reward 500", "bidders offer, you choose one and review the work"],
+    ["nutshell publish --dir my-task --peer 12D3KooW…", "sealed for one peer, who alone can open it"],
+  ],
   async run({ clawnet, dir, reward: rewardFlag, peer, simple, allow, yes }, context) {
     const folder = resolve(context.cwd, dir);
     const manifest = readManifest(folder);
@@ -88,6 +106,14 @@ export const publish = operation({
       warnings: simple ? ["simple mode: the first to deliver is paid at once, without review", ...warnings] : warnings,
     };
   },
+  text: (task) => [
+    `${green("✓")} ${task.repeated ? "already published, now complete" : "published"} as ${bold(task.task_id)}`,
+    `  ${task.reward} shells held, ${task.fee} fee; ${task.mode}${task.target_peer === "" ? "" : `, for ${task.target_peer}`}`,
+    `  ${task.hash}`,
+    dim(`  kept: ${task.kept}`),
+    ...task.warnings.map((warning) => dim(`  note: ${warning}`)),
+    task.mode === "auction" ? `next: nutshell bids ${task.task_id}` : `next: nutshell tasks show ${task.task_id}`,
+  ],
 });
 
 interface Draft {

@@ -1,28 +1,39 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { flag } from "../../../cli/fields.js";
+import { green, red } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
-import { operation } from "../../../operation.js";
 import type { MarketTask } from "../../../schema/market.js";
+import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 import { verifyForMarket } from "./market-bundle.js";
-import { settleTask } from "./settle.js";
-import { resolveTask } from "./tasks.js";
+import { resolveTask } from "./resolve-task.js";
+import { settleTask } from "./settle-task.js";
 
-export const receive = operation({
-  name: "market_receive",
-  summary: "check a delivery against what was submitted, then approve or reject",
+export default command({
+  name: "receive",
+  summary: "check a delivery, then approve or reject",
   input: z.object({
-    clawnet: z.string().optional(),
-    id: z.string(),
-    file: z.string(),
-    request: z.string().optional(),
-    identity: z.string().optional(),
-    rerun: z.boolean().default(false),
-    approve: z.boolean().default(false),
-    reject: z.boolean().default(false),
-    yes: z.boolean().default(false),
+    ...OWN_TASK,
+    file: flag(z.string(), { value: "<file>", about: "the delivery the worker handed over" }),
+    request: flag(z.string().optional(), {
+      short: "r",
+      value: "<request>",
+      about: "the request as published (kept by publish)",
+    }),
+    identity: flag(z.string().optional(), {
+      short: "i",
+      value: "<file>",
+      about: "key that opens a sealed delivery (default: the daemon's)",
+    }),
+    rerun: flag(z.boolean().default(false), { about: "run the acceptance again in a clean folder" }),
+    approve: flag(z.boolean().default(false), { about: "pay when it verifies" }),
+    reject: flag(z.boolean().default(false), { about: "refuse it" }),
+    ...YES,
+    ...CLAWNET,
   }),
   output: z.object({
     task_id: z.string(),
@@ -32,6 +43,15 @@ export const receive = operation({
     settled: z.enum(["approved", "rejected"]).nullable(),
     paid: z.number(),
   }),
+  about: [
+    "Checks that the file is the delivery that was submitted, then verifies it: hashes, links to the request, and whether each claim is proven, judged or only said. On a terminal it then asks what to do.",
+  ],
+  examples: [
+    [
+      "nutshell receive 3f2a --file work.delivery.nut --rerun --approve --yes",
+      "verify by running the tests again, then pay",
+    ],
+  ],
   async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes }, context) {
     if (approve && reject)
       throw new NutError("USAGE", "--approve and --reject exclude each other", { hint: "nutshell receive --help" });
@@ -55,6 +75,14 @@ export const receive = operation({
     const settled = wanted === "approve" ? ("approved" as const) : ("rejected" as const);
     return { task_id: task.id, hash: hashOf(bytes), verified, verification, settled, paid };
   },
+  text: ({ task_id, hash, verified, settled, paid }) => [
+    `${green("✓")} this is the delivery that was submitted: ${hash}`,
+    verified ? `${green("✓")} it proves what it claims` : `${red("✗")} it does not prove what it claims`,
+    settled === null
+      ? `next: nutshell approve ${task_id}   or: nutshell reject ${task_id}`
+      : `${settled}${paid > 0 ? `, ${paid} shells paid` : ""}`,
+  ],
+  exit: ({ verified }) => (verified ? 0 : 1),
 });
 
 /** The daemon never gives the author the delivery, so its hash in the result is what ties the file to the task. */

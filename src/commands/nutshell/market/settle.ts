@@ -1,73 +1,30 @@
 import { z } from "zod";
-import { NutError } from "../../../errors.js";
-import { costOf, type Market } from "../../../market/index.js";
-import { type Context, operation } from "../../../operation.js";
-import type { MarketTask } from "../../../schema/market.js";
-import { confirm, connect } from "./connect.js";
-import { resolveTask } from "./tasks.js";
+import { command } from "../../../cli/command.js";
+import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
+import { connect } from "./connect.js";
+import { resolveTask } from "./resolve-task.js";
+import { settleTask, type Verb } from "./settle-task.js";
 
-const input = z.object({ clawnet: z.string().optional(), id: z.string(), yes: z.boolean().default(false) });
-const output = z.object({ task_id: z.string(), status: z.string(), paid: z.number(), returned: z.number() });
-
-type Verb = "approve" | "reject" | "cancel";
-
-const ENDS: Readonly<Record<Verb, { status: string; question: (task: MarketTask) => string }>> = {
-  approve: {
-    status: "approved",
-    question: (task) => `pay ${task.reward} shells to ${task.assigned_to}; this cannot be undone. Go on?`,
-  },
-  reject: {
-    status: "rejected",
-    question: (task) =>
-      `reject "${task.title}"; ${task.reward} shells return and the worker gets no second try. Go on?`,
-  },
-  cancel: {
-    status: "cancelled",
-    question: (task) => `cancel "${task.title}"; ${task.reward} shells return, the fee does not. Go on?`,
-  },
-};
-
-/** Ends a task one way. Repeating it after a lost answer is harmless: an end already reached is reported as done. */
-export async function settleTask(market: Market, task: MarketTask, verb: Verb, context: Context, yes: boolean) {
-  const end = ENDS[verb];
-  const done = {
-    task_id: task.id,
-    status: end.status,
-    paid: verb === "approve" ? task.reward : 0,
-    returned: verb === "approve" ? 0 : costOf(task.reward).frozen,
-  };
-  if (task.author_id !== market.peerId)
-    throw new NutError("MARKET_STATE", `only the author can ${verb} a task`, {
-      hint: "nutshell tasks board shows the tasks that are yours",
-    });
-  if (task.status === end.status) return done;
-  const from = verb === "cancel" ? ["open", "assigned"] : ["submitted"];
-  if (!from.includes(task.status)) {
-    throw new NutError(
-      "MARKET_STATE",
-      `the task is ${task.status}; only ${from.join(" or ")} tasks can be ${end.status}`,
-      {
-        hint: `nutshell tasks show ${task.id}`,
-      },
-    );
-  }
-  await confirm(context, { yes, question: end.question(task), command: `nutshell ${verb} ${task.id}` });
-  await market.settle(task.id, verb);
-  return done;
-}
-
-const settle = (verb: Verb, summary: string) =>
-  operation({
-    name: `market_${verb}`,
+/** Three ends of a task, asked for and answered the same way. */
+const settle = (verb: Verb, summary: string, example: string) =>
+  command({
+    name: verb,
     summary,
-    input,
-    output,
+    input: z.object({ ...OWN_TASK, ...YES, ...CLAWNET }),
+    output: z.object({ task_id: z.string(), status: z.string(), paid: z.number(), returned: z.number() }),
+    examples: [[`nutshell ${verb} 3f2a`, example]],
     async run({ clawnet, id, yes }, context) {
       const market = await connect(clawnet, context);
       return settleTask(market, await resolveTask(market, id), verb, context, yes);
     },
+    text: ({ task_id, status, paid, returned }) => [
+      `${task_id} is ${status}`,
+      paid > 0 ? `${paid} shells paid` : `${returned} shells returned to you`,
+    ],
   });
 
-export const approve = settle("approve", "accept a delivery and pay for it");
-export const reject = settle("reject", "refuse a delivery; the reward returns to you");
-export const cancel = settle("cancel", "take back a task nobody has delivered");
+export default [
+  settle("approve", "accept a delivery and pay for it", "pays the reward; final"),
+  settle("reject", "refuse a delivery", "takes the reward back; final"),
+  settle("cancel", "take back a task", "until something is delivered"),
+];

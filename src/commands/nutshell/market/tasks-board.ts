@@ -1,13 +1,19 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { bold, dim, table } from "../../../cli/text.js";
-import type { BoardTask } from "../../../schema/market.js";
+import { Board, type BoardTask } from "../../../schema/market.js";
 import { CLAWNET } from "./clawnet-flags.js";
-import { taskBoard } from "./tasks.js";
+import { connect } from "./connect.js";
 
-export default command(taskBoard, {
-  flags: CLAWNET,
+export default command({
+  name: "tasks board",
+  summary: "yours, and what is open to you",
+  input: z.object({ ...CLAWNET }),
+  output: Board,
   examples: [["nutshell tasks board", "what you published, what you do, what you could do"]],
+  async run({ clawnet }, context) {
+    return (await connect(clawnet, context)).board();
+  },
   text: ({ my_published, my_assigned, open_tasks }) => [
     ...section("Published by you", my_published),
     "",

@@ -1,12 +1,22 @@
+import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { bold, dim, table } from "../../../cli/text.js";
-import { CLAWNET } from "./clawnet-flags.js";
-import { taskShow } from "./tasks.js";
+import { MarketBid, MarketSubmission, MarketTask } from "../../../schema/market.js";
+import { CLAWNET, TASK } from "./clawnet-flags.js";
+import { connect } from "./connect.js";
+import { resolveTask } from "./resolve-task.js";
 
-export default command(taskShow, {
-  positionals: [{ name: "id", about: "task id, or enough of its beginning" }],
-  flags: CLAWNET,
+export default command({
+  name: "tasks show",
+  summary: "one task, its bids and work",
+  input: z.object({ ...TASK, ...CLAWNET }),
+  output: z.object({ task: MarketTask, bids: z.array(MarketBid), submissions: z.array(MarketSubmission) }),
   examples: [["nutshell tasks show 3f2a", "one task, its bids and work"]],
+  async run({ clawnet, id }, context) {
+    const market = await connect(clawnet, context);
+    const task = await resolveTask(market, id);
+    return { task, bids: await market.bids(task.id), submissions: await market.submissions(task.id) };
+  },
   text: ({ task, bids, submissions }) => [
     bold(task.title),
     ...table(

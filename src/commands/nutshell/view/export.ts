@@ -1,13 +1,14 @@
 // The viewer as one file: facts, documents, source and pictures inside, nothing loaded from anywhere.
-
 import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { isText } from "../../../bundle/index.js";
+import { command } from "../../../cli/command.js";
+import { flag, positional } from "../../../cli/fields.js";
+import { count, dim, size } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
-import { operation } from "../../../operation.js";
 import { headOf } from "../../../web/view/head.js";
 import { imageType } from "../../../web/view/image-types.js";
 import type { EmbeddedFile, Exported, FileTuple } from "../../../web/view/model.js";
@@ -20,13 +21,13 @@ const MAX_FILE_BYTES = 256 * 1024;
 const MAX_IMAGE_BYTES = 1024 ** 2;
 const MAX_PAGE_BYTES = 12 * 1024 ** 2;
 
-export const exportPage = operation({
-  name: "bundle_export",
+export default command({
+  name: "export",
   summary: "write a bundle as one page to mail or attach",
   input: z.object({
-    bundle: z.string().min(1).describe("a .nut file or folder"),
-    output: z.string().min(1).optional().describe("the page; by default the bundle's name with .html"),
-    force: z.boolean().default(false),
+    bundle: positional(z.string().min(1), { about: "a .nut file or folder" }),
+    output: flag(z.string().min(1).optional(), { short: "o", value: "<file>", about: "where to write the page" }),
+    force: flag(z.boolean().default(false), { about: "replace a page that is there" }),
   }),
   output: z.object({
     path: z.string(),
@@ -34,6 +35,11 @@ export const exportPage = operation({
     files: z.int().describe("files inside the page"),
     left: z.int().describe("files that stayed in the bundle: too large, not text, or secret"),
   }),
+  about: [
+    "Writes what nutshell serve shows as one HTML file that needs no server and loads nothing from elsewhere.",
+    "Credentials are never in it. Large files stay in the bundle and are named only.",
+  ],
+  examples: [["nutshell export task.nut -o task.html", "a page to attach to a ticket"]],
   async run({ bundle, output, force }, context) {
     const path = resolve(context.cwd, output ?? `${basename(resolve(context.cwd, bundle)).replace(/\.nut$/, "")}.html`);
     if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
@@ -52,6 +58,9 @@ export const exportPage = operation({
       await source.close();
     }
   },
+  text: ({ path, bytes, files, left }) => [
+    `${path}  ${dim(`${size(bytes)}, ${count(files, "file")} inside${left > 0 ? `, ${left} named only` : ""}`)}`,
+  ],
 });
 
 async function collect(source: ViewSource, now: Date): Promise<Exported> {

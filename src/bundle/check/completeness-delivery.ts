@@ -1,0 +1,115 @@
+// What must stand in a delivery before anyone should look at it: whose request it answers, its result, every artifact
+// and log it names, and an answer to each point of the checklist.
+
+import { Delivery } from "../../schema/delivery.js";
+import { resolveReference } from "./completeness-references.js";
+import type { Report } from "./report.js";
+
+export const RESULT_FILE = "delivery/result.json";
+
+export async function checkDelivery(report: Report): Promise<void> {
+  const { manifest, missing, pass, command } = report;
+  if (manifest.request_id === undefined) {
+    missing({
+      code: "NO_REQUEST_ID",
+      path: "request_id",
+      message: "a delivery names the request it answers",
+      fix: manifest.parent_id === undefined ? command("set request_id <id of the request>") : command("check --fix"),
+    });
+  } else pass("request_id", manifest.request_id);
+  checkIgnore(report);
+  const result = await deliveryResult(report);
+  if (result === null) return;
+  checkArtifacts(report, result);
+  checkResults(report, result);
+}
+
+/** .nutignore is written for requests; one that drops delivery/ would send the request back without the work. */
+function checkIgnore({ content, missing, command }: Report): void {
+  if (!content.left.some((path) => /^delivery(\/|$)/.test(path))) return;
+  missing({
+    code: "DELIVERY_IGNORED",
+    path: ".nutignore",
+    message: "leaves out delivery/, the work itself",
+    fix: command("check --fix"),
+  });
+}
+
+/** The result as it stands in delivery/result.json, else in the manifest. */
+async function deliveryResult({ content, manifest, missing, pass, edit }: Report): Promise<Delivery | null> {
+  const fix = edit(RESULT_FILE);
+  if (!content.files.has(RESULT_FILE)) {
+    if (manifest.status !== undefined) return manifest as Delivery;
+    if (!content.left.some((path) => path.startsWith("delivery"))) {
+      missing({ code: "NO_RESULT", path: RESULT_FILE, message: "missing: it says what was done", fix });
+    }
+    return null;
+  }
+  const parsed = parseResult(await content.read(RESULT_FILE));
+  if (typeof parsed === "string") {
+    missing({ code: "FILE_INVALID", path: RESULT_FILE, message: parsed, fix });
+    return null;
+  }
+  pass(RESULT_FILE, `status ${parsed.status}`);
+  if (
+    manifest.request_id !== undefined &&
+    parsed.request_id !== undefined &&
+    parsed.request_id !== manifest.request_id
+  ) {
+    missing({ code: "REQUEST_ID_DIFFERS", path: RESULT_FILE, message: "answers another request_id", fix });
+  }
+  return parsed;
+}
+
+/** The document, or what is wrong with it. */
+export function parseResult(bytes: Uint8Array): Delivery | string {
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(bytes).toString("utf8"));
+  } catch (error) {
+    return `is not JSON: ${error instanceof Error ? error.message : ""}`;
+  }
+  const parsed = Delivery.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0]!;
+  return `${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`;
+}
+
+function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, execution_log: log }: Delivery): void {
+  const named = [...(artifacts?.files_created ?? []), ...(artifacts?.files_modified ?? [])].map(({ path }) => path);
+  const isThere = (path: string) =>
+    ["", "delivery/artifacts"].some((base) => content.files.has(resolveReference(path, base) ?? ""));
+  const gone = named.filter((path) => !isThere(path));
+  for (const path of gone) {
+    const message = `names the artifact ${path}, which is not in the bundle`;
+    missing({ code: "ARTIFACT_MISSING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
+  }
+  if (named.length > 0 && gone.length === 0) pass("artifacts", named.length === 1 ? "1 file" : `${named.length} files`);
+  const full = log?.full_log;
+  if (full === undefined) return;
+  const path = resolveReference(full);
+  if (path !== null && content.files.has(path)) pass(path, "the full log");
+  else {
+    const message = `names the log ${full}, which is not in the bundle`;
+    missing({ code: "LOG_MISSING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
+  }
+}
+
+function checkResults({ manifest, missing, pass, edit }: Report, delivery: Delivery): void {
+  const items = manifest.acceptance?.checklist ?? [];
+  if (items.length === 0) return;
+  const results = new Map((delivery.acceptance_results?.checklist ?? []).map((each) => [each.item, each.status]));
+  const fix = edit(RESULT_FILE);
+  let passed = 0;
+  for (const item of items) {
+    const status = results.get(item);
+    if (status === "passed") passed += 1;
+    else if (status === undefined) {
+      missing({ code: "ITEM_UNANSWERED", path: `acceptance.${item}`, message: "no result for this item", fix });
+    } else if (delivery.status === "completed") {
+      const message = `${status}, although the delivery says completed`;
+      missing({ code: "ITEM_NOT_PASSED", path: `acceptance.${item}`, message, fix });
+    }
+  }
+  pass("acceptance.checklist", `${passed} of ${items.length} passed`);
+}

@@ -1,0 +1,254 @@
+import { describe, expect, it } from "vitest";
+import type { Manifest } from "../../schema/manifest.js";
+import { newManifest, outline } from "../manifest/template.js";
+import { assess } from "./completeness.js";
+import type { CompletenessOptions, Content } from "./report.js";
+
+const now = new Date("2026-03-14T10:00:00Z");
+const id = "nut-00000000-0000-4000-8000-000000000001";
+
+function content(manifest: Partial<Manifest>, files: Record<string, string> = {}, left: string[] = []): Content {
+  return {
+    manifest: { nutshell_version: "0.2.0", bundle_type: "request", id, ...manifest } as Manifest,
+    files: new Map(Object.entries(files).map(([path, text]) => [path, Buffer.byteLength(text)])),
+    left,
+    read: async (path) => Buffer.from(files[path]!),
+  };
+}
+
+const judge = (subject: Content, options: Partial<CompletenessOptions> = {}) => assess(subject, { now, ...options });
+const task = { title: "Build it", summary: "All of it." };
+const criteria = (...rows: object[]) => JSON.stringify({ criteria: rows });
+
+/** What is wrong, as `severity CODE path`. */
+async function wrong(manifest: Partial<Manifest>, files: Record<string, string> = {}, left: string[] = []) {
+  const { findings } = await judge(content(manifest, files, left));
+  return findings.map(({ severity, code, path }) => `${severity} ${code} ${path}`);
+}
+
+const QUIET = {
+  task,
+  tags: { skills_required: ["ts"] },
+  harness: { constraints: ["be kind"] },
+  acceptance: { checklist: ["it works"] },
+};
+
+describe("assess", () => {
+  it("calls the four required fields and a summary ready, with warnings", async () => {
+    const { status, missing, warnings } = await judge(content({ task }));
+    expect({ status, missing }).toEqual({ status: "ready", missing: [] });
+    expect(warnings).toHaveLength(3);
+  });
+
+  it("calls what init writes a draft, and says which command changes it", async () => {
+    const manifest = newManifest({ id, createdAt: now.toISOString(), tool: "nutshell" });
+    const { status, missing, findings } = await judge(
+      content(manifest, { "context/requirements.md": outline("context/requirements.md") }),
+      { dir: "my task" },
+    );
+    expect({ status, missing }).toEqual({
+      status: "draft",
+      missing: ["task.title", "task.summary", "context/requirements.md"],
+    });
+    expect(findings[0]?.fix).toBe("nutshell set task.title \"<what to do, in one line>\" --dir 'my task'");
+  });
+
+  // The contract's table, row by row.
+  const rows: readonly (readonly [string, Partial<Manifest>, Record<string, string>, string[]])[] = [
+    ["nothing wrong", QUIET, {}, []],
+    ["empty title", { ...QUIET, task: { title: " ", summary: "x" } }, {}, ["error TITLE_EMPTY task.title"]],
+    ["no summary", { ...QUIET, task: { title: "x" } }, {}, ["error SUMMARY_EMPTY task.summary"]],
+    [
+      "absent document",
+      { ...QUIET, context: { architecture: "context/a.md" } },
+      {},
+      ["error REFERENCE_MISSING context.architecture"],
+    ],
+    [
+      "document outside",
+      { ...QUIET, context: { requirements: "../a.md" } },
+      {},
+      ["error REFERENCE_OUTSIDE context.requirements"],
+    ],
+    [
+      "absolute document",
+      { ...QUIET, context: { additional: ["/etc/passwd"] } },
+      {},
+      ["error REFERENCE_OUTSIDE context.additional"],
+    ],
+    [
+      "scope without a vault",
+      { ...QUIET, credentials: { scopes: [{ name: "db", type: "postgresql", expires_at: "2027-01-01T00:00:00Z" }] } },
+      {},
+      ["error NO_VAULT credentials.vault"],
+    ],
+    [
+      "auth without a vault",
+      { ...QUIET, apis: { auth_method: "bearer_token" } },
+      {},
+      ["error NO_VAULT apis.auth_method"],
+    ],
+    [
+      "vault reference without a vault",
+      { ...QUIET, apis: { credential_ref: "credentials/v.json" } },
+      {},
+      ["error REFERENCE_MISSING apis.credential_ref"],
+    ],
+    [
+      "endpoints that name a credential nobody declares",
+      QUIET,
+      { "apis/endpoints.json": JSON.stringify({ auth: { credential_ref: "token" }, endpoints: [] }) },
+      ["error NO_VAULT apis/endpoints.json"],
+    ],
+    [
+      "endpoints with a schema that is not there",
+      QUIET,
+      {
+        "apis/endpoints.json": JSON.stringify({
+          endpoints: [{ method: "GET", path: "/a", response_schema: "schemas/a.json" }],
+        }),
+      },
+      ["error REFERENCE_MISSING apis/endpoints.json"],
+    ],
+    [
+      "absent test script",
+      { ...QUIET, acceptance: { test_scripts: ["tests/a.sh"] } },
+      {},
+      ["error REFERENCE_MISSING acceptance.test_scripts"],
+    ],
+    [
+      "criteria whose script is absent",
+      QUIET,
+      { "tests/criteria.json": criteria({ id: "1", type: "shell", script: "tests/a.sh" }) },
+      ["error REFERENCE_MISSING tests/criteria.json"],
+    ],
+    ["criteria that are not JSON", QUIET, { "tests/criteria.json": "{" }, ["error FILE_INVALID tests/criteria.json"]],
+    [
+      "criteria that call an undeclared endpoint",
+      QUIET,
+      {
+        "tests/criteria.json": criteria({ id: "1", type: "api_test", endpoint: "GET /b" }),
+        "apis/endpoints.json": JSON.stringify({ endpoints: [{ method: "GET", path: "/a" }] }),
+      },
+      ["error ENDPOINT_UNKNOWN tests/criteria.json"],
+    ],
+    ["deadline in the past", { ...QUIET, expires_at: "2026-03-14T09:00:00Z" }, {}, ["error EXPIRED expires_at"]],
+    ["deadline that is no date", { ...QUIET, expires_at: "soon" }, {}, ["error DATE_INVALID expires_at"]],
+    ["no acceptance", { ...QUIET, acceptance: {} }, {}, ["warning NO_ACCEPTANCE acceptance"]],
+    ["no constraints", { ...QUIET, harness: {} }, {}, ["warning NO_CONSTRAINTS harness.constraints"]],
+    ["no skills", { ...QUIET, tags: {} }, {}, ["warning NO_SKILLS tags.skills_required"]],
+    [
+      "over the budget",
+      { ...QUIET, harness: { constraints: ["x"], context_budget_hint: 0.01 } },
+      { "context/long.md": "word ".repeat(5000) },
+      ["warning OVER_BUDGET harness.context_budget_hint"],
+    ],
+    [
+      "credentials without, near and past their expiry, in clear",
+      {
+        ...QUIET,
+        credentials: {
+          vault: "v.json",
+          encryption: "none",
+          scopes: [
+            { name: "a", type: "t" },
+            { name: "b", type: "t", expires_at: "2026-03-20T10:00:00Z" },
+            { name: "c", type: "t", expires_at: "2026-03-01T10:00:00Z" },
+            { name: "d", type: "t", expires_at: "2026-05-01T10:00:00Z" },
+          ],
+        },
+      },
+      { "v.json": "{}" },
+      [
+        "error EXPIRED credentials.scopes.c",
+        "warning NOT_ENCRYPTED credentials.encryption",
+        "warning NO_EXPIRY credentials.scopes.a",
+        "warning EXPIRES_SOON credentials.scopes.b",
+      ],
+    ],
+    [
+      "missing image",
+      { ...QUIET, resources: { images: [{ path: "files/a.png" }] } },
+      {},
+      ["warning REFERENCE_MISSING resources.images"],
+    ],
+    [
+      "stale tree",
+      { ...QUIET, files: { tree: [{ path: "files/gone.ts", size: 1 }] } },
+      {},
+      ["warning TREE_STALE files.tree"],
+    ],
+  ];
+  for (const [name, manifest, files, expected] of rows) {
+    it(`judges: ${name}`, async () => {
+      expect(await wrong(manifest, files)).toEqual(expected);
+    });
+  }
+
+  it("says when an ignore file is what leaves a document out", async () => {
+    const manifest = { ...QUIET, context: { requirements: "context/r.md" } };
+    expect(await wrong(manifest, {}, ["context/"])).toEqual(["error REFERENCE_IGNORED context.requirements"]);
+  });
+
+  it("resolves criteria from the root and endpoint schemas from apis/", async () => {
+    const files = {
+      "tests/criteria.json": criteria({ id: "1", type: "shell", script: "tests/a.sh" }),
+      "tests/a.sh": "exit 0",
+      "apis/endpoints.json": JSON.stringify({
+        endpoints: [{ method: "GET", path: "/a", response_schema: "schemas/a.json" }],
+      }),
+      "apis/schemas/a.json": "{}",
+    };
+    expect(await wrong(QUIET, files)).toEqual([]);
+  });
+});
+
+describe("assess on a delivery", () => {
+  const delivery = { bundle_type: "delivery" as const, request_id: id, acceptance: { checklist: ["one", "two"] } };
+  const result = (value: object) => ({ "delivery/result.json": JSON.stringify(value) });
+
+  it("accepts one that answers its checklist and holds what it names", async () => {
+    const files = {
+      ...result({
+        status: "completed",
+        artifacts: { files_created: [{ path: "delivery/artifacts/a.ts" }], files_modified: [{ path: "b.ts" }] },
+        acceptance_results: {
+          checklist: [
+            { item: "one", status: "passed" },
+            { item: "two", status: "passed" },
+          ],
+        },
+        execution_log: { full_log: "delivery/logs/run.log" },
+      }),
+      "delivery/artifacts/a.ts": "",
+      "delivery/artifacts/b.ts": "",
+      "delivery/logs/run.log": "",
+    };
+    expect(await wrong(delivery, files)).toEqual([]);
+  });
+
+  it("names everything that is not backed", async () => {
+    const files = result({
+      status: "completed",
+      artifacts: { files_created: [{ path: "delivery/artifacts/a.ts" }] },
+      acceptance_results: { checklist: [{ item: "one", status: "failed" }] },
+      execution_log: { full_log: "delivery/logs/run.log" },
+    });
+    expect(await wrong({ ...delivery, request_id: undefined }, files)).toEqual([
+      "error NO_REQUEST_ID request_id",
+      "error ARTIFACT_MISSING delivery/result.json",
+      "error LOG_MISSING delivery/result.json",
+      "error ITEM_NOT_PASSED acceptance.one",
+      "error ITEM_UNANSWERED acceptance.two",
+    ]);
+  });
+
+  it("refuses an ignore file that drops the work", async () => {
+    expect(await wrong(delivery, {}, ["delivery/"])).toEqual(["error DELIVERY_IGNORED .nutignore"]);
+  });
+
+  it("wants a result", async () => {
+    expect(await wrong(delivery)).toEqual(["error NO_RESULT delivery/result.json"]);
+    expect(await wrong(delivery, result({ status: "finished" }))).toEqual(["error FILE_INVALID delivery/result.json"]);
+  });
+});

@@ -1,0 +1,184 @@
+// Whether a bundle holds what an agent needs, said in the order in which a person would fix it. Nothing here touches
+// the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
+import { type Finding, shellWord } from "../../errors.js";
+import { foldersAbove, isText } from "../../files/index.js";
+import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
+import { estimateTokens } from "../manifest/tokens.js";
+import { checkDelivery } from "./completeness-delivery.js";
+import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
+import { type CompletenessOptions, type Content, type Report, SOON_MS } from "./report.js";
+
+export interface Passed {
+  readonly path: string;
+  readonly message: string;
+}
+
+export interface Completeness {
+  readonly status: "draft" | "incomplete" | "ready";
+  /** Fields or files without which an agent cannot start. */
+  readonly missing: readonly string[];
+  readonly warnings: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly passed: readonly Passed[];
+}
+
+/** The window most models have; a hint of 0.35 then allows 70,000 tokens. */
+export const DEFAULT_CONTEXT_WINDOW = 200_000;
+
+/** Judges a bundle. Never throws over its content; only what cannot be read at all is an error. */
+export async function assess(content: Content, options: CompletenessOptions): Promise<Completeness> {
+  const findings: Finding[] = [];
+  const passed: Passed[] = [];
+  const suffix = options.dir === undefined ? "" : ` --dir ${shellWord(options.dir)}`;
+  const report: Report = {
+    content,
+    folders: foldersAbove(content.files.keys()),
+    manifest: content.manifest,
+    options,
+    missing: (problem) => findings.push({ severity: "error", ...problem }),
+    warn: (problem) => findings.push({ severity: "warning", ...problem }),
+    pass: (path, message) => passed.push({ path, message }),
+    command: (words) => `nutshell ${words}${suffix}`,
+    edit: (path) => `\${EDITOR:-vi} ${shellWord(options.dir === undefined ? path : `${options.dir}/${path}`)}`,
+  };
+  if (content.manifest.bundle_type === "delivery") await checkDelivery(report);
+  else await checkRequest(report);
+
+  const errors = findings.filter(({ severity }) => severity === "error");
+  const warnings = findings.filter(({ severity }) => severity === "warning");
+  const missing = new Set(errors.map(({ path }) => path));
+  const isDraft = errors.some(({ code }) => code === PLACEHOLDER);
+  return {
+    status: isDraft ? "draft" : errors.length > 0 ? "incomplete" : "ready",
+    missing: [...missing],
+    warnings: [...new Set(warnings.map(({ path, message }) => `${path}: ${message}`))],
+    findings: [...errors, ...warnings],
+    passed: passed.filter(({ path }) => !missing.has(path)),
+  };
+}
+
+const PLACEHOLDER = "PLACEHOLDER";
+
+async function checkRequest(report: Report): Promise<void> {
+  checkTask(report);
+  checkDeadline(report);
+  await checkContext(report);
+  await checkPlaceholders(report);
+  await checkApis(report);
+  checkCredentials(report);
+  await checkAcceptance(report);
+  checkHarness(report);
+  await checkBudget(report);
+  checkSkills(report);
+  checkImages(report);
+  checkTree(report);
+}
+
+function checkTask({ manifest, missing, pass, command }: Report): void {
+  const { title = "", summary = "" } = manifest.task ?? {};
+  const fixTitle = command('set task.title "<what to do, in one line>"');
+  const fixSummary = command('set task.summary "<why, and what must be true at the end>"');
+  if (title.trim() === "") {
+    missing({ code: "TITLE_EMPTY", path: "task.title", message: "empty: nobody knows what to do", fix: fixTitle });
+  } else if (isPlaceholder(title)) {
+    missing({ code: PLACEHOLDER, path: "task.title", message: "still the text init put there", fix: fixTitle });
+  } else pass("task.title", JSON.stringify(title));
+  if (summary.trim() === "") {
+    missing({ code: "SUMMARY_EMPTY", path: "task.summary", message: "empty: say what done means", fix: fixSummary });
+  } else if (isPlaceholder(summary)) {
+    missing({ code: PLACEHOLDER, path: "task.summary", message: "still the text init put there", fix: fixSummary });
+  } else pass("task.summary", "provided");
+}
+
+function checkDeadline({ manifest, options, missing, pass, command }: Report): void {
+  const { expires_at: expiresAt } = manifest;
+  if (expiresAt === undefined) return;
+  const time = Date.parse(expiresAt);
+  const fix = command(`set expires_at ${new Date(options.now.getTime() + SOON_MS).toISOString().slice(0, 19)}Z`);
+  if (Number.isNaN(time)) {
+    missing({ code: "DATE_INVALID", path: "expires_at", message: `"${expiresAt}" is not a date`, fix });
+  } else if (time <= options.now.getTime()) {
+    missing({ code: "EXPIRED", path: "expires_at", message: `the deadline ${expiresAt} has passed`, fix });
+  } else pass("expires_at", expiresAt);
+}
+
+async function checkPlaceholders({ content, manifest, missing, edit }: Report): Promise<void> {
+  const { requirements, architecture, references, additional = [] } = manifest.context ?? {};
+  for (const path of [requirements, architecture, references, ...additional]) {
+    if (path === undefined || !content.files.has(path)) continue;
+    if (!holdsPlaceholder(Buffer.from(await content.read(path)).toString("utf8"))) continue;
+    missing({ code: PLACEHOLDER, path, message: "still an outline to fill in", fix: edit(path) });
+  }
+}
+
+function checkHarness({ manifest, warn, pass, command }: Report): void {
+  const constraints = manifest.harness?.constraints ?? [];
+  if (constraints.length > 0) {
+    pass("harness.constraints", constraints.length === 1 ? "1 rule" : `${constraints.length} rules`);
+    return;
+  }
+  warn({
+    code: "NO_CONSTRAINTS",
+    path: "harness.constraints",
+    message: "empty: the agent has no guardrails",
+    fix: command('set harness.constraints "<what must not be touched>" --append'),
+  });
+}
+
+function checkSkills({ manifest, warn, pass, command }: Report): void {
+  const skills = manifest.tags?.skills_required ?? [];
+  if (skills.length > 0) pass("tags.skills_required", skills.join(", "));
+  else {
+    warn({
+      code: "NO_SKILLS",
+      path: "tags.skills_required",
+      message: "empty: nobody can tell whom this suits",
+      fix: command('set tags.skills_required "<skill>,<skill>"'),
+    });
+  }
+}
+
+/** Everything an agent may read counts; secrets and old deliveries do not. */
+async function checkBudget({ content, manifest, options, warn, pass, command }: Report): Promise<void> {
+  const hint = manifest.harness?.context_budget_hint;
+  if (hint === undefined) return;
+  const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
+  const tokens = options.contextTokens ?? (await contextTokens(content));
+  const percent = Math.ceil((tokens / window) * 100);
+  const fact = `about ${tokens.toLocaleString("en-US")} tokens, ${percent} % of ${window.toLocaleString("en-US")}`;
+  if (tokens <= hint * window) pass("harness.context_budget_hint", `${fact} (hint: ${Math.round(hint * 100)} %)`);
+  else {
+    warn({
+      code: "OVER_BUDGET",
+      path: "harness.context_budget_hint",
+      message: `${fact}, over the hint of ${Math.round(hint * 100)} %`,
+      fix: tokens <= window ? command(`set harness.context_budget_hint ${Math.min(1, percent / 100)}`) : SPLIT(command),
+    });
+  }
+}
+
+const SPLIT = (command: (words: string) => string) => command("split -n 2");
+
+/** Estimated tokens of what an agent may read. */
+export async function contextTokens(content: Content): Promise<number> {
+  let tokens = estimateTokens(JSON.stringify(content.manifest));
+  for (const path of content.files.keys()) {
+    if (/^(credentials|delivery)\//.test(path)) continue;
+    const bytes = await content.read(path);
+    if (isText(bytes)) tokens += estimateTokens(bytes);
+  }
+  return tokens;
+}
+
+/** In a folder the tree is only as fresh as the last pack, which rebuilds it. */
+function checkTree({ content, manifest, warn, command }: Report): void {
+  const rows = manifest.files?.tree ?? [];
+  const gone = rows.filter(({ path }) => path !== "nutshell.json" && !content.files.has(path.replace(/^\.\//, "")));
+  if (gone.length === 0) return;
+  warn({
+    code: "TREE_STALE",
+    path: "files.tree",
+    message: `lists ${gone.length === 1 ? `${gone[0]!.path}, which is` : `${gone.length} files that are`} not here`,
+    fix: command("check --fix"),
+  });
+}

@@ -1,0 +1,201 @@
+// A run from beginning to end: open, plan, work, accept, deliver, close. Each step looks at the journal first and does only
+// what is not done yet, so running it again after any kind of end is how a run goes on.
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { NutError, shellWord } from "../errors.js";
+import { atomicWrite } from "../files/index.js";
+import { Delivery } from "../schema/delivery.js";
+import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
+import type { Trip } from "./agents/breakers.js";
+import { acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
+import { deliver } from "./deliver/deliver.js";
+import { openRun } from "./open/open-run.js";
+import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
+import { readPlan } from "./plan/plan.js";
+import { lockRun } from "./record/lock.js";
+import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
+import { Pause, type Run, type RunInput, record } from "./run.js";
+import { workThrough } from "./work/work.js";
+
+export interface RunOutcome {
+  readonly run: string;
+  readonly status: "delivered" | "paused";
+  readonly delivery?: { readonly path: string; readonly hash: string; readonly result: Delivery };
+  readonly paused?: { readonly reason: string; readonly message: string; readonly hint: string };
+}
+
+export interface Reply {
+  /** For tasks that wait for a word: what to do with them. */
+  readonly answer: TaskAnswer;
+  readonly text?: string;
+}
+
+/** Works on a run until it is delivered or has to wait. Throws INTERRUPTED after pausing for a signal. */
+export async function executeRun(input: RunInput, reply: Reply | null = null): Promise<RunOutcome> {
+  const lock = lockRun(input.folder);
+  let run: Run | null = null;
+  try {
+    run = await openRun(input);
+    if (run.state.delivered !== null && run.state.closed) return finished(run);
+    if (run.state.paused !== null) record(run, { type: "continued" });
+    if (reply !== null) answerAll(run, reply);
+    const source = run.state.agents.size === 0 ? "startup" : "resume";
+    await run.events.fire({ type: "session_start", source });
+    return await go(run);
+  } catch (error) {
+    if (run === null || run.state.closed) throw error;
+    return pauseFor(run, error);
+  } finally {
+    await run?.events.settled();
+    run?.journal.close();
+    lock.release();
+  }
+}
+
+async function go(run: Run): Promise<RunOutcome> {
+  if (run.state.delivered === null) {
+    await plan(run);
+    await reviewPlan(run);
+    await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
+    const accepted = await workAndAccept(run);
+    await deliver(run, accepted);
+    throwIfHalted(run);
+  }
+  await closeIntoHistory(run.project, run.outer, run.context.now());
+  await run.events.fire({ type: "session_end", reason: "delivered" });
+  record(run, { type: "closed" });
+  for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
+  return finished(run);
+}
+
+/** Works until the acceptance holds, or nobody can make it hold. The report returned is about the tree as it is now. */
+async function workAndAccept(run: Run): Promise<AcceptedReport> {
+  for (;;) {
+    await workThrough(run);
+    throwIfHalted(run);
+    if (await settleQuestions(run)) continue;
+    const { accepted, versions } = run.state;
+    const report = accepted?.versions === versions.length ? accepted.report : await accept(run);
+    const more =
+      report.verdict === "failed" ? !hasSkipped(run) && (await addRepair(run, report)) : await addReview(run);
+    if (!more) return report;
+  }
+}
+
+async function accept(run: Run) {
+  const report = await acceptRun(run);
+  throwIfHalted(run);
+  return report;
+}
+
+const hasSkipped = (run: Run) => [...run.state.tasks.values()].some(({ status }) => status === "skipped");
+
+async function plan(run: Run): Promise<void> {
+  if (run.state.plan !== null) return;
+  const made = await makePlan(run);
+  throwIfHalted(run);
+  record(run, { type: "planned", plan: made });
+  const message = `${made.tasks.length} tasks to do (plan: ${made.source})`;
+  run.context.progress({ type: "planned", source: made.source, tasks: made.tasks, message });
+}
+
+/** Stops once for a person to read the plan; the file they may edit is read again before anything starts. */
+async function reviewPlan(run: Run): Promise<void> {
+  if (!run.options.review_plan || run.state.reviewed) return;
+  const { folder, state } = run;
+  if (!existsSync(folder.plan)) {
+    const { goal, decisions, issues, tasks } = state.plan!;
+    atomicWrite(folder.plan, `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`);
+    const agreed = run.context.ask !== null && (await run.context.ask.confirm(`run this plan (${folder.plan})?`));
+    if (!agreed) {
+      throw new Pause("review", `the plan waits to be read: ${folder.plan}`, `nexus resume ${folder.id}`);
+    }
+  }
+  const edited = readPlan(state.plan!.source, readPlanFile(folder.plan), planFacts(run));
+  record(run, { type: "planned", plan: edited });
+  record(run, { type: "reviewed" });
+}
+
+/** Asks about tasks that failed for good. true when one of them is to be tried again. */
+async function settleQuestions(run: Run): Promise<boolean> {
+  const open = [...run.state.tasks.values()].filter(
+    ({ status, question }) => status === "failed" && question !== undefined,
+  );
+  for (const { task, question } of open) {
+    if (run.options.yes) {
+      record(run, { type: "answered", task: task.id, answer: "deliver" });
+      continue;
+    }
+    if (run.context.ask === null) {
+      throw new Pause("question", question!, `nexus resume ${run.folder.id} --answer "what to do differently"`);
+    }
+    const text = (
+      await run.context.ask.text(`${question}\nWhat should the next try do differently? (empty: deliver what is there)`)
+    ).trim();
+    record(run, {
+      type: "answered",
+      task: task.id,
+      answer: text === "" ? "deliver" : "retry",
+      ...(text === "" ? {} : { text }),
+    });
+  }
+  return open.some(({ status }) => (status as string) === "pending");
+}
+
+function answerAll(run: Run, { answer, text }: Reply): void {
+  for (const { task, status, question } of run.state.tasks.values()) {
+    if (status !== "failed" || question === undefined) continue;
+    record(run, { type: "answered", task: task.id, answer, ...(text === undefined ? {} : { text }) });
+  }
+}
+
+function throwIfHalted(run: Run): void {
+  if (!run.halt.signal.aborted) return;
+  const reason = run.halt.signal.reason as Trip | string;
+  if (typeof reason === "object" && reason !== null && "goOn" in reason) {
+    throw new Pause(reason.breaker, reason.message, `nexus resume ${run.folder.id} ${reason.goOn}`);
+  }
+  throw new Pause("interrupted", "the run was interrupted", `nexus resume ${run.folder.id}`);
+}
+
+/** Writes down that the run waits, and why. A real error is written down too, and thrown on. */
+function pauseFor(run: Run, error: unknown): RunOutcome {
+  const halted = run.halt.signal.aborted && run.halt.signal.reason !== "error";
+  let pause = error instanceof Pause ? error : null;
+  if (pause === null && halted) {
+    try {
+      throwIfHalted(run);
+    } catch (own) {
+      pause = own as Pause;
+    }
+  }
+  const ms = run.context.now().getTime() - run.since;
+  const { reason, message, hint } = pause ?? {
+    reason: "error",
+    message: run.secrets.scrub(error instanceof Error ? error.message : String(error)),
+    hint: `nexus resume ${run.folder.id}`,
+  };
+  record(run, { type: "paused", reason, message, hint, ms });
+  if (pause === null) throw error;
+  run.context.progress({ type: "paused", reason, hint, message: `paused: ${message}; go on with: ${hint}` });
+  if (reason === "interrupted") throw new NutError("INTERRUPTED", message, { hint });
+  return { run: run.folder.id, status: "paused", paused: { reason, message, hint } };
+}
+
+function finished(run: Run): RunOutcome {
+  const { path, hash } = run.state.delivered!;
+  return { run: run.folder.id, status: "delivered", delivery: { path, hash, result: readResult(run, path) } };
+}
+
+function readResult({ folder }: Run, bundle: string): Delivery {
+  const path = join(folder.delivery, "delivery/result.json");
+  try {
+    return Delivery.parse(JSON.parse(readFileSync(path, "utf8")));
+  } catch (error) {
+    throw new NutError("RUN_DAMAGED", `${path} cannot be read; what was delivered is in ${bundle}`, {
+      hint: `nutshell verify ${shellWord(bundle)}`,
+      data: { path, bundle },
+      cause: error,
+    });
+  }
+}

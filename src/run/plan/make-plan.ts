@@ -1,0 +1,61 @@
+// Which plan a run follows: one a person gave, one the request carries, one a Lead makes, or the default.
+import { readFileSync } from "node:fs";
+import { planChecks } from "../../acceptance/index.js";
+import { NutError } from "../../errors.js";
+import type { RunPlan } from "../../schema/run.js";
+import type { Run } from "../run.js";
+import { planWithLead } from "./lead.js";
+import { defaultPlan, type PlanFacts, planInRequest, readPlan } from "./plan.js";
+
+export async function makePlan(run: Run): Promise<RunPlan> {
+  const facts = planFacts(run);
+  const given = givenPlan(run.options.plan, run.manifest);
+  if (given !== null) return readPlan(given.source, given.value, facts);
+  if (!plansWithLead(run)) return defaultPlan(facts);
+  const { checks } = planChecks(run.folder.request, run.manifest);
+  return planWithLead(
+    run,
+    facts,
+    checks.map(({ id, description }) => `${id}: ${description ?? ""}`),
+  );
+}
+
+/** One go needs no plan of its own; everything else is planned by an agent, if the agent can. */
+export function plansWithLead({ options, runner, manifest }: Pick<Run, "options" | "runner" | "manifest">): boolean {
+  if (options.plan !== undefined) return options.plan === "lead" && runner.hasTools;
+  return runner.canPlan && manifest.harness?.execution_strategy !== "one-shot";
+}
+
+/** `--plan` names a file, or says who plans: `lead` or `default`. */
+export function givenPlan(
+  plan: string | undefined,
+  manifest: Run["manifest"],
+): { readonly source: "file" | "request"; readonly value: unknown } | null {
+  if (plan !== undefined && plan !== "lead" && plan !== "default") return { source: "file", value: readPlanFile(plan) };
+  const own = plan === undefined ? planInRequest(manifest) : null;
+  return own === null ? null : { source: "request", value: own };
+}
+
+export function readPlanFile(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, "utf8"));
+  } catch (error) {
+    if (error instanceof SyntaxError) {
+      throw new NutError("RUN_PLAN_INVALID", `${path}: not JSON`, {
+        hint: "nexus run --help says what a plan file holds",
+        data: { path },
+        cause: error,
+      });
+    }
+    throw error;
+  }
+}
+
+export function planFacts(run: Pick<Run, "manifest" | "catalog" | "folder">): PlanFacts {
+  const { checks } = planChecks(run.folder.request, run.manifest);
+  return {
+    manifest: run.manifest,
+    roles: new Map(run.catalog.agents.map(({ id, category }) => [id, category as "how" | "do" | "check"])),
+    hasCriteria: checks.some(({ automatic }) => automatic),
+  };
+}

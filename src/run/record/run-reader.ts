@@ -1,0 +1,55 @@
+// A run as its folder tells it, for those who only look: what it was started with, how far it is, what became of it.
+import { NutError } from "../../errors.js";
+import type { RunOptions } from "../../schema/run.js";
+import { type RunFolder, runFolder } from "./folder.js";
+import { JournalFollower } from "./journal.js";
+import { isRunBusy } from "./lock.js";
+import { readOptions } from "./options.js";
+import { emptyState, type RunState } from "./run-state.js";
+
+export type RunStatus = "running" | "paused" | "interrupted" | "delivered" | "damaged";
+
+export interface RunReading {
+  readonly id: string;
+  /** null when the run is damaged. */
+  readonly options: RunOptions | null;
+  readonly state: RunState;
+  readonly status: RunStatus;
+  /** Why it is paused or damaged, or what was delivered; empty when there is nothing to add. */
+  readonly detail: string;
+}
+
+/** Reads a run again and again; each time only what its journal has grown by. */
+export class RunReader {
+  readonly #folder: RunFolder;
+  readonly #journal: JournalFollower;
+
+  constructor(runs: string, id: string) {
+    this.#folder = runFolder(runs, id, false);
+    this.#journal = new JournalFollower(this.#folder.journal);
+  }
+
+  get isBusy(): boolean {
+    return isRunBusy(this.#folder.lock);
+  }
+
+  /** A run that cannot be read is damaged and says why; it is never left out. */
+  read(): RunReading {
+    const { id } = this.#folder;
+    try {
+      const options = readOptions(this.#folder);
+      const state = this.#journal.look();
+      return { id, options, state, ...statusOf(state, this.isBusy) };
+    } catch (error) {
+      if (!(error instanceof NutError)) throw error;
+      return { id, options: null, state: emptyState(), status: "damaged", detail: error.message };
+    }
+  }
+}
+
+function statusOf(state: RunState, isBusy: boolean): Pick<RunReading, "status" | "detail"> {
+  if (isBusy) return { status: "running", detail: "" };
+  if (state.closed) return { status: "delivered", detail: state.delivered?.status ?? "" };
+  if (state.paused !== null) return { status: "paused", detail: state.paused.message };
+  return { status: "interrupted", detail: "it was killed" };
+}

@@ -1,0 +1,149 @@
+// One run in progress: what every step shares. Steps change the state only through `record`, which writes the journal first.
+import type { Catalog, CatalogAgent } from "../catalog/index.js";
+import { blockedClasses, effectiveCapabilities, findAgent } from "../catalog/index.js";
+import { NutError } from "../errors.js";
+import type { Context } from "../operation.js";
+import type { Briefing } from "../request/briefing.js";
+import type { AgentUsage, JournalRecord } from "../schema/journal.js";
+import type { Manifest } from "../schema/manifest.js";
+import { mayEdit, mayRunCommands } from "../schema/roles.js";
+import type { Budget, RunOptions } from "../schema/run.js";
+import type { Project } from "../state/index.js";
+import type { Objects } from "../trees/objects.js";
+import type { Slot, Slots } from "../trees/slots.js";
+import type { Tree, TreeEntry } from "../trees/tree.js";
+import type { AgentRunner } from "./agents/agent.js";
+import type { AgentEvents } from "./agents/agent-events.js";
+import type { Spent } from "./agents/breakers.js";
+import type { Constraints } from "./plan/constraints.js";
+import type { RunFolder } from "./record/folder.js";
+import type { Journal } from "./record/journal.js";
+import type { RunState } from "./record/run-state.js";
+
+type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
+export type NewRecord = Without<JournalRecord, "at">;
+
+/** Credentials as the run may use them: values only in environments, and a way to take them out of any text. */
+export interface RunSecrets {
+  readonly names: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly scrub: (text: string) => string;
+  /** Whether bytes hold one of the values. */
+  readonly leaks: (bytes: Uint8Array) => boolean;
+  readonly read: (name: string) => Promise<{
+    readonly type: string;
+    readonly value: string | Readonly<Record<string, unknown>>;
+    readonly env: Readonly<Record<string, string>>;
+  } | null>;
+}
+
+export const NO_SECRETS: RunSecrets = {
+  names: [],
+  env: {},
+  scrub: (text) => text,
+  leaks: () => false,
+  read: async () => null,
+};
+
+/** What a run is started or continued with. */
+export interface RunInput {
+  readonly folder: RunFolder;
+  readonly options: RunOptions;
+  /** As it is for this stretch of work; a resumed run may have been given more. */
+  readonly budget: Budget;
+  readonly runner: AgentRunner;
+  readonly catalog: Catalog;
+  /** The project the run works for. */
+  readonly outer: Project;
+  readonly context: Context;
+}
+
+export interface Run extends RunInput {
+  readonly manifest: Manifest;
+  readonly constraints: Constraints;
+  readonly secrets: RunSecrets;
+  readonly state: RunState;
+  readonly journal: Journal;
+  readonly objects: Objects;
+  readonly slots: Slots;
+  /** The untouched workspace, looked at once. */
+  readonly start: Tree;
+  /** The main tree as it must be; kept in step with every merge. */
+  readonly main: Tree & { readonly entries: Map<string, TreeEntry> };
+  /** Slots of agents that ended and are still being judged. */
+  readonly held: Map<string, Slot>;
+  readonly events: AgentEvents;
+  /** The run's own state files. */
+  readonly project: Project;
+  readonly knowledge: readonly string[];
+  /** Ends every agent: a breaker tripped, or the person asked to stop. */
+  readonly halt: AbortController;
+  /** What running agents have used so far; added to the state when they end. */
+  readonly live: Map<string, AgentUsage>;
+  /** Tests that belong to the request and may not be changed by anyone. */
+  readonly isOwnTest: (path: string) => boolean;
+  readonly briefing: Briefing;
+  /** When this stretch of work began, for the time budget. */
+  readonly since: number;
+}
+
+/** Something happened: it goes into the journal, and with it into the state. */
+export function record({ journal, context }: Pick<Run, "journal" | "context">, fields: NewRecord): void {
+  journal.append({ at: context.now().toISOString(), ...fields } as JournalRecord);
+}
+
+/** The run stops here and can go on later. Not an error of anyone. */
+export class Pause extends Error {
+  readonly reason: string;
+  readonly hint: string;
+
+  constructor(reason: string, message: string, hint: string) {
+    super(message);
+    this.reason = reason;
+    this.hint = hint;
+  }
+}
+
+export interface Role {
+  readonly agent: CatalogAgent;
+  readonly capabilities: readonly string[];
+  readonly blocked: ReadonlySet<string>;
+  readonly mayEdit: boolean;
+  readonly mayRunShell: boolean;
+}
+
+/** The scheduler asks about every task's role at every turn. */
+const known = new WeakMap<Catalog, Map<string, Role>>();
+
+export function roleOf({ catalog }: Pick<Run, "catalog">, id: string): Role {
+  const roles = known.get(catalog) ?? new Map<string, Role>();
+  known.set(catalog, roles);
+  const role = roles.get(id) ?? makeRole(catalog, id);
+  roles.set(id, role);
+  return role;
+}
+
+function makeRole(catalog: Catalog, id: string): Role {
+  const agent = findAgent(catalog, id);
+  if (agent === null)
+    throw new NutError("RUN_PLAN_INVALID", `there is no role "${id}"`, { hint: "nexus catalog list" });
+  const capabilities = effectiveCapabilities(agent);
+  const blocked = blockedClasses(capabilities, catalog);
+  return {
+    agent,
+    capabilities,
+    blocked,
+    mayEdit: mayEdit({ kind: "role", blocked }),
+    mayRunShell: mayRunCommands({ blocked }),
+  };
+}
+
+/** What the whole run has spent up to now, running agents included. */
+export function spentSoFar(run: Pick<Run, "state" | "live" | "since" | "context">): Spent {
+  let { tokens, costUsd } = run.state.spent;
+  for (const usage of run.live.values()) {
+    tokens += usage.tokens;
+    costUsd += usage.costUsd;
+  }
+  return { ms: run.state.spent.ms + run.context.now().getTime() - run.since, tokens, costUsd };
+}
