@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { parseIdentity, parsePeer, peerIdentity, peerIdOf, readIdentityFile, toX25519 } from "./peer.js";
@@ -98,17 +97,5 @@ describe("sealed bundle", () => {
     expect(() => openSealed(file, peerIdentity(new Uint8Array(32)))).toThrow(
       expect.objectContaining({ code: "BUNDLE_SEALED" }),
     );
-  });
-
-  const samples = fileURLToPath(new URL("../../../shared/data/nutshell-samples/", import.meta.url));
-  it.skipIf(!existsSync(samples))("opens the sample made by another tool with its key in all three forms", () => {
-    const file = readFileSync(join(samples, "encrypted.nut"));
-    for (const name of ["full64.key", "seed32.key", "libp2p.key"]) {
-      const path = join(folder, name);
-      writeFileSync(path, readFileSync(join(samples, "keys", name)), { mode: 0o600 });
-      const identity = readIdentityFile(path);
-      expect(hex(identity.publicKey)).toBe(readFileSync(join(samples, "keys", "pub.hex"), "utf8").trim());
-      expect(hex(openSealed(file, identity).subarray(0, 4))).toBe("4e555401");
-    }
   });
 });

@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Prompter } from "../../src/operation.js";
 import { type RunOptions, runNutshell } from "./run-nutshell.js";
@@ -179,19 +178,6 @@ describe("check", () => {
     writeFileSync(join(work, "task/nutshell.json"), '{"id": 1');
     expect(await run(["check", "task"])).toMatchObject({ code: 2, out: "" });
   });
-});
-
-const samples = fileURLToPath(new URL("../../../shared/data/nutshell-samples/", import.meta.url));
-describe.skipIf(!existsSync(samples))("bundles of the Go tool", () => {
-  for (const name of ["bare-manifest-only", "minimal", "context-full", "delivery", "delivery-example-forced"]) {
-    it(`checks and compares ${name}`, async () => {
-      const file = join(samples, `${name}.nut`);
-      const checked = await run(["check", file, "--json"]);
-      expect(checked.code).toBeLessThan(2);
-      expect(JSON.parse(checked.out)).toMatchObject({ missing: expect.any(Array), warnings: expect.any(Array) });
-      expect(await run(["diff", file, file])).toMatchObject({ code: 0, out: "no differences\n" });
-    });
-  }
 });
 
 describe("schema", () => {

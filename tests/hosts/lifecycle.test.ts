@@ -307,7 +307,8 @@ describe("post_tool_use and context_compact", () => {
 
 describe("lifecycle fixtures against the real hook process", () => {
   const shared = join(ROOT, "../shared/data/nexus-conformance/lifecycle");
-  const folders = [join(ROOT, "core/conformance/lifecycle"), ...(existsSync(shared) ? [shared] : [])];
+  const own = ["core/conformance/lifecycle", "tests/state/foreign-suite/lifecycle"].map((name) => join(ROOT, name));
+  const folders = [...own, ...(existsSync(shared) ? [shared] : [])];
   const fixtures = folders
     .flatMap((folder) => loadFixtures(folder))
     .map(({ fixture }) => [fixture.test_id, JSON.stringify(fixture)]);

@@ -1,4 +1,4 @@
-// Payloads recorded from the real hosts, when they are at hand, and one of our own per event for when they are not.
+// Payloads of our own in the hosts' shapes, and those recorded from the real hosts where they are at hand.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,35 +9,14 @@ import { PluginAnswerSchema, PluginNoteSchema } from "../../src/hosts/opencode/s
 import { SEMANTIC_CLASSES, type Verdict } from "../../src/schema/events.js";
 import { TOOL_RULES } from "../../src/schema/roles.js";
 import { ROOT } from "./hook-process.js";
+import { CLAUDE, CODEX, type Named, OPENCODE } from "./payloads.js";
 
-const recorded = (host: string): [string, Record<string, unknown>][] => {
+const recorded = (host: string): Named[] => {
   const folder = join(ROOT, "../shared/data/host-payloads", host);
   if (!existsSync(folder)) return [];
   return readdirSync(folder).map((name) => [name, JSON.parse(readFileSync(join(folder, name), "utf8"))]);
 };
 
-const base = { session_id: "s", cwd: "/p", transcript_path: "/t" };
-const OWN: [string, Record<string, unknown>][] = [
-  ["start", { ...base, hook_event_name: "SessionStart", source: "startup" }],
-  ["compact", { ...base, hook_event_name: "SessionStart", source: "compact" }],
-  ["prompt", { ...base, hook_event_name: "UserPromptSubmit", prompt: "hi" }],
-  ["spawn", { ...base, hook_event_name: "SubagentStart", agent_id: "a", agent_type: "tester" }],
-  [
-    "stop",
-    { ...base, hook_event_name: "SubagentStop", agent_id: "a", agent_type: "tester", last_assistant_message: "done" },
-  ],
-  [
-    "pre",
-    { ...base, hook_event_name: "PreToolUse", tool_name: "Bash", tool_input: { command: "ls" }, unknown_field: 1 },
-  ],
-  [
-    "post",
-    { ...base, hook_event_name: "PostToolUse", tool_name: "Bash", tool_input: { command: "ls" }, tool_response: "x" },
-  ],
-  ["failed", { ...base, hook_event_name: "PostToolUseFailure", tool_name: "Bash", tool_input: {}, error: "no" }],
-  ["before", { ...base, hook_event_name: "PreCompact", trigger: "auto" }],
-  ["end", { ...base, hook_event_name: "SessionEnd", reason: "other" }],
-];
 const TYPES: Readonly<Record<string, string>> = {
   SessionStart: "session_start",
   UserPromptSubmit: "user_message",
@@ -58,12 +37,12 @@ const verdicts: Verdict[] = [
 ];
 
 describe.each([
-  ["claude", "claude-code"],
-  ["codex", "codex"],
-] as const)("%s payloads", (name, folder) => {
+  ["claude", "claude-code", CLAUDE],
+  ["codex", "codex", CODEX],
+] as const)("%s payloads", (name, folder, own) => {
   const host = findHost(name)!;
 
-  it.each([...OWN, ...recorded(folder)])("%s: read as the event it is, or left alone", (_, payload) => {
+  it.each([...own, ...recorded(folder)])("%s: read as the event it is, or left alone", (_, payload) => {
     const event = String(payload.hook_event_name);
     const events = host.decode(payload);
     const wanted = payload.source === "compact" ? "context_compact" : TYPES[event];
@@ -77,7 +56,7 @@ describe.each([
     expect(events.every(({ sessionId, cwd }) => sessionId === payload.session_id && cwd === payload.cwd)).toBe(true);
   });
 
-  it.each([...OWN, ...recorded(folder)])(
+  it.each([...own, ...recorded(folder)])(
     "%s: answered in the host's own shape, with no key it does not know",
     (_, payload) => {
       const event = String(payload.hook_event_name) as keyof typeof HookOutput;
@@ -102,18 +81,7 @@ describe("opencode payloads", () => {
     "tool.execute.after.task": ["subagent_complete", "post_tool_use"],
     "experimental.session.compacting": ["context_compact"],
   };
-  const own: [string, Record<string, unknown>][] = [
-    ["chat.message.json", { input: {}, output: { parts: [{ type: "text", text: "hi" }] } }],
-    ["tool.execute.before.json", { input: { tool: "bash" }, output: { args: { command: "ls" } } }],
-    [
-      "tool.execute.after.task.json",
-      {
-        input: { tool: "task", args: { subagent_type: "tester" } },
-        output: { output: "x", metadata: { sessionId: "c" } },
-      },
-    ],
-  ];
-  const named = [...own, ...recorded("opencode")].filter(([file]) =>
+  const named = [...OPENCODE, ...recorded("opencode")].filter(([file]) =>
     /^(?:chat\.message|tool\.execute|experimental\.session)/.test(file),
   );
 

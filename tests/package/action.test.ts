@@ -107,6 +107,8 @@ describe("the GitHub Action", () => {
     expect(status).not.toBe(0);
     expect(stdout.split("\n").filter((line) => /^::(?!error file|warning file)/.test(line))).toEqual([]);
     expect(summary).not.toContain("<img");
+    const named = runAction({ path: "no\r::set-output name=ok::true.nut" }).stdout;
+    expect(named.split(/[\r\n]/).filter((line) => line.startsWith("::set-output"))).toEqual([]);
   });
 
   it("verifies a delivery against its request, and runs its acceptance again when asked", () => {

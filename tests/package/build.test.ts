@@ -46,11 +46,15 @@ function setVersion(version: string): void {
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), version }));
 }
 
+const PART = /-[A-Z0-9]{8}\.js$/;
+const stamp = (): { files: Record<string, [number, number]> } =>
+  JSON.parse(readFileSync(join(clone, ".cache/build/stamp.json"), "utf8"));
 const parts = () => readdirSync(join(clone, "dist/chunks")).sort();
 
 describe("a build", () => {
   it("never breaks a program that starts meanwhile, nor another build", async () => {
     const before = parts();
+    const begun = Date.now();
     setVersion("0.1.1");
     let building = true;
     const builds = Promise.all([start(["scripts/build.mjs"]), start(["scripts/build.mjs"])]).finally(() => {
@@ -64,6 +68,10 @@ describe("a build", () => {
     ]);
     expect(seen.filter(({ code, output }) => code !== 0 || !/^nutshell v0\.1\.[01]\n$/.test(output))).toEqual([]);
     expect((await start(["bin/nutshell.js", "version"])).output).toBe("nutshell v0.1.1\n");
+    // Nothing is in place before the parts it loads are.
+    const put = Object.entries(stamp().files).filter(([path, [, time]]) => path.startsWith("dist/") && time > begun);
+    const times = (isPart: boolean) => put.filter(([path]) => PART.test(path) === isPart).map(([, [, time]]) => time);
+    expect(Math.min(...times(false))).toBeGreaterThanOrEqual(Math.max(...times(true)));
     // A program that was running may still ask for them.
     expect(before.filter((name) => !parts().includes(name))).toEqual([]);
     expect(parts().length).toBeGreaterThan(before.length);
@@ -71,7 +79,6 @@ describe("a build", () => {
 
   it("does nothing when nothing has changed, and leaves no rest when it must be exact", async () => {
     const all = parts();
-    const stamp = () => JSON.parse(readFileSync(join(clone, ".cache/build/stamp.json"), "utf8"));
     const { files } = stamp();
     expect(await start(["scripts/build.mjs", "--exact"])).toEqual({ code: 0, output: "" });
     expect(stamp().files).toEqual(files);
