@@ -123,6 +123,14 @@ describe("leak scan", () => {
     expect(scanner.scan("x", Buffer.from("admin"))).toEqual([]);
   });
 
+  it("tells of a file that exists to hold secrets, whatever is in it, and of a file's first twenty leaks", async () => {
+    const scanner = await leakScanner();
+    expect(scanner.scan("deploy/.env", Buffer.from("EMPTY=\n"))).toEqual([
+      { path: "deploy/.env", line: null, rule: "secret-file", masked: ".env" },
+    ]);
+    expect(scanner.scan("many.txt", Buffer.from(`${SAMPLES.github}\n`.repeat(50)))).toHaveLength(20);
+  });
+
   it("knows files that exist to hold secrets", () => {
     const secret = [
       ".env",

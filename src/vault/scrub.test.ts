@@ -37,6 +37,11 @@ describe("scrubber", () => {
     expect(clean.text("nothing here")).toBe("nothing here");
   });
 
+  it("lets no name of a secret speak to the terminal", () => {
+    const clean = scrubber([{ name: "\u001b[2Jdb\n", value: "hunter22" }]);
+    expect(clean.text("hunter22")).toBe("[redacted:??2Jdb?]");
+  });
+
   it("takes the first secret, and of two that begin together the longer", () => {
     const clean = scrubber([
       { name: "short", value: "abcd" },

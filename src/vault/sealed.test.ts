@@ -85,6 +85,17 @@ describe("sealed bundle", () => {
     );
   });
 
+  it("takes a fresh key and a fresh nonce each time: a repeated pair would give the content away", () => {
+    const { publicKey } = peerIdentity(seed);
+    const files = Array.from({ length: 3 }, () => sealBundle(Buffer.from("content"), publicKey));
+    for (const [start, end] of [
+      [4, 36],
+      [36, 60],
+    ]) {
+      expect(new Set(files.map((file) => hex(file.subarray(start, end)))).size).toBe(3);
+    }
+  });
+
   it("refuses every changed byte, every cut, and another's key", () => {
     const identity = peerIdentity(seed);
     const file = sealBundle(Buffer.from("NUT\x01 content"), identity.publicKey);
