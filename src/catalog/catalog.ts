@@ -6,7 +6,7 @@ import { type Finding, isSystemError, NutError } from "../errors.js";
 import type { AgentEntry, CoreManifest, ProjectConfig, SkillEntry, Vocabulary } from "../schema/catalog.js";
 import type { SemanticClass } from "../schema/events.js";
 import type { RoleLimits } from "../schema/roles.js";
-import { judgeConfig, readConfig } from "./config.js";
+import { configFindings, readConfig } from "./config.js";
 import { findCoreFolder } from "./core-folder.js";
 import { invalid, readManifestFast } from "./manifest.js";
 
@@ -42,7 +42,7 @@ export async function loadCatalog({ coreDir, configFile }: CatalogSource = {}): 
   const manifest = readManifestFast(folder);
   if (coreDir !== undefined) await validate(manifest, folder);
   const config = configFile === undefined ? {} : await readConfig(configFile);
-  return assemble(folder, manifest, config, judgeConfig(config, manifest, configFile));
+  return assemble(folder, manifest, config, configFindings(config, manifest, configFile));
 }
 
 export function assemble(
@@ -52,13 +52,13 @@ export function assemble(
   findings: readonly Finding[] = [],
 ): Catalog {
   const { capabilities, categories, resume_tiers, tags } = manifest.vocabulary;
-  const known = new Set(capabilities.map(({ id }) => id));
+  const capabilityIds = new Set(capabilities.map(({ id }) => id));
   return {
     coreDir,
     version: manifest.nexus_core_version,
     agents: manifest.agents.map((agent) => ({
       ...agent,
-      additions: ownList(config.capabilities, agent.id).filter((id) => known.has(id)),
+      additions: ownList(config.capabilities, agent.id).filter((id) => capabilityIds.has(id)),
     })),
     skills: manifest.skills,
     capabilities,

@@ -6,7 +6,7 @@ import type { CoreManifest, ModelTier, ProjectConfig } from "../schema/catalog.j
 
 export const CONFIG_FILE = ".nexus/config.yml";
 
-const KNOWN = ["capabilities", "models", "program", "limits"];
+const FIELDS = ["capabilities", "models", "program", "limits"];
 
 /**
  * The project's configuration; `{}` when the file is absent. Throws CONFIG_INVALID when it cannot be understood: going
@@ -31,39 +31,39 @@ export async function readConfig(path: string): Promise<ProjectConfig> {
 }
 
 /** What the configuration asks for that the catalog cannot give. Everything else in it still holds. */
-export function judgeConfig(config: ProjectConfig, manifest: CoreManifest, path: string = CONFIG_FILE): Finding[] {
+export function configFindings(config: ProjectConfig, manifest: CoreManifest, path: string = CONFIG_FILE): Finding[] {
   const roles = manifest.agents.map(({ id }) => id);
-  const known = manifest.vocabulary.capabilities.map(({ id }) => id);
+  const capabilities = manifest.vocabulary.capabilities.map(({ id }) => id);
   const findings: Finding[] = [];
-  const say = (code: string, severity: Finding["severity"], message: string, fix: string) =>
+  const add = (code: string, severity: Finding["severity"], message: string, fix: string) =>
     findings.push({ code, severity, path, message, fix });
 
   for (const [role, additions] of Object.entries(config.capabilities ?? {})) {
     if (!roles.includes(role)) {
-      say("config_unknown_role", "error", `capabilities: there is no role "${role}"`, `use one of ${roles.join(", ")}`);
+      add("config_unknown_role", "error", `capabilities: there is no role "${role}"`, `use one of ${roles.join(", ")}`);
     }
     for (const id of additions) {
-      if (known.includes(id)) continue;
-      say(
+      if (capabilities.includes(id)) continue;
+      add(
         "config_unknown_capability",
         "error",
         `capabilities.${role}: there is no capability "${id}"; capabilities can only be added`,
-        `use one of ${known.join(", ")}`,
+        `use one of ${capabilities.join(", ")}`,
       );
     }
   }
   for (const field of Object.keys(config)) {
-    if (KNOWN.includes(field)) continue;
-    say("config_unknown_field", "warning", `"${field}" means nothing here`, `use ${KNOWN.join(", ")}`);
+    if (FIELDS.includes(field)) continue;
+    add("config_unknown_field", "warning", `"${field}" means nothing here`, `use ${FIELDS.join(", ")}`);
   }
   return findings;
 }
 
 /** The model a tier stands for, or null when the project leaves it to the program. A program's own name comes first. */
 export function modelFor(tier: ModelTier, config: ProjectConfig, program?: string): string | null {
-  const own = program === undefined ? undefined : config.models?.[program];
-  const named = typeof own === "object" ? own[tier] : undefined;
-  return named ?? config.models?.[tier] ?? null;
+  const ofProgram = program === undefined ? undefined : config.models?.[program];
+  const name = typeof ofProgram === "object" ? ofProgram[tier] : undefined;
+  return name ?? config.models?.[tier] ?? null;
 }
 
 function broken(path: string, reason: string): NutError {

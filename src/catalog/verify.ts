@@ -31,7 +31,7 @@ export function verifyCore(coreDir: string): Verified {
 function references(coreDir: string, { agents, skills, vocabulary }: CoreSource): Finding[] {
   const findings: Finding[] = [];
   const ids = (rows: readonly { id: string }[]) => new Set(rows.map(({ id }) => id));
-  const known = {
+  const vocabularyIds = {
     capabilities: ids(vocabulary.capabilities),
     categories: ids(vocabulary.categories),
     tiers: ids(vocabulary.resume_tiers),
@@ -41,9 +41,9 @@ function references(coreDir: string, { agents, skills, vocabulary }: CoreSource)
   };
   for (const agent of agents) {
     const path = join(coreDir, "agents", agent.id, "meta.yml");
-    need(known.categories, agent.category, path, "category");
-    need(known.tiers, agent.resume_tier, path, "resume tier");
-    for (const id of agent.capabilities) need(known.capabilities, id, path, "capability");
+    need(vocabularyIds.categories, agent.category, path, "category");
+    need(vocabularyIds.tiers, agent.resume_tier, path, "resume tier");
+    for (const id of agent.capabilities) need(vocabularyIds.capabilities, id, path, "capability");
   }
   const tagsPath = join(coreDir, "vocabulary", VOCABULARY_FILES.tags);
   for (const { skill } of vocabulary.tags) if (skill !== undefined) need(ids(skills), skill, tagsPath, "skill");
@@ -92,12 +92,14 @@ function stale(coreDir: string, manifest: CoreManifest, source: CoreSource): Fin
 }
 
 /** Everything the sources say is in the manifest. Key order does not matter, and a manifest may say more. */
-function agrees(said: unknown, listed: unknown): boolean {
-  if (Array.isArray(said)) {
-    return Array.isArray(listed) && said.length === listed.length && said.every((item, i) => agrees(item, listed[i]));
+function agrees(stated: unknown, listed: unknown): boolean {
+  if (Array.isArray(stated)) {
+    return (
+      Array.isArray(listed) && stated.length === listed.length && stated.every((item, i) => agrees(item, listed[i]))
+    );
   }
-  if (typeof said !== "object" || said === null) return said === listed;
+  if (typeof stated !== "object" || stated === null) return stated === listed;
   if (typeof listed !== "object" || listed === null) return false;
   const other = listed as Record<string, unknown>;
-  return Object.entries(said).every(([key, value]) => agrees(value, other[key]));
+  return Object.entries(stated).every(([key, value]) => agrees(value, other[key]));
 }

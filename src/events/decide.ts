@@ -71,24 +71,24 @@ function sessionStart({ sessionId, source }: SessionStart, facts: Facts): Decisi
 }
 
 function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, facts: Facts): Decision {
-  const known = facts.agents.find((agent) => agent.agent_id === agentId);
+  const earlier = facts.agents.find((agent) => agent.agent_id === agentId);
   const task = taskFor({ agentId, agentName, taskId, prompt }, facts);
   const restricted = !mayEdit(callerStanding({ agentId, agentName }, facts));
   const effects: Effect[] = [
-    known === undefined
+    earlier === undefined
       ? { type: "start_agent", agentId, agentName, taskId: task?.id ?? null }
       : { type: "resume_agent", agentId },
   ];
-  if (task !== null && known !== undefined) effects.push({ type: "link_task", agentId, taskId: task.id });
+  if (task !== null && earlier !== undefined) effects.push({ type: "link_task", agentId, taskId: task.id });
   if (restricted) effects.push({ type: "take_snapshot", agentId });
-  const reread = known?.files_touched ?? [];
+  const reread = earlier?.files_touched ?? [];
   const context = [
     facts.hostDocs.report ?? "Report to Lead with your final message; talk to nobody else.",
     task === null || prompt?.includes("TASK:") === true ? null : `Your task is #${task.id}.\n\n${handOver(task)}`,
-    known !== undefined && reread.length > 0
+    earlier !== undefined && reread.length > 0
       ? `This session is resumed. Read these files again before going on: ${reread.join(", ")}.`
       : null,
-    known === undefined ? resumeNote(agentName, task, facts) : null,
+    earlier === undefined ? resumeNote(agentName, task, facts) : null,
     restricted ? "You may not change files: what you leave changed is detected and put back." : null,
     toolNameList(facts.toolNames),
     knowledgeIndex(facts.knowledge),
@@ -98,10 +98,10 @@ function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, fa
 
 /** Said when Lead started afresh what could have been resumed; too late for this one, in time for the next. */
 function resumeNote(agentName: string, task: TaskFact | null, facts: Facts): string | null {
-  const earlier = facts.resumable(agentName, task);
-  return earlier === null
+  const session = facts.resumable(agentName, task);
+  return session === null
     ? null
-    : `An earlier ${agentName} session (${earlier.agentId}) could have been resumed: ${earlier.reason}.`;
+    : `An earlier ${agentName} session (${session.agentId}) could have been resumed: ${session.reason}.`;
 }
 
 interface TaskHint {
@@ -121,12 +121,12 @@ export function taskFor(
   if (number !== undefined) return tasks.find(({ id }) => id === number) ?? null;
   const named = taskNamedIn(prompt ?? "", tasks);
   if (named !== undefined) return named;
-  const own = tasks.filter(
+  const candidates = tasks.filter(
     ({ id, status, owner, owner_agent_id }) =>
       (owner_agent_id === agentId || owner === agentName) &&
       (status === "in_progress" || (status === "pending" && ready.includes(id))),
   );
-  return own.length === 1 ? own[0]! : null;
+  return candidates.length === 1 ? candidates[0]! : null;
 }
 
 function subagentComplete(event: SubagentComplete, facts: Facts): Decision {

@@ -17,8 +17,8 @@ export function isProtected(path: string, facts: GateFacts): boolean {
   return facts.places(path).some((place) => {
     const relative = insideProject(place, facts.root);
     if (relative !== null && under(relative, [".nexus/state/", ".nexus/config.yml", ...facts.settings])) return true;
-    const own = facts.home === null ? null : insideProject(place, facts.home);
-    return own !== null && under(`~/${own}`, facts.settings);
+    const inHome = facts.home === null ? null : insideProject(place, facts.home);
+    return inHome !== null && under(`~/${inHome}`, facts.settings);
   });
 }
 

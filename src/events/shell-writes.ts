@@ -83,10 +83,10 @@ class ShellReader implements ShellReading {
     this.writes.push(write(how, null, "undecided"));
   }
 
-  #add(found: ShellWrite, { folder }: Position): void {
+  #add(write: ShellWrite, { folder }: Position): void {
     if (this.#gaveUp) return;
     if (this.writes.length >= MAX_WRITES) this.#giveUp("it names too many files to look at");
-    else this.writes.push({ ...found, path: possible(inFolder(folder, found.path)) });
+    else this.writes.push({ ...write, path: possible(inFolder(folder, write.path)) });
   }
 
   #readProgram(command: SimpleCommand, before: SimpleCommand | undefined, position: Position): void {
@@ -117,7 +117,7 @@ class ShellReader implements ShellReading {
     else if (name === "xargs" || name === "parallel") this.#readArgumentRunner(args, position);
     else {
       const interpreted = interpreterWrites(name, args, command, command.piped ? (before ?? null) : null);
-      for (const found of interpreted ?? rowOf(PROGRAMS, name)?.(args) ?? []) this.#add(found, position);
+      for (const one of interpreted ?? rowOf(PROGRAMS, name)?.(args) ?? []) this.#add(one, position);
     }
   }
 
@@ -162,8 +162,8 @@ function scriptOf(
   const flag = args.findIndex(({ text }) => /^-[a-z]*c$/.test(text));
   if (flag >= 0) {
     const script = args[flag + 1];
-    const known = script !== undefined && !script.dynamic;
-    return known ? { text: script.text } : { unreadable: `${name} -c with computed text` };
+    const readable = script !== undefined && !script.dynamic;
+    return readable ? { text: script.text } : { unreadable: `${name} -c with computed text` };
   }
   if (command.input !== null) return { text: command.input };
   if (args.some(({ text, dynamic }) => dynamic && text === "")) return { unreadable: `${name} of a substitution` };

@@ -23,19 +23,19 @@ const TAG = /\[([a-z][a-z0-9_-]*)(?::([\p{L}\p{N}][\p{L}\p{N}_-]{0,63}))?\]/giu;
 
 export function findTags(message: string, rules: readonly TagRule[]): TagUse[] {
   const prose = blankQuoted(message);
-  const found: { rule: TagRule; variant: string | null; start: number; end: number }[] = [];
+  const uses: { rule: TagRule; variant: string | null; start: number; end: number }[] = [];
   for (const match of prose.matchAll(TAG)) {
     const start = match.index;
     const end = start + match[0].length;
     const rule = ruleFor(rules, match[1]!.toLowerCase(), match[2]);
-    const follows = found.at(-1)?.end === start;
+    const follows = uses.at(-1)?.end === start;
     if (rule === null || !standsAlone(prose, start, end, follows, rules)) continue;
-    found.push({ rule, variant: match[2]?.toLowerCase() ?? null, start, end });
+    uses.push({ rule, variant: match[2]?.toLowerCase() ?? null, start, end });
   }
-  return found.map(({ rule, variant, start, end }, i) => ({
+  return uses.map(({ rule, variant, start, end }, i) => ({
     rule,
     variant,
-    text: following(message, end, found[i + 1]?.start ?? message.length),
+    text: following(message, end, uses[i + 1]?.start ?? message.length),
     index: start,
   }));
 }
@@ -43,8 +43,8 @@ export function findTags(message: string, rules: readonly TagRule[]): TagUse[] {
 /** A handler that differs by variant (`[m:gc]`) is its own row in some vocabularies and a variant in others. */
 function ruleFor(rules: readonly TagRule[], id: string, variant: string | undefined): TagRule | null {
   if (variant !== undefined) {
-    const own = rules.find((rule) => rule.id === `${id}:${variant.toLowerCase()}`);
-    if (own !== undefined) return own;
+    const exact = rules.find((rule) => rule.id === `${id}:${variant.toLowerCase()}`);
+    if (exact !== undefined) return exact;
   }
   const rule = rules.find((candidate) => candidate.id === id);
   if (rule === undefined || variant === undefined) return rule ?? null;

@@ -11,9 +11,9 @@ export function userMessage({ text, caller, loadedSkill }: UserMessage, facts: F
   const parts: string[] = [];
   const warnings: string[] = [...facts.troubles];
   const effects: Effect[] = [];
-  const typed = loadedSkill ?? commandSkill(text);
-  if (typed !== null)
-    activate({ id: typed, mode: null, inject: loadedSkill === undefined }, facts, { parts, effects, warnings });
+  const typedSkill = loadedSkill ?? commandSkill(text);
+  if (typedSkill !== null)
+    activate({ id: typedSkill, mode: null, inject: loadedSkill === undefined }, facts, { parts, effects, warnings });
   for (const tag of findTags(text, facts.tags)) {
     if (tag.rule.type === "skill")
       activate({ id: tag.rule.skill ?? "", mode: tag.variant, inject: true }, facts, { parts, effects, warnings });
@@ -30,7 +30,7 @@ function commandSkill(text: string): string | null {
   return /^\s*[/$](?:[\w-]+:)?(nx-[a-z]+)(?=\s|$)/.exec(text)?.[1] ?? null;
 }
 
-interface Found {
+interface MessageParts {
   readonly parts: string[];
   readonly effects: Effect[];
   readonly warnings: string[];
@@ -39,7 +39,7 @@ interface Found {
 function activate(
   { id, mode, inject }: { readonly id: string; readonly mode: string | null; readonly inject: boolean },
   facts: Facts,
-  { parts, effects, warnings }: Found,
+  { parts, effects, warnings }: MessageParts,
 ): void {
   const skill = facts.skill(id);
   if (skill === null) {

@@ -1,7 +1,7 @@
 // Claude Code and Codex start a command per event and speak the same JSON: payload on stdin, answer on stdout.
 // Context counts only inside hookSpecificOutput; Codex refuses any key it does not know, so none is invented.
 import type { Caller, LifecycleEvent, ToolUse, Verdict } from "../schema/events.js";
-import { type Fields, fieldsOf, optionalText, own, text } from "./fields.js";
+import { type Fields, field, fieldsOf, optionalText, text } from "./fields.js";
 import { type HookAnswer, type Host, NO_ANSWER } from "./host.js";
 
 const GATE_EVENT = "PreToolUse";
@@ -41,7 +41,8 @@ export function commandHost(
 }
 
 function eventOf(payload: unknown): string | undefined {
-  const name = typeof payload === "object" && payload !== null ? own(payload as Fields, "hook_event_name") : undefined;
+  const name =
+    typeof payload === "object" && payload !== null ? field(payload as Fields, "hook_event_name") : undefined;
   return typeof name === "string" ? name : undefined;
 }
 
@@ -116,7 +117,8 @@ function subagentStop(fields: Fields, common: Common, { role }: Translation): Li
 }
 
 function postToolUse(name: string, fields: Fields, common: Common, translation: Translation): LifecycleEvent {
-  const error = name === "PostToolUseFailure" ? errorText(own(fields, "error")) : failure(own(fields, "tool_response"));
+  const error =
+    name === "PostToolUseFailure" ? errorText(field(fields, "error")) : failure(field(fields, "tool_response"));
   return {
     type: "post_tool_use",
     caller: callerOf(fields, translation),
@@ -145,7 +147,7 @@ function callerOf(fields: Fields, { role }: Translation): Caller {
 }
 
 function toolOf(fields: Fields, { toolUse }: Translation): ToolUse {
-  return toolUse(text(fields, "tool_name"), own(fields, "tool_input"));
+  return toolUse(text(fields, "tool_name"), field(fields, "tool_input"));
 }
 
 /** Which events take text for the model; elsewhere it would be dropped, or make an agent go on. */
@@ -174,7 +176,7 @@ function answerHook(payload: unknown, verdicts: readonly Verdict[]): HookAnswer 
 function gateOutput({ outcome, reason, rewrite, context }: Verdict, fields: Fields): Record<string, unknown> | null {
   if (outcome === "deny")
     return { permissionDecision: "deny", permissionDecisionReason: `nexus: ${reason ?? "denied"}` };
-  const input = rewrite === null ? null : { ...fieldsOf(own(fields, "tool_input"), "tool_input"), command: rewrite };
+  const input = rewrite === null ? null : { ...fieldsOf(field(fields, "tool_input"), "tool_input"), command: rewrite };
   const parts = {
     ...(input === null ? {} : { permissionDecision: "allow", updatedInput: input }),
     ...(context.length === 0 ? {} : { additionalContext: context.join("\n\n") }),

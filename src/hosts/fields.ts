@@ -10,18 +10,18 @@ export function fieldsOf(value: unknown, what: string): Fields {
 }
 
 export function text(fields: Fields, name: string): string {
-  const value = own(fields, name);
+  const value = field(fields, name);
   if (typeof value !== "string" || value === "") throw new PayloadError(`${name} is missing or not text`);
   return value;
 }
 
 export function optionalText(fields: Fields, name: string): string | undefined {
-  const value = own(fields, name);
+  const value = field(fields, name);
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") throw new PayloadError(`${name} is not text`);
   return value === "" ? undefined : value;
 }
 
-export function own(fields: Fields, name: string): unknown {
+export function field(fields: Fields, name: string): unknown {
   return Object.hasOwn(fields, name) ? fields[name] : undefined;
 }

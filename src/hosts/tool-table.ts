@@ -2,7 +2,7 @@
 import type { ReplaceStep, SemanticClass, TextChange, ToolAccess, ToolUse } from "../schema/events.js";
 import { nexusToolUse } from "../schema/roles.js";
 import { isNexusTool, type NexusTool } from "../schema/tools.js";
-import { type Fields, own } from "./fields.js";
+import { type Fields, field } from "./fields.js";
 
 export interface ToolRow {
   readonly access: ToolAccess;
@@ -25,12 +25,12 @@ export const SHELL: ToolRow = {
 };
 
 /** Translates a call. `abstract` is our own tool's name when `name` is one of them. */
-export function translate(name: string, given: unknown, table: ToolTable, abstract: NexusTool | null): ToolUse {
+export function translate(name: string, args: unknown, table: ToolTable, abstract: NexusTool | null): ToolUse {
   if (abstract !== null) return nexusToolUse(name, abstract);
   const row = Object.hasOwn(table, name) ? table[name] : undefined;
   if (row === undefined) return { name, access: "other", classes: [], paths: [] };
-  const input = typeof given === "object" && given !== null && !Array.isArray(given) ? (given as Fields) : {};
-  const command = row.command === undefined ? undefined : commandOf(own(input, row.command));
+  const input = typeof args === "object" && args !== null && !Array.isArray(args) ? (args as Fields) : {};
+  const command = row.command === undefined ? undefined : commandOf(field(input, row.command));
   const change = row.change?.(input);
   return {
     name,
@@ -43,9 +43,9 @@ export function translate(name: string, given: unknown, table: ToolTable, abstra
 }
 
 function pathsOf({ path, patch }: ToolRow, input: Fields): string[] {
-  const single = path === undefined ? undefined : own(input, path);
+  const single = path === undefined ? undefined : field(input, path);
   if (typeof single === "string" && single !== "") return [single];
-  const text = patch === undefined ? undefined : own(input, patch);
+  const text = patch === undefined ? undefined : field(input, patch);
   return typeof text === "string" ? patchedFiles(text) : [];
 }
 
@@ -61,10 +61,10 @@ function commandOf(value: unknown): string | undefined {
 /** Files named in an apply_patch text or in a unified diff. */
 export function patchedFiles(patch: string): string[] {
   const files = new Set<string>();
-  for (const [, own, diff] of patch.matchAll(
+  for (const [, inPatch, inDiff] of patch.matchAll(
     /^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+)$|^(?:---|\+\+\+) (?:[ab]\/)?([^\t\n]+)/gm,
   )) {
-    const name = (own ?? diff)!.trim();
+    const name = (inPatch ?? inDiff)!.trim();
     if (name !== "/dev/null") files.add(name);
   }
   return [...files];
@@ -79,27 +79,27 @@ export function stepOf(
   input: Fields,
   { from, to, all }: { from: string; to: string; all: string },
 ): ReplaceStep | null {
-  const before = own(input, from);
-  const after = own(input, to);
+  const before = field(input, from);
+  const after = field(input, to);
   if (typeof before !== "string" || typeof after !== "string") return null;
-  return { from: before, to: after, all: own(input, all) === true };
+  return { from: before, to: after, all: field(input, all) === true };
 }
 
 export function writeChange(input: Fields, content: string): TextChange | undefined {
-  const value = own(input, content);
+  const value = field(input, content);
   return typeof value === "string" ? { kind: "write", content: value } : undefined;
 }
 
 /** Class → the built-in tools that do it. */
 export function byClass(table: ToolTable): Partial<Record<SemanticClass, string[]>> {
-  const found: Partial<Record<SemanticClass, string[]>> = {};
+  const tools: Partial<Record<SemanticClass, string[]>> = {};
   for (const [name, { classes = [] }] of Object.entries(table)) {
     for (const one of classes) {
-      found[one] ??= [];
-      found[one].push(name);
+      tools[one] ??= [];
+      tools[one].push(name);
     }
   }
-  return found;
+  return tools;
 }
 
 /** The abstract name behind a registered one, however the host prefixed it; null when it is not ours. */

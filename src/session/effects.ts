@@ -159,13 +159,13 @@ async function openSession(
   await project.store.update((change) => {
     const before = change.open(sessionsFile)?.sessions ?? [];
     const live = before.filter((session) => session.session_id !== sessionId && isLive(session, now));
-    const own = {
+    const session = {
       session_id: sessionId,
       started_at: now.toISOString(),
       ...(mark === null ? {} : { pid: mark.pid }),
       ...(mark?.started === undefined ? {} : { process_started: mark.started }),
     };
-    change.write(sessionsFile, { sessions: [...live, own] });
+    change.write(sessionsFile, { sessions: [...live, session] });
     if (reset || change.open(agentTracker) === null) {
       change.write(agentTracker, []);
       change.remove([join(layout.own, "agent-tracker.extension.json"), join(layout.own, "session.json")]);
@@ -215,7 +215,7 @@ async function closeSession(
       change.write(sessionsFile, { sessions: rest });
       return;
     }
-    const own = [
+    const ownFiles = [
       "agent-tracker.json",
       "agent-tracker.extension.json",
       "session.json",
@@ -223,7 +223,7 @@ async function closeSession(
       "tool-log.extension.jsonl",
       GATE_CACHE,
     ];
-    change.remove([...own.map((name) => join(layout.own, name)), join(layout.state, "tool-log.jsonl")]);
+    change.remove([...ownFiles.map((name) => join(layout.own, name)), join(layout.state, "tool-log.jsonl")]);
   });
   if (last) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
 }

@@ -51,10 +51,10 @@ export function collectMemory(layout: Layout, now: Date): string[] {
   let merged = 0;
   for (const name of names) {
     const text = readFileSync(join(folder, name), "utf8");
-    const kept = paragraphs(text).filter((part) => !seen.has(part) && seen.add(part) !== undefined);
-    if (kept.length === paragraphs(text).length) continue;
-    merged += paragraphs(text).length - kept.length;
-    atomicWrite(join(folder, name), kept.length === 0 ? "" : `${kept.join("\n\n")}\n`);
+    const unique = paragraphs(text).filter((part) => !seen.has(part) && seen.add(part) !== undefined);
+    if (unique.length === paragraphs(text).length) continue;
+    merged += paragraphs(text).length - unique.length;
+    atomicWrite(join(folder, name), unique.length === 0 ? "" : `${unique.join("\n\n")}\n`);
   }
   const stale = names.filter((name) => now.getTime() - statSync(join(folder, name)).mtimeMs > STALE_MS);
   return [

@@ -36,7 +36,7 @@ export function chooseSession({ tier, policy, earlier, files, canResume }: Resum
   if (tier === "persistent" && policy === undefined) return resumed(latest, "this role continues inside a run", false);
 
   const bounded = policy !== "resume";
-  const match = earlier.findLast(({ files: own }) => !bounded || own.some((file) => files.includes(file)));
+  const match = earlier.findLast(({ files: theirs }) => !bounded || theirs.some((file) => files.includes(file)));
   if (match === undefined) return fresh("no earlier session worked on these files");
   if (match.editedSince) return fresh("someone else edited its files since");
   return resumed(match, bounded ? "same role, same files, no edit by others since" : "the task asks to continue", true);

@@ -11,8 +11,8 @@ export interface ProcessMark {
 
 const UNWATCHED_MS = 24 * 60 * 60 * 1000;
 
-export function otherLiveSessions(sessions: readonly LiveSession[], own: string, now: Date): number {
-  return sessions.filter((session) => session.session_id !== own && isLive(session, now)).length;
+export function otherLiveSessions(sessions: readonly LiveSession[], sessionId: string, now: Date): number {
+  return sessions.filter((session) => session.session_id !== sessionId && isLive(session, now)).length;
 }
 
 export function isLive({ pid, started_at, ...rest }: LiveSession, now: Date): boolean {

@@ -9,13 +9,13 @@ import { syncFolder, writeBeside } from "../files/index.js";
 import type { Document } from "./documents.js";
 import {
   applied,
-  type Entry,
   fateOf,
   firstLine,
   type Head,
   isFull,
   isSettled,
   LedgerBroken,
+  type LedgerEntry,
   LedgerFile,
 } from "./ledger.js";
 import { appended, chunks, type ListText, listText, replaced, withHead } from "./list-text.js";
@@ -24,7 +24,7 @@ import { exclusively, lockedBy, type NamedLock } from "./lock.js";
 /** What a change of one list answers, and the entry to make; without one nothing changes. */
 export interface Revision<R> {
   readonly answer: R;
-  readonly entry?: Entry;
+  readonly entry?: LedgerEntry;
 }
 
 export interface GroupHost {
@@ -43,7 +43,7 @@ export interface GroupHost {
 }
 
 /** What this process knows of the document with all entries applied. */
-interface Known {
+interface LedgerView {
   readonly id: string;
   readonly serial: number;
   /** How far the ledger's lines were followed. */
@@ -52,10 +52,10 @@ interface Known {
   value: unknown;
   text: ListText | null;
   /** Entries that `text` does not hold yet. */
-  unwritten: Entry[];
+  unwritten: LedgerEntry[];
 }
 
-const NOTHING = "none";
+const NO_FILE = "none";
 /** Nobody waits this long for an entry: whoever made the last one is gone. */
 const STALE_MS = 60_000;
 const PAUSE_MS = 2;
@@ -65,7 +65,7 @@ const MAX_UNWRITTEN = 1_000;
 
 export class Group {
   readonly #host: GroupHost;
-  #known: Known | null = null;
+  #view: LedgerView | null = null;
   #round: Promise<Head | null> | null = null;
 
   constructor(host: GroupHost) {
@@ -105,7 +105,7 @@ export class Group {
   }
 
   forget(): void {
-    this.#known = null;
+    this.#view = null;
   }
 
   #enter<R>(change: (before: unknown) => Revision<R>): { answer: R; head: Head } {
@@ -115,7 +115,7 @@ export class Group {
         file.drop(head, head.base);
         head = this.#follow(file);
       }
-      const { answer, entry } = change(this.#known!.value);
+      const { answer, entry } = change(this.#view!.value);
       // An answer without a change still tells of changes that are not on the disk yet: it waits for them.
       if (entry === undefined) return { answer, head };
       head = file.append(head, entry);
@@ -173,7 +173,7 @@ export class Group {
     const { head, text, value } = await this.#writing(() => {
       this.#host.prepare();
       const head = this.#use((file) => this.#follow(file));
-      return { head, text: head.last > head.placed ? this.#text() : null, value: this.#known!.value };
+      return { head, text: head.last > head.placed ? this.#text() : null, value: this.#view!.value };
     });
     if (isSettled(head)) return head;
     if (text !== null) {
@@ -251,7 +251,7 @@ export class Group {
     const head = this.#head(file);
     // What was placed counts as durable from here on.
     if (head.durable < head.placed) syncFolder(dirname(this.#host.path));
-    this.#known = null;
+    this.#view = null;
     return file.drop(head, head.base);
   }
 
@@ -267,14 +267,14 @@ export class Group {
     return file.drop(head, now);
   }
 
-  /** Brings `known` up to the last entry. */
+  /** Brings the view up to the last entry. */
   #follow(file: LedgerFile): Head {
     for (let tries = 0; ; tries += 1) {
       const head = this.#head(file);
       try {
         if (head.last > head.placed && Date.now() - file.changedMs() > STALE_MS) throw new LedgerBroken("nobody waits");
-        if (this.#known?.id !== head.id || this.#known.serial !== head.serial) this.#start(head);
-        this.#learn(file.entries(head, this.#known!.offset), head);
+        if (this.#view?.id !== head.id || this.#view.serial !== head.serial) this.#start(head);
+        this.#learn(file.entries(head, this.#view!.offset), head);
         return head;
       } catch (error) {
         if (!(error instanceof LedgerBroken) || tries === MAX_TRIES) throw error;
@@ -284,39 +284,39 @@ export class Group {
   }
 
   #start(head: Head): void {
-    this.#known = null;
-    const found = this.#host.load();
-    if ((found?.identity ?? NOTHING) !== head.base) throw new LedgerBroken("the document changed meanwhile");
+    this.#view = null;
+    const document = this.#host.load();
+    if ((document?.identity ?? NO_FILE) !== head.base) throw new LedgerBroken("the document changed meanwhile");
     const { id, serial, placed } = head;
-    const value = found?.value ?? null;
-    this.#known = { id, serial, offset: firstLine, number: placed, value, text: null, unwritten: [] };
+    const value = document?.value ?? null;
+    this.#view = { id, serial, offset: firstLine, number: placed, value, text: null, unwritten: [] };
   }
 
-  #learn(entries: readonly (readonly [number: number, entry: Entry])[], { end, last }: Head): void {
-    const known = this.#known!;
-    const news = entries.filter(([number]) => number > known.number);
-    if (news.some(([number], index) => number !== known.number + 1 + index) || known.number + news.length !== last) {
+  #learn(entries: readonly (readonly [number: number, entry: LedgerEntry])[], { end, last }: Head): void {
+    const view = this.#view!;
+    const news = entries.filter(([number]) => number > view.number);
+    if (news.some(([number], index) => number !== view.number + 1 + index) || view.number + news.length !== last) {
       throw new LedgerBroken("an entry is missing");
     }
-    known.offset = end;
+    view.offset = end;
     if (news.length === 0) return;
     const changes = news.map(([, entry]) => entry);
-    known.value = applied(known.value, changes, this.#host.document.list!);
-    known.number = last;
-    if (known.text !== null) known.unwritten.push(...changes);
-    if (known.unwritten.length <= MAX_UNWRITTEN) return;
-    known.text = null;
-    known.unwritten = [];
+    view.value = applied(view.value, changes, this.#host.document.list!);
+    view.number = last;
+    if (view.text !== null) view.unwritten.push(...changes);
+    if (view.unwritten.length <= MAX_UNWRITTEN) return;
+    view.text = null;
+    view.unwritten = [];
   }
 
   #text(): ListText {
-    const known = this.#known!;
+    const view = this.#view!;
     const key = this.#host.document.list!;
-    const fields = known.value as Record<string, unknown>;
-    known.text = known.text === null ? listText(fields, key) : written(known.text, known.unwritten);
-    known.unwritten = [];
-    known.text = withHead(known.text, fields, key);
-    return known.text;
+    const fields = view.value as Record<string, unknown>;
+    view.text = view.text === null ? listText(fields, key) : written(view.text, view.unwritten);
+    view.unwritten = [];
+    view.text = withHead(view.text, fields, key);
+    return view.text;
   }
 
   #writing<T>(work: () => T): Promise<T> {
@@ -329,7 +329,7 @@ export class Group {
 }
 
 /** Items that were added one after the other are added at once. */
-function written(text: ListText, entries: readonly Entry[]): ListText {
+function written(text: ListText, entries: readonly LedgerEntry[]): ListText {
   let [now, added] = [text, [] as unknown[]];
   for (const { item, at } of entries) {
     if (at === undefined) {
@@ -344,16 +344,16 @@ function written(text: ListText, entries: readonly Entry[]): ListText {
 
 /** The same file, with the same content: its number, size and times. */
 export function identityAt(path: string): string {
-  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return found === undefined ? NOTHING : identityOf(found);
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? NO_FILE : identityOf(stat);
 }
 
 export function identityOf(
-  found: {
+  stat: {
     readonly [field in "dev" | "ino" | "size" | "mtimeNs" | "ctimeNs"]: bigint;
   },
 ): string {
-  return `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}:${found.ctimeNs}`;
+  return `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`;
 }
 
 /** A rename changes a file's last time and nothing else. */

@@ -67,20 +67,20 @@ const DEFAULT_REPLY_CHARS = 7_000;
 /** A caller who asks for everything still gets an answer a model can read. */
 const LONGEST_REPLY_CHARS = 200_000;
 
-export interface HistoryFound {
+export interface HistoryAnswer {
   readonly total: number;
   readonly showing: number;
   readonly cycles: CycleSummary[];
 }
 
 /** The last cycles whose JSON holds the query, in any letter case; oldest first. */
-export function searchHistory(project: Project, { query = "", last_n }: HistoryQuery): HistoryFound {
+export function searchHistory(project: Project, { query = "", last_n }: HistoryQuery): HistoryAnswer {
   const history = project.store.read(historyFile);
   if (history === null) return { total: 0, showing: 0, cycles: [] };
-  const found = query === "" ? history.cycles : matching(history, query);
-  const wanted = found.slice(-(last_n ?? DEFAULT_LAST_N));
+  const matches = query === "" ? history.cycles : matching(history, query);
+  const wanted = matches.slice(-(last_n ?? DEFAULT_LAST_N));
   const cycles = fitting(wanted.map(summary), last_n === undefined ? DEFAULT_REPLY_CHARS : LONGEST_REPLY_CHARS);
-  return { total: found.length, showing: cycles.length, cycles };
+  return { total: matches.length, showing: cycles.length, cycles };
 }
 
 interface Haystack {
@@ -93,8 +93,8 @@ interface Haystack {
 const haystacks = new WeakMap<History, Haystack>();
 
 function haystack(history: History): Haystack {
-  const known = haystacks.get(history);
-  if (known !== undefined) return known;
+  const cached = haystacks.get(history);
+  if (cached !== undefined) return cached;
   const texts = history.cycles.map((cycle) => JSON.stringify(cycle).toLowerCase());
   const starts: number[] = [];
   let at = 0;
@@ -154,9 +154,9 @@ function fitting(cycles: CycleSummary[], limit: number): CycleSummary[] {
     left -= length;
     first -= 1;
   }
-  const kept = cycles.slice(first);
+  const shown = cycles.slice(first);
   const newest = cycles.at(-1);
-  return kept.length === 0 && newest !== undefined ? [shortened(newest, limit)] : kept;
+  return shown.length === 0 && newest !== undefined ? [shortened(newest, limit)] : shown;
 }
 
 function shortened(cycle: CycleSummary, limit: number): CycleSummary {

@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readSync, writeSync } from "node:fs";
 
 /** One change of a document's list, and what changed beside the list. */
-export interface Entry {
+export interface LedgerEntry {
   readonly item: unknown;
   /** The place of the item it replaces; absent when the item is added at the end. */
   readonly at?: number;
@@ -102,7 +102,7 @@ export class LedgerFile {
   }
 
   /** The entries from a byte on, with their numbers. Throws LedgerBroken for lines that cannot be what was written. */
-  entries({ end }: Head, from = HEAD_BYTES): [number: number, entry: Entry][] {
+  entries({ end }: Head, from = HEAD_BYTES): [number: number, entry: LedgerEntry][] {
     const lines = this.#read(from, end - from)
       .toString("utf8")
       .split("\n");
@@ -114,7 +114,7 @@ export class LedgerFile {
     }
   }
 
-  append(head: Head, entry: Entry): Head {
+  append(head: Head, entry: LedgerEntry): Head {
     const last = head.last + 1;
     const line = Buffer.from(`${JSON.stringify([last, entry])}\n`);
     this.#write(line, head.end);
@@ -182,7 +182,7 @@ export function fateOf(head: Head, id: string, number: number): "durable" | "voi
   return number <= head.durable ? "durable" : null;
 }
 
-export function applied(value: unknown, entries: readonly Entry[], key: string): Record<string, unknown> {
+export function applied(value: unknown, entries: readonly LedgerEntry[], key: string): Record<string, unknown> {
   const before = (value ?? {}) as Record<string, unknown>;
   const list = [...((before[key] ?? []) as readonly unknown[])];
   for (const { item, at = list.length } of entries) list[at] = item;

@@ -20,7 +20,8 @@ export function startPlan(project: Project, { topic, issues, research_summary }:
     const previous = change.open(planFile);
     if (previous !== null) archive(change, { plan: previous, tasks: [], branch: project.branch() }, now);
     const cycles = change.open(historyFile)?.cycles ?? [];
-    const id = 1 + Math.max(0, previous?.id ?? 0, ...cycles.map(({ plan }) => plan?.id ?? 0));
+    const highest = cycles.reduce((max, { plan }) => Math.max(max, plan?.id ?? 0), previous?.id ?? 0);
+    const id = 1 + Math.max(0, highest);
     const plan: Plan = {
       id,
       topic,

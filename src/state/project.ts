@@ -26,8 +26,8 @@ export function openProject(cwd: string, { env = {}, harnessId, ...options }: Op
   const root = findRoot(cwd, env);
   const layout = layoutOf(root, harnessId ?? (env.NEXUS_HARNESS_ID || undefined));
   const key = JSON.stringify([root, layout.harnessId, options]);
-  const known = open.get(key);
-  if (known !== undefined) return known;
+  const earlier = open.get(key);
+  if (earlier !== undefined) return earlier;
   if (open.size >= MAX_OPEN) forgetProjects();
   const project: Project = {
     root,

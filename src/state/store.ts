@@ -36,7 +36,7 @@ export interface StoreOptions {
 /** How a list changed, when only one item did: the rest of its text is then not written out again as JSON. */
 export type ListChange = { readonly appended: unknown } | { readonly replaced: number };
 
-interface Kept {
+interface CachedFile {
   /** Held open so that the file's number cannot be given to another file while we compare by it. */
   readonly fd: number;
   readonly identity: string;
@@ -48,7 +48,7 @@ export class Store {
   readonly layout: Layout;
   readonly #waitMs: number;
   readonly #durable: boolean;
-  readonly #kept = new Map<string, Kept>();
+  readonly #cache = new Map<string, CachedFile>();
   readonly #writers: NamedLock;
   readonly #settlers: NamedLock;
   readonly #groups: ReadonlyMap<string, Group>;
@@ -95,10 +95,10 @@ export class Store {
     }
   }
 
-  /** Drops what was kept in memory; the next read goes to the disk. */
+  /** Drops what is cached; the next read goes to the disk. */
   forget(): void {
-    for (const { fd } of this.#kept.values()) closeSync(fd);
-    this.#kept.clear();
+    for (const { fd } of this.#cache.values()) closeSync(fd);
+    this.#cache.clear();
     for (const group of this.#groups.values()) group.forget();
   }
 
@@ -128,9 +128,9 @@ export class Store {
       prepare: () => this.#prepare(),
       load: () => {
         new Transaction(this).open(document);
-        return this.#kept.get(path) ?? null;
+        return this.#cache.get(path) ?? null;
       },
-      placed: (value) => this.#keepOpened(path, value, null),
+      placed: (value) => this.#cacheFile(path, value, null),
     });
   }
 
@@ -142,26 +142,26 @@ export class Store {
     const content = text === null ? `${JSON.stringify(value, null, 2)}\n` : chunks(text);
     atomicWrite(path, content, { durable: this.#durable });
     this.#touched.add(path);
-    this.#keepOpened(path, value, text);
+    this.#cacheFile(path, value, text);
   }
 
   /** For transactions only. */
   remove(path: string): void {
     this.#touched.add(path);
-    this.#keep(path, null);
+    this.#setCached(path, null);
     rmSync(path, { force: true });
   }
 
-  #load(document: Document<unknown>, path: string): Kept | null {
-    const kept = this.#kept.get(path);
-    if (kept !== undefined && sameFile(path, kept)) return kept;
-    this.#keep(path, null);
+  #load(document: Document<unknown>, path: string): CachedFile | null {
+    const cached = this.#cache.get(path);
+    if (cached !== undefined && sameFile(path, cached)) return cached;
+    this.#setCached(path, null);
     const fd = openRegular(path);
     if (fd === null) return null;
     try {
       const value = parse(readFileSync(fd), document, path);
       const fresh = { fd, identity: identity(fd), value, text: null };
-      this.#keep(path, fresh);
+      this.#setCached(path, fresh);
       return fresh;
     } catch (error) {
       closeSync(fd);
@@ -172,23 +172,23 @@ export class Store {
   #text(document: Document<unknown>, path: string, value: unknown, change?: ListChange): ListText {
     const key = document.list!;
     const fields = value as Record<string, unknown>;
-    const before = this.#kept.get(path)?.text ?? null;
+    const before = this.#cache.get(path)?.text ?? null;
     if (before === null || change === undefined) return listText(fields, key);
     const head = withHead(before, fields, key);
     if ("appended" in change) return appended(head, change.appended);
     return replaced(head, change.replaced, (fields[key] as readonly unknown[])[change.replaced]);
   }
 
-  #keepOpened(path: string, value: unknown, text: ListText | null): void {
+  #cacheFile(path: string, value: unknown, text: ListText | null): void {
     const fd = openSync(path, "r");
-    this.#keep(path, { fd, identity: identity(fd), value, text });
+    this.#setCached(path, { fd, identity: identity(fd), value, text });
   }
 
-  #keep(path: string, next: Kept | null): void {
-    const before = this.#kept.get(path);
+  #setCached(path: string, next: CachedFile | null): void {
+    const before = this.#cache.get(path);
     if (before !== undefined) closeSync(before.fd);
-    if (next === null) this.#kept.delete(path);
-    else this.#kept.set(path, next);
+    if (next === null) this.#cache.delete(path);
+    else this.#cache.set(path, next);
   }
 
   /** Once per process. Under both locks nobody writes a file, so any temporary one was left by a process that died. */
@@ -243,10 +243,10 @@ export class Transaction {
 
   /** Deletes files that are there and says which; durable on return. */
   remove(paths: readonly string[]): string[] {
-    const there = paths.filter((path) => existsSync(path));
-    for (const path of there) this.#store.remove(path);
-    for (const folder of new Set(there.map((path) => dirname(path)))) syncFolder(folder);
-    return there.map((path) => basename(path));
+    const present = paths.filter((path) => existsSync(path));
+    for (const path of present) this.#store.remove(path);
+    for (const folder of new Set(present.map((path) => dirname(path)))) syncFolder(folder);
+    return present.map((path) => basename(path));
   }
 
   /** The copy is named by its content, so however often a file is found damaged, it is kept once. */
@@ -337,6 +337,6 @@ function damaged(path: string, what: string, cause?: unknown): NutError {
 
 const identity = (fd: number) => identityOf(fstatSync(fd, { bigint: true }));
 
-const sameFile = (path: string, kept: Kept) => identityAt(path) === kept.identity;
+const sameFile = (path: string, cached: CachedFile) => identityAt(path) === cached.identity;
 
 const named = (path: string): NamedLock => ({ path, lock: openLock(path) });

@@ -25,8 +25,8 @@ export interface NewTask {
   readonly owner_reuse_policy?: ReusePolicy | undefined;
 }
 
-export function addTask(project: Project, given: NewTask, now: Date): Promise<{ task: Task }> {
-  const { goal, decisions, title, context, approach, acceptance, risk, deps, ...owner } = given;
+export function addTask(project: Project, asked: NewTask, now: Date): Promise<{ task: Task }> {
+  const { goal, decisions, title, context, approach, acceptance, risk, deps, ...owner } = asked;
   return project.store.revise(tasksFile, (file) => {
     const before: TasksFile = file ?? { goal: "", decisions: [], tasks: [] };
     const task: Task = defined({

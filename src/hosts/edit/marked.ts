@@ -9,16 +9,16 @@ export function markedEdit(body: string): TextEdit {
   return {
     add(text) {
       if (text === null || text === "") return block;
-      const found = locate(text);
-      if (found !== null) return text.slice(0, found.start) + block + text.slice(found.end);
+      const part = locate(text);
+      if (part !== null) return text.slice(0, part.start) + block + text.slice(part.end);
       return `${text}${text.endsWith("\n") ? "" : "\n"}\n${block}`;
     },
     holds: (text) => locate(text) !== null,
     remove(text) {
-      const found = locate(text);
-      if (found === null) return text;
-      const before = text.slice(0, found.start);
-      const after = text.slice(found.end);
+      const part = locate(text);
+      if (part === null) return text;
+      const before = text.slice(0, part.start);
+      const after = text.slice(part.end);
       const rest = after === "" ? before.replace(/\n\n$/, "\n") : before + after;
       return rest.trim() === "" ? null : rest;
     },

@@ -1,7 +1,7 @@
 // OpenCode runs plugins in its own process. Ours gates there and hands every other hook to a process of the harness, as
 // the hook's own input and output plus what only the plugin knows: the folder and who acts.
 import type { Caller, LifecycleEvent, Verdict } from "../../schema/events.js";
-import { type Fields, fieldsOf, optionalText, own, text } from "../fields.js";
+import { type Fields, field, fieldsOf, optionalText, text } from "../fields.js";
 import { type HookAnswer, type Host, NO_ANSWER, SERVER } from "../host.js";
 import {
   abstractName,
@@ -86,8 +86,8 @@ function decode(payload: unknown): LifecycleEvent[] {
   const hook = text(note, "hook");
   const common = { sessionId: text(note, "sessionID"), cwd: text(note, "directory") };
   const caller = callerOf(note);
-  const input = () => fieldsOf(own(note, "input"), "input");
-  const output = () => fieldsOf(own(note, "output"), "output");
+  const input = () => fieldsOf(field(note, "input"), "input");
+  const output = () => fieldsOf(field(note, "output"), "output");
   switch (hook) {
     case "session.created":
       return [sessionCreated(note, common)];
@@ -98,7 +98,9 @@ function decode(payload: unknown): LifecycleEvent[] {
       return skill.startsWith("nx-") ? [{ type: "user_message", text: "", caller, loadedSkill: skill, ...common }] : [];
     }
     case GATE_HOOK:
-      return [{ type: "pre_tool_use", caller, tool: toolUse(text(input(), "tool"), own(output(), "args")), ...common }];
+      return [
+        { type: "pre_tool_use", caller, tool: toolUse(text(input(), "tool"), field(output(), "args")), ...common },
+      ];
     case "tool.execute.after":
       return toolAfter(input(), output(), caller, common);
     case "experimental.session.compacting":
@@ -111,17 +113,17 @@ function decode(payload: unknown): LifecycleEvent[] {
 }
 
 function eventOf(payload: unknown): string | undefined {
-  const hook = typeof payload === "object" && payload !== null ? own(payload as Fields, "hook") : undefined;
+  const hook = typeof payload === "object" && payload !== null ? field(payload as Fields, "hook") : undefined;
   return typeof hook === "string" ? hook : undefined;
 }
 
 type Common = { readonly sessionId: string; readonly cwd: string };
 
 function sessionCreated(note: Fields, common: Common): LifecycleEvent {
-  const given = own(note, "spawn");
-  if (given === undefined)
-    return { type: "session_start", source: own(note, "resumed") === true ? "resume" : "startup", ...common };
-  const spawn = fieldsOf(given, "spawn");
+  const call = field(note, "spawn");
+  if (call === undefined)
+    return { type: "session_start", source: field(note, "resumed") === true ? "resume" : "startup", ...common };
+  const spawn = fieldsOf(call, "spawn");
   const prompt = optionalText(spawn, "prompt");
   return {
     type: "subagent_spawn",
@@ -133,8 +135,8 @@ function sessionCreated(note: Fields, common: Common): LifecycleEvent {
 }
 
 function toolAfter(input: Fields, output: Fields, caller: Caller, common: Common): LifecycleEvent[] {
-  const tool = toolUse(text(input, "tool"), own(input, "args"));
-  const error = own(output, "isError") === true ? "failed" : undefined;
+  const tool = toolUse(text(input, "tool"), field(input, "args"));
+  const error = field(output, "isError") === true ? "failed" : undefined;
   const used: LifecycleEvent = {
     type: "post_tool_use",
     caller,
@@ -143,12 +145,12 @@ function toolAfter(input: Fields, output: Fields, caller: Caller, common: Common
     ...(error === undefined ? {} : { error }),
     ...common,
   };
-  const metadata = own(output, "metadata");
+  const metadata = field(output, "metadata");
   const child =
     typeof metadata === "object" && metadata !== null ? optionalText(metadata as Fields, "sessionId") : undefined;
   if (tool.name !== "task" || child === undefined) return [used];
   const lastMessage = resultText(optionalText(output, "output") ?? "");
-  const args = fieldsOf(own(input, "args") ?? {}, "args");
+  const args = fieldsOf(field(input, "args") ?? {}, "args");
   const agentName = optionalText(args, "subagent_type") ?? "agent";
   return [
     { type: "subagent_complete", agentId: child, agentName, ...(lastMessage === "" ? {} : { lastMessage }), ...common },
@@ -167,7 +169,7 @@ function resultText(output: string): string {
 
 /** `opencode run` wraps a prompt of several words in quotes; they are not the person's. */
 function partsText(output: Fields): string {
-  const parts = own(output, "parts");
+  const parts = field(output, "parts");
   const texts = (Array.isArray(parts) ? parts : []).flatMap(
     (part: { type?: unknown; text?: unknown; synthetic?: unknown }) =>
       part?.type === "text" && typeof part.text === "string" && part.synthetic !== true ? [part.text] : [],
@@ -177,9 +179,9 @@ function partsText(output: Fields): string {
 }
 
 function callerOf(note: Fields): Caller {
-  const given = own(note, "caller");
-  if (given === undefined) return {};
-  const caller = fieldsOf(given, "caller");
+  const value = field(note, "caller");
+  if (value === undefined) return {};
+  const caller = fieldsOf(value, "caller");
   const agentId = optionalText(caller, "agentId");
   const agentName = optionalText(caller, "agentName");
   return { ...(agentId === undefined ? {} : { agentId }), ...(agentName === undefined ? {} : { agentName }) };

@@ -15,9 +15,9 @@ import { opencode } from "./host.js";
 
 export function installOpencode(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;
-  const own = join(env.XDG_CONFIG_HOME ?? join(home, ".config"), "opencode");
-  const folder = scope === "project" ? join(root, ".opencode") : own;
-  const base = scope === "project" ? root : own;
+  const userFolder = join(env.XDG_CONFIG_HOME ?? join(home, ".config"), "opencode");
+  const folder = scope === "project" ? join(root, ".opencode") : userFolder;
+  const base = scope === "project" ? root : userFolder;
   const config = existsSync(join(base, "opencode.jsonc")) ? join(base, "opencode.jsonc") : join(base, "opencode.json");
   const manual = input.skills.filter((skill) => skill.manual);
   const wishes: JsonWish[] = [
