@@ -166,6 +166,15 @@ describe("credentials of checks", () => {
   });
 });
 
+describe("a check that a signal ends", () => {
+  it("has failed, in a sandbox or out of one", async () => {
+    const { outcomes } = make([{ id: "signal", type: "custom", command: "kill -9 $$" }], FILES, WORK);
+    for (const sandbox of ["auto", "off"] as const) {
+      expect(await outcomes({ sandbox })).toEqual({ signal: "failed: exit 137, expected 0" });
+    }
+  });
+});
+
 describe("criteria", () => {
   it("that the manifest names must be there, whole and told apart", () => {
     const { request, manifest } = make([greets], FILES, {});

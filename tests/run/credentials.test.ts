@@ -1,7 +1,7 @@
 // Credentials of a request in a run: which keys open them, who gets them, and what becomes of their values.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -162,5 +162,51 @@ describe("a vault of age", () => {
     expect(readFileSync(join(own, "report.md"), "utf8")).toBe("RESULT: done with [redacted:api]");
     expect(readFileSync(join(own, "log.jsonl"), "utf8")).not.toContain(CANARY);
     expect(JSON.stringify(w.journal())).not.toContain(CANARY);
+    for (const name of readdirSync(w.folder.objects)) {
+      expect(readFileSync(join(w.folder.objects, name), "utf8")).not.toContain(CANARY);
+    }
+  });
+
+  it("fails a task whose file is named after a value", async () => {
+    await add("api", LATER);
+    const careless: Agent = (given, emit) => {
+      const answer = honest(given, emit);
+      if (given.role === "engineer") put(given.cwd, { [`files/${given.env.API}.txt`]: "" });
+      return answer;
+    };
+    const { w } = await run(careless, { identity: [identity()] });
+    expect(w.state().tasks.get(1)?.problems).toEqual(["files/[redacted:api].txt holds a credential's value"]);
+  });
+
+  it("is told to nobody: not in prompts, questions, tool names or the run's own events", async () => {
+    put(request, { "context/requirements.md": `the token is ${CANARY}` });
+    await add("api", LATER);
+    const talkative: Agent = (given, emit) => {
+      emit({ type: "question", text: `may it call curl -H ${given.env.API}? (refused)` });
+      emit({ type: "tool", name: `curl ${given.env.API}`, key: "1" });
+      emit({ type: "session", id: `session ${given.env.API}` });
+      return honest(given, emit);
+    };
+    const { w, result } = await run(talkative, { identity: [identity()] });
+    expect(result.status).toBe("completed");
+    expect(w.events.some(({ type }) => type === "agent_question")).toBe(true);
+    const prompts = tries.map(({ taskPrompt, rolePrompt }) => taskPrompt + rolePrompt).join();
+    expect(prompts).toContain("the token is [redacted:api]");
+    for (const text of [prompts, JSON.stringify(w.events), JSON.stringify(w.journal()), JSON.stringify(result)]) {
+      expect(text).not.toContain(CANARY);
+    }
+  });
+
+  it("is no use to a check when the manifest does not scope it", async () => {
+    await add("api", LATER);
+    const path = join(request, "nutshell.json");
+    const manifest = JSON.parse(readFileSync(path, "utf8"));
+    const criteria = [{ id: "AC-1", type: "shell", command: 'test -n "$API"', credential_ref: "api" }];
+    put(request, {
+      "tests/criteria.json": JSON.stringify({ criteria }),
+      "nutshell.json": JSON.stringify({ ...manifest, credentials: { ...manifest.credentials, scopes: [] } }),
+    });
+    const { result } = await run(honest, { identity: [identity()], force: true });
+    expect(result.acceptance_results?.criteria).toMatchObject([{ status: "skipped" }]);
   });
 });

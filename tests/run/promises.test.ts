@@ -204,6 +204,7 @@ describe("agents at work", () => {
     await expect(w.go()).rejects.toMatchObject({ code: "INTERRUPTED" });
     const done = await w.go(null, { signal: new AbortController().signal });
     expect({ left, status: done.delivery?.result.status }).toEqual({ left: false, status: "completed" });
+    expect(w.state().agents.get("engineer-1")?.end).toMatchObject({ outcome: "stopped", changes: [], problems: [] });
     expect(existsSync(join(w.folder.main, "files/half.txt"))).toBe(false);
   });
 

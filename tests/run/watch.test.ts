@@ -15,7 +15,7 @@ const tool = (key: string): AgentEvent => ({ type: "tool", name: "read", key });
 const approve = "VERDICT: pass\n- [passed] 1: files/hello.txt says so";
 
 /** Emits, then does its work well. */
-const after =
+const telling =
   (emit: (tell: (event: AgentEvent) => void) => void | Promise<void>): Agent =>
   async (request, tell) => {
     if (request.role === "reviewer") return approve;
@@ -34,14 +34,14 @@ const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 
 describe("a loop", () => {
   it("is the same call in a row, not the same call now and then", async () => {
-    const calls = after((tell) => {
+    const calls = telling((tell) => {
       for (let i = 0; i < 20; i += 1) tell(tool(i % 2 === 0 ? "a" : "b"));
     });
     expect((await go(calls, ["loop=5"])).outcome.status).toBe("delivered");
   });
 
   it("is counted from the first of the equal calls", async () => {
-    const calls = after((tell) => {
+    const calls = telling((tell) => {
       for (const key of ["b", "a", "a", "a", "a", "b"]) tell(tool(key));
     });
     expect((await go(calls, ["loop=5"])).outcome.status).toBe("delivered");
@@ -50,7 +50,7 @@ describe("a loop", () => {
 
 describe("silence", () => {
   it("is measured from the latest sign of life", async () => {
-    const alive = after(async (tell) => {
+    const alive = telling(async (tell) => {
       for (let i = 0; i < 10; i += 1) {
         tell({ type: "message", text: "working" });
         await pause(200);
@@ -63,7 +63,7 @@ describe("silence", () => {
 describe("what agents use", () => {
   it("is counted while they work and after, once", async () => {
     const { w, outcome } = await go(
-      after((tell) => {
+      telling((tell) => {
         tell({ type: "usage", tokens: 40, costUsd: 0.25 });
         tell({ type: "usage", tokens: 60, costUsd: 0.5 });
       }),
@@ -96,7 +96,7 @@ describe("the log of an agent", () => {
   it("holds what it told, and the journal its session; what comes after its end is dropped", async () => {
     let late = (_: AgentEvent) => {};
     const { w } = await go(
-      after((tell) => {
+      telling((tell) => {
         tell({ type: "session", id: "s-1", model: "m" });
         tell({ type: "file", path: "files/hello.txt" });
         late = tell;

@@ -115,7 +115,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     constraints: run.constraints,
     isOwnTest: run.isOwnTest,
     linkTarget: (change) => readlinkSync(path(change)),
-    leaks: (change) => run.secrets.leaks(readFileSync(path(change))),
+    leaks: (change) => run.secrets.leaks(Buffer.from(change.path)) || run.secrets.leaks(readFileSync(path(change))),
     git: stopped ? { before: null, after: null } : git,
     outcome,
     text: stopped ? "stopped" : text,

@@ -59,12 +59,14 @@ class Watch {
     else this.#timer = setTimeout(() => this.check(), nextDeadline(this.#signs, spent, this.#nowMs(), budget));
   }
 
-  hear(event: AgentEvent): void {
+  hear(told: AgentEvent): void {
     // Whatever comes after the end is nobody's.
     if (!this.#isOpen) return;
     const { agent } = this.#request;
     const { context, folder, live, secrets } = this.#run;
-    const line = secrets.scrub(JSON.stringify({ at: context.now().toISOString(), ...event }));
+    // Nothing an agent tells goes anywhere before its secrets are out.
+    const event = JSON.parse(secrets.scrub(JSON.stringify(told))) as AgentEvent;
+    const line = JSON.stringify({ at: context.now().toISOString(), ...event });
     appendFileSync(join(folder.agents, agent, "log.jsonl"), `${line}\n`);
     this.#signs = { ...this.#signs, lastEventMs: this.#nowMs() };
     if (event.type === "session") record(this.#run, { ...event, type: "agent_session", agent, session: event.id });

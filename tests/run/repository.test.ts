@@ -1,0 +1,57 @@
+// A run in a clone of a repository, with the request beside it: both are watched, each by its own digest.
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
+
+let root: string;
+let repo: string;
+beforeEach(() => {
+  root = scratch();
+  repo = join(root, "repo");
+  helloRequest(root);
+  put(repo, { "files/hello.txt": "nothing\n", "README.md": "mine\n" });
+  const git = (...args: string[]) => {
+    const { status, stderr } = spawnSync("git", ["-C", repo, ...args], { encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+  };
+  git("init", "-q", "-b", "main");
+  git("add", ".");
+  git("-c", "user.name=t", "-c", "user.email=t@example.org", "commit", "-qm", "start");
+});
+afterEach(sweep);
+
+const play =
+  (act: () => void): Agent =>
+  ({ role, cwd }) => {
+    if (role === "engineer") put(cwd, { "files/hello.txt": "hello world\n" });
+    if (role === "tester") act();
+    return "VERDICT: pass\n- [passed] 1: files/hello.txt says so";
+  };
+
+const start = (act: (w: World) => void): Promise<World> => {
+  let w: World;
+  const agent = play(() => act(w));
+  return world({ root, agent, options: { repo } }).then((made) => {
+    w = made;
+    return made;
+  });
+};
+
+describe("a run in a repository", () => {
+  it("delivers what it changed in the clone", async () => {
+    const w = await start(() => {});
+    expect((await w.go()).delivery?.result).toMatchObject({
+      status: "completed",
+      artifacts: { files_created: [], files_modified: [{ path: "delivery/artifacts/files/hello.txt" }] },
+    });
+  });
+
+  it.each<[string, (w: World) => void]>([
+    ["the request's tests", (w) => put(w.folder.request, { "tests/hello.sh": "exit 0\n" })],
+    ["the clone it began with", (w) => put(w.folder.base, { "README.md": "theirs\n" })],
+  ])("stops when %s were changed while agents worked", async (_, act) => {
+    const w = await start(act);
+    await expect(w.go()).rejects.toMatchObject({ code: "RUN_TREE_MOVED" });
+  });
+});
