@@ -51,7 +51,8 @@ export async function withService<T>(stage: Stage, options: ServiceOptions, ask:
 }
 
 function lastWords({ reason, stderr }: ChildResult): string | null {
-  return reason === "exited" ? (stderr.text.trim().split("\n").at(-1) ?? "") : null;
+  if (reason !== "exited") return null;
+  return stderr.text.split("\n").findLast((line) => /\p{L}/u.test(line)) ?? "it ended without a word";
 }
 
 /** Whether a path is there before time is up or the service ends. */

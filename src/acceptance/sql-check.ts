@@ -3,12 +3,14 @@
 import { posix } from "node:path";
 import { type Environment, javascriptEngine } from "../process/index.js";
 import type { AcceptanceCredential } from "./credential.js";
+import { freshLogin, freshPostgres } from "./fresh-postgres.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, passed, refuted, skipped } from "./outcome.js";
 import { inside } from "./plan/checks.js";
-import type { Room, RoomCommand } from "./room/rooms.js";
+import type { Room, RoomCommand, RoomOptions } from "./room/rooms.js";
 import { inRoom, type Stage } from "./run-program.js";
 import { logOf } from "./runners/outcomes.js";
+import { withService } from "./service.js";
 
 type Rows = readonly (readonly string[])[];
 
@@ -21,6 +23,7 @@ export async function runSqlCheck(
   if (query === undefined) return skipped("there is no query to run");
   // psql and sqlite3 obey commands of their own that start like this; a check is a query.
   if (/^\s*[\\.]/.test(query)) return failed("the query is not SQL");
+  if (check.database === "postgres") return fresh(check, stage);
   const database = check.database ?? (credential?.type === "sqlite" ? pathOf(credential.value) : undefined);
   if (database !== undefined) return sqlite(check, stage, database);
   if (credential === null) {
@@ -38,12 +41,36 @@ export async function runSqlCheck(
 
 async function postgres(check: Check, stage: Stage, login: Environment): Promise<Outcome> {
   if (stage.rooms.findProgram("psql") === null) return skipped("psql is not installed");
+  return ask(check, stage, { network: "host" }, () => psql(check, login));
+}
+
+function psql(check: Check, login: Environment): Command {
   const limits = `-c default_transaction_read_only=on -c statement_timeout=${check.timeoutMs}`;
-  return ask(check, stage, "host", () => ({
+  return {
     command: "psql",
     args: ["-X", "--csv", "--tuples-only", "-w", "-v", "ON_ERROR_STOP=1", "-c", check.query!],
     env: { ...login, PGOPTIONS: limits, PGCONNECT_TIMEOUT: "10", PGCLIENTENCODING: "UTF8" },
-  }));
+  };
+}
+
+/** A database that is made for this run. */
+async function fresh(check: Check, stage: Stage): Promise<Outcome> {
+  const { rooms, tree } = stage;
+  const service = freshPostgres(check, rooms);
+  if (service === null || rooms.findProgram("psql") === null) return skipped("PostgreSQL is not installed");
+  if (!rooms.sandboxed && process.getuid?.() === 0) return skipped("PostgreSQL does not run as root without a sandbox");
+  if (check.setup !== undefined && (!inside(check.setup) || !tree.view.exists(check.setup))) {
+    return failed(`${check.setup} does not exist`);
+  }
+  const now: Stage = { ...stage, turn: (work) => work() };
+  return stage.turn(async () => {
+    const { answer, log, lastWords } = await withService(now, service, (folder) =>
+      ask(check, now, { network: "none", line: { folder, access: "read-only" } }, ({ line }) =>
+        psql(check, freshLogin(line)),
+      ),
+    );
+    return answer ?? { ...failed(lastWords ?? "the database was not ready in time"), log };
+  });
 }
 
 async function sqlite(check: Check, stage: Stage, database: string): Promise<Outcome> {
@@ -57,7 +84,7 @@ async function sqlite(check: Check, stage: Stage, database: string): Promise<Out
     own
       ? { ...javascriptEngine(), args: ["-e", NODE_SQLITE, path, check.query!] }
       : { command: "sqlite3", args: ["-batch", "-readonly", "-safe", "-csv", path, check.query!] };
-  return ask(check, stage, "none", (room) => command(posix.join(room.tree, database)));
+  return ask(check, stage, { network: "none" }, (room) => command(posix.join(room.tree, database)));
 }
 
 type Command = Pick<RoomCommand, "command" | "args" | "env">;
@@ -65,10 +92,10 @@ type Command = Pick<RoomCommand, "command" | "args" | "env">;
 async function ask(
   check: Check,
   stage: Stage,
-  network: "host" | "none",
+  options: RoomOptions,
   commandIn: (room: Room) => Command,
 ): Promise<Outcome> {
-  const { outcome } = await inRoom(stage, { network }, async (room) => {
+  const { outcome } = await inRoom(stage, options, async (room) => {
     const command = commandIn(room);
     const result = await room.run({ ...command, timeoutMs: check.timeoutMs, signal: stage.signal });
     const log = logOf(result);

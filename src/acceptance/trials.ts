@@ -1,5 +1,5 @@
-// How often and on what each check is run, and what is known afterwards. The first run on the result decides whether more
-// are worth their time; then base, result and controls run beside each other.
+// How often and on what each check is run. The first run on the result decides whether more are worth their time; then base,
+// result and controls run beside each other.
 import type { Control, Outcome, TestResult, Trial } from "./model.js";
 
 export interface TrialPlan {
@@ -29,19 +29,22 @@ export async function makeTrials(
     const outcome = await run(tree, control);
     return { tree, control, outcome, durationMs: Math.round(performance.now() - started) };
   };
-  const first = await timed("result", null);
+  const onBase = plan.compared && !plan.untouched;
+  // Asked at the same time, because it will be needed; what reaches out is asked no more often than it must be.
+  const early = onBase && !plan.once ? [timed("base", null)] : [];
+  const [first, ...before] = (await Promise.all([timed("result", null), ...early])) as [Trial, ...Trial[]];
   if (first.outcome.status !== "passed") {
     const worthIt = first.outcome.status === "failed" && plan.canBeSteered && !plan.once;
-    return worthIt ? [first, await timed("steered", null)] : [first];
+    return [first, ...before, ...(worthIt ? [await timed("steered", null)] : [])];
   }
   const again = plan.quick || plan.once ? 1 : plan.trials;
   const controls = plan.quick || plan.once || !plan.compared ? [] : controlsFor(first.outcome.tests ?? []);
   const rest = await Promise.all([
     ...Array.from({ length: again - 1 }, () => timed("result", null)),
-    ...Array.from({ length: plan.compared && !plan.untouched ? again : 0 }, () => timed("base", null)),
+    ...Array.from({ length: onBase ? again - before.length : 0 }, () => timed("base", null)),
     ...controls.map((control) => timed("result", control)),
   ]);
-  const asked = [first, ...rest];
+  const asked = [first, ...before, ...rest];
   return plan.compared && plan.untouched ? [...asked, ...asBase(asked)] : asked;
 }
 

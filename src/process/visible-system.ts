@@ -10,7 +10,7 @@ const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/l
 
 /** What programs need to know about the machine. None of it is secret on any distribution. */
 const SYSTEM_FILES = [
-  ..."alternatives ca-certificates ca-certificates.conf crypto-policies debian_version default fonts gai.conf group".split(
+  ..."alternatives ca-certificates ca-certificates.conf chromium chromium.d crypto-policies debian_version default fonts gai.conf group".split(
     " ",
   ),
   ..."host.conf hosts inputrc java-11-openjdk java-17-openjdk java-21-openjdk ld.so.cache ld.so.conf ld.so.conf.d".split(

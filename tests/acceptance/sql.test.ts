@@ -4,9 +4,10 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseCsv, postgresEnvironment } from "../../src/acceptance/sql-check.js";
-import { findProgram } from "../../src/process/index.js";
+import { bwrapAvailable, findProgram } from "../../src/process/index.js";
 import { bench } from "./room.js";
 
+const held = await bwrapAvailable(process.env);
 const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql").sort() : [];
 const postgresBin = versions.length === 0 ? null : `/usr/lib/postgresql/${versions.at(-1)}/bin`;
 const canServe =
@@ -123,6 +124,36 @@ describe.skipIf(!canServe)("sql_check on PostgreSQL (needs postgresql and psql)"
       unknown: 'skipped: credential "other" could not be opened',
     });
   });
+});
+
+describe.skipIf(!canServe || !held)("sql_check on a database of its own (needs postgresql and bwrap)", () => {
+  it("makes one for each run, fills it, and asks from another room", async () => {
+    const count = "select count(*) from users";
+    const fresh = { type: "sql_check", database: "postgres", setup: "tests/setup.sh" };
+    const made = bench(
+      [
+        { id: "rows", ...fresh, query: count, expected: { result: 2 } },
+        { id: "direct", ...fresh, setup: "tests/one.sql", query: "select x from t", expected: { result: 7 } },
+        { id: "broken", ...fresh, setup: "tests/broken.sql", query: "select 1" },
+        { id: "absent", ...fresh, setup: "tests/absent.sql", query: "select 1" },
+      ],
+      {
+        "tests/setup.sh": "psql -X -q -v ON_ERROR_STOP=1 -f files/schema.sql\n",
+        "tests/one.sql": "create table t as select 7 as x;\n",
+        "tests/broken.sql": "select nonsense;\n",
+        "files/schema.sql": "create table users(id int);\n",
+      },
+      { "files/schema.sql": "create table users(id int);\ninsert into users values (1), (2);\n" },
+    );
+    const { results } = await made.accept({ trials: 1 });
+    made.remove();
+    expect(results).toMatchObject([
+      { id: "rows", status: "passed", before: "failed" },
+      { id: "direct", status: "passed", weakness: "guards" },
+      { id: "broken", status: "failed", reason: expect.stringContaining("nonsense") },
+      { id: "absent", status: "failed", reason: "tests/absent.sql does not exist" },
+    ]);
+  }, 180_000);
 });
 
 describe("connection settings", () => {

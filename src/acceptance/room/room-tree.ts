@@ -8,6 +8,8 @@ export interface RoomTree {
   readonly layers: Layers;
   readonly view: TreeView;
   readonly cover: Cover;
+  /** Folders that are empty and writable in every room, wherever they stand: runners keep caches in them. */
+  readonly caches: readonly string[];
   /** Every file that may not change while a check runs. */
   readonly guarded: readonly string[];
   /** Whether a file of that name is somewhere in it. */
@@ -26,9 +28,21 @@ export function roomTree(layers: Layers, isGuarded: (path: string) => boolean): 
       coverOf(files, (path) => guards.has(path)),
       layers,
     ),
+    caches: cachesOf(layers),
     guarded,
     has: (name) => names.has(name),
   };
+}
+
+/** Names below node_modules that vite, vitest and others write to. */
+const CACHES = [".vite", ".vite-temp", ".vitest", ".cache"];
+
+function cachesOf({ entries }: Layers): string[] {
+  const modules = [...entries].filter(([path, { type }]) => {
+    const outermost = path.split("/").indexOf("node_modules") === path.split("/").length - 1;
+    return type === "folder" && outermost && basename(path) === "node_modules";
+  });
+  return modules.flatMap(([path]) => CACHES.map((name) => `${path}/${name}`));
 }
 
 /** A mount lands where a link leads, so a link of its own is compared instead. */

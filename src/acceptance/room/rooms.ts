@@ -160,6 +160,7 @@ const EMPTY: RoomTree = {
   layers: { folders: [], removed: [], entries: new Map() },
   view: { exists: () => false, read: () => null, list: () => [] },
   cover: { anchors: [], frozen: [], compared: [] },
+  caches: [],
   guarded: [],
   has: () => false,
 };
@@ -228,7 +229,8 @@ interface SandboxParts {
 }
 
 function sandboxOf({ folder, tree, options, setting, layered, outside }: SandboxParts): Sandbox {
-  const { layers, cover, has } = tree;
+  const { layers, cover, caches, has } = tree;
+  for (const path of caches) mkdirSync(join(outside.tree, path), { recursive: true });
   const accounts = join(folder, "etc");
   mkdirSync(accounts);
   const source = layered ? overlayPlace(outside.tree) : outside.tree;
@@ -256,6 +258,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       root,
       ...cover.anchors.map(bound("writable")),
       ...cover.frozen.map(bound("read-only")),
+      ...caches.map((path): Mount => ({ access: "hidden", path: `${TREE}/${path}`, maxBytes: MEMORY_FOLDER_BYTES })),
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),

@@ -2,7 +2,7 @@
 import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
-import { Criteria } from "../../schema/criteria.js";
+import { CRITERION_TYPES, Criteria } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import { type Report, SOON_MS } from "./report.js";
 
@@ -215,7 +215,13 @@ async function checkCriteria(report: Report, path: string): Promise<void> {
   const endpoints = await readEndpoints(report);
   const declared = new Set(endpoints?.document?.endpoints.map((each) => `${each.method} ${each.path}`));
   const ids = new Set<string>();
-  for (const { id, script, endpoint, credential_ref: credential } of document.criteria) {
+  const known: ReadonlySet<string> = new Set(CRITERION_TYPES);
+  for (const { id, type, script, endpoint, credential_ref: credential, auto_verifiable } of document.criteria) {
+    // What a person judges needs no program that knows it.
+    if (!known.has(type) && (auto_verifiable ?? document.auto_verifiable) !== false) {
+      const message = `${id} is of type ${type}, which nobody can run; types are ${CRITERION_TYPES.join(", ")}`;
+      missing({ code: "CRITERION_UNKNOWN", path, message, fix: edit(path) });
+    }
     if (ids.has(id)) warn({ code: "CRITERION_TWICE", path, message: `${id} stands twice`, fix: edit(path) });
     ids.add(id);
     if (script !== undefined) checkReference(report, { field: path, path: script, purpose: `the script of ${id}` });

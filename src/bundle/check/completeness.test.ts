@@ -122,6 +122,17 @@ describe("assess", () => {
       { "tests/criteria.json": criteria({ id: "1", type: "shell", script: "tests/a.sh" }) },
       ["error REFERENCE_MISSING tests/criteria.json"],
     ],
+    [
+      "criteria of a type nobody can run, unless a person judges them",
+      QUIET,
+      {
+        "tests/criteria.json": criteria(
+          { id: "1", type: "telepathy" },
+          { id: "2", type: "manual", auto_verifiable: false },
+        ),
+      },
+      ["error CRITERION_UNKNOWN tests/criteria.json"],
+    ],
     ["criteria that are not JSON", QUIET, { "tests/criteria.json": "{" }, ["error FILE_INVALID tests/criteria.json"]],
     [
       "criteria that call an undeclared endpoint",
