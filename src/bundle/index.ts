@@ -16,7 +16,8 @@ export {
   MAX_MANIFEST_BYTES,
   MAX_TOTAL_BYTES,
 } from "./format/limits.js";
-export { isObeyed, MANIFEST_NAME, pathProblem, QUARANTINE } from "./format/safe-path.js";
+export { asidePath, isObeyed } from "./format/obeyed.js";
+export { MANIFEST_NAME, pathProblem } from "./format/safe-path.js";
 export { type Issue, MAX_ISSUE_BYTES, parseIssue } from "./manifest/issue.js";
 export {
   FORMAT_VERSION,

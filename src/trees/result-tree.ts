@@ -169,18 +169,23 @@ export function rebuildTree(base: string, delivery: string, delivered: Delivered
   const root = artifactsRoot(base, delivered);
   const place = (path: string) => `${root}${bare(path)}`;
   copyTree(base, target);
+  const artifacts = new Map(ARTIFACT_FOLDERS.flatMap((folder) => listArtifacts(join(delivery, folder))));
   const changes = [
     ...delivered.deleted.map((path) => change(place(path), "deleted")),
-    ...[...listArtifacts(delivery)].map((path) => change(place(path), "modified")),
+    ...[...artifacts.keys()].map((path) => change(place(path), "modified")),
   ];
-  applyChanges(target, changes, (path) => join(delivery, ARTIFACTS, path.slice(root.length)));
+  applyChanges(target, changes, (path) => artifacts.get(path.slice(root.length)) ?? path);
 }
+
+/** Unpacking sets aside what programs obey; in the result it is a file like any other. */
+const ARTIFACT_FOLDERS = [`quarantine/${ARTIFACTS}`, ARTIFACTS] as const;
 
 const change = (path: string, kind: ResultChange["kind"]): ResultChange => ({ path, kind, lines: 0, diffLines: 0 });
 
-function listArtifacts(delivery: string): Iterable<string> {
-  const folder = join(delivery, ARTIFACTS);
-  return lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() ? listTree(folder).keys() : [];
+/** Path in the result, and the file that holds it. */
+function listArtifacts(folder: string): [string, string][] {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  return [...listTree(folder).keys()].map((path) => [path, join(folder, path)]);
 }
 
 const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.slice(ARTIFACTS.length + 1) : path);

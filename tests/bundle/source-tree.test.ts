@@ -328,14 +328,16 @@ describe("unpack", () => {
     ".codex/config.toml",
     ".nexus/config.yml",
     "claude.MD",
+    "docs/CLAUDE.md",
+    "sub/.mcp.json",
   ];
 
   it("sets aside what programs obey, unless it is trusted by name", async () => {
-    const path = folder(Object.fromEntries([...obeyed, "docs/CLAUDE.md", "sub/.mcp.json"].map((name) => [name, "x"])));
+    const path = folder(Object.fromEntries([...obeyed, "docs/a.md"].map((name) => [name, "x"])));
     const { path: bundle } = await packFolder(path, { output: output(path) });
     const aside = await unpackBundle(bundle, join(dirname(path), "one"));
     expect([...aside.quarantined].sort()).toEqual([...obeyed].sort());
-    expect(readdirSync(join(dirname(path), "one")).sort()).toEqual(["docs", "nutshell.json", "quarantine", "sub"]);
+    expect(readdirSync(join(dirname(path), "one")).sort()).toEqual(["docs", "nutshell.json", "quarantine"]);
     expect(existsSync(join(dirname(path), "one/quarantine/.claude/settings.json"))).toBe(true);
     const trusted = await unpackBundle(bundle, join(dirname(path), "two"), { trust: ["CLAUDE.md", "./.claude/"] });
     expect(trusted.quarantined).not.toContain("CLAUDE.md");

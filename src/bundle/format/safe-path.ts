@@ -84,39 +84,6 @@ function repositoryProblem(components: readonly string[]): Problem | null {
 // Only names that could fold to one of ours are folded: this runs for every entry.
 const SUSPECT = /^[._gG]|[^\u0000-\u007f]/;
 
-/** Root entries that agents, editors and shells obey without asking. They are set aside unless trusted by name. */
-const OBEYED: ReadonlySet<string> = new Set([
-  ".aider.conf.yml",
-  ".claude",
-  ".clinerules",
-  ".codex",
-  ".cursor",
-  ".cursorrules",
-  ".devcontainer",
-  ".envrc",
-  ".gemini",
-  ".mcp.json",
-  ".nexus",
-  ".opencode",
-  ".vscode",
-  ".windsurfrules",
-  "agents.md",
-  "agents.override.md",
-  "claude.local.md",
-  "claude.md",
-  "gemini.md",
-  "opencode.json",
-  "opencode.jsonc",
-]);
-
-export const QUARANTINE = "quarantine";
-
-/** Whether a program would act on this entry merely because it lies at the root of a folder it is started in. */
-export function isObeyed(path: string): boolean {
-  const slash = path.indexOf("/");
-  return OBEYED.has(folded(slash < 0 ? path : path.slice(0, slash)));
-}
-
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
 

@@ -22,7 +22,8 @@ import type { ArchiveEntry, EntrySink } from "../archive/tar-reader.js";
 import { fileInput, streamInput } from "../compression/byte-input.js";
 import type { Compression } from "../compression/decompress.js";
 import { type Limits, withLimits } from "../format/limits.js";
-import { isObeyed, MANIFEST_NAME, portabilityProblem, QUARANTINE, quoted } from "../format/safe-path.js";
+import { asidePath } from "../format/obeyed.js";
+import { MANIFEST_NAME, portabilityProblem, quoted } from "../format/safe-path.js";
 import { digestOf } from "../write/content-digest.js";
 
 export interface UnpackProgress {
@@ -34,7 +35,7 @@ export interface UnpackProgress {
 
 export interface UnpackOptions {
   readonly limits?: Partial<Limits>;
-  /** Root entries (or paths under them) that may keep their place although programs obey them. */
+  /** Entries (or folders) that may keep their place although programs obey them. */
   readonly trust?: readonly string[];
   /** Keeps everything in its place: for a folder no program is started in. */
   readonly trustAll?: boolean;
@@ -193,14 +194,10 @@ class Stage {
 
   /** Where an entry goes: in its place, or aside if a program would act on it. */
   private place(path: string): string {
-    if (
-      this.options.trustAll === true ||
-      !isObeyed(path) ||
-      this.trust.some((named) => path === named || path.startsWith(`${named}/`))
-    )
-      return path;
+    const aside = this.options.trustAll === true ? null : asidePath(path);
+    if (aside === null || this.trust.some((named) => path === named || path.startsWith(`${named}/`))) return path;
     this.quarantined.push(path);
-    return `${QUARANTINE}/${path}`;
+    return aside;
   }
 
   /** Makes a folder and those above it, each once; one that is already there goes by another name in this bundle. */

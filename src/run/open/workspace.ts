@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
-import { contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
+import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { runChild } from "../../process/index.js";
@@ -27,13 +27,11 @@ export async function openRequest(source: string, target: string, signal: AbortS
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) {
       throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
     }
-    if (lstatSync(source).isDirectory()) copyRequest(source, target, signal);
-    else {
-      const unpacked = await unpackBundle(source, target, { signal });
-      if (unpacked.quarantined.length > 0) {
-        warnings.push(`set aside, because programs would obey them: ${unpacked.quarantined.join(", ")}`);
-      }
-    }
+    const isFolder = lstatSync(source).isDirectory();
+    const aside = isFolder
+      ? copyRequest(source, target, signal)
+      : (await unpackBundle(source, target, { signal })).quarantined;
+    if (aside.length > 0) warnings.push(`set aside, because programs would obey them: ${aside.join(", ")}`);
   }
   const manifest = readManifest(target);
   if (manifest.bundle_type !== "request") {
@@ -44,8 +42,9 @@ export async function openRequest(source: string, target: string, signal: AbortS
   return { manifest, digest: contentDigest(target), warnings };
 }
 
-/** What packing would take, without packing: a folder runs as the bundle made from it would. */
-function copyRequest(source: string, target: string, signal: AbortSignal): void {
+/** What packing and unpacking would leave, without either: a folder runs as the bundle made from it would. */
+function copyRequest(source: string, target: string, signal: AbortSignal): string[] {
+  const aside: string[] = [];
   const staging = `${target}.part`;
   rmSync(staging, { recursive: true, force: true });
   mkdirSync(staging, { recursive: true });
@@ -53,10 +52,13 @@ function copyRequest(source: string, target: string, signal: AbortSignal): void 
     ...listFolder(source, { signal }).entries,
     { path: MANIFEST_NAME, kind: "file" as const },
   ]) {
-    if (kind === "folder") mkdirSync(join(staging, path), { recursive: true });
-    else copyFolder(join(source, path), join(staging, path));
+    const place = join(staging, asidePath(path) ?? path);
+    if (asidePath(path) !== null) aside.push(path);
+    if (kind === "folder") mkdirSync(place, { recursive: true });
+    else copyFolder(join(source, path), place);
   }
   renameSync(staging, target);
+  return aside;
 }
 
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */

@@ -3,6 +3,7 @@ import {
   type Bundle,
   estimateTokens,
   isNewer,
+  isObeyed,
   MANIFEST_NAME,
   type Manifest,
   openBundle,
@@ -64,9 +65,12 @@ export default command({
       const { manifest, compression } = bundle;
       const common = { manifest: manifest as Record<string, unknown>, compression };
       const findings = versionFindings(manifest);
-      if (input.manifestOnly) return { ...common, entries: claimedEntries(manifest), complete: false, findings };
+      if (input.manifestOnly) {
+        const entries = claimedEntries(manifest);
+        return { ...common, entries, complete: false, findings: [...findings, ...obeyedFindings(entries)] };
+      }
       const entries = await realEntries(bundle, context);
-      findings.push(...(await bundle.verify()));
+      findings.push(...(await bundle.verify()), ...obeyedFindings(entries));
       return { ...common, entries, complete: true, content_digest: await bundle.contentDigest(), findings };
     } finally {
       await bundle.close();
@@ -91,6 +95,17 @@ function versionFindings(manifest: Manifest): Finding[] {
   if (!isNewer(manifest)) return [];
   const message = `format ${manifest.nutshell_version} is newer than this tool: look, but do not work on it`;
   return [{ code: "MANIFEST_NEWER", severity: "warning", path: "nutshell_version", message }];
+}
+
+function obeyedFindings(entries: readonly Entry[]): Finding[] {
+  return entries
+    .filter(({ path, kind }) => kind === "file" && isObeyed(path))
+    .map(({ path }) => ({
+      code: "PROGRAMS_OBEY",
+      severity: "warning",
+      path,
+      message: `${path} is something programs obey; unpack sets it aside`,
+    }));
 }
 
 function claimedEntries(manifest: Manifest): Entry[] {

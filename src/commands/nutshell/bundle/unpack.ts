@@ -27,7 +27,7 @@ export default command({
     }),
     trust: flag(z.array(z.string()).default([]), {
       value: "<path>",
-      about: "leave this root entry in its place although programs obey it (CLAUDE.md, .mcp.json…)",
+      about: "leave this entry in its place although programs obey it (CLAUDE.md, .mcp.json…)",
     }),
     ...LIMIT_FLAGS,
   }),
