@@ -48,7 +48,10 @@ function isDelivery(path) {
 function judge(path) {
   const answers = [ask("validate", path), ask("check", path)];
   if (isDelivery(path)) {
-    const flags = [...(request === null ? [] : ["--request", request]), ...(rerun ? ["--rerun"] : ["--allow", "recorded"])];
+    const flags = [
+      ...(request === null ? [] : ["--request", request]),
+      ...(rerun ? ["--rerun", "--yes"] : ["--allow", "recorded"]),
+    ];
     answers.push(ask("verify", path, flags));
   }
   return { path, answers, ok: answers.every(({ status }) => status === 0) };
@@ -70,7 +73,9 @@ const verdictOf = ({ command, status, result }) => {
   if (command === "check") return result.status;
   if (command === "validate") return result.valid ? "valid" : "invalid";
   if (!result.verified) return "not verified";
-  return result.allowed.length === 0 ? `verified: ${result.status}` : `${result.status}, ${result.allowed.join(" and ")}`;
+  return result.allowed.length === 0
+    ? `verified: ${result.status}`
+    : `${result.status}, ${result.allowed.join(" and ")}`;
 };
 
 function summary(judged) {

@@ -57,6 +57,7 @@ export type ErrorCode =
   | "VAULT_NO_MATCHING_KEY"
   | "VAULT_UNREACHABLE"
   // acceptance
+  | "CONSENT_NEEDED"
   | "CRITERIA_INVALID"
   // state
   | "ARTIFACT_UNSAFE"

@@ -23,7 +23,7 @@ export function homeOf(env: Context["env"]): string {
   });
 }
 
-function configFolder(env: Context["env"]): string {
+export function configFolder(env: Context["env"]): string {
   const config = env.XDG_CONFIG_HOME ?? "";
   return join(isAbsolute(config) ? config : join(homeOf(env), ".config"), "nutshell");
 }

@@ -18,6 +18,7 @@ import {
 import { NutError, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
 import { parsePeer } from "../vault/index.js";
+import { recordPacked } from "./consent-record.js";
 import { defaultName } from "./default-name.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
 import { sealPacked } from "./sealed.js";
@@ -71,7 +72,9 @@ export async function packBundle(request: PackRequest, context: Context): Promis
       observe: guard.observe,
       approve: guard.approve,
     });
-  return peer === null ? write(prepared.output) : sealPacked(prepared.output, peer, write);
+  const packed = await (peer === null ? write(prepared.output) : sealPacked(prepared.output, peer, write));
+  recordPacked(prepared.folder, packed.contentDigest, context);
+  return packed;
 }
 
 function judge(

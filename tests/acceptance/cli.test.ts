@@ -29,7 +29,7 @@ async function nutshell(...argv: string[]) {
     });
   const code = await main(program, argv, {
     cwd: folder,
-    env: { PATH: process.env.PATH, HOME: join(folder, "home"), TMPDIR: join(folder, "tmp") },
+    env: { PATH: process.env.PATH, HOME: join(folder, "home"), TMPDIR: join(folder, "tmp"), NUTCRACKER_CONSENT: "all" },
     now: () => new Date("2026-01-01T00:00:00Z"),
     signal: new AbortController().signal,
     stdin: () => Readable.from([]) as PassThrough,

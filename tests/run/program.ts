@@ -11,7 +11,7 @@ const bin = (program: string) => join(root, "bin", `${program}.js`);
 
 /** Nothing of the person who runs the tests gets in, a home of its own included. */
 export function environment(home: string, extra: Record<string, string> = {}): Record<string, string> {
-  return { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", ...extra };
+  return { PATH: process.env.PATH ?? "", HOME: home, LANG: "C.UTF-8", NUTCRACKER_CONSENT: "all", ...extra };
 }
 
 export interface Ran {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { writeArtifacts } from "../../acceptance/index.js";
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
+import { recordPacked } from "../../request/consent-record.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
@@ -45,6 +46,7 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<void>
     signal: run.halt.signal,
   });
   await assertSound(packed.path);
+  recordPacked(folder.delivery, packed.contentDigest, run.context);
   const ms = run.context.now().getTime() - run.since;
   record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
 }

@@ -6,6 +6,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
+import { askConsent } from "../../../request/consent.js";
 import {
   carriesDemoScript,
   createRun,
@@ -59,7 +60,7 @@ export default command({
     }),
     yes: flag(z.boolean().default(false), {
       short: "y",
-      about: "do not ask: deliver what is there when a task fails for good",
+      about: "do not ask: run what was not made here, and deliver what is there when a task fails for good",
     }),
     force: flag(z.boolean().default(false), { about: "work on a request that nutshell check does not call ready" }),
     dryRun: flag(z.boolean().default(false), { about: "show plan, roles, limits and commands; start nothing" }),
@@ -105,6 +106,7 @@ export default command({
       identity: input.identity.map((file) => resolve(context.cwd, file)),
     };
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
+    await askConsent({ sources: [request], yes: input.yes }, context);
     const folder = createRun(runsFolder(outer.root), options);
     context.progress({
       type: "run_started",

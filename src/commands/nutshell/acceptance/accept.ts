@@ -7,6 +7,7 @@ import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
+import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
@@ -47,6 +48,7 @@ export default command({
         input.request === undefined
           ? ownRequest(target)
           : await openFolder(input.request, context, join(work, "request"));
+      await askConsent({ sources: [input.request ?? input.target, input.target], yes: input.yes }, context);
       const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
       const result = resultFolder(target, base, join(work, "rebuilt"));
       const credentials = acceptanceCredentials(

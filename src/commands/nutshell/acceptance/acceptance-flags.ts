@@ -17,5 +17,9 @@ export const ACCEPTANCE_FLAGS = {
     about: "how often each check runs on the result and on the untouched request (default: 3)",
   }),
   quick: flag(z.boolean().default(false), { about: "one run each, no controls: recorded, not proven" }),
+  yes: flag(z.boolean().default(false), {
+    short: "y",
+    about: "do not ask before running what was not made here",
+  }),
   noSandbox: flag(z.boolean().default(false), { about: "run without bubblewrap" }),
 };

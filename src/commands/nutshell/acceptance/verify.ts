@@ -24,6 +24,7 @@ import { bold, dim, green, red, yellow } from "../../../cli/text.js";
 import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
+import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
@@ -262,7 +263,8 @@ function linkFindings(target: OpenedFolder, delivery: Delivery, request: OpenedF
   }
   const { created, modified } = deliveredPaths(delivery);
   for (const path of [...created, ...modified]) {
-    if (!isFile(target.dir, path) && !isFile(target.dir, `delivery/artifacts/${path}`))
+    const places = [path, `delivery/artifacts/${path}`, `quarantine/delivery/artifacts/${path}`];
+    if (!places.some((place) => isFile(target.dir, place)))
       error("ARTIFACT_MISSING", path, `${path} is listed, but not delivered`);
   }
   findings.push(...artifactFindings(target.dir, [...created, ...modified]));
@@ -311,6 +313,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   let report: AcceptanceReport | null = null;
   const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
+    await askConsent({ sources: [input.request!, input.delivery], yes: input.yes }, context);
     report = await runAcceptance({
       request: request.dir,
       manifest: request.manifest,

@@ -33,6 +33,7 @@ import { flag, positional } from "../../../cli/fields.js";
 import { cyan } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
 import type { Context, Prompter } from "../../../operation.js";
+import { recordUnpacked } from "../../../request/consent-record.js";
 import { folderTarget } from "../../../request/target.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { VERSION } from "../../../version.js";
@@ -212,10 +213,13 @@ async function startFrom(template: string, path: string, facts: Facts, context: 
   const work = mkdtempSync(join(parent, ".nut-init-"));
   try {
     const copy = join(work, "content");
+    const unpacked = isFolder ? null : await unpackBundle(template, copy, { signal: context.signal });
     if (isFolder) copyFolder(template, copy);
-    else await unpackBundle(template, copy, { signal: context.signal });
     writeManifest(copy, begun(readManifest(copy), facts));
-    return moveInto(copy, path);
+    const made = moveInto(copy, path);
+    // Its checks are still the words of whoever packed the template.
+    if (unpacked !== null) recordUnpacked(path, unpacked.contentDigest, context);
+    return made;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -5,6 +5,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
+import { recordUnpacked } from "../../../request/consent-record.js";
 import { unsealed } from "../../../request/sealed.js";
 import { bundleSource } from "../../../request/target.js";
 import { FindingShape } from "../../../schema/finding.js";
@@ -57,6 +58,7 @@ export default command({
       signal: context.signal,
       onProgress: ({ done }) => context.progress({ type: "entry_unpacked", done }),
     });
+    recordUnpacked(dir, contentDigest, context);
     return { dir, files, bytes, content_digest: contentDigest, quarantined: [...quarantined], findings: [...findings] };
   },
   text: (result) => [

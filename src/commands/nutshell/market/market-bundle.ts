@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type Packed, unpackBundle } from "../../../bundle/index.js";
 import type { Context } from "../../../operation.js";
+import { recordUnpacked } from "../../../request/consent-record.js";
 import { packBundle } from "../../../request/pack-bundle.js";
 import { unsealed } from "../../../request/sealed.js";
 import type { Manifest } from "../../../schema/manifest.js";
@@ -49,13 +50,15 @@ export async function unpackForMarket(
   context: Context,
 ): Promise<void> {
   const source = await unsealed(Readable.from([bytes], { objectMode: false }), identity, context);
-  await unpackBundle(source, dir, { signal: context.signal });
+  const { contentDigest } = await unpackBundle(source, dir, { signal: context.signal });
+  recordUnpacked(dir, contentDigest, context);
 }
 
 interface VerifyRequest extends Received {
   readonly file: string;
   readonly request?: string | undefined;
   readonly rerun: boolean;
+  readonly yes: boolean;
 }
 
 /** Nothing is believed on somebody's word where money is paid for it. */
@@ -63,13 +66,13 @@ const PLAIN = { identity: [], allow: [], quick: false, noSandbox: false };
 
 /** Verifies a delivery; a sealed one is opened into a folder that is gone afterwards. */
 export async function verifyForMarket(input: VerifyRequest, context: Context) {
-  const { bytes, identity, file, request, rerun } = input;
+  const { bytes, identity, file, request, rerun, yes } = input;
   const scratch = mkdtempSync(join(tmpdir(), "nutshell-receive-"));
   try {
     const opened = join(scratch, "delivery");
     if (isSealed(bytes)) await unpackForMarket({ bytes, identity, dir: opened }, context);
     const delivery = isSealed(bytes) ? opened : file;
-    return await verifyDelivery({ delivery, request, rerun, ...PLAIN }, context);
+    return await verifyDelivery({ delivery, request, rerun, yes, ...PLAIN }, context);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

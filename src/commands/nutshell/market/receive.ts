@@ -64,7 +64,10 @@ export default command({
     const task = await resolveTask(market, id);
     const bytes = readFileSync(resolve(context.cwd, file));
     await expectSubmitted(market, task, bytes);
-    const verification = await verifyForMarket({ bytes, file, identity, request, rerun: rerun || approve }, context);
+    const verification = await verifyForMarket(
+      { bytes, file, identity, request, rerun: rerun || approve, yes },
+      context,
+    );
     const { verified } = verification;
 
     if (approve && !verified) {

@@ -1,0 +1,158 @@
+// A stranger's request and a stranger's delivery want their commands run.
+import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { packFolder } from "../../src/bundle/index.js";
+import type { Prompter } from "../../src/operation.js";
+import { Desk } from "../vault/run.js";
+
+let desk: Desk;
+beforeEach(() => {
+  desk = new Desk();
+});
+afterEach(() => desk.remove());
+
+const CRITERIA = {
+  criteria: [
+    { id: "AC-1", type: "shell", command: `touch "$PWD/ran"` },
+    {
+      id: "AC-2",
+      type: "api_test",
+      endpoint: "GET /x",
+      base_url: "https://api.example.com/v1",
+      auto_verifiable: false,
+    },
+  ],
+};
+
+/** A request as somebody else made it: packed by another account, so nothing here knows of it. */
+async function stranger(name = "stranger"): Promise<{ bundle: string; digest: string; folder: string }> {
+  const folder = desk.folder(desk.path(name), {
+    publisher: { name: "Mallory" },
+    acceptance: { criteria_file: "tests/criteria.json" },
+    credentials: { scopes: [{ name: "db", type: "postgres", access_level: "read" }] },
+  });
+  put(folder, "tests/criteria.json", JSON.stringify(CRITERIA));
+  const { path, contentDigest } = await packFolder(folder, { output: desk.path(`${name}.nut`) });
+  return { bundle: path, digest: contentDigest, folder };
+}
+
+function put(folder: string, path: string, text: string): void {
+  mkdirSync(dirname(join(folder, path)), { recursive: true });
+  writeFileSync(join(folder, path), text);
+}
+
+/** Answers every question alike and keeps them. */
+function person(answer: boolean): { ask: Prompter; questions: string[] } {
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return answer;
+  };
+  return { questions, ask: { confirm, text: async () => "", secret: async () => "" } };
+}
+
+const codeOf = (err: string) => JSON.parse(err.slice(err.indexOf('{"error"'))).error;
+
+describe("a stranger's request", () => {
+  it("is not run when nobody can be asked, and the refusal says what would let it", async () => {
+    const { bundle, digest } = await stranger();
+    const { code, err } = await desk.run(["accept", bundle, "--json"]);
+    expect(code).toBe(2);
+    expect(codeOf(err)).toMatchObject({
+      code: "CONSENT_NEEDED",
+      hint: expect.stringContaining(`NUTCRACKER_CONSENT=${digest}`),
+      data: { strangers: [{ digest, network: ["https://api.example.com"], credentials: ["db (read)"] }] },
+    });
+  });
+
+  it("is shown before the question: who, what it runs, network, credentials", async () => {
+    const { bundle, digest } = await stranger();
+    const { ask, questions } = person(false);
+    expect((await desk.run(["accept", bundle], { ask })).code).toBe(2);
+    expect(questions).toHaveLength(1);
+    for (const part of ["Mallory", `touch "$PWD/ran"`, "https://api.example.com", "db (read)", digest]) {
+      expect(questions[0]).toContain(part);
+    }
+  });
+
+  it("is asked about once per digest", async () => {
+    const { bundle, folder } = await stranger();
+    const { ask, questions } = person(true);
+    for (const _ of [1, 2]) expect((await desk.run(["accept", bundle], { ask })).code).not.toBe(2);
+    expect(questions).toHaveLength(1);
+    put(folder, "tests/more.sh", "echo more\n");
+    const { path } = await packFolder(folder, { output: desk.path("changed.nut") });
+    await desk.run(["accept", path], { ask });
+    expect(questions).toHaveLength(2);
+  });
+
+  it.each([
+    ["--yes", ["--yes"], () => ({})],
+    ["its digest in NUTCRACKER_CONSENT", [], (digest: string) => ({ NUTCRACKER_CONSENT: `sha256:0,${digest}` })],
+  ])("runs with %s", async (_how, flags, env) => {
+    const { bundle, digest } = await stranger();
+    expect((await desk.run(["accept", bundle, ...flags], { env: env(digest) })).code).not.toBe(2);
+  });
+
+  it("runs when the person's own settings allow its digest, and not for another's", async () => {
+    const { bundle, digest } = await stranger();
+    const allow = (value: string) =>
+      put(desk.home, ".config/nutshell/config.json", JSON.stringify({ consent: { allow: [value] } }));
+    allow("sha256:0");
+    expect((await desk.run(["accept", bundle])).code).toBe(2);
+    allow(digest);
+    expect((await desk.run(["accept", bundle])).code).not.toBe(2);
+  });
+
+  it("stays a stranger's after it was unpacked, and packing it again does not make it one's own", async () => {
+    const { bundle } = await stranger();
+    expect((await desk.run(["unpack", bundle, "-o", "work"])).code).toBe(0);
+    expect((await desk.run(["accept", "work"])).err).toContain("was not made here");
+    expect((await desk.run(["pack", "--dir", "work", "-o", "mine.nut", "--force"])).code).toBe(0);
+    expect((await desk.run(["accept", "mine.nut"])).err).toContain("was not made here");
+  });
+
+  it("is not let through by a record that others may write", async () => {
+    const { bundle, digest } = await stranger();
+    const file = join(desk.home, ".local/state/nutshell/consent.jsonl");
+    put(desk.home, ".local/state/nutshell/consent.jsonl", `${JSON.stringify({ allowed: digest })}\n`);
+    chmodSync(file, 0o666);
+    expect((await desk.run(["accept", bundle])).code).toBe(2);
+    chmodSync(file, 0o600);
+    expect((await desk.run(["accept", bundle])).code).not.toBe(2);
+  });
+});
+
+describe("one's own request", () => {
+  it("is not asked about, as a folder or packed here", async () => {
+    put(desk.dir, "tests/criteria.json", JSON.stringify(CRITERIA));
+    expect((await desk.run(["accept", "."])).code).not.toBe(2);
+    expect((await desk.run(["pack", "-o", desk.path("own.nut"), "--force"])).code).toBe(0);
+    expect((await desk.run(["accept", desk.path("own.nut")])).code).not.toBe(2);
+    const record = readFileSync(join(desk.home, ".local/state/nutshell/consent.jsonl"), "utf8");
+    expect(record).toMatch(/^\{"packed":"sha256:[0-9a-f]{64}","at":"[^"]+"\}\n$/);
+  });
+});
+
+describe("a stranger's delivery", () => {
+  it("is not run again for one's own request without a yes of its own", async () => {
+    put(desk.dir, "tests/criteria.json", JSON.stringify(CRITERIA));
+    await desk.run(["pack", "-o", desk.path("own.nut"), "--force"]);
+    const delivery = desk.folder(desk.path("delivery"), {
+      bundle_type: "delivery",
+      request_id: "nut-00000000-0000-4000-8000-000000000001",
+      status: "partial",
+    });
+    put(delivery, "delivery/result.json", JSON.stringify({ status: "partial", request_id: REQUEST_ID }));
+    const { path } = await packFolder(delivery, { output: desk.path("delivery.nut") });
+    const again = ["verify", path, "--request", desk.path("own.nut"), "--rerun"];
+    expect((await desk.run(again)).err).toContain("this delivery was not made here");
+    const { ask, questions } = person(true);
+    expect((await desk.run(again, { ask })).code).not.toBe(2);
+    expect(questions[0]).toContain("runs: the code it delivers");
+    expect(existsSync(desk.path("ran"))).toBe(false);
+  });
+});
+
+const REQUEST_ID = "nut-00000000-0000-4000-8000-000000000001";
