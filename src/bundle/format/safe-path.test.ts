@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { assertSafePath, collisions, isObeyed, pathProblem, portabilityProblem } from "./safe-path.js";
+import { isObeyed } from "./obeyed.js";
+import { assertSafePath, collisions, pathProblem, portabilityProblem } from "./safe-path.js";
 
 describe("pathProblem", () => {
   it.each([
