@@ -55,14 +55,25 @@ trap 'rm -rf "$work"; rm -f "$bin/.nutshell.$$" "$bin/.nexus.$$"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
+# wget cannot be told where a redirect may lead: each one is looked at here.
+follow() {
+  url=${from%/}/$1
+  for _ in 1 2 3 4 5; do
+    said=$(LC_ALL=C wget -S --max-redirect=0 -O "$work/$1" "$url" 2>&1) && return
+    url=$(printf '%s\n' "$said" | sed -n 's/^ *[Ll]ocation: *\(https:[^[:space:]]*\).*/\1/p' | head -n 1)
+    [ -n "$url" ] || break
+  done
+  fail "could not fetch $1 from $from"
+}
+
 fetch() {
   case $from in
     http://*@*) fail "$from names somebody: only https may" ;;
     https://* | http://127.0.0.1[:/]* | http://localhost[:/]*)
       if command -v curl >/dev/null 2>&1; then
-        curl -fsSL --retry 2 -o "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
+        curl -fsSL --proto-redir =https --retry 2 -o "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
       elif command -v wget >/dev/null 2>&1; then
-        wget -q -O "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
+        follow "$1"
       else
         fail "neither curl nor wget is there to fetch with" "apt-get install curl"
       fi

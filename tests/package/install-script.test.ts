@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer } from "node:http";
@@ -120,6 +121,39 @@ describe("install.sh", () => {
       expect(install(LINUX, elsewhere).stderr).toContain("neither https nor this machine");
     expect(install(LINUX, "http://127.0.0.1:80@example.org/v1").stderr).toContain("only https may");
     expect(install(LINUX, "ftp://example.org/v1").status).toBe(2);
+  });
+
+  it.each(["curl", "wget"])("follows no redirect that is not https, with %s", async (program) => {
+    const tools = join(work, `only-${program}`);
+    mkdirSync(tools);
+    for (const name of readdirSync("/usr/bin")) {
+      if (name === program || (name !== "curl" && name !== "wget"))
+        symlinkSync(join("/usr/bin", name), join(tools, name));
+    }
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(request.url ?? "");
+      const path = join(release, (request.url ?? "").replace("/v1/", ""));
+      if (request.url?.startsWith("/away/")) {
+        response.writeHead(302, { location: request.url.replace("/away/", `http://localhost:${port}/v1/`) }).end();
+      } else if (existsSync(path)) response.end(readFileSync(path));
+      else response.writeHead(404).end();
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const { spawn } = await import("node:child_process");
+    const run = (from: string) =>
+      new Promise<number | null>((resolve) => {
+        const args = [join(root, "install.sh"), "--from", from, "--prefix", join(work, `by-${program}`)];
+        spawn("/bin/sh", args, { stdio: "ignore", env: { PATH: tools, HOME: work } }).once("close", resolve);
+      });
+    try {
+      expect(await run(`http://127.0.0.1:${port}/away/`)).toBe(2);
+      expect(asked.every((url) => url.startsWith("/away/"))).toBe(true);
+      expect(await run(`http://127.0.0.1:${port}/v1/`)).toBe(0);
+    } finally {
+      server.close();
+    }
   });
 
   it("is clean for every POSIX shell", (context) => {
