@@ -42,6 +42,64 @@ describe("scrubber", () => {
     expect(clean.text("hunter22")).toBe("[redacted:??2Jdb?]");
   });
 
+  const nested = { name: "db", value: `pä'ss "w"+/<&>\\ rd$!` };
+  const bytes = Buffer.from(nested.value);
+  const hex = bytes.toString("hex").match(/../g)!;
+  const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  const wrap = (text: string, width: number, end: string) => text.replace(new RegExp(`.{${width}}`, "g"), `$&${end}`);
+  const ENCODINGS: [string, string][] = [
+    ["wrapped base64", wrap(bytes.toString("base64"), 8, "\n")],
+    [
+      "wrapped base64 with CRLF, inside more",
+      wrap(Buffer.from(`user:${nested.value}:x`).toString("base64"), 11, "\r\n"),
+    ],
+    ["wrapped base64url", wrap(bytes.toString("base64url"), 9, "\n")],
+    ["wrapped base64 in JSON", JSON.stringify(wrap(bytes.toString("base64"), 10, "\n")).slice(1, -1)],
+    ["\\u escapes", [...nested.value].map((c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`).join("")],
+    ["\\x escapes", hex.map((pair) => `\\x${pair}`).join("")],
+    ["JSON", JSON.stringify(nested.value).slice(1, -1)],
+    ["JSON with escaped slashes", JSON.stringify(nested.value).slice(1, -1).replaceAll("/", "\\/")],
+    ["ASCII JSON", JSON.stringify(nested.value).slice(1, -1).replaceAll("ä", "\\u00e4")],
+    ["spaced hex", hex.join(" ")],
+    ["colon hex in capitals", hex.join(":").toUpperCase()],
+    ["0x hex", hex.map((pair) => `0x${pair}`).join(", ")],
+    ["percent, lower case", percent],
+    ["percent, upper case", percent.toUpperCase()],
+    ["percent, where needed", encodeURIComponent(nested.value).toLowerCase()],
+    ["quote_plus", encodeURIComponent(nested.value).replaceAll("%20", "+").replaceAll("'", "%27")],
+    [
+      "HTML",
+      nested.value
+        .replaceAll("&", "&amp;")
+        .replaceAll("<", "&lt;")
+        .replaceAll(">", "&gt;")
+        .replaceAll('"', "&quot;")
+        .replaceAll("'", "&#39;"),
+    ],
+    ["HTML in numbers", [...nested.value].map((c) => `&#x${c.codePointAt(0)!.toString(16)};`).join("")],
+    ["a shell's quotes", `${nested.value.replaceAll("'", "'\\''")}`],
+    ["Python's shell quotes", `${nested.value.replaceAll("'", `'"'"'`)}`],
+    ["a shell's backslashes", nested.value.replace(/[^A-Za-z0-9ä]/g, "\\$&")],
+  ];
+
+  it.each(ENCODINGS)("removes a secret written as %s, wherever the stream is cut", async (_name, shape) => {
+    const clean = scrubber([nested]);
+    const text_ = `before ${shape} after`;
+    expect(clean.text(text_)).toMatch(/^before .{0,8}\[redacted:db\].{0,10} after$/s);
+    const raw = Buffer.from(text_);
+    for (let cut = 1; cut < raw.length; cut += 1) {
+      const parts = [raw.subarray(0, cut), raw.subarray(cut)];
+      expect(await text(Readable.from(parts).pipe(clean.stream())), `cut at ${cut}`).toBe(clean.text(text_));
+    }
+    const single = Array.from(raw, (byte) => Buffer.of(byte));
+    expect(await text(Readable.from(single).pipe(clean.stream()))).toBe(clean.text(text_));
+  });
+
+  it("leaves text alone that only looks escaped", () => {
+    const plain = "100% of \\d+ & 'x' \\u12 &amp 0x 68:65 + %zz &#99999999; \\";
+    expect(scrubber([nested]).text(plain)).toBe(plain);
+  });
+
   it("takes the first secret, and of two that begin together the longer", () => {
     const clean = scrubber([
       { name: "short", value: "abcd" },
@@ -90,5 +148,20 @@ describe("secretsOf", () => {
     };
     expect(secretsOf({ name: "db", value }).map((one) => one.value)).toEqual(["hunter22", "deep-key", "12345678"]);
     expect(secretsOf({ name: "t", value: "token" })).toEqual([{ name: "t", value: "token" }]);
+  });
+
+  it("takes what lies below a public name, at any depth, and URLs that hold a password", () => {
+    const deep = Array.from({ length: 40 }).reduce<unknown>((inner) => [{ more: inner }], "bottom-secret");
+    const value = {
+      user: { name: "agent", token: "below-user" },
+      account: [{ password: "below-account" }],
+      endpoint: "https://me:s%40cret-pw@api.internal/v1",
+      base_url: "https://api.internal/v1",
+      deep,
+    };
+    expect(secretsOf({ name: "db", value }).map((one) => one.value)).toEqual([
+      ...["agent", "below-user", "below-account"],
+      ...["https://me:s%40cret-pw@api.internal/v1", "s%40cret-pw", "s@cret-pw", "bottom-secret"],
+    ]);
   });
 });

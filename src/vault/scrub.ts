@@ -1,7 +1,8 @@
 // Removing secrets from what a program prints, before anybody or anything stores it.
 import { Transform } from "node:stream";
 import { PatternScan } from "./pattern-scan.js";
-import { type Secret, shapesOf } from "./secrets.js";
+import { base64Shapes, decodedShapes, hexShapes, type Secret, shapesOf } from "./secrets.js";
+import { backslashView, compactView, hexView, htmlView, percentView, shellView, type View } from "./views.js";
 
 export interface Scrubber {
   text(text: string): string;
@@ -10,29 +11,53 @@ export interface Scrubber {
   stream(): Transform;
 }
 
+/** However long the text, only a slice of it is looked at at a time: its views take several times its size. */
+const SLICE_BYTES = 1 << 17;
+
 /** Replaces every shape of every secret by `[redacted:<name>]`. */
 export function scrubber(secrets: readonly Secret[]): Scrubber {
   const shapes = new Shapes(secrets);
-  const whole = (bytes: Uint8Array): Buffer => shapes.scrub(bytes, { isLast: true }).clean;
+  const whole = (bytes: Uint8Array): Buffer => {
+    const pass = new Pass(shapes);
+    return Buffer.concat([pass.take(bytes), pass.end()]);
+  };
   return {
     text: (text) => whole(Buffer.from(text, "utf8")).toString("utf8"),
     bytes: whole,
     stream() {
-      let held: Uint8Array = Buffer.alloc(0);
+      const pass = new Pass(shapes);
       return new Transform({
-        transform(chunk: Buffer, _encoding, done) {
-          const { clean, rest } = shapes.scrub(held.length === 0 ? chunk : Buffer.concat([held, chunk]), {
-            isLast: false,
-          });
-          held = Buffer.from(rest);
-          done(null, clean);
-        },
-        flush(done) {
-          done(null, whole(held));
-        },
+        transform: (chunk: Buffer, _encoding, done) => done(null, pass.take(chunk)),
+        flush: (done) => done(null, pass.end()),
       });
     },
   };
+}
+
+/** One text on its way: what may be the start of a secret waits for what follows it. */
+class Pass {
+  readonly #shapes: Shapes;
+  #held: Uint8Array = Buffer.alloc(0);
+
+  constructor(shapes: Shapes) {
+    this.#shapes = shapes;
+  }
+
+  take(bytes: Uint8Array): Buffer {
+    const parts: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+      const slice = bytes.subarray(at, at + SLICE_BYTES);
+      const text = this.#held.length === 0 ? slice : Buffer.concat([this.#held, slice]);
+      const { clean, rest } = this.#shapes.scrub(text, { isLast: false });
+      this.#held = Buffer.from(rest);
+      parts.push(clean);
+    }
+    return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+  }
+
+  end(): Buffer {
+    return this.#shapes.scrub(this.#held, { isLast: true }).clean;
+  }
 }
 
 interface Match {
@@ -41,28 +66,35 @@ interface Match {
   readonly mark: Buffer;
 }
 
+/** What is looked for in one view of the text. */
+interface Layer {
+  readonly scan: PatternScan;
+  readonly shapes: readonly Uint8Array[];
+  readonly marks: readonly Buffer[];
+  /** null: the text itself. */
+  readonly view: ((text: Uint8Array, isLast: boolean) => View | null) | null;
+  /** Whether a secret may begin with a piece that was cut off. */
+  readonly waitsForPieces: boolean;
+}
+
 class Shapes {
-  readonly #scan: PatternScan;
-  readonly #shapes: readonly Uint8Array[];
-  readonly #marks: readonly Buffer[];
+  readonly #layers: readonly Layer[];
 
   constructor(secrets: readonly Secret[]) {
-    const names = new Map<string, string>();
-    for (const { name, value } of secrets) {
-      for (const shape of shapesOf(value)) if (!names.has(shape)) names.set(shape, name);
-    }
-    this.#shapes = [...names.keys()].map((shape) => Buffer.from(shape, "utf8"));
-    this.#scan = new PatternScan(this.#shapes);
-    // A name comes from a vault that may be a stranger's, and goes to a terminal.
-    this.#marks = [...names.values()].map((name) => Buffer.from(`[redacted:${name.replace(/[^\w.-]/g, "?")}]`, "utf8"));
+    this.#layers = [
+      layer(secrets, shapesOf, null),
+      ...[percentView, backslashView, htmlView, shellView].map((view) => layer(secrets, decodedShapes, view, true)),
+      layer(secrets, base64Shapes, compactView),
+      layer(secrets, hexShapes, hexView),
+    ].filter(({ shapes }) => shapes.length > 0);
   }
 
   /** The bytes without secrets; of bytes that go on, `rest` is what must wait, because a secret may have begun there. */
   scrub(bytes: Uint8Array, { isLast }: { readonly isLast: boolean }): { clean: Buffer; rest: Uint8Array } {
-    const waiting = isLast ? [] : this.#scan.cutOff(bytes);
+    const { matches, waiting } = this.#look(bytes, isLast);
     const parts: Uint8Array[] = [];
     let from = 0;
-    for (const { at, end, mark } of this.#matches(bytes)) {
+    for (const { at, end, mark } of matches) {
       if (at < from) continue;
       // A longer secret may begin here or earlier: what comes next decides.
       if (waiting.some((place) => place >= from && place <= at)) break;
@@ -74,12 +106,41 @@ class Shapes {
     return { clean: Buffer.concat(parts), rest: bytes.subarray(stop) };
   }
 
-  /** In order of their places; where two begin together, the longer first. */
-  #matches(bytes: Uint8Array): Match[] {
+  /** Matches in order of their places, where two begin together the longer first; and where one may have begun. */
+  #look(bytes: Uint8Array, isLast: boolean): { matches: Match[]; waiting: number[] } {
     const matches: Match[] = [];
-    this.#scan.each(bytes, 0, bytes.length, (at, shape) => {
-      matches.push({ at, end: at + this.#shapes[shape]!.length, mark: this.#marks[shape]! });
-    });
-    return matches.sort((a, b) => a.at - b.at || b.end - a.end);
+    const waiting: number[] = [];
+    for (const { scan, shapes, marks, view, waitsForPieces } of this.#layers) {
+      const seen = view === null ? null : view(bytes, isLast);
+      if (view !== null && seen === null) continue;
+      const text = seen?.bytes ?? bytes;
+      scan.each(text, 0, text.length, (at, shape) => {
+        const last = at + shapes[shape]!.length - 1;
+        matches.push({ at: seen?.startOf(at) ?? at, end: seen?.endOf(last) ?? last + 1, mark: marks[shape]! });
+      });
+      if (isLast) continue;
+      waiting.push(...scan.cutOff(text).map((place) => seen?.startOf(place) ?? place));
+      if (waitsForPieces && seen !== null && seen.cut < bytes.length) waiting.push(seen.cut);
+    }
+    return {
+      matches: matches.sort((a, b) => a.at - b.at || b.end - a.end),
+      waiting: waiting.sort((a, b) => a - b),
+    };
   }
+}
+
+function layer(
+  secrets: readonly Secret[],
+  shapesFor: (value: string) => readonly string[],
+  view: Layer["view"],
+  waitsForPieces = false,
+): Layer {
+  const names = new Map<string, string>();
+  for (const { name, value } of secrets) {
+    for (const shape of shapesFor(value)) if (!names.has(shape)) names.set(shape, name);
+  }
+  const shapes = [...names.keys()].map((shape) => Buffer.from(shape, "utf8"));
+  // A name comes from a vault that may be a stranger's, and goes to a terminal.
+  const marks = [...names.values()].map((name) => Buffer.from(`[redacted:${name.replace(/[^\w.-]/g, "?")}]`, "utf8"));
+  return { scan: new PatternScan(shapes), shapes, marks, view, waitsForPieces };
 }

@@ -13,20 +13,42 @@ const PUBLIC_FIELDS =
 /** Shorter strings occur by accident everywhere. */
 export const MIN_SECRET_LENGTH = 4;
 
+/** Every leaf of a value that must not be seen, however deep. A name makes a leaf public, never what lies below it. */
 export function secretsOf(credential: Pick<Credential, "name" | "value">): Secret[] {
-  const secrets: Secret[] = [];
-  const visit = (value: unknown, depth: number) => {
-    if (depth > 16) return;
-    if (typeof value === "string" && value.length >= MIN_SECRET_LENGTH) secrets.push({ name: credential.name, value });
-    else if (typeof value === "number" && String(value).length >= 6) {
-      secrets.push({ name: credential.name, value: String(value) });
-    } else if (Array.isArray(value)) for (const item of value) visit(item, depth + 1);
+  const found = new Set<string>();
+  const waiting: [unknown, boolean][] = [[credential.value, false]];
+  while (waiting.length > 0) {
+    const [value, isPublic] = waiting.pop()!;
+    if (typeof value === "string") for (const secret of leafSecrets(value, isPublic)) found.add(secret);
+    else if (typeof value === "number" || typeof value === "bigint") {
+      if (!isPublic && String(value).length >= 6) found.add(String(value));
+    } else if (Array.isArray(value))
+      waiting.push(...[...value].reverse().map((item): [unknown, boolean] => [item, isPublic]));
     else if (typeof value === "object" && value !== null) {
-      for (const [key, item] of Object.entries(value)) if (!PUBLIC_FIELDS.test(key)) visit(item, depth + 1);
+      const entries = Object.entries(value).reverse();
+      waiting.push(...entries.map(([key, item]): [unknown, boolean] => [item, PUBLIC_FIELDS.test(key)]));
     }
-  };
-  visit(credential.value, 0);
-  return secrets;
+  }
+  return [...found]
+    .filter(({ length }) => length >= MIN_SECRET_LENGTH)
+    .map((value) => ({ name: credential.name, value }));
+}
+
+/** `https://user:password@host` is a secret under any name, and so is its password alone. */
+const USER_INFORMATION = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@:]*:)?([^/?#@]+)@/i;
+
+function leafSecrets(value: string, isPublic: boolean): string[] {
+  const password = USER_INFORMATION.exec(value)?.[1];
+  if (password === undefined) return isPublic ? [] : [value];
+  return [value, password, percentDecoded(password)];
+}
+
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The ways one secret may be written: as it is, line by line, in JSON, in a URL, in hex and in base64 at any alignment. */
@@ -38,13 +60,33 @@ export function shapesOf(value: string): string[] {
     encodeURIComponent(bytes.toString("utf8")),
     value.replaceAll("\n", "\r\n"),
   ]);
-  for (const line of value.split(/\r?\n/)) if (line.length >= 16) shapes.add(line);
-  if (bytes.length >= 6) {
-    shapes.add(bytes.toString("hex"));
-    shapes.add(bytes.toString("hex").toUpperCase());
-    for (let skip = 0; skip < 3; skip += 1) addBase64(shapes, bytes, skip);
-  }
+  for (const line of longLines(value)) shapes.add(line);
+  for (const hex of hexShapes(value)) shapes.add(hex).add(hex.toUpperCase());
+  for (const base64 of base64Shapes(value)) shapes.add(base64);
   return [...shapes].filter((shape) => Buffer.byteLength(shape) >= MIN_SECRET_LENGTH);
+}
+
+const longLines = (value: string): string[] => value.split(/\r?\n/).filter(({ length }) => length >= 16);
+
+/** What a decoded text may show; a `+` in it may have been one, or a space. */
+export function decodedShapes(value: string): string[] {
+  const shapes = [value, ...longLines(value)].flatMap((shape) => [shape, shape.replaceAll("+", " ")]);
+  return [...new Set(shapes)].filter((shape) => Buffer.byteLength(shape) >= MIN_SECRET_LENGTH);
+}
+
+/** Too short a secret would be found in every hash. */
+const MIN_ENCODED_BYTES = 6;
+
+export function hexShapes(value: string): string[] {
+  const bytes = Buffer.from(value, "utf8");
+  return bytes.length < MIN_ENCODED_BYTES ? [] : [bytes.toString("hex")];
+}
+
+export function base64Shapes(value: string): string[] {
+  const bytes = Buffer.from(value, "utf8");
+  const shapes = new Set<string>();
+  if (bytes.length >= MIN_ENCODED_BYTES) for (let skip = 0; skip < 3; skip += 1) addBase64(shapes, bytes, skip);
+  return [...shapes];
 }
 
 /** The characters that stay the same whatever stands before and after the secret. */
