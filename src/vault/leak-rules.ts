@@ -1,6 +1,7 @@
 // What a leaked secret looks like. The provider formats are the maintained secretlint preset; this file decides where it
 // is worth asking: a rule only runs near one of its keywords. A test holds that every rule can be reached by a keyword.
 import { NutError } from "../errors.js";
+import { OWN_FORMATS } from "./own-leak-rules.js";
 
 /** The part of a secretlint rule that we use: its content check, without the linter around it. */
 export interface RuleCreator {
@@ -77,16 +78,24 @@ export const KEYWORDS: readonly Keyword[] = [
   ...near("tailscale", 20, "tskey-"),
   ...near("age", 58, "AGE-SECRET-KEY-1"),
   ...near("google-api-key", 35, "AIza"),
+  ...OWN_FORMATS.flatMap(({ id, keywords }) => keywords.map(([text, tail]) => ({ text, rule: id, tail }))),
 ];
 
 /** Formats the preset does not know. */
 const OWN_RULES: readonly LeakRule[] = [
   pattern("age", /\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b/g),
   pattern("google-api-key", /(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g),
+  ...OWN_FORMATS.map(({ id, expression, harmless }) => pattern(id, expression, harmless)),
 ];
 
-function pattern(id: string, expression: RegExp): LeakRule {
-  return { id, find: (text) => [...text.matchAll(expression)].map(({ index, 0: all }) => [index, index + all.length]) };
+function pattern(id: string, expression: RegExp, harmless: (match: string) => boolean = () => false): LeakRule {
+  return {
+    id,
+    find: (text) =>
+      [...text.matchAll(expression)]
+        .filter(([all]) => !harmless(all))
+        .map(({ index, 0: all }) => [index, index + all.length]),
+  };
 }
 
 let loaded: Promise<ReadonlyMap<string, LeakRule>> | undefined;

@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { isSecretFileName, KEYWORDS, loadLeakRules } from "./leak-rules.js";
 import { leakScanner } from "./leak-scan.js";
+import { OWN_FORMATS } from "./own-leak-rules.js";
 
 const many = (text: string, n: number) => text.repeat(Math.ceil(n / text.length)).slice(0, n);
 const mixed = (n: number) => many("aB3dE6gH9jK2", n);
 // Put together here, so that no scanner takes this file for a leak.
-const SAMPLES: Readonly<Record<string, string>> = {
+const UUID = "0a1b2c3d-4e5f-4a1b-8c2d-0a1b2c3d4e5f";
+const encoded = (part: object) => Buffer.from(JSON.stringify(part)).toString("base64url");
+const SAMPLES: Record<string, string> = {
   aws: `${"AKI"}A${many("Q7RT2WXY", 16)}`,
   privatekey: `-----BEGIN RSA ${"PRIVATE"} KEY-----\nMIIE${mixed(400)}\n-----END RSA ${"PRIVATE"} KEY-----`,
   npm: `${"npm"}_${mixed(36)}`,
@@ -33,7 +36,43 @@ const SAMPLES: Readonly<Record<string, string>> = {
   tailscale: `${"tskey"}-auth-${mixed(16)}-${mixed(32)}`,
   age: `${"AGE-SECRET"}-KEY-1${many("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)}`,
   "google-api-key": `${"AI"}za${mixed(35)}`,
+  "putty-key": `PuTTY-User-${"Key"}-File-2: ssh-rsa`,
+  "azure-storage": `AccountName=a;${"Account"}Key=${mixed(86)}==`,
+  "azure-shared-access": `${"Shared"}AccessKey=${mixed(43)}=`,
+  "azure-signature": `https://a.blob.core.windows.net/c?sv=2022-11-02&sp=r&${"si"}g=${mixed(43)}%3D`,
+  "azure-client-secret": `abc${"8Q"}~${mixed(34)}`,
+  telegram: `123456789:${"A"}A${mixed(33)}`,
+  "discord-webhook": `https://discord.com/${"api"}/webhooks/${many("1234567890", 18)}/${mixed(68)}`,
+  "slack-hook": `https://hooks.${"slack"}.com/workflows/T${many("1A2B", 10)}/A${many("1A2B", 10)}/${mixed(24)}`,
+  "teams-hook": `https://x.${"webhook"}.office.com/webhookb2/${UUID}@${UUID}/IncomingWebhook/${mixed(32)}`,
+  "zapier-hook": `https://hooks.${"zapier"}.com/hooks/catch/1234567/abc1234`,
+  "google-refresh": `${"1/"}/0${mixed(60)}`,
+  twilio: `${"S"}K${many("0a1b2c3d", 32)}`,
+  mailgun: `${"ke"}y-${many("0a1b2c3d", 32)}`,
+  mailchimp: `${many("0a1b2c3d", 32)}-${"us"}12`,
+  "terraform-cloud": `${mixed(14)}.${"atlas"}v1.${mixed(64)}`,
+  clickup: `${"p"}k_1234567_${many("A1B2", 32)}`,
+  jwt: [
+    { alg: "HS256", typ: "JWT" },
+    { sub: "someone", admin: true },
+  ]
+    .map(encoded)
+    .join(".")
+    .concat(".", mixed(43)),
+  "broker-url": `${"amqps"}://app:Zk4${mixed(12)}@mq.internal:5671/v`,
+  "assigned-token": `${"COHERE"}_API_KEY=${mixed(40)}`,
 };
+/** Rules that look at more than what stands between two quotes. */
+const IN_CONTEXT: Readonly<Record<string, string>> = {
+  "docker-login": `{"${"auths"}": {"registry.example": {"auth": "${mixed(32)}"}}}`,
+};
+/** The other formats are a prefix and a body: a body of whichever letters the format takes. */
+for (const { id, expression, keywords } of OWN_FORMATS) {
+  if (id in SAMPLES || id in IN_CONTEXT) continue;
+  const [prefix, tail] = keywords[0]!;
+  const bodies = ["0a1b2c3d4e5f", "A1B2C3D4E5F6", "aB3dE6gH9jK2"].map((letters) => `${prefix}${many(letters, tail)}`);
+  SAMPLES[id] = bodies.find((sample) => new RegExp(expression.source).test(sample))!;
+}
 
 /** Base64 of JSON that ends in `fQ==`, as the real ones do. */
 function serviceAccount(): string {
@@ -56,7 +95,7 @@ describe("leak scan", () => {
     const rules = await loadLeakRules();
     expect([...rules.keys()].filter((id) => !KEYWORDS.some(({ rule }) => rule === id))).toEqual([]);
     expect([...new Set(KEYWORDS.map(({ rule }) => rule))].filter((id) => !rules.has(id))).toEqual([]);
-    expect(Object.keys(SAMPLES).sort()).toEqual([...rules.keys()].sort());
+    expect(Object.keys({ ...SAMPLES, ...IN_CONTEXT }).sort()).toEqual([...rules.keys()].sort());
   });
 
   it.each(Object.entries(SAMPLES))("finds a %s secret, names its line and does not repeat it", async (rule, sample) => {
@@ -67,6 +106,34 @@ describe("leak scan", () => {
       { path: "src/a.ts", line: 2, rule },
     ]);
     expect(JSON.stringify(leaks)).not.toContain(sample.slice(-12));
+  });
+
+  it.each(["", "RSA ", "EC ", "DSA ", "OPENSSH ", "ENCRYPTED ", "PGP "])("finds a %sprivate key", async (kind) => {
+    const block = kind === "PGP " ? " BLOCK" : "";
+    const [begin, end] = ["BEGIN", "END"].map((word) => `-----${word} ${kind}${"PRIVATE"} KEY${block}-----`);
+    const head = kind === "PGP " ? "Version: X 1\n\n" : "";
+    for (const text of [`${begin}\n${head}${mixed(64)}\n${end}\n`, `"${begin}\\n${mixed(64)}\\n${end}\\n"`]) {
+      expect((await leakScanner()).scan("a", Buffer.from(text))).toMatchObject([{ line: 1, rule: "privatekey" }]);
+    }
+  });
+
+  it("finds what only its surroundings give away", async () => {
+    for (const [rule, text] of Object.entries(IN_CONTEXT)) {
+      expect((await leakScanner()).scan("a.json", Buffer.from(text))).toMatchObject([{ line: 1, rule }]);
+    }
+  });
+
+  it("leaves placeholders and specimens alone", async () => {
+    const specimen = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIiwibmFtZSI6IkpvaG4gRG9lIn0";
+    const texts = [
+      "amqp://guest:guest@localhost:5672/ redis://user:password@cache:6379 redis://:$REDIS_PASSWORD@host:1",
+      "amqps://app:<password>@mq.internal/ kafka://a:changeme123@b.example",
+      "DATADOG_API_KEY=your-datadog-api-key-goes-here TWILIO_AUTH_TOKEN=process.env.TWILIO_AUTH_TOKEN",
+      "cloudflare_api_token = var.cloudflare_api_token_for_zone",
+      `${specimen}.SflKxwRJSMeKKF2QT4fwpMeJf36POk6yJV_adQssw5c`,
+      "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    ];
+    for (const text of texts) expect((await leakScanner()).scan("a.txt", Buffer.from(text)), text).toEqual([]);
   });
 
   it("finds a secret wherever a chunk's end falls", async () => {
