@@ -55,6 +55,7 @@ export type ErrorCode =
   | "VAULT_IN_CLEAR"
   | "VAULT_MISSING"
   | "VAULT_NO_MATCHING_KEY"
+  | "VAULT_UNFIT"
   | "VAULT_UNREACHABLE"
   // acceptance
   | "CONSENT_NEEDED"

@@ -143,7 +143,7 @@ function describe({ digest, manifest, wants }: Stranger): string[] {
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
     ["network", wants.network],
-    ["credentials", wants.credentials],
+    ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
     ["files", ["a copy of its own folder"]],
     ["digest", [digest]],
   ];
@@ -153,6 +153,11 @@ function describe({ digest, manifest, wants }: Stranger): string[] {
     ...lines.map(([label, items]) => `  ${label}: ${listed(items)}`),
   ];
 }
+
+const unboundVault = ({ credentials }: Manifest): string[] =>
+  credentials?.vault === undefined || credentials.binding !== undefined
+    ? []
+    : ["from a vault that is not bound to this request"];
 
 function listed(items: readonly string[]): string {
   if (items.length === 0) return "none";

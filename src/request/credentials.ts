@@ -4,6 +4,7 @@ import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import { type HandOut, handOut, recordUses, type Scrubber, scrubber } from "../vault/index.js";
 import { collectKeys } from "./keys.js";
+import { assertBound } from "./vault-binding.js";
 import { readVaultFolder, unlock } from "./vault-folder.js";
 
 export interface CredentialsInput {
@@ -54,6 +55,8 @@ type Opened = Required<Pick<Parameters<typeof handOut>[0], "vault" | "scopes">>;
 async function open({ request, context, identity, onlyNamed = false }: CredentialsInput): Promise<Opened> {
   const folder = readVaultFolder(request, context.env);
   const { vault } = await unlock(folder, collectKeys(identity, context, { onlyNamed }));
+  const warning = assertBound(vault, folder.dir, folder.manifest);
+  if (warning !== null) context.progress({ type: "warning", message: warning });
   return { vault, scopes: folder.manifest.credentials?.scopes ?? [] };
 }
 

@@ -22,6 +22,7 @@ import { recordPacked } from "./consent-record.js";
 import { defaultName } from "./default-name.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
 import { sealPacked } from "./sealed.js";
+import { bindVault } from "./vault-binding.js";
 
 export interface PackRequest extends GuardRequest {
   readonly dir: string;
@@ -52,11 +53,13 @@ export function prepare({ dir, output, ...request }: PackRequest, context: Conte
 }
 
 export async function packBundle(request: PackRequest, context: Context): Promise<Packed> {
-  const prepared = prepare(request, context);
-  const contextTokens = folderTokens(prepared.folder, prepared.manifest, prepared.listing);
-  const judged = await judge(prepared, contextTokens, request, context);
+  const first = prepare(request, context);
+  const contextTokens = folderTokens(first.folder, first.manifest, first.listing);
+  const judged = await judge(first, contextTokens, request, context);
   if (judged.status === "incomplete" && !request.force) throw incomplete(request, judged);
   const peer = request.peer === undefined ? null : parsePeer(request.peer);
+  const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
+  const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
   const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
   const write = (output: string) =>
     packFolder(prepared.folder, {

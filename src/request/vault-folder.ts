@@ -115,7 +115,8 @@ export async function saveVault(folder: VaultFolder, change: VaultChange): Promi
 export async function putVault(
   folder: VaultFolder,
   bytes: Uint8Array,
-  update: (manifest: Manifest) => Manifest,
+  /** null leaves the manifest as it lies there. */
+  update: ((manifest: Manifest) => Manifest) | null,
 ): Promise<void> {
   const file = insideFolder(folder.dir, folder.path);
   mkdirSync(dirname(file), { recursive: true });
@@ -125,9 +126,9 @@ export async function putVault(
     sweep(file);
     const now = existsSync(file) ? readRegular(file) : null;
     if (digest(now) !== digest(folder.bytes)) throw changed(file);
-    const manifest = update(readManifest(folder.dir));
+    const manifest = update?.(readManifest(folder.dir)) ?? null;
     atomicWrite(file, bytes, { mode: 0o600 });
-    writeManifest(folder.dir, manifest);
+    if (manifest !== null) writeManifest(folder.dir, manifest);
   } finally {
     lock?.release();
   }

@@ -94,6 +94,7 @@ export const Manifest = z
         vault: path().optional(),
         encryption: z.enum(ENCRYPTIONS).optional(),
         scopes: z.array(CredentialScope).optional().describe("what the vault gives access to; never the values"),
+        binding: z.string().optional().describe("digest of the checks the vault serves; the vault holds the same"),
       })
       .optional(),
     acceptance: z

@@ -17,6 +17,7 @@ export const Vault = z
     vault_version: z.string(),
     created_at: Timestamp.optional(),
     expires_at: Timestamp.optional(),
+    binding: z.string().optional().describe("digest of the checks it serves: criteria, scripts, endpoints, scopes"),
     credentials: z.array(Credential),
   })
   .describe("Nutshell v0.2.0 credential vault, in clear");
