@@ -21,7 +21,7 @@ import { parsePeer } from "../vault/index.js";
 import { recordPacked } from "./consent-record.js";
 import { defaultName } from "./default-name.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
-import { sealPacked } from "./sealed.js";
+import { sealFor } from "./sealed.js";
 import { bindVault } from "./vault-binding.js";
 
 export interface PackRequest extends GuardRequest {
@@ -61,21 +61,20 @@ export async function packBundle(request: PackRequest, context: Context): Promis
   const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
   const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
   const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
-  const write = (output: string) =>
-    packFolder(prepared.folder, {
-      output,
-      compression: request.compression,
-      level: request.level,
-      manifest,
-      listing: prepared.listing,
-      contextTokens,
-      completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
-      signal: context.signal,
-      onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
-      observe: guard.observe,
-      approve: guard.approve,
-    });
-  const packed = await (peer === null ? write(prepared.output) : sealPacked(prepared.output, peer, write));
+  const packed = await packFolder(prepared.folder, {
+    output: prepared.output,
+    seal: peer === null ? undefined : sealFor(peer),
+    compression: request.compression,
+    level: request.level,
+    manifest,
+    listing: prepared.listing,
+    contextTokens,
+    completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
+    signal: context.signal,
+    onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
+    observe: guard.observe,
+    approve: guard.approve,
+  });
   recordPacked(prepared.folder, packed.contentDigest, context);
   return packed;
 }

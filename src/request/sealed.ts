@@ -1,10 +1,8 @@
 // Sealed bundles at the edge of pack and unpack. What is opened stays in memory; it reaches the disk only as the unpacked folder.
-import { createHash } from "node:crypto";
-import { closeSync, openSync, readFileSync, readSync, rmSync, statSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
-import type { Packed } from "../bundle/index.js";
+import type { Seal } from "../bundle/index.js";
 import { fromSystemError, NutError } from "../errors.js";
-import { atomicWrite, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { isSealed, openSealed, SEALED_MAX_BYTES, sealBundle } from "../vault/index.js";
 import { findPeerIdentity } from "./keys.js";
@@ -44,23 +42,12 @@ export async function unsealed(
   return open(Buffer.concat(parts), identity, context);
 }
 
-/** Packs and seals: only the sealed file ever bears the output's name, and the other is gone whatever happens. */
-export async function sealPacked(
-  output: string,
-  peer: Uint8Array,
-  write: (output: string) => Promise<Packed>,
-): Promise<Packed> {
-  const plain = temporaryName(output);
-  try {
-    const packed = await write(plain);
-    if (packed.bytes > SEALED_MAX_BYTES) throw tooLarge();
-    const file = sealBundle(readFileSync(plain), peer);
-    atomicWrite(output, file);
-    const hash = `sha256:${createHash("sha256").update(file).digest("hex")}`;
-    return { ...packed, path: output, bytes: file.length, hash };
-  } finally {
-    rmSync(plain, { force: true });
-  }
+/** Seals for one peer in memory: the bundle in clear never lies on the disk under any name. */
+export function sealFor(peer: Uint8Array): Seal {
+  return (pieces, bytes) => {
+    if (bytes > SEALED_MAX_BYTES) throw tooLarge();
+    return sealBundle(Buffer.concat([...pieces]), peer);
+  };
 }
 
 function open(file: Buffer, identity: string | undefined, context: Context): Readable {

@@ -1,6 +1,7 @@
 // Kills `nutshell rotate` at a chosen system call and looks at what is left. Shared by the quick test and the long one.
 import { spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Desk } from "./run.js";
@@ -45,4 +46,25 @@ export async function killRotate(desk: Desk, call: string, when: number, value: 
   if (next.code !== 0) throw new Error(`after ${call} ${when}: ${next.err}`);
   const leftovers = readdirSync(join(desk.dir, "credentials")).filter((name) => name !== "vault.enc.json");
   return { killed: signal === "SIGKILL" || status === null || (status ?? 0) > 128, value: seen.out, leftovers };
+}
+
+const MARKER = "a-word-that-is-only-in-the-bundle";
+
+/** Packs for a peer, uncompressed so that what is in clear can be seen, and kills it at the nth call of one kind. */
+export function killedPack(desk: Desk, call: string, when: number): { files: string[]; clear: string[] } {
+  const out = desk.path(`out-${call}-${when}`);
+  mkdirSync(out);
+  mkdirSync(join(desk.dir, "context"), { recursive: true });
+  writeFileSync(join(desk.dir, "context/notes.md"), MARKER);
+  const { publicKey } = generateKeyPairSync("ed25519");
+  const peer = publicKey.export({ type: "spki", format: "der" }).subarray(-32).toString("hex");
+  const pack = ["pack", "--force", "--compression", "none", "--peer", peer, "-o", join(out, "x.nut")];
+  const inject = ["-e", `trace=${call}`, "-e", `inject=${call}:signal=KILL:when=${when}`];
+  spawnSync("strace", ["-f", "-qq", "-o", "/dev/null", ...inject, process.execPath, bin, ...pack], {
+    cwd: desk.dir,
+    env: desk.env,
+    encoding: "utf8",
+  });
+  const files = readdirSync(out);
+  return { files, clear: files.filter((name) => readFileSync(join(out, name)).includes(MARKER)) };
 }

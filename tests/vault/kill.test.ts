@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { hasStrace, killRotate } from "./kill-rotate.js";
+import { hasStrace, killedPack, killRotate } from "./kill-rotate.js";
 import { Desk } from "./run.js";
 
 const desk = new Desk();
@@ -36,5 +36,19 @@ describe.skipIf(!hasStrace)("SIGKILL during rotate (strace)", () => {
     }
     expect(kills).toBe(5);
     expect(seen).toEqual(new Set(["old", "new"]));
+  });
+});
+
+describe.skipIf(!hasStrace)("SIGKILL during pack --peer (strace)", () => {
+  it.each([
+    ["pwrite64", 1],
+    ["fsync", 1],
+    ["rename", 1],
+    ["fsync", 2],
+    ["unlink", 1],
+    ["unlink", 2],
+  ])("leaves nothing in clear, killed at %s %i", (call, when) => {
+    const { files, clear } = killedPack(desk, call, when);
+    expect(clear, files.join(" ")).toEqual([]);
   });
 });

@@ -22,7 +22,11 @@ export interface WriterOptions {
   readonly output: string;
   readonly compression: Compression;
   readonly level: Level;
+  readonly seal?: Seal | undefined;
 }
+
+/** Turns a finished bundle into the file that is written instead of it, so that the bundle itself never has a name. */
+export type Seal = (pieces: Iterable<Buffer>, bytes: number) => Uint8Array;
 
 export interface WrittenBundle {
   readonly bytes: number;
@@ -108,12 +112,15 @@ export class BundleWriter {
 
   /** Puts manifest and archive together at the output. */
   async commit(manifest: Buffer): Promise<WrittenBundle> {
-    const { compression, level, output } = this.options;
+    const { compression, level, output, seal } = this.options;
     const item: TarItem = { path: MANIFEST_NAME, kind: "file", size: manifest.length, executable: false };
     const head = Buffer.concat([encodeHeader(item), manifest, padding(manifest.length)]);
     const member = await compressWhole(head, compression, level);
     try {
-      return assemble(output, [MAGIC, member], this.spool);
+      const pieces = piecesOf([MAGIC, member], this.spool);
+      if (seal === undefined) return assemble(output, pieces);
+      const bytes = MAGIC.length + member.length + this.spool.bytes;
+      return assemble(output, [Buffer.from(seal(pieces, bytes))]);
     } finally {
       this.spool.close();
     }
@@ -147,23 +154,26 @@ const roomFor = (size: number) => BLOCK + size + 1 + BLOCK;
 
 const COPY_BYTES = 1024 ** 2;
 
-function assemble(output: string, head: readonly Buffer[], spool: NamelessFile): WrittenBundle {
+function* piecesOf(head: readonly Buffer[], spool: NamelessFile): Generator<Buffer> {
+  yield* head;
+  for (let at = 0; at < spool.bytes; at += COPY_BYTES) {
+    const piece = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, spool.bytes - at));
+    spool.read(at, piece);
+    yield piece;
+  }
+}
+
+function assemble(output: string, pieces: Iterable<Buffer>): WrittenBundle {
   const temporary = temporaryName(output);
   try {
     const file = openSync(temporary, "wx", 0o644);
     const hash = createHash("sha256");
     let bytes = 0;
-    const append = (piece: Buffer) => {
-      writeAll(file, piece);
-      hash.update(piece);
-      bytes += piece.length;
-    };
     try {
-      for (const piece of head) append(piece);
-      for (let at = 0; at < spool.bytes; at += COPY_BYTES) {
-        const piece = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, spool.bytes - at));
-        spool.read(at, piece);
-        append(piece);
+      for (const piece of pieces) {
+        writeAll(file, piece);
+        hash.update(piece);
+        bytes += piece.length;
       }
       // A short file renamed over a good one is how a full disk destroys data.
       if (fstatSync(file).size !== bytes) throw new NutError("DISK_FULL", `${output}: not everything could be written`);

@@ -8,7 +8,7 @@ import type { Level } from "../compression/compressor.js";
 import type { Compression } from "../compression/decompress.js";
 import { formatManifest, readManifest } from "../manifest/manifest.js";
 import { treeRows } from "../manifest/tree.js";
-import { BundleWriter } from "./bundle-writer.js";
+import { BundleWriter, type Seal } from "./bundle-writer.js";
 import { digestOf } from "./content-digest.js";
 import { folderTokens } from "./folder-tokens.js";
 import { type FolderEntry, type Listing, listFolder } from "./list-folder.js";
@@ -29,6 +29,8 @@ export interface PackProgress {
 
 export interface PackOptions {
   readonly output: string;
+  /** Writes the sealed bundle only; bytes and hash are then those of the sealed file. */
+  readonly seal?: Seal | undefined;
   readonly compression?: Compression;
   readonly level?: Level;
   /** Packed instead of the folder's own nutshell.json, which is left alone. */
@@ -75,7 +77,7 @@ export async function packFolder(folder: string, options: PackOptions): Promise<
   const author = options.manifest ?? readManifest(folder);
   const { ignoreRules } = options;
   const listing = options.listing ?? listFolder(folder, { exclude: [output], signal, ignoreRules });
-  const writer = await BundleWriter.open({ output, compression, level });
+  const writer = await BundleWriter.open({ output, compression, level, seal: options.seal });
   try {
     const entries = await packEntries(writer, resolve(folder), listing, options);
     await writer.end();
