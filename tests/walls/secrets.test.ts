@@ -93,7 +93,16 @@ describe("a vault", () => {
       request,
       manifest: readManifest(request),
       identity: [keyFile()],
-      now: new Date("2026-03-14T10:00:00Z"),
+      context: {
+        cwd: desk.dir,
+        env: {},
+        now: () => new Date("2026-03-14T10:00:00Z"),
+        signal: new AbortController().signal,
+        progress: () => {},
+        ask: null,
+        stdin: () => new PassThrough(),
+        stdout: () => new PassThrough(),
+      },
     };
     await expect(openSecrets(asked)).rejects.toMatchObject({ code: "VAULT_UNFIT" });
   });
