@@ -80,7 +80,7 @@ for (const name of ["codex", "opencode"] as const) {
       expect(spent.tokens).toBeGreaterThan(0);
       expect(readFileSync(join(runFolderOf(cwd), "work/files/hello.txt"), "utf8")).toBe("hello world\n");
       expect(model.requests[0]?.any).toContain("TASK: Say hello");
-      expect(call("nutshell", cwd, ["verify", "out.nut", "--request", request]).stdout).toContain(
+      expect(call("nutshell", cwd, ["verify", "out.nut", "--request", request, "--rerun"]).stdout).toContain(
         "verified: completed",
       );
     }, 240_000);

@@ -1,3 +1,4 @@
+import { PassThrough } from "node:stream";
 // A stranger tries to have a vault opened that was made for another request.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -55,15 +55,15 @@ export default command({
   async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes }, context) {
     if (approve && reject)
       throw new NutError("USAGE", "--approve and --reject exclude each other", { hint: "nutshell receive --help" });
+    const market = await connect(clawnet, context);
+    const task = await resolveTask(market, id);
+    const bytes = readFileSync(resolve(context.cwd, file));
+    await expectSubmitted(market, task, bytes);
     if (approve && request === undefined) {
       throw new NutError("USAGE", "--approve runs the acceptance here, which needs the request as published", {
         hint: `nutshell receive ${shellWord(id)} --file ${shellWord(file)} --request task.nut --approve`,
       });
     }
-    const market = await connect(clawnet, context);
-    const task = await resolveTask(market, id);
-    const bytes = readFileSync(resolve(context.cwd, file));
-    await expectSubmitted(market, task, bytes);
     const verification = await verifyForMarket(
       { bytes, file, identity, request, rerun: rerun || approve, yes },
       context,
