@@ -29,12 +29,14 @@ function work(dir: string): void {
   const { id } = manifestOf(dir);
   const result = {
     request_id: id,
-    status: "partial",
-    completion_percentage: 90,
+    status: "completed",
+    completion_percentage: 100,
     summary: "the file says hello",
     deliverer: { name: "a person" },
     artifacts: { files_created: [{ path: "delivery/artifacts/files/hello.txt", lines: 1 }] },
-    acceptance_results: { checklist: [{ item: "the file says hello", status: "passed", evidence: "said" }] },
+    acceptance_results: {
+      checklist: [{ item: "the file says hello", status: "passed", evidence: "judged", note: "I read it" }],
+    },
   };
   writeFileSync(join(dir, "delivery/result.json"), JSON.stringify(result, null, 2));
 }
