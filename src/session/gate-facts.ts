@@ -2,7 +2,7 @@
 // Anything that cannot be read is thrown; the caller denies.
 import { existsSync, lstatSync, readFileSync, readlinkSync as readlink, realpathSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, resolve } from "node:path";
-import { assemble, findCoreFolder, readManifestFast, roleLimits } from "../catalog/index.js";
+import { assemble, readManifestFast, roleLimits } from "../catalog/index.js";
 import { type GateFacts, insideProject } from "../events/index.js";
 import { roleIn } from "../schema/roles.js";
 import { findRoot, type Layout, layoutOf } from "../state/index.js";
@@ -23,7 +23,7 @@ export interface GateCache {
 
 export const GATE_CACHE = "gate.json";
 
-export async function gateFacts({ cwd, env, host, coreDir = findCoreFolder() }: Standpoint): Promise<GateFacts> {
+export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promise<GateFacts> {
   if (!statSync(cwd).isDirectory()) throw new Error(`${cwd} is not a folder`);
   const layout = layoutOf(realPath(findRoot(cwd, env)), host.harnessId);
   const cache = readCache(layout);
@@ -32,7 +32,8 @@ export async function gateFacts({ cwd, env, host, coreDir = findCoreFolder() }: 
   return {
     root: layout.root,
     tasksExist: exists(join(layout.state, "tasks.json")),
-    limits: roleLimits(assemble(coreDir, readManifestFast(coreDir), { capabilities: additions })),
+    // A plugin that stands alone carries its manifest and has no folder; limits need none.
+    limits: roleLimits(assemble(coreDir ?? "", readManifestFast(coreDir), { capabilities: additions })),
     get tracked() {
       return trackedNames(layout);
     },
