@@ -44,6 +44,7 @@ async function allFlags(): Promise<Used[]> {
 
 /** Words that mean two things; each is natural where it stands. */
 const TWO_MEANINGS: Readonly<Record<string, string>> = {
+  allow: "a file that goes although it looks like a secret, and what less than proven is enough",
   text: "a diff of texts, and a value taken as text",
   scope: "what a credential may do, and how much of the machine a setup is for",
   peer: "who a bundle is sealed for, and the kind of key that makes one a peer",
@@ -110,6 +111,7 @@ describe("the same flag for the same thing", () => {
         "<title>",
         "<tokens>",
         "<type>",
+        "<what>",
         "<word>",
       ]
     `);
