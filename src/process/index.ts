@@ -18,7 +18,6 @@ export {
   privateTmp,
   type Sandbox,
   sandboxArguments,
-  sandboxCommand,
 } from "./sandbox.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
 export { visiblePath } from "./visible-system.js";

@@ -1,3 +1,4 @@
+// Long because: accept and verify are tried side by side on one small request and its deliveries, honest and forged.
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

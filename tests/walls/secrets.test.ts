@@ -1,7 +1,7 @@
-import { PassThrough } from "node:stream";
 // A stranger tries to have a vault opened that was made for another request.
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { packFolder, readManifest, unpackBundle } from "../../src/bundle/index.js";
 import { openSecrets } from "../../src/run/agents/credentials.js";

@@ -76,4 +76,4 @@ export function comparison(mask: string, pairs: Int32Array): Comparison | null {
   return found;
 }
 
-export const wholeSpan = (text: string): Span => trimmed(text, { start: 0, end: text.length });
+const wholeSpan = (text: string): Span => trimmed(text, { start: 0, end: text.length });
