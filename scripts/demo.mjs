@@ -18,6 +18,8 @@ function show(title, program, args) {
   const typed = args.map((arg) => (arg.startsWith(root) ? relative(process.cwd(), arg) : arg));
   console.log(`\n# ${title}\n$ ${program} ${typed.join(" ")}`);
   const { status } = spawnSync(process.execPath, [join(root, "bin", `${program}.js`), ...args], {
+    // A demonstration leaves nothing in the home, not even the memory of a request.
+    env: { ...process.env, XDG_STATE_HOME: join(work, ".state") },
     cwd: work,
     stdio: "inherit",
   });

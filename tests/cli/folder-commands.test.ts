@@ -78,7 +78,7 @@ describe("init", () => {
     await run(["set", "task.title", "Add an endpoint", "--dir", "template"]);
     writeFileSync(join(work, "template/context/guide.md"), "Guide.");
     await run(["pack", "--dir", "template", "-o", "t.nut", "--force"]);
-    expect(await run(["init", "task", "--from", "t.nut"])).toMatchObject({ code: 0, err: "" });
+    expect(await run(["init", "task", "--from", "t.nut"])).toMatchObject({ code: 0 });
     const [template, task] = [manifestOf("template"), manifestOf("task")];
     expect(task).toMatchObject({ bundle_type: "request", parent_id: template.id, task: { title: "Add an endpoint" } });
     expect(task.id).not.toBe(template.id);

@@ -108,6 +108,8 @@ export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): 
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
   // In plain sight, runners look for settings and modules in every folder above: there must be none of a project's.
   const folder = bwrap === null ? mkdtempSync(join(env.TMPDIR ?? tmpdir(), "nut-rooms-")) : asked;
+  // What a killed process left there is nobody's any more.
+  if (bwrap !== null) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const layered = bwrap !== null && (await overlayWorks(join(folder, "probe"), env));
   const setting: Setting = { env, bwrap, layered };

@@ -63,7 +63,7 @@ describe("isObeyed", () => {
     ".nexus/config.yml",
     "ＣＬＡＵＤＥ.md",
   ])("knows %s", (path) => expect(isObeyed(path)).toBe(true));
-  it.each(["docs/claude.txt", "readme.md", "context/agent.md"])("leaves %s in its place", (path) =>
+  it.each(["docs/claude.txt", "readme.md", "context/notes.md"])("leaves %s in its place", (path) =>
     expect(isObeyed(path)).toBe(false),
   );
 });
