@@ -75,5 +75,3 @@ export function comparison(mask: string, pairs: Int32Array): Comparison | null {
   }
   return found;
 }
-
-const wholeSpan = (text: string): Span => trimmed(text, { start: 0, end: text.length });
