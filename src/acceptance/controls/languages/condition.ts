@@ -1,5 +1,5 @@
 // Conditions in languages that write them as C does: what makes a true one false, or a false one true.
-import { pairBrackets, type Span, trimmed } from "../text/brackets.js";
+import { pairBrackets, trimmed } from "../text/brackets.js";
 import { alterLiteral } from "../text/literal.js";
 import { type Language, maskText } from "../text/mask.js";
 
