@@ -20,6 +20,8 @@ export interface Honest {
     | "python3";
   readonly files: Readonly<Record<string, string>>;
   readonly check: Partial<Check>;
+  /** It compiles, or starts a browser: only in the long form. */
+  readonly slow?: boolean;
   /** How many tests the runner tells of; null for plain scripts. */
   readonly tests: number | null;
   /** How many controls there are, and how many tests the altered one must fail. */
@@ -265,4 +267,170 @@ const PYTEST: readonly Honest[] = [
   ),
 ];
 
-export const HONEST: readonly Honest[] = [...NODE, ...SHELL, ...PLAIN, ...PYTEST];
+const compiled = (
+  needs: NonNullable<Honest["needs"]>,
+  name: string,
+  files: Honest["files"],
+  check: Honest["check"],
+  tests: number | null,
+  altered?: number,
+): Honest => ({
+  name: `${needs}: ${name}`,
+  needs,
+  files,
+  check,
+  tests,
+  ...(altered === undefined ? {} : { altered }),
+  controls: 2,
+  forgeable: true,
+  slow: needs !== "gcc" && needs !== "vitest",
+});
+
+const GO_FILES = {
+  "go.mod": "module example.test/calc\n\ngo 1.19\n",
+  "calc.go":
+    'package calc\n\nimport "errors"\n\nfunc Add(a, b int) int { return a + b }\n\nfunc Half(a int) (int, error) {\n\tif a%2 != 0 {\n\t\treturn 0, errors.New("odd")\n\t}\n\treturn a / 2, nil\n}\n',
+};
+const GO_TEST =
+  'package calc\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(2, 3); got != 5 {\n\t\tt.Errorf("got %d", got)\n\t}\n}\n\nfunc TestTable(t *testing.T) {\n\tcases := []struct {\n\t\tname       string\n\t\ta, b, want int\n\t}{{"small", 1, 1, 2}, {"large", 20, 30, 50}}\n\tfor _, c := range cases {\n\t\tt.Run(c.name, func(t *testing.T) {\n\t\t\tif got := Add(c.a, c.b); got != c.want {\n\t\t\t\tt.Fatalf("got %d", got)\n\t\t\t}\n\t\t})\n\t}\n}\n\nfunc TestHalf(t *testing.T) {\n\tif _, err := Half(3); err == nil {\n\t\tt.Fatal("no error")\n\t}\n}\n';
+const CARGO_FILES = {
+  "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n',
+  "src/lib.rs":
+    'pub fn add(a: i32, b: i32) -> i32 { a + b }\npub fn half(a: u8) -> Result<u8, String> { if a % 2 == 0 { Ok(a / 2) } else { Err("odd".to_string()) } }\npub fn boom() { panic!("boom here") }\n',
+};
+const CARGO_TEST =
+  'use calc::{add, boom, half};\n\n#[test]\nfn adds() {\n    assert_eq!(add(2, 3), 5);\n    assert!(add(1, 1) > 1);\n}\n\n#[test]\nfn halves() {\n    assert_eq!(half(4), Ok(2));\n    assert_eq!(half(3), Err("odd".to_string()));\n}\n\n#[test]\n#[should_panic(expected = "boom")]\nfn panics() {\n    boom();\n}\n\n#[test]\n#[ignore]\nfn later() {\n    assert_eq!(add(1, 1), 3);\n}\n';
+const C_FILES = {
+  "add.c": "int add(int a, int b) { return a + b; }\n",
+  Makefile:
+    "test: build/test_add\n\t./build/test_add\nbuild/test_add: tests/test_add.c add.c\n\tmkdir -p build\n\t$(CC) -o $@ $^\n.PHONY: test\n",
+};
+
+const COMPILED: readonly Honest[] = [
+  compiled(
+    "go",
+    "guards, tables, errors",
+    { ...GO_FILES, "calc_test.go": GO_TEST },
+    { kind: "go-test", script: "calc_test.go" },
+    5,
+    3,
+  ),
+  compiled(
+    "cargo",
+    "an integration test",
+    { ...CARGO_FILES, "tests/calc.rs": CARGO_TEST },
+    { kind: "shell", command: "cargo test" },
+    3,
+    3,
+  ),
+  compiled(
+    "gcc",
+    "assert, by make",
+    {
+      ...C_FILES,
+      "tests/test_add.c":
+        "#include <assert.h>\nint add(int, int);\nint main(void) { assert(add(2, 3) == 5); return 0; }\n",
+    },
+    { kind: "shell", command: "make test" },
+    null,
+  ),
+  compiled(
+    "gcc",
+    "conditions, by a script",
+    {
+      ...C_FILES,
+      "tests/test_add.c":
+        '#include <stdio.h>\nint add(int, int);\nint main(void) {\n  if (add(2, 3) != 5) {\n    fprintf(stderr, "FAIL\\n");\n    return 1;\n  }\n  return 0;\n}\n',
+      "tests/run.sh": '#!/bin/sh\nset -e\nout=$(mktemp)\ncc -o "$out" tests/test_add.c add.c\n"$out"\n',
+    },
+    { kind: "shell", script: "tests/run.sh" },
+    null,
+  ),
+  compiled(
+    "junit",
+    "JUnit 4",
+    {
+      "src/Calc.java": "public class Calc { public static int add(int a, int b) { return a + b; } }\n",
+      "tests/CalcTest.java":
+        "import static org.junit.Assert.*;\nimport org.junit.Test;\n\npublic class CalcTest {\n  @Test public void adds() { assertEquals(5, Calc.add(2, 3)); assertTrue(Calc.add(1, 1) == 2); }\n  @Test public void isExact() { int want = 4; assertEquals(want, Calc.add(2, 2)); }\n}\n",
+    },
+    { kind: "junit" },
+    2,
+    2,
+  ),
+  compiled(
+    "junit",
+    "JUnit 5",
+    {
+      "src/Calc.java": "package calc;\npublic class Calc { public static int add(int a, int b) { return a + b; } }\n",
+      "tests/CalcTest.java":
+        'package calc;\nimport static org.junit.jupiter.api.Assertions.*;\nimport org.junit.jupiter.api.Test;\n\nclass CalcTest {\n  @Test void adds() { assertEquals(5, Calc.add(2, 3), "sum"); assertFalse(Calc.add(1, 1) == 3); }\n}\n',
+    },
+    { kind: "junit", script: "tests/CalcTest.java" },
+    1,
+    1,
+  ),
+];
+
+const VITEST_TEXT =
+  'import { describe, expect, it, test } from "vitest";\nimport { add, fails } from "../src/add.mjs";\n\ndescribe("add", () => {\n  it("adds", () => { expect(add(2, 3)).toBe(5); });\n  it.each([[1, 1, 2], [2, 3, 5]])("%i + %i", (a, b, sum) => { expect(add(a, b)).toEqual(sum); });\n  it("refuses", () => { expect(() => fails()).toThrow(); });\n  it("is not 6", () => { expect(add(2, 3)).not.toBe(6); expect(add(1, 1)).toBeGreaterThan(1); });\n});\ntest.skip("later", () => { expect(add(1, 1)).toBe(3); });\ntest("objects", async () => { await expect(Promise.resolve({ a: add(1, 1) })).resolves.toMatchObject({ a: 2 }); expect([1]).toHaveLength(1); });\n';
+const JAVASCRIPT: readonly Honest[] = [
+  compiled(
+    "vitest",
+    "expect",
+    {
+      "package.json": '{ "type": "module", "scripts": { "test": "vitest run" } }\n',
+      "src/add.mjs": ADD,
+      "tests/add.test.mjs": VITEST_TEXT,
+    },
+    { kind: "shell", command: "npm test" },
+    6,
+    6,
+  ),
+  compiled(
+    "vitest",
+    "TypeScript",
+    {
+      "package.json": '{ "type": "module" }\n',
+      "src/add.ts": "export const add = (a: number, b: number): number => a + b;\n",
+      "tests/add.test.ts":
+        'import { expect, test } from "vitest";\nimport { add } from "../src/add";\ntest("adds", () => { const want: number = 5; expect(add(2, 3)).toBe(want); });\n',
+    },
+    { kind: "vitest", script: "tests/add.test.ts" },
+    1,
+    1,
+  ),
+  compiled(
+    "jest",
+    "expect",
+    {
+      "package.json": "{}\n",
+      "src/add.js": "exports.add = (a, b) => a + b;\n",
+      "tests/add.test.js":
+        'const { add } = require("../src/add.js");\ndescribe("add", () => {\n  test("adds", () => { expect(add(2, 3)).toBe(5); });\n  it("throws", () => { expect(() => { throw new TypeError("x"); }).toThrow(TypeError); });\n  test.todo("more");\n});\n',
+    },
+    { kind: "jest", script: "tests/add.test.js" },
+    2,
+    2,
+  ),
+  {
+    ...compiled(
+      "playwright",
+      "a page",
+      {
+        "package.json": "{}\n",
+        "index.html": "<title>Sum</title><p id=sum>5</p>\n",
+        "playwright.config.js":
+          'module.exports = { testDir: "tests", timeout: 20000, expect: { timeout: 500 }, use: { launchOptions: { executablePath: process.env.CHROMIUM, args: ["--no-sandbox"] } } };\n',
+        "tests/page.spec.js":
+          'const { test, expect } = require("@playwright/test");\nconst { resolve } = require("node:path");\ntest("shows the sum", async ({ page }) => {\n  await page.goto("file://" + resolve("index.html"));\n  await expect(page.locator("#sum")).toHaveText("5");\n});\ntest("counts", () => { expect(1 + 1).toBe(2); });\n',
+      },
+      { kind: "playwright", script: "tests/page.spec.js" },
+      2,
+      2,
+    ),
+    forgeable: false,
+  },
+];
+
+export const HONEST: readonly Honest[] = [...NODE, ...SHELL, ...PLAIN, ...PYTEST, ...COMPILED, ...JAVASCRIPT];

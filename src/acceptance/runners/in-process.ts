@@ -6,13 +6,15 @@ import { isTestFile } from "../plan/steering.js";
 import type { TreeView } from "./runner.js";
 
 const DEPTH = 4;
+const SHELL = /\.(?:sh|bash|bats|zsh)$/;
 
 export function sharesProcess(path: string, view: TreeView, depth = 0): boolean {
   const text = view.read(path);
   if (text === null || depth > DEPTH) return true;
   if (/\.[cm]?[jt]sx?$/.test(path)) return javascript(path, text, view, depth);
   if (/\.py$/.test(path)) return python(path, text, view, depth);
-  if (/\.(?:go|rs|java|kt)$/.test(path)) return true;
+  if (!SHELL.test(path) && !/^#!.*\b(?:ba|da|z|k)?sh\b|^(?!#!)/.test(text.slice(0, 200))) return true;
+  if (/\.\w+$/.test(path) && !SHELL.test(path)) return true;
   return shellShares(text, view, posix.dirname(path), depth);
 }
 
@@ -79,6 +81,9 @@ const IN_PROCESS =
 
 /** A shell shares its process with what it sources; a program it starts to test the work may share one with the work. */
 export function shellShares(text: string, view: TreeView, folder: string, depth = 0): boolean {
+  // A test that is compiled is compiled together with the work.
+  if ((text.match(/[\w./-]+\.(?:c|cc|cpp|rs|go|java|kt)\b/g) ?? []).some((file) => isTestFile(posix.normalize(file))))
+    return true;
   return shellCommands(text).some(({ words }) => {
     const names = words.map((word) => word.text.replace(/^["']|["']$/g, ""));
     const program = names[0]?.split("/").at(-1) ?? "";
@@ -92,9 +97,9 @@ export function shellShares(text: string, view: TreeView, folder: string, depth 
     // `node src/cli.js 2 3` is the program under test; `node tests/check.mjs`, `node -e`, `make test` test it.
     const file = names.slice(1).find((name) => !name.startsWith("-"));
     if (!/^(?:node|python3?|deno|bun|tsx|ruby|perl|php|java)$/.test(program)) return true;
+    if (names.some((name) => /^(?:-e|--eval|-c|-m|-p|--test)$/.test(name))) return true;
     return (
-      names.some((name) => /^(?:-e|--eval|-c|-m|-p|--test)$/.test(name)) ||
-      (file !== undefined && isTestFile(posix.normalize(file)))
+      file !== undefined && isTestFile(posix.normalize(file)) && sharesProcess(posix.normalize(file), view, depth + 1)
     );
   });
 }

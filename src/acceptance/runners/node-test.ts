@@ -3,6 +3,7 @@
 import type { TestResult } from "../model.js";
 import { isTestFile } from "../plan/steering.js";
 import { declaredTests, testsShareProcess } from "./declared.js";
+import { jsonLines } from "./json-lines.js";
 import { fromTree, skipped, testId, testsOutcome } from "./outcomes.js";
 import type { Prepare } from "./prepare.js";
 import { joined } from "./recognise.js";
@@ -86,7 +87,7 @@ const readNodeTest: ReadRun = (check, { reading, reportFiles }, result, reports)
     names[line.nesting] = line.name;
     const file = line.file === undefined ? "" : fromTree(reading.tree, line.file);
     // The file itself is reported as a test when it held none or could not be loaded.
-    if (line.nesting === 0 && file !== "" && fromTree(reading.tree, joined(reading.cwd ?? "", line.name)) === file) {
+    if (line.nesting === 0 && file !== "" && isFile(line.name, file, reading.cwd ?? "", reading.tree)) {
       if (line.type === "fail") broken = `${file} could not be run`;
       continue;
     }
@@ -105,24 +106,14 @@ const readNodeTest: ReadRun = (check, { reading, reportFiles }, result, reports)
   return testsOutcome(check, result, { tests, broken }, reading.declared ?? []);
 };
 
+/** By its whole path on Node 20, from where it was started on later ones. */
+const isFile = (name: string, file: string, cwd: string, tree: string): boolean =>
+  (name.startsWith("/") ? fromTree(tree, name) : joined(cwd, name)) === file;
+
 function isAssertion({ why, code, error, at, file }: Line): boolean {
   if (why === "subtestsFailed") return true;
   if (why !== "testCodeFailure") return false;
   if (code === "ERR_ASSERTION" || error === "AssertionError") return true;
   // Tests written by hand throw what they like, from their own lines.
   return error === "Error" && file !== undefined && at?.includes(file) === true;
-}
-
-export function jsonLines<T>(bytes: Uint8Array | undefined): T[] {
-  const lines = Buffer.from(bytes ?? new Uint8Array())
-    .toString("utf8")
-    .split("\n");
-  return lines.flatMap((line) => {
-    try {
-      const value: unknown = line === "" ? null : JSON.parse(line);
-      return typeof value === "object" && value !== null ? [value as T] : [];
-    } catch {
-      return [];
-    }
-  });
 }

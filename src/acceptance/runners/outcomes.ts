@@ -114,7 +114,8 @@ export function logOf({ stdout, stderr }: ChildResult): string {
   return stderr.text === "" ? stdout.text : `${stdout.text}\n--- stderr ---\n${stderr.text}`;
 }
 
-export const ASSERTION = /^(?:[\w.]*Assertion\w*Error|AssertionFailedError|Error: expect\b|expect\(|assert\b|Failed:)/;
+export const ASSERTION =
+  /^(?:[\w.]*Assertion\w*Error|AssertionFailedError|Error: expect(?:ed)?\b|expect\(|assert\b|Failed:)/;
 
 /** Colours are for people at a terminal. */
 export const plainText = (text: string): string => text.slice(0, 20_000).replace(/\u001b\[[0-9;]*m/g, "");

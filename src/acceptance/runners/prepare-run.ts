@@ -1,7 +1,10 @@
 // The door of runners: what is run for a check, and what its run came to.
 import type { ChildResult } from "../../process/index.js";
 import type { Check, Outcome } from "../model.js";
+import { prepareCargoTest } from "./cargo-test.js";
+import { prepareGoTest } from "./go-test.js";
 import { prepareJest, preparePlaywright, prepareVitest } from "./json-runners.js";
+import { prepareJUnit } from "./junit.js";
 import { prepareNodeTest } from "./node-test.js";
 import { logOf } from "./outcomes.js";
 import type { Prepare } from "./prepare.js";
@@ -10,20 +13,21 @@ import { type RunnerKind, recognise } from "./recognise.js";
 import type { PreparedRun, RunnerRoom, TreeView } from "./runner.js";
 import { prepareScript } from "./script.js";
 
-const RUNNERS: Partial<Readonly<Record<RunnerKind, Prepare>>> = {
+const RUNNERS: Readonly<Record<RunnerKind, Prepare>> = {
   "node-test": prepareNodeTest,
   vitest: prepareVitest,
   jest: prepareJest,
   pytest: preparePytest,
+  "go-test": prepareGoTest,
+  "cargo-test": prepareCargoTest,
+  junit: prepareJUnit,
   playwright: preparePlaywright,
 };
 
 export async function prepareRun(check: Check, view: TreeView, room: RunnerRoom): Promise<PreparedRun | Outcome> {
   const recognised = recognise(check, view);
-  const prepare = recognised === null ? undefined : RUNNERS[recognised.runner];
-  return prepare === undefined || recognised === null
-    ? prepareScript(check, view, room)
-    : prepare({ check, view, room, recognised });
+  if (recognised === null) return prepareScript(check, view, room);
+  return RUNNERS[recognised.runner]({ check, view, room, recognised });
 }
 
 export function readRun(

@@ -33,7 +33,7 @@ export function recognise(check: Check, view: TreeView): Recognised | null {
   const imported = script === undefined ? null : importedRunner(script, view);
   if (kind !== null && KINDS.has(kind)) {
     // A name like add.test.mjs says jest; what the file imports says more.
-    const runner = imported !== null && kind === "jest" ? imported : (kind as RunnerKind);
+    const runner = kind === "jest" ? (imported ?? jestOrVitest(view)) : (kind as RunnerKind);
     if (script === undefined && command !== undefined) {
       const told = fromCommand(command, view, "", 0);
       if (told?.runner === runner) return told;
@@ -43,6 +43,12 @@ export function recognise(check: Check, view: TreeView): Recognised | null {
   if (kind !== null && kind !== "shell" && kind !== "custom") return null;
   if (script !== undefined) return imported === null ? null : { runner: imported, target: script, cwd: "", args: [] };
   return command === undefined ? null : fromCommand(command, view, "", 0);
+}
+
+/** Tests that use globals import nothing; then what is installed tells. */
+function jestOrVitest(view: TreeView): "jest" | "vitest" {
+  const has = (name: string) => ["", "files/"].some((folder) => view.exists(`${folder}node_modules/.bin/${name}`));
+  return has("vitest") && !has("jest") ? "vitest" : "jest";
 }
 
 /** The runner a test file is written for, when running the file by itself would run its tests or nothing at all. */

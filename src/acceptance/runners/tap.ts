@@ -7,7 +7,8 @@ const LINE_LIMIT = 2000;
 /** null when the text is no TAP. */
 export function readTap(text: string, told: boolean): TestResult[] | null {
   const lines = text.split("\n");
-  if (!told && !lines.slice(0, 20).some((line) => /^TAP version 1[34]/.test(line))) return null;
+  const start = lines.find((line) => line.trim() !== "") ?? "";
+  if (!told && !/^(?:TAP version 1[34]|1\.\.[0-9]+\s*$)/.test(start.slice(0, 100))) return null;
   const tests: TestResult[] = [];
   let subtests: string[] = [];
   for (const raw of lines) {

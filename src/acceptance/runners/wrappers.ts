@@ -69,18 +69,20 @@ def run():
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    folder = os.path.dirname(script)
     sys.argv[:] = [script]
-    sys.path.insert(0, folder)
+    sys.path.insert(0, os.path.dirname(script))
+    here, tree = os.path.realpath(script), os.path.realpath(tree)
+    folder = os.path.dirname(here)
     def files(error):
         found = []
         trace = error.__traceback__
         while trace is not None:
-            found.append(trace.tb_frame.f_code.co_filename)
+            name = trace.tb_frame.f_code.co_filename
+            found.append(name if name.startswith("<") else os.path.realpath(name))
             trace = trace.tb_next
         return found
     def own(path):
-        return path == script or not path.startswith(tree + "/") or "/site-packages/" in path or (folder != tree and path.startswith(folder + "/"))
+        return path == here or not path.startswith(tree + "/") or "/site-packages/" in path or (folder != tree and path.startswith(folder + "/"))
     how, code, raised = "end", 0, "-"
     try:
         runpy.run_path(script, run_name="__main__")
@@ -101,7 +103,7 @@ def run():
         traceback.print_exception(type(error), error, trace or error.__traceback__)
         where = (files(error) or [""])[-1]
         plain = isinstance(error, Exception) and not isinstance(error, (ImportError, SyntaxError, NameError, AttributeError, TypeError))
-        raised = "assertion" if isinstance(error, AssertionError) or (plain and where == script) else "error"
+        raised = "assertion" if isinstance(error, AssertionError) or (plain and where == here) else "error"
         how, code = "raised", 1
     with open(report, "w") as file:
         file.write(" ".join([nonce, how, str(code), raised]) + "\\n")

@@ -12,9 +12,11 @@ export function readShell(text: string): TestText {
   const assertions: Assertion[] = [];
   const commands = shellCommands(text);
   const altered = commands.flatMap(({ words }) => EXPECTED.exec(words[0]?.text ?? "")?.[1] ?? []);
+  let line = 1;
+  let counted = 0;
   for (const command of commands) {
+    for (; counted < command.start; counted += 1) if (text[counted] === "\n") line += 1;
     for (const { edits, weak } of alterCommand(text, command, altered)) {
-      const line = text.slice(0, command.start).split("\n").length;
       assertions.push({
         start: command.start,
         end: command.end,

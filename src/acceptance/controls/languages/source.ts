@@ -57,7 +57,7 @@ export class Source {
   /** What stands before a place in its statement. */
   before(at: number): string {
     let start = at;
-    while (start > 0 && !";{}\n".includes(this.mask[start - 1]!)) start -= 1;
+    while (start > 0 && at - start < 2000 && !";{}\n".includes(this.mask[start - 1]!)) start -= 1;
     return this.mask.slice(start, at);
   }
 

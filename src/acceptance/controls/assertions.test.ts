@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+import { findAssertions, readTestText } from "./assertions.js";
+import { applyEdits } from "./text/edit.js";
+
+/** A text with every expectation altered. */
+const altered = (path: string, text: string): string =>
+  applyEdits(
+    text,
+    findAssertions(path, text).flatMap(({ edits }) => edits),
+  );
+
+const TABLE: readonly (readonly [string, string, string])[] = [
+  ["a.test.mjs", "assert.equal(add(2, 3), 5)", "assert.equal(add(2, 3), 6)"],
+  ["a.test.mjs", "assert.equal(5, sum)", "assert.equal(6, sum)"],
+  ["a.test.mjs", 'assert.equal(f(")"), "a\\"b")', 'assert.equal(f(")"), "a\\"b~altered")'],
+  ["a.test.mjs", "assert.deepEqual(f(), [1, 2])", "assert.deepEqual(f(), [2, 2])"],
+  ["a.test.mjs", "assert.deepEqual(f(), [])", 'assert.deepEqual(f(), ["~altered"])'],
+  ["a.test.mjs", "assert.deepEqual(f(), { a: g() })", 'assert.deepEqual(f(), {"~altered": 1,  a: g() })'],
+  ["a.test.mjs", "assert.equal(f(), null)", 'assert.equal(f(), "~altered")'],
+  ["a.test.mjs", "assert.ok(list.length === 3)", "assert.ok(list.length === 4)"],
+  ["a.test.mjs", 'assert(out.includes("yes"))', 'assert(out.includes("yes~altered"))'],
+  ["a.test.mjs", "assert.notEqual(a, b)", "assert.equal(a, b)"],
+  ["a.test.mjs", "assert.match(out, /a|b/i)", "assert.match(out, /(?!)(?:a|b)/i)"],
+  ["a.test.mjs", "assert.throws(() => f())", "assert.throws(() => f(), /(?!)/)"],
+  ["a.test.mjs", 'assert.throws(() => f(), "why")', 'assert.throws(() => f(), /(?!)/, "why")'],
+  ["a.test.mjs", "// assert.equal(a, 5)", "// assert.equal(a, 5)"],
+  ["a.test.mjs", "const s = `assert.equal(a, 5)`;", "const s = `assert.equal(a, 5)`;"],
+  ["a.test.ts", "expect(f()).toBe(true)", "expect(f()).toBe(false)"],
+  ["a.test.ts", "expect(f()).not.toBe(5)", "expect(f()).toBe(5)"],
+  ["a.test.ts", "await expect(p).rejects.toThrow()", 'await expect(p).rejects.toThrow("~altered")'],
+  ["a.test.ts", "expect(f()).toBeGreaterThan(3)", "expect(f()).toBeGreaterThan(Infinity)"],
+  ["a.test.ts", "expect(f()).toBeTruthy()", "expect(f()).not.toBeTruthy()"],
+  ["a.test.ts", "expect(f()).toMatchSnapshot()", "expect(f()).toMatchSnapshot()"],
+  ["a.mjs", "if (add(2, 3) !== 5) throw new Error()", "if (add(2, 3) !== 6) throw new Error()"],
+  ["test_a.py", 'assert f() == "x", "why"', 'assert f() == "x~altered", "why"'],
+  ["test_a.py", "assert f() == (1, 2)", "assert f() == (2, 2)"],
+  ["test_a.py", "assert x is None", "assert not (x is None)"],
+  ["test_a.py", "assert a == 1 and b == 2", "assert not (a == 1 and b == 2)"],
+  ["test_a.py", '"""\nassert a == 1\n"""', '"""\nassert a == 1\n"""'],
+  [
+    "test_a.py",
+    "with pytest.raises(ValueError):\n    f()",
+    'with pytest.raises(ValueError, match="~altered"):\n    f()',
+  ],
+  ["test_a.py", "self.assertIsNone(x)", "self.assertIsNotNone(x)"],
+  ["a.sh", '[ "$x" = "5" ]', '[ "$x" = "6" ]'],
+  ["a.sh", "[[ $out == *done* ]]", "[[ $out == *done~altered* ]]"],
+  ["a.sh", '[ "$a" -ge 3 ]', '[ "$a" -lt 3 ]'],
+  ["a.sh", "./run | grep -q 'yes'", "./run | grep -q '~altered'"],
+  ["a.sh", '# [ "$x" = "5" ]', '# [ "$x" = "5" ]'],
+  ["a.sh", "echo '[ 1 = 2 ]'", "echo '[ 1 = 2 ]'"],
+  ["a.sh", 'want=5\n[ "$x" = "$want" ]', 'want=6\n[ "$x" = "$want" ]'],
+  ["a_test.go", 'if got != "x" { t.Fatal() }', 'if got != "x~altered" { t.Fatal() }'],
+  ["a_test.go", "if got != want { t.Fatal() }", "if !(got != want) { t.Fatal() }"],
+  ["a_test.go", "assert.Equal(t, 5, got)", "assert.Equal(t, 6, got)"],
+  ["a.rs", "assert_eq!(f(), 255u8);", "assert_eq!(f(), 254u8);"],
+  ["a.rs", "assert_eq!(f(), g());", "assert_ne!(f(), g());"],
+  ["a.rs", "assert!(matches!(f(), Ok(_)));", "assert!(!(matches!(f(), Ok(_))));"],
+  ["ATest.java", 'assertEquals("a", f());', 'assertEquals("a~altered", f());'],
+  ["ATest.java", "assertThat(f()).isTrue();", "assertThat(f()).isFalse();"],
+  ["a.c", "assert(f('a') == 'b');", "assert(f('a') == 'x');"],
+  ["a.cc", "EXPECT_EQ(f(), 3);", "EXPECT_EQ(f(), 4);"],
+];
+
+describe("altered expectations", () => {
+  it.each(TABLE)("%s: %s", (path, text, other) => {
+    expect(altered(path, text)).toBe(other);
+  });
+});
+
+describe("declared tests", () => {
+  const names = (path: string, text: string) =>
+    readTestText(path, text).tests.map(
+      (test) => `${test.names.join(" > ")}${test.sure ? "" : "?"}${test.skips ? "~" : ""}`,
+    );
+
+  it("are found with their groups, and with how sure they are", () => {
+    const text = `describe("g", () => { it("a", () => {}); it.skip("b", () => {}); for (const x of y) it("c" + x, () => {}); });
+if (x) test("d", () => {});
+test("e's", { skip: true }, () => {});
+test.each([1])("f %i", () => {});`;
+    expect(names("a.test.js", text)).toEqual(["g > a", "g > b~", "g > \0?", "d?", "e's~", "f \0?"]);
+    expect(
+      names(
+        "test_a.py",
+        "class TestA:\n    def test_b(self): pass\n@pytest.mark.skip\ndef test_c(): pass\ndef helper(): pass\n",
+      ),
+    ).toEqual(["TestA > test_b", "test_c~"]);
+    expect(names("a.rs", "mod m { #[test] fn a() {} }\n#[test]\n#[ignore]\nfn b() {}\n")).toEqual(["m::a", "b~"]);
+  });
+});
+
+describe("hostile texts", () => {
+  it.each([
+    ["a.test.mjs", "assert.equal(".repeat(50_000)],
+    ["a.test.mjs", "`${".repeat(100_000)],
+    ["test_a.py", "assert (".repeat(50_000)],
+    ["a.sh", '"$('.repeat(50_000)],
+    ["a_test.go", "if a { ".repeat(50_000)],
+    ["a.rs", "'".repeat(200_000)],
+  ])("are read in bounded time: %s", { timeout: 20_000 }, (path, text) => {
+    expect(Array.isArray(findAssertions(path, text))).toBe(true);
+  });
+});

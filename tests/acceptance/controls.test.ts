@@ -1,0 +1,131 @@
+import { describe, expect, it } from "vitest";
+import { controlsFor, standIns, suppliedControls } from "../../src/acceptance/controls/index.js";
+import type { Control } from "../../src/acceptance/model.js";
+import type { TreeView } from "../../src/acceptance/runners/index.js";
+import { checkOf } from "./runner-room.js";
+
+const viewOf = (files: Readonly<Record<string, string>>): TreeView => ({
+  exists: (path) => path in files,
+  read: (path) => files[path] ?? null,
+  list: (folder) => {
+    const inside = Object.keys(files).filter((path) => folder === "" || path.startsWith(`${folder}/`));
+    const names = inside.map((path) => (folder === "" ? path : path.slice(folder.length + 1)).split("/"));
+    return [...new Set(names.map(([name, ...rest]) => (rest.length > 0 ? `${name}/` : name!)))];
+  },
+});
+const text = (control: Control | undefined, path: string): string =>
+  Buffer.from(control?.files.get(path) ?? "").toString("utf8");
+
+describe("controls of a runner", () => {
+  const test = (name: string, body: string) => `test("${name}", () => { ${body} });\n`;
+  const file = `import test from "node:test";\nimport assert from "node:assert";\nimport { f } from "../f.mjs";\n${test("literal", "assert.equal(f(), 5);")}${test("nothing", "f();")}${test("perhaps", "if (process.env.X) assert.equal(f(), 5);")}`;
+  const view = viewOf({ "tests/f.test.mjs": file });
+  const seen = ["literal", "nothing", "perhaps"].map((name) => ({
+    id: `tests/f.test.mjs > ${name}`,
+    status: "passed" as const,
+  }));
+  const made = controlsFor(checkOf({ kind: "node-test", script: "tests/f.test.mjs" }), view, seen);
+
+  it("must fail the tests whose expectations always run, and no other", () => {
+    expect(made[0]).toMatchObject({
+      name: "altered expectations in tests/f.test.mjs",
+      mustFail: ["tests/f.test.mjs > literal"],
+    });
+  });
+
+  it("add one test, which must fail under its own name", () => {
+    expect(made[1]).toMatchObject({
+      name: "a failing test added to tests/f.test.mjs",
+      mustFail: ["tests/f.test.mjs > nutshell control"],
+    });
+    expect(text(made[1], "tests/f.test.mjs")).toContain(file.trimEnd());
+  });
+
+  it("are none where no test was seen", () => {
+    expect(controlsFor(checkOf({ kind: "node-test", script: "tests/f.test.mjs" }), view, [])).toEqual([]);
+  });
+});
+
+describe("controls of a plain check", () => {
+  const named = (files: Readonly<Record<string, string>>, check: Parameters<typeof checkOf>[0]) =>
+    controlsFor(checkOf(check), viewOf(files), []);
+
+  it("alter what the script expects, and put a failing line at its end and at its own exits", () => {
+    const [altered, last] = named({ "tests/a.sh": '[ "$(./x)" = 5 ] && exit 0\nexit 1\n' }, { script: "tests/a.sh" });
+    expect(text(altered, "tests/a.sh")).toBe('[ "$(./x)" = 6 ] && exit 0\nexit 1\n');
+    expect(text(last, "tests/a.sh")).toMatch(/&& \{ echo 'nutshell-control-\w+' >&2; exit 99; \}\nexit 1\n\n\{ echo/);
+    expect(last?.check).toEqual({ marker: expect.stringMatching(/^nutshell-control-/) });
+  });
+
+  it("alter the tests a script leads to, and the files it compares with", () => {
+    const files = {
+      "tests/run.sh": "node tests/a.mjs\n./x | diff - tests/want.txt\n",
+      "tests/a.mjs": "if (f() !== 5) process.exit(1);\n",
+      "tests/want.txt": "5\n",
+    };
+    const [altered] = named(files, { script: "tests/run.sh" });
+    expect([...altered!.files.keys()].sort()).toEqual(["tests/a.mjs", "tests/want.txt"]);
+  });
+
+  it("are none where the work runs inside the test and nothing can be altered", () => {
+    expect(named({ "tests/a.py": "import calc\ncalc.self_test()\n", "calc.py": "" }, { script: "tests/a.py" })).toEqual(
+      [],
+    );
+  });
+
+  it("alter what the criterion itself expects", () => {
+    const made = named(
+      {},
+      { kind: "api_test", endpoint: "GET /", expected: { status_code: 200, body_contains: ["ok"] } },
+    );
+    expect(made.map(({ check }) => check?.expected)).toEqual([
+      { status_code: 201, body_contains: ["ok"] },
+      { status_code: 200, body_contains: ["ok~altered"] },
+    ]);
+  });
+
+  it("are none for what a person judges", () => {
+    expect(named({ "tests/a.sh": "true\n" }, { script: "tests/a.sh", automatic: false })).toEqual([]);
+  });
+});
+
+describe("wrong tests of the publisher", () => {
+  it("are put where they belong, and left out when they are not there", () => {
+    const read = (path: string) => (path === "controls/a.mjs" ? Buffer.from("wrong") : null);
+    const made = suppliedControls(
+      [
+        { name: "off by one", files: { "tests/a.mjs": "controls/a.mjs" } },
+        { name: "lost", files: { "tests/b.mjs": "none" } },
+      ],
+      read,
+    );
+    expect(made.map(({ name, mustFail }) => [name, mustFail])).toEqual([["the wrong test off by one", null]]);
+    expect(text(made[0], "tests/a.mjs")).toBe("wrong");
+  });
+});
+
+describe("stand-ins", () => {
+  it("do nothing, or always the same", () => {
+    const view = viewOf({
+      "a.mjs": "export function add(a, b) { return a + b; }\nexport default add;\n",
+      "b.py": "def add(a, b):\n    return a + b\n",
+      "c.cjs": "module.exports = { add: (a, b) => a + b };\n",
+      "d.sh": "#!/bin/sh\necho 5\n",
+    });
+    const made = standIns(view, ["a.mjs", "b.py", "c.cjs", "d.sh"]);
+    expect(made.map(({ name }) => name)).toEqual([
+      "empty files",
+      "functions that return nothing",
+      "functions that return 0",
+      "functions that return an empty text",
+      "functions that return true",
+    ]);
+    const zero = (path: string) => Buffer.from(made[2]!.files.get(path)!).toString("utf8");
+    expect(zero("a.mjs")).toBe(
+      "export function add(...args) { return 0; }\nexport default function (...args) { return 0; }\n",
+    );
+    expect(zero("b.py")).toBe("def add(*args, **named):\n    return 0\n");
+    expect(zero("c.cjs")).toContain("module.exports.add = (...args) => 0;\n");
+    expect(Buffer.from(made[0]!.files.get("d.sh")!).toString("utf8")).toBe("#!/bin/sh\n");
+  });
+});
