@@ -59,6 +59,37 @@ const STACKS: Readonly<Record<string, Stack>> = {
     },
     work: { "files/add.py": "def add(a, b):\n    return a + b\n" },
   },
+  "make and gcc": {
+    needs: ["make", "gcc"],
+    criterion: { type: "shell", script: "tests/app.sh" },
+    files: {
+      Makefile: "app: app.c\n\tgcc -o app app.c\n",
+      "tests/app.sh": 'make -s app && [ "$(./app)" = 3 ]\n',
+      "app.c": '#include <stdio.h>\nint main(void) { printf("0\\n"); return 0; }\n',
+    },
+    work: { "app.c": '#include <stdio.h>\nint main(void) { printf("%d\\n", 1 + 2); return 0; }\n' },
+  },
+  cargo: {
+    needs: ["cargo"],
+    criterion: { type: "cargo-test" },
+    files: {
+      "Cargo.toml": '[package]\nname = "add"\nversion = "0.1.0"\nedition = "2021"\n',
+      "src/lib.rs": "pub fn add(_a: i32, _b: i32) -> i32 {\n    0\n}\n",
+      "tests/add.rs": "#[test]\nfn adds() {\n    assert_eq!(add::add(1, 2), 3);\n}\n",
+    },
+    work: { "src/lib.rs": "pub fn add(a: i32, b: i32) -> i32 {\n    a + b\n}\n" },
+  },
+  go: {
+    needs: ["go"],
+    criterion: { type: "go-test", script: "add_test.go" },
+    files: {
+      "go.mod": "module add\n\ngo 1.19\n",
+      "add.go": "package add\n\nfunc Add(a, b int) int { return 0 }\n",
+      "add_test.go":
+        'package add\n\nimport "testing"\n\nfunc TestAdd(t *testing.T) {\n\tif got := Add(1, 2); got != 3 {\n\t\tt.Errorf("got %d, want 3", got)\n\t}\n}\n',
+    },
+    work: { "add.go": "package add\n\nfunc Add(a, b int) int { return a + b }\n" },
+  },
   java: {
     needs: ["javac", "java"],
     criterion: { type: "shell", command: 'javac -d out src/Add.java && [ "$(java -cp out Add)" = 3 ]' },
