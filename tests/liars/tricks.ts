@@ -1,0 +1,9 @@
+import type { Trick } from "./table.js";
+import { EXIT } from "./tricks/exit.js";
+import { HARD_CODED } from "./tricks/hard-coded.js";
+import { RECORD } from "./tricks/record.js";
+import { REVIEWED } from "./tricks/review.js";
+import { ROOM } from "./tricks/room.js";
+import { STEERING } from "./tricks/steering.js";
+
+export const TRICKS: readonly Trick[] = [...STEERING, ...EXIT, ...ROOM, ...REVIEWED, ...RECORD, ...HARD_CODED];
