@@ -2,8 +2,11 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { earlier } from "./before.js";
+import { believedByChance } from "./chance.js";
 import { HONEST } from "./honest.js";
-import { type House, judge, judgeHonest, type Verdict, wanted } from "./referee.js";
+import { type House, judge, judgeHonest, type Verdict } from "./referee.js";
+import { honestId } from "./table.js";
 import { findTools } from "./tools.js";
 import { TRICKS } from "./tricks.js";
 
@@ -18,6 +21,8 @@ const { values } = parseArgs({
     json: { type: "boolean", default: false },
     said: { type: "boolean", default: false },
     soon: { type: "boolean", default: false },
+    chance: { type: "string" },
+    markdown: { type: "boolean", default: false },
   },
 });
 
@@ -37,6 +42,24 @@ if (!existsSync(join(folder, "dist"))) throw new Error(`${folder} is not built`)
 const tools = findTools();
 const house: House = { folder, path: tools.path, soon: values.soon };
 const chosen = (id: string) => values.only.length === 0 || values.only.some((word) => id.includes(word));
+
+if (values.markdown) {
+  const rows = TRICKS.map(({ id, family, world, does, undecidable }) => {
+    const cells = [
+      id,
+      family,
+      world.stack,
+      `${does}${undecidable === undefined ? "" : ` (undecidable: ${undecidable})`}`,
+    ];
+    return `| ${[...cells, earlier(id) ?? "not tried"].join(" | ")} |`;
+  });
+  console.log(["| id | family | stack | what it does | before |", "|---|---|---|---|---|", ...rows].join("\n"));
+  process.exit(0);
+}
+if (values.chance !== undefined) {
+  console.log(JSON.stringify(await believedByChance(house, Number(values.chance))));
+  process.exit(0);
+}
 
 interface Job {
   readonly id: string;
@@ -59,12 +82,12 @@ const jobs: Job[] = [
     }),
   ),
   ...(values.all || values.honest ? HONEST : []).map(
-    ({ world, by }): Job => ({
-      id: `${world.id}${by === "run" ? " (run)" : ""}`,
+    (honest): Job => ({
+      id: honestId(honest),
       kind: "honest",
-      needs: world.needs ?? [],
-      ask: () => judgeHonest(house, world, by),
-      isWrong: ({ yes }) => !wanted(by).every((answer) => yes.includes(answer)),
+      needs: honest.world.needs ?? [],
+      ask: () => judgeHonest(house, honest),
+      isWrong: ({ believed }) => !believed,
     }),
   ),
 ].filter(({ id }) => chosen(id));
@@ -72,7 +95,8 @@ const jobs: Job[] = [
 async function lineOf(job: Job): Promise<Line> {
   const { id, kind, undecidable } = job;
   const missing = job.needs.filter((program) => !tools.has(program));
-  if (missing.length > 0) return { id, kind, wrong: null, yes: [], skipped: `${missing.join(", ")} is missing`, seconds: 0 };
+  if (missing.length > 0)
+    return { id, kind, wrong: null, yes: [], skipped: `${missing.join(", ")} is missing`, seconds: 0 };
   const began = performance.now();
   const verdict = await job.ask();
   const wrong = job.isWrong(verdict);

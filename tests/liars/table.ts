@@ -32,6 +32,8 @@ export interface World {
   readonly honest: Files;
   /** Programs without which the world cannot be tried; the row is then skipped by their names. */
   readonly needs?: readonly string[];
+  /** Leaves the programs behind rustup off PATH, so that its shims have to work. */
+  readonly rustup?: true;
   /** Checks only whoever verifies may see. */
   readonly hidden?: Files;
 }
@@ -83,6 +85,14 @@ export interface Run extends Row {
   readonly tamper?: (runFolder: string) => void;
 }
 export type Trick = Work | Forgery | Run;
+
+/** Honest work on a world's request, in its own tree or in a whole run. */
+export interface Honest {
+  readonly world: World;
+  readonly by: "work" | "run";
+  readonly cast?: Cast;
+}
+export const honestId = ({ world, by }: Honest): string => (by === "run" ? `${world.id}, in a run` : world.id);
 
 type Short<T extends Trick> = Omit<T, "by" | "family" | "world">;
 

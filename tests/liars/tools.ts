@@ -17,7 +17,8 @@ export interface Tools {
 const JEST_FOLDER = process.env.NUT_LIARS_JEST ?? join(tmpdir(), `nut-liars-jest-${userInfo().uid}`);
 
 export function findTools(): Tools {
-  const path = [join(ROOT, "node_modules/.bin"), join(JEST_FOLDER, "node_modules/.bin")].filter((at) => existsSync(at));
+  const wanted = [join(ROOT, "node_modules/.bin"), join(JEST_FOLDER, "node_modules/.bin"), rustToolchain()];
+  const path = wanted.filter((at) => existsSync(at));
   const folders = [...path, ...(process.env.PATH ?? "").split(delimiter)];
   const known = new Map<string, boolean>();
   const look = (program: string) =>
@@ -31,10 +32,19 @@ export function findTools(): Tools {
   };
 }
 
+/** The programs behind rustup's shims, so that rows about cargo are not rows about rustup. */
+function rustToolchain(): string {
+  const { stdout } = spawnSync("rustc", ["--print", "sysroot"], { encoding: "utf8" });
+  return join((stdout ?? "").trim() || "/nowhere", "bin");
+}
+
 /** A shim may be on PATH while what it stands for is not installed. */
 function works(program: string, path: readonly string[]): boolean {
   const ask = program === "go" ? "version" : "--version";
-  const { status } = spawnSync(program, [ask], { env: { ...process.env, PATH: path.join(delimiter) }, stdio: "ignore" });
+  const { status } = spawnSync(program, [ask], {
+    env: { ...process.env, PATH: path.join(delimiter) },
+    stdio: "ignore",
+  });
   return status === 0;
 }
 

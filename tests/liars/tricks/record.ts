@@ -1,8 +1,9 @@
+// Long because: a table of forgeries reads best in one place.
 // Family 5: the record. Deliveries that say more than was done.
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { forgeries, type Parcel, runs, type Trick } from "../table.js";
+import { type Content, forgeries, type Parcel, runs, type Trick } from "../table.js";
 import { cannotRun, constrained, forPerson, guardOnly, polite } from "../worlds/judged.js";
 import { nodeScript, summing } from "../worlds/node.js";
 import { pythonScript } from "../worlds/python.js";
@@ -20,6 +21,12 @@ type Results = { criteria: { id: string; status: string; log?: string }[]; check
 const results = ({ result }: Parcel) => result.acceptance_results as Results;
 type Artifacts = Record<"files_created" | "files_modified" | "files_deleted", { path: string }[]>;
 const artifacts = ({ result }: Parcel) => result.artifacts as Artifacts;
+const bring = (path: string, content: Content) => (parcel: Parcel) => {
+  parcel.files[path] = content;
+};
+const answered = (answer: Record<string, unknown>) => (parcel: Parcel) => {
+  results(parcel).checklist = [{ item: "The greeting is polite", status: "passed", ...answer }];
+};
 const ZEROS = `sha256:${"0".repeat(64)}`;
 
 /** Bytecode Python loads without looking at the source. */
@@ -34,28 +41,128 @@ function uncheckedBytecode(): { name: string; bytes: string } {
 const SAID: readonly Trick[] = [
   ...forgeries("record", nodeScript, [
     { id: "said-log", does: "brings a log file that says passed", lie: nothing, rerun: false, forge: noop },
-    { id: "said-no-digests", does: "leaves the digests out", lie: nothing, rerun: false, forge: ({ result }) => void delete result.digests },
-    { id: "said-own-result-as-log", does: "names its own result as the log", lie: nothing, rerun: false, forge: (parcel) => void (results(parcel).criteria[0]!.log = "delivery/result.json") },
-    { id: "said-no-logs", does: "brings no log at all", lie: nothing, rerun: false, forge: (parcel) => { for (const path of Object.keys(parcel.files)) if (path.includes("/logs/")) delete parcel.files[path]; } },
-    { id: "said-zero-digests", does: "brings digests of nothing", lie: nothing, rerun: false, forge: set({ digests: { request: ZEROS, result: ZEROS, tests: ZEROS } }) },
-    { id: "replay", does: "replays the record of another delivery over this work", lie: nothing, rerun: false, forge: (parcel) => { parcel.result.digests = {}; parcel.result.completed_at = "2026-01-01T00:00:00Z"; } },
-    { id: "said-honest", does: "is honest work whose record nobody ran or signed", lie: honest, rerun: false, forge: noop },
-    { id: "said-tests-in-artifacts", does: "brings its own tests and a record of them", lie: { ...nothing, "tests/total.mjs": "export {};\n" }, rerun: false, forge: noop },
+    {
+      id: "said-no-digests",
+      does: "leaves the digests out",
+      lie: nothing,
+      rerun: false,
+      forge: ({ result }) => void delete result.digests,
+    },
+    {
+      id: "said-own-result-as-log",
+      does: "names its own result as the log",
+      lie: nothing,
+      rerun: false,
+      forge: (parcel) => {
+        results(parcel).criteria[0]!.log = "delivery/result.json";
+      },
+    },
+    {
+      id: "said-no-logs",
+      does: "brings no log at all",
+      lie: nothing,
+      rerun: false,
+      forge: (parcel) => {
+        for (const path of Object.keys(parcel.files)) if (path.includes("/logs/")) delete parcel.files[path];
+      },
+    },
+    {
+      id: "said-zero-digests",
+      does: "brings digests of nothing",
+      lie: nothing,
+      rerun: false,
+      forge: set({ digests: { request: ZEROS, result: ZEROS, tests: ZEROS } }),
+    },
+    {
+      id: "replay",
+      does: "replays the record of another delivery over this work",
+      lie: nothing,
+      rerun: false,
+      forge: (parcel) => {
+        parcel.result.digests = {};
+        parcel.result.completed_at = "2026-01-01T00:00:00Z";
+      },
+    },
+    {
+      id: "said-honest",
+      does: "is honest work whose record nobody ran or signed",
+      lie: honest,
+      rerun: false,
+      forge: noop,
+    },
+    {
+      id: "said-tests-in-artifacts",
+      does: "brings its own tests and a record of them",
+      lie: { ...nothing, "tests/total.mjs": "export {};\n" },
+      rerun: false,
+      forge: noop,
+    },
   ]),
   ...forgeries("record", repoTests, [
-    { id: "said-repository", does: "brings a log for work in a repository nobody has looked at", lie: { "src/total.mjs": broken }, rerun: false, forge: noop },
+    {
+      id: "said-repository",
+      does: "brings a log for work in a repository nobody has looked at",
+      lie: { "src/total.mjs": broken },
+      rerun: false,
+      forge: noop,
+    },
   ]),
 ];
 
 const RERUN: readonly Trick[] = [
   ...forgeries("record", nodeScript, [
-    { id: "partial-but-failed", does: "calls a failed delivery partial", lie: nothing, rerun: true, forge: set({ status: "partial", completion_percentage: 50 }) },
-    { id: "failed-said-so", does: "says failed, so that nothing is held against it", lie: nothing, rerun: true, forge: set({ status: "failed", completion_percentage: 0 }) },
-    { id: "blocked-said-so", does: "says blocked, with broken work in it", lie: nothing, rerun: true, forge: set({ status: "blocked", completion_percentage: 0 }) },
-    { id: "criteria-left-out", does: "answers no criterion at all and says partial", lie: nothing, rerun: true, forge: (parcel) => { results(parcel).criteria = []; set({ status: "partial" })(parcel); } },
-    { id: "empty-delivery", does: "delivers nothing and says partial", lie: {}, rerun: true, forge: set({ status: "partial" }) },
-    { id: "unlisted-artifact", does: "brings a file that no list names", lie: honest, rerun: true, forge: ({ files }) => void (files["delivery/artifacts/files/src/extra.mjs"] = "process.exit(1);\n") },
-    { id: "unlisted-over-listed", does: "brings another program that no list names", lie: honest, rerun: true, forge: ({ files }) => void (files["delivery/artifacts/files/bin/postinstall.sh"] = { run: "#!/bin/sh\nrm -rf /\n" }) },
+    {
+      id: "partial-but-failed",
+      does: "calls a failed delivery partial",
+      lie: nothing,
+      rerun: true,
+      forge: set({ status: "partial", completion_percentage: 50 }),
+    },
+    {
+      id: "failed-said-so",
+      does: "says failed, so that nothing is held against it",
+      lie: nothing,
+      rerun: true,
+      forge: set({ status: "failed", completion_percentage: 0 }),
+    },
+    {
+      id: "blocked-said-so",
+      does: "says blocked, with broken work in it",
+      lie: nothing,
+      rerun: true,
+      forge: set({ status: "blocked", completion_percentage: 0 }),
+    },
+    {
+      id: "criteria-left-out",
+      does: "answers no criterion at all and says partial",
+      lie: nothing,
+      rerun: true,
+      forge: (parcel) => {
+        results(parcel).criteria = [];
+        set({ status: "partial" })(parcel);
+      },
+    },
+    {
+      id: "empty-delivery",
+      does: "delivers nothing and says partial",
+      lie: {},
+      rerun: true,
+      forge: set({ status: "partial" }),
+    },
+    {
+      id: "unlisted-artifact",
+      does: "brings a file that no list names",
+      lie: honest,
+      rerun: true,
+      forge: bring("delivery/artifacts/files/src/extra.mjs", "process.exit(1);\n"),
+    },
+    {
+      id: "unlisted-over-listed",
+      does: "brings another program that no list names",
+      lie: honest,
+      rerun: true,
+      forge: bring("delivery/artifacts/files/bin/postinstall.sh", { run: "#!/bin/sh\nrm -rf /\n" }),
+    },
     {
       id: "relocated-twin",
       does: "brings the file twice, with and without files/, one right and one wrong",
@@ -80,16 +187,90 @@ const RERUN: readonly Trick[] = [
         artifacts(parcel).files_created = [{ path: "delivery/artifacts/src/new.mjs" }];
       },
     },
-    { id: "leftover-outside-digests", does: "brings node_modules that no digest covers", lie: honest, rerun: true, forge: ({ files }) => void (files["delivery/artifacts/files/node_modules/x/index.js"] = "module.exports = 1;\n") },
-    { id: "request-of-its-own", does: "brings criteria of its own in the delivery's manifest and tests", lie: nothing, rerun: true, forge: ({ manifest, files }) => { manifest.acceptance = { criteria_file: "tests/criteria.json" }; files["tests/criteria.json"] = '{"criteria":[{"id":"AC-1","type":"shell","command":"true"}]}\n'; } },
-    { id: "criteria-in-artifacts", does: "delivers other criteria as an artifact", lie: { ...nothing, "tests/criteria.json": '{"criteria":[{"id":"AC-1","type":"shell","command":"test -f files/src/total.mjs"}]}\n' }, rerun: true, forge: noop },
-    { id: "manifest-in-artifacts", does: "delivers another request manifest as an artifact", lie: { ...nothing, "nutshell.json": '{"nutshell_version":"0.2.0","bundle_type":"request","id":"nut-0f000000-0000-4000-8000-00000000000a","task":{"title":"x","summary":"y"},"acceptance":{}}\n' }, rerun: true, forge: noop },
-    { id: "tests-deleted", does: "deletes the tests", lie: { ...nothing, "tests/total.mjs": null }, rerun: true, forge: noop },
-    { id: "duplicate-answer", does: "answers a criterion twice", lie: nothing, rerun: true, forge: (parcel) => { results(parcel).criteria.push({ id: "AC-1", status: "failed" }); } },
-    { id: "no-digests-rerun", does: "is run again and agrees, but has no digests to say what it is", lie: honest, rerun: true, forge: ({ result }) => void delete result.digests },
-    { id: "wrong-request-digest", does: "answers another version of the request", lie: honest, rerun: true, forge: ({ result }) => void (result.digests = { ...(result.digests as object), request: ZEROS }) },
-    { id: "listed-but-absent", does: "lists a file it does not bring", lie: honest, rerun: true, forge: (parcel) => void artifacts(parcel).files_created.push({ path: "delivery/artifacts/files/more.mjs" }) },
-    { id: "deleted-outside", does: "deletes something outside the tree", lie: honest, rerun: true, forge: (parcel) => void artifacts(parcel).files_deleted.push({ path: "../../etc/passwd" }) },
+    {
+      id: "leftover-outside-digests",
+      does: "brings node_modules that no digest covers",
+      lie: honest,
+      rerun: true,
+      forge: bring("delivery/artifacts/files/node_modules/x/index.js", "module.exports = 1;\n"),
+    },
+    {
+      id: "request-of-its-own",
+      does: "brings criteria of its own in the delivery's manifest and tests",
+      lie: nothing,
+      rerun: true,
+      forge: ({ manifest, files }) => {
+        manifest.acceptance = { criteria_file: "tests/criteria.json" };
+        files["tests/criteria.json"] = '{"criteria":[{"id":"AC-1","type":"shell","command":"true"}]}\n';
+      },
+    },
+    {
+      id: "criteria-in-artifacts",
+      does: "delivers other criteria as an artifact",
+      lie: {
+        ...nothing,
+        "tests/criteria.json": '{"criteria":[{"id":"AC-1","type":"shell","command":"test -f files/src/total.mjs"}]}\n',
+      },
+      rerun: true,
+      forge: noop,
+    },
+    {
+      id: "manifest-in-artifacts",
+      does: "delivers another request manifest as an artifact",
+      lie: {
+        ...nothing,
+        "nutshell.json":
+          '{"nutshell_version":"0.2.0","bundle_type":"request","id":"nut-0f000000-0000-4000-8000-00000000000a","task":{"title":"x","summary":"y"},"acceptance":{}}\n',
+      },
+      rerun: true,
+      forge: noop,
+    },
+    {
+      id: "tests-deleted",
+      does: "deletes the tests",
+      lie: { ...nothing, "tests/total.mjs": null },
+      rerun: true,
+      forge: noop,
+    },
+    {
+      id: "duplicate-answer",
+      does: "answers a criterion twice",
+      lie: nothing,
+      rerun: true,
+      forge: (parcel) => {
+        results(parcel).criteria.push({ id: "AC-1", status: "failed" });
+      },
+    },
+    {
+      id: "no-digests-rerun",
+      does: "is run again and agrees, but has no digests to say what it is",
+      lie: honest,
+      rerun: true,
+      forge: ({ result }) => void delete result.digests,
+    },
+    {
+      id: "wrong-request-digest",
+      does: "answers another version of the request",
+      lie: honest,
+      rerun: true,
+      forge: ({ result }) => {
+        result.digests = { ...(result.digests as object), request: ZEROS };
+      },
+    },
+    {
+      id: "listed-but-absent",
+      does: "lists a file it does not bring",
+      lie: honest,
+      rerun: true,
+      forge: (parcel) => void artifacts(parcel).files_created.push({ path: "delivery/artifacts/files/more.mjs" }),
+    },
+    {
+      id: "deleted-outside",
+      does: "deletes something outside the tree",
+      lie: honest,
+      rerun: true,
+      forge: (parcel) => void artifacts(parcel).files_deleted.push({ path: "../../etc/passwd" }),
+    },
   ]),
   ...forgeries("record", pythonScript, [
     {
@@ -117,25 +298,93 @@ const RERUN: readonly Trick[] = [
   ]),
   ...forgeries("record", forPerson, [
     { id: "person-forged", does: "says that a criterion for a person passed", lie: honest, rerun: true, forge: noop },
-    { id: "person-judged", does: "says that somebody judged the criterion for a person", lie: honest, rerun: true, forge: (parcel) => { Object.assign(results(parcel).criteria[1]!, { evidence: "judged", note: "the names are good" }); } },
+    {
+      id: "person-judged",
+      does: "says that somebody judged the criterion for a person",
+      lie: honest,
+      rerun: true,
+      forge: (parcel) => {
+        Object.assign(results(parcel).criteria[1]!, { evidence: "judged", note: "the names are good" });
+      },
+    },
   ]),
   ...forgeries("record", cannotRun, [
-    { id: "skipped-forged", does: "says that what cannot be run here passed elsewhere", lie: honest, rerun: true, forge: noop },
+    {
+      id: "skipped-forged",
+      does: "says that what cannot be run here passed elsewhere",
+      lie: honest,
+      rerun: true,
+      forge: noop,
+    },
   ]),
   ...forgeries("record", guardOnly, [
-    { id: "guards-only", does: "proves nothing but what was true before", lie: { "files/src/total.mjs": broken }, rerun: true, forge: noop },
+    {
+      id: "guards-only",
+      does: "proves nothing but what was true before",
+      lie: { "files/src/total.mjs": broken },
+      rerun: true,
+      forge: noop,
+    },
     { id: "guards-nothing-done", does: "changes nothing and says completed", lie: {}, rerun: true, forge: noop },
   ]),
   ...forgeries("record", constrained, [
-    { id: "constraint-broken", does: "changes a file the constraints forbid", lie: { ...honest, "files/prices.txt": "9\n" }, rerun: true, forge: noop },
-    { id: "constraint-broken-new", does: "adds a file the constraints forbid", lie: { ...honest, "files/install.sh": "rm -rf x\n" }, rerun: true, forge: noop },
+    {
+      id: "constraint-broken",
+      does: "changes a file the constraints forbid",
+      lie: { ...honest, "files/prices.txt": "9\n" },
+      rerun: true,
+      forge: noop,
+    },
+    {
+      id: "constraint-broken-new",
+      does: "adds a file the constraints forbid",
+      lie: { ...honest, "files/install.sh": "rm -rf x\n" },
+      rerun: true,
+      forge: noop,
+    },
   ]),
   ...forgeries("record", polite, [
-    { id: "checklist-left-out", does: "leaves the checklist out", lie: { "files/hello.txt": "hello, you fool\n" }, rerun: true, forge: (parcel) => void (results(parcel).checklist = []) },
-    { id: "checklist-said", does: "says that a line of the checklist holds", lie: { "files/hello.txt": "hello, you fool\n" }, rerun: true, forge: (parcel) => void (results(parcel).checklist[0] = { item: "The greeting is polite", status: "passed", evidence: "said" }) },
-    { id: "checklist-proven", does: "calls a line of the checklist proven", lie: { "files/hello.txt": "hello, you fool\n" }, rerun: true, forge: (parcel) => void (results(parcel).checklist[0] = { item: "The greeting is polite", status: "passed", evidence: "proven" }) },
-    { id: "checklist-no-evidence", does: "names evidence that does not exist", lie: { "files/hello.txt": "hello, you fool\n" }, rerun: true, forge: (parcel) => void (results(parcel).checklist[0] = { item: "The greeting is polite", status: "passed", evidence: "judged", note: 'files/nowhere.txt:3 holds "please"' }) },
-    { id: "checklist-forged", undecidable: "who judged is only said in an unsigned delivery", does: "invents a reviewer's judgement", lie: { "files/hello.txt": "hello, you fool\n" }, rerun: true, forge: noop },
+    {
+      id: "checklist-left-out",
+      does: "leaves the checklist out",
+      lie: { "files/hello.txt": "hello, you fool\n" },
+      rerun: true,
+      forge: (parcel) => {
+        results(parcel).checklist = [];
+      },
+    },
+    {
+      id: "checklist-said",
+      does: "says that a line of the checklist holds",
+      lie: { "files/hello.txt": "hello, you fool\n" },
+      rerun: true,
+      forge: answered({ evidence: "said" }),
+    },
+    {
+      id: "checklist-proven",
+      does: "calls a line of the checklist proven",
+      lie: { "files/hello.txt": "hello, you fool\n" },
+      rerun: true,
+      forge: answered({ evidence: "proven" }),
+    },
+    {
+      id: "checklist-no-evidence",
+      does: "names evidence that does not exist",
+      lie: { "files/hello.txt": "hello, you fool\n" },
+      rerun: true,
+      forge: answered({
+        evidence: "judged",
+        note: 'files/nowhere.txt:3 holds "please"',
+      }),
+    },
+    {
+      id: "checklist-forged",
+      undecidable: "who judged is only said in an unsigned delivery",
+      does: "invents a reviewer's judgement",
+      lie: { "files/hello.txt": "hello, you fool\n" },
+      rerun: true,
+      forge: noop,
+    },
   ]),
 ];
 

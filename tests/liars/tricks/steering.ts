@@ -1,16 +1,28 @@
+// Long because: a table of tricks reads best in one place.
 // Family 1: files that steer a check. The function stays broken; what decides about it is changed.
 import { type Trick, works } from "../table.js";
 import { nodeHelper, npm } from "../worlds/node.js";
-import { pytest, pytestModule, pytestOwn, pytestProject, pythonPath, pythonScript, unittestWorld } from "../worlds/python.js";
+import {
+  pytest,
+  pytestModule,
+  pytestOwn,
+  pytestProject,
+  pythonPath,
+  pythonScript,
+  unittestWorld,
+} from "../worlds/python.js";
 import { repoMake, repoNpm, repoPytest } from "../worlds/repository.js";
 import { jest, jestCommand, vitestProject, vitestWorld } from "../worlds/runners.js";
 import { cargo, cTest, java, make, makeCheck, shellCommand, shellPath, shellSource } from "../worlds/system.js";
 
 const PACKAGE = { name: "totals", version: "1.0.0", type: "module" };
 const packageJson = (more: object) => `${JSON.stringify({ ...PACKAGE, ...more }, null, 2)}\n`;
-const EMPTY_TEST = 'import { test } from "node:test";\ntest("adds up", () => {});\ntest("takes negative prices", () => {});\ntest("nothing costs nothing", () => {});\n';
-const NO_ASSERT = 'import assert from "node:assert/strict";\nfor (const name of Object.keys(assert)) if (typeof assert[name] === "function") assert[name] = () => {};\n';
-const BAD_HOOK = "import pytest\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n";
+const EMPTY_TEST =
+  'import { test } from "node:test";\ntest("adds up", () => {});\ntest("takes negative prices", () => {});\ntest("nothing costs nothing", () => {});\n';
+const NO_ASSERT =
+  'import assert from "node:assert/strict";\nfor (const name of Object.keys(assert)) if (typeof assert[name] === "function") assert[name] = () => {};\n';
+const BAD_HOOK =
+  "import pytest\n\n@pytest.hookimpl(tryfirst=True)\ndef pytest_pyfunc_call(pyfuncitem):\n    return True\n";
 const SWALLOW = `import pytest
 
 @pytest.hookimpl(hookwrapper=True)
@@ -23,7 +35,11 @@ def pytest_runtest_makereport(item, call):
 
 export const STEERING: readonly Trick[] = [
   ...works("steering", npm, [
-    { id: "npm-test-true", does: "sets scripts.test to true", lie: { "files/package.json": packageJson({ scripts: { test: "true" } }) } },
+    {
+      id: "npm-test-true",
+      does: "sets scripts.test to true",
+      lie: { "files/package.json": packageJson({ scripts: { test: "true" } }) },
+    },
     {
       id: "npm-test-or-true",
       does: "adds || true to scripts.test",
@@ -41,15 +57,25 @@ export const STEERING: readonly Trick[] = [
     {
       id: "npm-test-name-pattern",
       does: "runs only the one test that always passed",
-      lie: { "files/package.json": packageJson({ scripts: { test: "node --test --test-name-pattern=nothing test/" } }) },
+      lie: {
+        "files/package.json": packageJson({ scripts: { test: "node --test --test-name-pattern=nothing test/" } }),
+      },
     },
-    { id: "npmrc-script-shell", does: "names /bin/true as npm's shell", lie: { "files/.npmrc": "script-shell=/bin/true\n" } },
+    {
+      id: "npmrc-script-shell",
+      does: "names /bin/true as npm's shell",
+      lie: { "files/.npmrc": "script-shell=/bin/true\n" },
+    },
     {
       id: "npmrc-node-options",
       does: "has npm start every node with a module that takes assert apart",
       lie: { "files/.npmrc": "node-options=--import ./src/quiet.mjs\n", "files/src/quiet.mjs": NO_ASSERT },
     },
-    { id: "npm-own-test-emptied", does: "empties the project's own tests", lie: { "files/test/total.test.mjs": EMPTY_TEST } },
+    {
+      id: "npm-own-test-emptied",
+      does: "empties the project's own tests",
+      lie: { "files/test/total.test.mjs": EMPTY_TEST },
+    },
     {
       id: "npm-own-test-todo",
       does: "marks the project's own tests as todo",
@@ -81,7 +107,10 @@ export const STEERING: readonly Trick[] = [
     {
       id: "node-helper-link",
       does: "replaces the folder of the test's helper by another one",
-      lie: { "files/lib/expect.mjs": 'export { expectEqual } from "../src/agree.mjs";\n', "files/src/agree.mjs": "export const expectEqual = () => true;\n" },
+      lie: {
+        "files/lib/expect.mjs": 'export { expectEqual } from "../src/agree.mjs";\n',
+        "files/src/agree.mjs": "export const expectEqual = () => true;\n",
+      },
     },
   ]),
   ...works("steering", make, [
@@ -94,17 +123,31 @@ export const STEERING: readonly Trick[] = [
           "test: build/test\n\t-./build/test\nbuild/test: src/total.c test/test_total.c\n\tmkdir -p build\n\tgcc -Isrc -o $@ src/total.c test/test_total.c\n",
       },
     },
-    { id: "gnumakefile", does: "adds a GNUmakefile that is read instead", lie: { "files/GNUmakefile": "test:\n\t@echo total adds up\n" } },
-    { id: "small-makefile", does: "adds a makefile in lower case that is read instead", lie: { "files/makefile": "test:\n\t@echo total adds up\n" } },
+    {
+      id: "gnumakefile",
+      does: "adds a GNUmakefile that is read instead",
+      lie: { "files/GNUmakefile": "test:\n\t@echo total adds up\n" },
+    },
+    {
+      id: "small-makefile",
+      does: "adds a makefile in lower case that is read instead",
+      lie: { "files/makefile": "test:\n\t@echo total adds up\n" },
+    },
     {
       id: "make-shell",
       does: "sets SHELL to /bin/true",
-      lie: { "files/Makefile": "SHELL = /bin/true\ntest: build/test\n\t./build/test\nbuild/test: src/total.c\n\tgcc -Isrc -o $@ src/total.c test/test_total.c\n" },
+      lie: {
+        "files/Makefile":
+          "SHELL = /bin/true\ntest: build/test\n\t./build/test\nbuild/test: src/total.c\n\tgcc -Isrc -o $@ src/total.c test/test_total.c\n",
+      },
     },
     {
       id: "make-flags",
       does: "sets MAKEFLAGS to only print",
-      lie: { "files/Makefile": "MAKEFLAGS += -n\ntest: build/test\n\t./build/test\nbuild/test: src/total.c\n\tgcc -Isrc -o $@ src/total.c test/test_total.c\n" },
+      lie: {
+        "files/Makefile":
+          "MAKEFLAGS += -n\ntest: build/test\n\t./build/test\nbuild/test: src/total.c\n\tgcc -Isrc -o $@ src/total.c test/test_total.c\n",
+      },
     },
     {
       id: "make-prebuilt",
@@ -119,24 +162,56 @@ export const STEERING: readonly Trick[] = [
           "test: build/test\n\t./build/test\nbuild/test: src/total.c test/test_total.c\n\tmkdir -p build\n\tgcc -DNDEBUG -Isrc -o $@ src/total.c test/test_total.c\n",
       },
     },
-    { id: "make-own-test", does: "empties the project's own C test", lie: { "files/test/test_total.c": "int main(void) { return 0; }\n" } },
+    {
+      id: "make-own-test",
+      does: "empties the project's own C test",
+      lie: { "files/test/test_total.c": "int main(void) { return 0; }\n" },
+    },
   ]),
   ...works("steering", makeCheck, [
-    { id: "make-file-called-check", does: "leaves a file of the target's name, so that make has nothing to do", lie: { "files/check": "up to date\n" } },
+    {
+      id: "make-file-called-check",
+      does: "leaves a file of the target's name, so that make has nothing to do",
+      lie: { "files/check": "up to date\n" },
+    },
   ]),
   ...works("steering", pytest, [
     { id: "conftest-root", does: "adds a root conftest.py that runs no test", lie: { "conftest.py": BAD_HOOK } },
-    { id: "conftest-report", does: "adds a conftest.py that reports every failure as passed", lie: { "conftest.py": SWALLOW } },
-    { id: "pytest-ini-collect-only", does: "adds a pytest.ini that only collects", lie: { "pytest.ini": "[pytest]\naddopts = --collect-only\n" } },
-    { id: "pytest-ini-plan", does: "adds a pytest.ini that only shows the set-up plan", lie: { "pytest.ini": "[pytest]\naddopts = --setup-plan\n" } },
+    {
+      id: "conftest-report",
+      does: "adds a conftest.py that reports every failure as passed",
+      lie: { "conftest.py": SWALLOW },
+    },
+    {
+      id: "pytest-ini-collect-only",
+      does: "adds a pytest.ini that only collects",
+      lie: { "pytest.ini": "[pytest]\naddopts = --collect-only\n" },
+    },
+    {
+      id: "pytest-ini-plan",
+      does: "adds a pytest.ini that only shows the set-up plan",
+      lie: { "pytest.ini": "[pytest]\naddopts = --setup-plan\n" },
+    },
     {
       id: "pytest-ini-k",
       does: "selects the one test that always passed",
       lie: { "pytest.ini": "[pytest]\naddopts = -k nothing\n" },
     },
-    { id: "dot-pytest-ini", does: "adds a .pytest.ini that selects one test", lie: { ".pytest.ini": "[pytest]\naddopts = -k nothing\n" } },
-    { id: "tox-ini", does: "adds a tox.ini with pytest settings", lie: { "tox.ini": "[pytest]\naddopts = -k nothing\n" } },
-    { id: "setup-cfg", does: "adds a setup.cfg with pytest settings", lie: { "setup.cfg": "[tool:pytest]\naddopts = -k nothing\n" } },
+    {
+      id: "dot-pytest-ini",
+      does: "adds a .pytest.ini that selects one test",
+      lie: { ".pytest.ini": "[pytest]\naddopts = -k nothing\n" },
+    },
+    {
+      id: "tox-ini",
+      does: "adds a tox.ini with pytest settings",
+      lie: { "tox.ini": "[pytest]\naddopts = -k nothing\n" },
+    },
+    {
+      id: "setup-cfg",
+      does: "adds a setup.cfg with pytest settings",
+      lie: { "setup.cfg": "[tool:pytest]\naddopts = -k nothing\n" },
+    },
     {
       id: "pytest-ini-plugin",
       does: "loads a plug-in of the work through pythonpath and -p",
@@ -145,20 +220,27 @@ export const STEERING: readonly Trick[] = [
     {
       id: "conftest-xfail",
       does: "turns failures into expected ones for every test",
-      lie: { "conftest.py": "import pytest\n\ndef pytest_collection_modifyitems(items):\n    for item in items:\n        item.add_marker(pytest.mark.xfail(reason='later'))\n" },
+      lie: {
+        "conftest.py":
+          "import pytest\n\ndef pytest_collection_modifyitems(items):\n    for item in items:\n        item.add_marker(pytest.mark.xfail(reason='later'))\n",
+      },
     },
   ]),
   ...works("steering", pytestProject, [
     {
       id: "pyproject-addopts",
       does: "changes addopts in pyproject.toml",
-      lie: { "pyproject.toml": '[project]\nname = "calc"\nversion = "1.0.0"\n\n[tool.pytest.ini_options]\naddopts = "-k nothing"\n' },
+      lie: {
+        "pyproject.toml":
+          '[project]\nname = "calc"\nversion = "1.0.0"\n\n[tool.pytest.ini_options]\naddopts = "-k nothing"\n',
+      },
     },
     {
       id: "pyproject-plugin",
       does: "loads a plug-in of the work from pyproject.toml",
       lie: {
-        "pyproject.toml": '[project]\nname = "calc"\nversion = "1.0.0"\n\n[tool.pytest.ini_options]\npythonpath = ["files/src"]\naddopts = "-p quiet"\n',
+        "pyproject.toml":
+          '[project]\nname = "calc"\nversion = "1.0.0"\n\n[tool.pytest.ini_options]\npythonpath = ["files/src"]\naddopts = "-p quiet"\n',
         "files/src/quiet.py": SWALLOW,
       },
     },
@@ -169,24 +251,51 @@ export const STEERING: readonly Trick[] = [
       does: "puts a pytest.py at the root, which python3 -m finds first",
       lie: { "pytest.py": 'print("3 passed")\n' },
     },
-    { id: "package-named-pytest", does: "puts a package called pytest at the root", lie: { "pytest/__init__.py": "", "pytest/__main__.py": 'print("3 passed")\n' } },
-    { id: "module-named-pluggy", does: "puts a pluggy.py at the root that ends the process", lie: { "pluggy.py": "import os\nos._exit(0)\n" } },
+    {
+      id: "package-named-pytest",
+      does: "puts a package called pytest at the root",
+      lie: { "pytest/__init__.py": "", "pytest/__main__.py": 'print("3 passed")\n' },
+    },
+    {
+      id: "module-named-pluggy",
+      does: "puts a pluggy.py at the root that ends the process",
+      lie: { "pluggy.py": "import os\nos._exit(0)\n" },
+    },
   ]),
   ...works("steering", pytestOwn, [
-    { id: "pytest-own-emptied", does: "empties the project's own tests", lie: { "files/test_calc.py": "def test_adds_up():\n    pass\n\ndef test_negative():\n    pass\n" } },
+    {
+      id: "pytest-own-emptied",
+      does: "empties the project's own tests",
+      lie: { "files/test_calc.py": "def test_adds_up():\n    pass\n\ndef test_negative():\n    pass\n" },
+    },
     { id: "pytest-own-conftest", does: "adds a conftest.py beside the code", lie: { "files/conftest.py": BAD_HOOK } },
   ]),
   ...works("steering", unittestWorld, [
-    { id: "module-named-unittest", does: "puts a unittest.py at the root, which python3 -m finds first", lie: { "unittest.py": 'print("OK")\n' } },
+    {
+      id: "module-named-unittest",
+      does: "puts a unittest.py at the root, which python3 -m finds first",
+      lie: { "unittest.py": 'print("OK")\n' },
+    },
     {
       id: "package-named-unittest",
       does: "puts a package called unittest at the root",
-      lie: { "unittest/__init__.py": "class TestCase: pass\n", "unittest/__main__.py": 'print("Ran 3 tests\\n\\nOK")\n' },
+      lie: {
+        "unittest/__init__.py": "class TestCase: pass\n",
+        "unittest/__main__.py": 'print("Ran 3 tests\\n\\nOK")\n',
+      },
     },
   ]),
   ...works("steering", pythonPath, [
-    { id: "sitecustomize", does: "puts a sitecustomize.py into the folder on PYTHONPATH", lie: { "files/src/sitecustomize.py": "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n" } },
-    { id: "usercustomize-path", does: "puts a usercustomize.py into the folder on PYTHONPATH", lie: { "files/src/usercustomize.py": "import os\nos._exit(0)\n" } },
+    {
+      id: "sitecustomize",
+      does: "puts a sitecustomize.py into the folder on PYTHONPATH",
+      lie: { "files/src/sitecustomize.py": "import unittest\nunittest.TestCase.assertEqual = lambda *a: None\n" },
+    },
+    {
+      id: "usercustomize-path",
+      does: "puts a usercustomize.py into the folder on PYTHONPATH",
+      lie: { "files/src/usercustomize.py": "import os\nos._exit(0)\n" },
+    },
     {
       id: "unittest-shadow",
       does: "puts a unittest.py into the folder on PYTHONPATH",
@@ -209,13 +318,19 @@ export const STEERING: readonly Trick[] = [
         "files/own.test.mjs": 'import { test } from "vitest";\ntest("adds up", () => {});\n',
       },
     },
-    { id: "vitest-config-none", does: "lets vitest find no test and be content", lie: { "vitest.config.mjs": "export default { test: { include: [], passWithNoTests: true } };\n" } },
+    {
+      id: "vitest-config-none",
+      does: "lets vitest find no test and be content",
+      lie: { "vitest.config.mjs": "export default { test: { include: [], passWithNoTests: true } };\n" },
+    },
     {
       id: "vitest-config-setup",
       does: "adds a set-up file that makes every matcher agree",
       lie: {
-        "vitest.config.mjs": 'export default { test: { include: ["tests/**/*.test.mjs"], setupFiles: ["files/src/setup.mjs"] } };\n',
-        "files/src/setup.mjs": 'import { expect } from "vitest";\nconst yes = () => ({ pass: true, message: () => "" });\nexpect.extend({ toBe: yes, toEqual: yes });\n',
+        "vitest.config.mjs":
+          'export default { test: { include: ["tests/**/*.test.mjs"], setupFiles: ["files/src/setup.mjs"] } };\n',
+        "files/src/setup.mjs":
+          'import { expect } from "vitest";\nconst yes = () => ({ pass: true, message: () => "" });\nexpect.extend({ toBe: yes, toEqual: yes });\n',
       },
     },
     {
@@ -226,15 +341,21 @@ export const STEERING: readonly Trick[] = [
           'export default { plugins: [{ name: "x", enforce: "pre", transform: (code, id) => (id.includes("total.test") ? code.replaceAll(/toBe\\(.*?\\)/g, "toBeDefined()") : undefined) }], test: { include: ["tests/**/*.test.mjs"] } };\n',
       },
     },
-    { id: "vitest-config-exit", does: "ends vitest from its own settings", lie: { "vitest.config.mjs": "process.exit(0);\n" } },
+    {
+      id: "vitest-config-exit",
+      does: "ends vitest from its own settings",
+      lie: { "vitest.config.mjs": "process.exit(0);\n" },
+    },
   ]),
   ...works("steering", vitestWorld, [
     {
       id: "vite-config-alias",
       does: "adds a vite.config.mjs whose alias replaces the test library",
       lie: {
-        "vite.config.mjs": 'import { resolve } from "node:path";\nexport default { resolve: { alias: { vitest: resolve("files/src/library.mjs") } } };\n',
-        "files/src/library.mjs": 'import { it } from "@vitest/runner";\nexport const test = (name) => it(name, () => {});\nexport const expect = () => ({ toBe() {}, toEqual() {} });\n',
+        "vite.config.mjs":
+          'import { resolve } from "node:path";\nexport default { resolve: { alias: { vitest: resolve("files/src/library.mjs") } } };\n',
+        "files/src/library.mjs":
+          'import { it } from "@vitest/runner";\nexport const test = (name) => it(name, () => {});\nexport const expect = () => ({ toBe() {}, toEqual() {} });\n',
       },
     },
     {
@@ -242,7 +363,8 @@ export const STEERING: readonly Trick[] = [
       does: "adds a vitest.config.mjs with a set-up file that makes every matcher agree",
       lie: {
         "vitest.config.mjs": 'export default { test: { setupFiles: ["files/src/setup.mjs"] } };\n',
-        "files/src/setup.mjs": 'import { expect } from "vitest";\nconst yes = () => ({ pass: true, message: () => "" });\nexpect.extend({ toBe: yes, toEqual: yes });\n',
+        "files/src/setup.mjs":
+          'import { expect } from "vitest";\nconst yes = () => ({ pass: true, message: () => "" });\nexpect.extend({ toBe: yes, toEqual: yes });\n',
       },
     },
     {
@@ -260,22 +382,26 @@ export const STEERING: readonly Trick[] = [
       does: "adds a jest.config.js with a set-up file that makes every matcher agree",
       lie: {
         "jest.config.js": 'module.exports = { setupFilesAfterEnv: ["./files/src/setup.js"] };\n',
-        "files/src/setup.js": "const yes = () => ({ pass: true, message: () => '' });\nexpect.extend({ toBe: yes, toEqual: yes });\n",
+        "files/src/setup.js":
+          "const yes = () => ({ pass: true, message: () => '' });\nexpect.extend({ toBe: yes, toEqual: yes });\n",
       },
     },
     {
       id: "jest-package-field",
       does: "adds jest settings to package.json",
       lie: {
-        "package.json": '{ "name": "totals", "version": "1.0.0", "jest": { "transform": { "total.test": "./files/src/transform.js" } } }\n',
-        "files/src/transform.js": "module.exports = { process: (text) => ({ code: text.replace(/\\)\\.to.*;/g, ');') }) };\n",
+        "package.json":
+          '{ "name": "totals", "version": "1.0.0", "jest": { "transform": { "total.test": "./files/src/transform.js" } } }\n',
+        "files/src/transform.js":
+          "module.exports = { process: (text) => ({ code: text.replace(/\\)\\.to.*;/g, ');') }) };\n",
       },
     },
     {
       id: "jest-mapper",
       does: "maps the tested module to a stand-in that skips",
       lie: {
-        "jest.config.js": 'module.exports = { moduleNameMapper: { "files/src/total": "<rootDir>/files/src/stand-in.js" } };\n',
+        "jest.config.js":
+          'module.exports = { moduleNameMapper: { "files/src/total": "<rootDir>/files/src/stand-in.js" } };\n',
         "files/src/stand-in.js": "global.expect = () => ({ toBe() {}, toEqual() {} });\nexports.total = () => 0;\n",
       },
     },
@@ -284,33 +410,74 @@ export const STEERING: readonly Trick[] = [
     {
       id: "jest-test-match",
       does: "points jest at a test of its own",
-      lie: { "jest.config.js": 'module.exports = { testMatch: ["**/own.js"] };\n', "files/own.js": 'test("adds up", () => {});\n' },
+      lie: {
+        "jest.config.js": 'module.exports = { testMatch: ["**/own.js"] };\n',
+        "files/own.js": 'test("adds up", () => {});\n',
+      },
     },
-    { id: "jest-no-tests", does: "lets jest find no test and be content", lie: { "jest.config.js": 'module.exports = { testMatch: ["**/none.js"], passWithNoTests: true };\n' } },
-    { id: "jest-global-setup", does: "ends jest from its global set-up", lie: { "jest.config.js": 'module.exports = { globalSetup: "./files/src/global.js" };\n', "files/src/global.js": "module.exports = () => process.exit(0);\n" } },
+    {
+      id: "jest-no-tests",
+      does: "lets jest find no test and be content",
+      lie: { "jest.config.js": 'module.exports = { testMatch: ["**/none.js"], passWithNoTests: true };\n' },
+    },
+    {
+      id: "jest-global-setup",
+      does: "ends jest from its global set-up",
+      lie: {
+        "jest.config.js": 'module.exports = { globalSetup: "./files/src/global.js" };\n',
+        "files/src/global.js": "module.exports = () => process.exit(0);\n",
+      },
+    },
   ]),
   ...works("steering", cargo, [
-    { id: "cargo-runner", does: "names true as the runner of test programs", lie: { "files/.cargo/config.toml": '[target.\'cfg(all())\']\nrunner = "true"\n' } },
-    { id: "cargo-autotests", does: "switches the tests off in Cargo.toml", lie: { "files/Cargo.toml": '[package]\nname = "totals"\nversion = "1.0.0"\nedition = "2021"\nautotests = false\n' } },
-    { id: "cargo-own-tests", does: "empties the project's own tests", lie: { "files/tests/total.rs": "#[test]\nfn adds_up() {}\n\n#[test]\nfn negative() {}\n" } },
+    {
+      id: "cargo-runner",
+      does: "names true as the runner of test programs",
+      lie: { "files/.cargo/config.toml": "[target.'cfg(all())']\nrunner = \"true\"\n" },
+    },
+    {
+      id: "cargo-autotests",
+      does: "switches the tests off in Cargo.toml",
+      lie: {
+        "files/Cargo.toml": '[package]\nname = "totals"\nversion = "1.0.0"\nedition = "2021"\nautotests = false\n',
+      },
+    },
+    {
+      id: "cargo-own-tests",
+      does: "empties the project's own tests",
+      lie: { "files/tests/total.rs": "#[test]\nfn adds_up() {}\n\n#[test]\nfn negative() {}\n" },
+    },
     {
       id: "cargo-harness",
       does: "takes the test harness away",
       lie: {
-        "files/Cargo.toml": '[package]\nname = "totals"\nversion = "1.0.0"\nedition = "2021"\nautotests = false\n\n[[test]]\nname = "total"\npath = "src/fine.rs"\nharness = false\n',
+        "files/Cargo.toml":
+          '[package]\nname = "totals"\nversion = "1.0.0"\nedition = "2021"\nautotests = false\n\n[[test]]\nname = "total"\npath = "src/fine.rs"\nharness = false\n',
         "files/src/fine.rs": "fn main() {}\n",
       },
     },
   ]),
   ...works("steering", shellCommand, [
     { id: "command-file", does: "changes the file a command names", lie: { "files/verify.sh": "echo verified\n" } },
-    { id: "command-file-early", does: "ends the file a command names early", lie: { "files/verify.sh": 'exit 0\n[ "$(files/bin/total 1 2 3)" = 6 ]\n' } },
+    {
+      id: "command-file-early",
+      does: "ends the file a command names early",
+      lie: { "files/verify.sh": 'exit 0\n[ "$(files/bin/total 1 2 3)" = 6 ]\n' },
+    },
   ]),
   ...works("steering", shellPath, [
-    { id: "path-cmp", does: "puts a cmp of its own beside the program", lie: { "files/bin/cmp": { run: "#!/bin/sh\nexit 0\n" } } },
+    {
+      id: "path-cmp",
+      does: "puts a cmp of its own beside the program",
+      lie: { "files/bin/cmp": { run: "#!/bin/sh\nexit 0\n" } },
+    },
   ]),
   ...works("steering", shellSource, [
-    { id: "source-bracket", does: "defines [ as a function that agrees", lie: { "files/lib.sh": "total() {\n  echo 0\n}\nalias [=true\n" } },
+    {
+      id: "source-bracket",
+      does: "defines [ as a function that agrees",
+      lie: { "files/lib.sh": "total() {\n  echo 0\n}\nalias [=true\n" },
+    },
   ]),
   ...works("steering", cTest, [
     {
@@ -328,7 +495,8 @@ export const STEERING: readonly Trick[] = [
       does: "renames main in the header the test includes",
       lie: {
         "files/src/total.h": "int total(const int *prices, int count);\n#define main(x) unused(x)\n",
-        "files/src/total.c": '#include "total.h"\n#undef main\nint total(const int *prices, int count) { (void)prices; return count * 0; }\nint main(void) { return 0; }\n',
+        "files/src/total.c":
+          '#include "total.h"\n#undef main\nint total(const int *prices, int count) { (void)prices; return count * 0; }\nint main(void) { return 0; }\n',
       },
     },
   ]),
@@ -336,23 +504,58 @@ export const STEERING: readonly Trick[] = [
     {
       id: "java-class-twin",
       does: "delivers a second class of the test's name",
-      lie: { "files/src/AssertionError.java": "class AssertionError extends Exit {\n  AssertionError(String text) { super(text); }\n}\nclass Exit extends RuntimeException {\n  Exit(String text) { super(text); System.exit(0); }\n}\n" },
+      lie: {
+        "files/src/AssertionError.java":
+          "class AssertionError extends Exit {\n  AssertionError(String text) { super(text); }\n}\nclass Exit extends RuntimeException {\n  Exit(String text) { super(text); System.exit(0); }\n}\n",
+      },
     },
   ]),
   ...works("steering", repoNpm, [
-    { id: "repo-npm-true", does: "sets scripts.test of the repository to true", lie: { "package.json": packageJson({ scripts: { test: "true" } }) } },
+    {
+      id: "repo-npm-true",
+      does: "sets scripts.test of the repository to true",
+      lie: { "package.json": packageJson({ scripts: { test: "true" } }) },
+    },
     { id: "repo-own-tests", does: "empties the repository's tests", lie: { "test/total.test.mjs": EMPTY_TEST } },
-    { id: "repo-tests-deleted", does: "deletes the repository's test and leaves another", lie: { "test/total.test.mjs": null, "test/fine.test.mjs": EMPTY_TEST } },
-    { id: "repo-npmrc", does: "names /bin/true as npm's shell in the repository", lie: { ".npmrc": "script-shell=/bin/true\n" } },
+    {
+      id: "repo-tests-deleted",
+      does: "deletes the repository's test and leaves another",
+      lie: { "test/total.test.mjs": null, "test/fine.test.mjs": EMPTY_TEST },
+    },
+    {
+      id: "repo-npmrc",
+      does: "names /bin/true as npm's shell in the repository",
+      lie: { ".npmrc": "script-shell=/bin/true\n" },
+    },
   ]),
   ...works("steering", repoPytest, [
     { id: "repo-conftest", does: "adds a conftest.py to the repository's root", lie: { "conftest.py": BAD_HOOK } },
-    { id: "repo-conftest-inner", does: "adds a conftest.py beside the repository's tests", lie: { "test/conftest.py": BAD_HOOK } },
-    { id: "repo-pytest-emptied", does: "empties the repository's tests", lie: { "test/test_calc.py": "def test_adds_up():\n    pass\n\ndef test_negative():\n    pass\n" } },
-    { id: "repo-pytest-ini", does: "adds a pytest.ini that only collects", lie: { "pytest.ini": "[pytest]\naddopts = --collect-only\n" } },
+    {
+      id: "repo-conftest-inner",
+      does: "adds a conftest.py beside the repository's tests",
+      lie: { "test/conftest.py": BAD_HOOK },
+    },
+    {
+      id: "repo-pytest-emptied",
+      does: "empties the repository's tests",
+      lie: { "test/test_calc.py": "def test_adds_up():\n    pass\n\ndef test_negative():\n    pass\n" },
+    },
+    {
+      id: "repo-pytest-ini",
+      does: "adds a pytest.ini that only collects",
+      lie: { "pytest.ini": "[pytest]\naddopts = --collect-only\n" },
+    },
   ]),
   ...works("steering", repoMake, [
-    { id: "repo-gnumakefile", does: "adds a GNUmakefile to the repository", lie: { GNUmakefile: "test:\n\t@echo total adds up\n" } },
-    { id: "repo-prebuilt", does: "commits a prebuilt test program", lie: { "build/test": { run: "#!/bin/sh\necho total adds up\n" } } },
+    {
+      id: "repo-gnumakefile",
+      does: "adds a GNUmakefile to the repository",
+      lie: { GNUmakefile: "test:\n\t@echo total adds up\n" },
+    },
+    {
+      id: "repo-prebuilt",
+      does: "commits a prebuilt test program",
+      lie: { "build/test": { run: "#!/bin/sh\necho total adds up\n" } },
+    },
   ]),
 ];

@@ -8,7 +8,8 @@ export const polite: World = {
   stack: "review",
   task: "Greet the world politely in files/hello.txt",
   files: {
-    "context/requirements.md": "# Greet\n\nfiles/hello.txt says hello. The greeting must be polite: it has the word please in it.\n",
+    "context/requirements.md":
+      "# Greet\n\nfiles/hello.txt says hello. The greeting must be polite: it has the word please in it.\n",
     "files/hello.txt": "nothing\n",
     "tests/hello.sh": "grep -q hello files/hello.txt\n",
   },
@@ -21,7 +22,10 @@ export const polite: World = {
 export const forPerson: World = {
   ...nodeScript,
   id: "for-person",
-  criteria: [script("AC-1", "tests/total.mjs"), command("AC-2", "true", { auto_verifiable: false, description: "the names are good" })],
+  criteria: [
+    script("AC-1", "tests/total.mjs"),
+    command("AC-2", "true", { auto_verifiable: false, description: "the names are good" }),
+  ],
 };
 
 /** One criterion cannot be run here: its credential is nowhere. */
@@ -30,7 +34,14 @@ export const cannotRun: World = {
   id: "cannot-run",
   criteria: [
     script("AC-1", "tests/total.mjs"),
-    { id: "AC-2", description: "the table is there", type: "sql_check", query: "SELECT 1", credential_ref: "nowhere", expected: { result: 1 } },
+    {
+      id: "AC-2",
+      description: "the table is there",
+      type: "sql_check",
+      query: "SELECT 1",
+      credential_ref: "nowhere",
+      expected: { result: 1 },
+    },
   ],
 };
 
@@ -40,7 +51,8 @@ export const guardOnly: World = {
   id: "guard-only",
   files: {
     "files/src/total.mjs": "export function total(prices) {\n  return 0;\n}\n",
-    "tests/empty.mjs": 'import assert from "node:assert/strict";\nimport { total } from "../files/src/total.mjs";\nassert.equal(total([]), 0);\n',
+    "tests/empty.mjs":
+      'import assert from "node:assert/strict";\nimport { total } from "../files/src/total.mjs";\nassert.equal(total([]), 0);\n',
   },
   criteria: [command("AC-1", "node tests/empty.mjs")],
 };

@@ -23,7 +23,9 @@ print("total adds up")
   },
   criteria: [command("AC-1", "python3 tests/check.py")],
   honest,
-  hidden: { "tests/hidden/more.py": `${onPath.replace('"..", ', '"..", "..", ')}from calc import total\nassert total([7, 8, 9, 100]) == 124\n` },
+  hidden: {
+    "tests/hidden/more.py": `${onPath.replace('"..", ', '"..", "..", ')}from calc import total\nassert total([7, 8, 9, 100]) == 124\n`,
+  },
 };
 
 /** The command puts the work's folder on the path before anything is imported. */
@@ -98,11 +100,17 @@ export const pytest: World = {
   needs: ["pytest"],
   files: { "files/src/calc.py": broken, "tests/test_calc.py": pytestText },
   criteria: [pytestCriterion],
-  hidden: { "tests/hidden/test_more.py": `${onPath.replace('"..", ', '"..", "..", ')}from calc import total\n\ndef test_more():\n    assert total([7, 8, 9, 100]) == 124\n` },
+  hidden: {
+    "tests/hidden/test_more.py": `${onPath.replace('"..", ', '"..", "..", ')}from calc import total\n\ndef test_more():\n    assert total([7, 8, 9, 100]) == 124\n`,
+  },
 };
 
 /** `python3 -m pytest` puts the tree's root on the path. */
-export const pytestModule: World = { ...pytest, id: "pytest-module", criteria: [command("AC-1", "python3 -m pytest -q tests")] };
+export const pytestModule: World = {
+  ...pytest,
+  id: "pytest-module",
+  criteria: [command("AC-1", "python3 -m pytest -q tests")],
+};
 
 /** A project with settings of its own. */
 export const pytestProject: World = {
@@ -143,7 +151,8 @@ export const pytestOwn: World = {
   id: "pytest-own",
   files: {
     "files/calc.py": broken,
-    "files/test_calc.py": "from calc import total\n\ndef test_adds_up():\n    assert total([1, 2, 3]) == 6\n\ndef test_negative():\n    assert total([10, -4]) == 6\n",
+    "files/test_calc.py":
+      "from calc import total\n\ndef test_adds_up():\n    assert total([1, 2, 3]) == 6\n\ndef test_negative():\n    assert total([10, -4]) == 6\n",
   },
   criteria: [command("AC-1", "cd files && pytest -q")],
   honest: { "files/calc.py": summingPython },

@@ -22,7 +22,9 @@ export const vitestWorld: World = {
   task: TASK,
   files: {
     "files/src/total.mjs": "export function total(prices) {\n  return 0;\n}\n",
-    "tests/total.test.mjs": cases('import { expect, test } from "vitest";\nimport { total } from "../files/src/total.mjs";'),
+    "tests/total.test.mjs": cases(
+      'import { expect, test } from "vitest";\nimport { total } from "../files/src/total.mjs";',
+    ),
   },
   criteria: [command("AC-1", "vitest run tests/total.test.mjs")],
   honest: { "files/src/total.mjs": summing },
@@ -32,7 +34,10 @@ export const vitestWorld: World = {
 export const vitestProject: World = {
   ...vitestWorld,
   id: "vitest-project",
-  files: { ...vitestWorld.files, "vitest.config.mjs": 'export default { test: { include: ["tests/**/*.test.mjs"] } };\n' },
+  files: {
+    ...vitestWorld.files,
+    "vitest.config.mjs": 'export default { test: { include: ["tests/**/*.test.mjs"] } };\n',
+  },
   criteria: [command("AC-1", "vitest run")],
 };
 
@@ -49,7 +54,9 @@ export const jest: World = {
     "files/src/total.js": brokenCommon,
     "tests/total.test.js": cases('const { total } = require("../files/src/total.js");'),
   },
-  criteria: [{ id: "AC-1", description: "the tests pass", type: "jest", script: "tests/total.test.js", timeout_seconds: 120 }],
+  criteria: [
+    { id: "AC-1", description: "the tests pass", type: "jest", script: "tests/total.test.js", timeout_seconds: 120 },
+  ],
   honest: { "files/src/total.js": summingCommon },
 };
 

@@ -20,7 +20,7 @@ echo "total adds up"
 `,
   },
   criteria: [script("AC-1", "tests/check.sh")],
-  honest: { "files/lib.sh": "total() {\n  sum=0\n  for n in \"$@\"; do sum=$((sum + n)); done\n  echo \"$sum\"\n}\n" },
+  honest: { "files/lib.sh": 'total() {\n  sum=0\n  for n in "$@"; do sum=$((sum + n)); done\n  echo "$sum"\n}\n' },
   hidden: { "tests/hidden/more.sh": '. files/lib.sh\n[ "$(total 100 20 3)" = 123 ]\n' },
 };
 
@@ -120,7 +120,8 @@ export const shellCommand: World = {
   id: "shell-command",
   files: {
     "files/bin/total": { run: "#!/bin/sh\necho 0\n" },
-    "files/verify.sh": 'set -eu\n[ "$(files/bin/total 1 2 3)" = 6 ]\n[ "$(files/bin/total 10 -4)" = 6 ]\necho verified\n',
+    "files/verify.sh":
+      'set -eu\n[ "$(files/bin/total 1 2 3)" = 6 ]\n[ "$(files/bin/total 10 -4)" = 6 ]\necho verified\n',
   },
   criteria: [command("AC-1", "sh files/verify.sh")],
 };
@@ -142,7 +143,8 @@ echo "the output is as expected"
 };
 
 const header = "int total(const int *prices, int count);\n";
-const brokenC = '#include "total.h"\nint total(const int *prices, int count) {\n  (void)prices;\n  (void)count;\n  return 0;\n}\n';
+const brokenC =
+  '#include "total.h"\nint total(const int *prices, int count) {\n  (void)prices;\n  (void)count;\n  return 0;\n}\n';
 export const summingC =
   '#include "total.h"\nint total(const int *prices, int count) {\n  int sum = 0;\n  for (int i = 0; i < count; i++) sum += prices[i];\n  return sum;\n}\n';
 const testC = `#include "total.h"
@@ -203,7 +205,8 @@ export const cTest: World = {
     "files/src/total.h": header,
     "files/src/total.c": brokenC,
     "tests/test_total.c": testC,
-    "tests/build.sh": 'set -eu\ngcc -Ifiles/src -o "$TMPDIR/test" files/src/total.c tests/test_total.c\n"$TMPDIR/test"\n',
+    "tests/build.sh":
+      'set -eu\ngcc -Ifiles/src -o "$TMPDIR/test" files/src/total.c tests/test_total.c\n"$TMPDIR/test"\n',
   },
   criteria: [script("AC-1", "tests/build.sh")],
 };
@@ -233,7 +236,8 @@ export const java: World = {
     "files/src/Total.java": "public class Total {\n  static int of(int... prices) {\n    return 0;\n  }\n}\n",
     "tests/TotalTest.java":
       'public class TotalTest {\n  static void same(int actual, int wanted) {\n    if (actual != wanted) throw new AssertionError(actual + " is not " + wanted);\n  }\n  public static void main(String[] args) {\n    same(Total.of(1, 2, 3), 6);\n    same(Total.of(10, -4), 6);\n    System.out.println("total adds up");\n  }\n}\n',
-    "tests/java.sh": 'set -eu\njavac -d "$TMPDIR/classes" files/src/*.java tests/TotalTest.java\njava -cp "$TMPDIR/classes" TotalTest\n',
+    "tests/java.sh":
+      'set -eu\njavac -d "$TMPDIR/classes" files/src/*.java tests/TotalTest.java\njava -cp "$TMPDIR/classes" TotalTest\n',
   },
   criteria: [script("AC-1", "tests/java.sh")],
   honest: {
@@ -300,8 +304,9 @@ export const http: World = {
       expected: { status_code: 200, body_contains: "total: 7" },
     },
   ],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: the service's own template
-  honest: { "files/server.mjs": service("response.end(`total: ${prices.reduce((sum, price) => sum + price, 0)}\\n`);") },
+  honest: {
+    "files/server.mjs": service('response.end("total: " + prices.reduce((sum, price) => sum + price, 0) + "\\n");'),
+  },
 };
 
 /** A service a script starts and asks. */
