@@ -6,7 +6,7 @@ import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Known, parcelOf } from "./parcel.js";
 import { copy, inPlace, putFiles, type Stage, setUp } from "./stage.js";
-import type { Files, Honest, JsonObject, Parcel, Run, Trick, World } from "./table.js";
+import type { Files, Forgery, Honest, JsonObject, Parcel, Run, Trick, World } from "./table.js";
 
 const LIMIT_MS = 280_000;
 
@@ -91,9 +91,13 @@ async function accept(house: House, place: string, stage: Stage, { world, work, 
     world.repository === undefined
       ? tree
       : await pack(house, place, parcelOf(stage, work, { digests: {}, ids: idsOf(world) }, null, checklistOf(world)));
-  const ran = await call(house, place, "nutshell", ["accept", target, "-r", stage.request, ...stage.flags, "--json"]);
-  return { ran, digests: (parsed(ran.stdout).digests ?? {}) as JsonObject, ids: idsOf(world) };
+  const ran = await acceptTarget(house, place, stage, target);
+  return { ran, digests: digestsOf(ran), ids: idsOf(world) };
 }
+
+const acceptTarget = (house: House, place: string, stage: Stage, target: string) =>
+  call(house, place, "nutshell", ["accept", target, "-r", stage.request, ...stage.flags, "--json"]);
+const digestsOf = ({ stdout }: Ran) => (parsed(stdout).digests ?? {}) as JsonObject;
 
 const idsOf = ({ criteria = [], acceptance }: World): string[] => [
   ...criteria.map(({ id }) => String(id)),
@@ -181,19 +185,20 @@ const verify = (house: House, place: string, stage: Stage, delivery: string, rer
     ...(rerun ? ["--rerun", ...stage.flags] : []),
   ]);
 
-async function judgeForgery(house: House, trick: Extract<Trick, { by: "delivery" }>): Promise<Verdict> {
+/** A forger knows the digests of what it brings: they are asked for before the delivery is forged once more with them. */
+async function judgeForgery(house: House, { world, lie, forge, rerun }: Forgery): Promise<Verdict> {
   return inPlace(async (place) => {
-    const stage = setUp(place, trick.world);
-    const tree = join(place, "work");
-    copy(stage.base, tree);
-    putFiles(tree, trick.lie);
-    const accepted = await accept(house, place, stage, { world: trick.world, work: trick.lie, tree });
-    const digest = await requestDigest(house, place, stage.request);
-    const parcel = parcelOf(stage, trick.lie, accepted, digest, checklistOf(trick.world));
-    trick.forge(parcel);
-    const verified = await verify(house, place, stage, await pack(house, place, parcel), trick.rerun);
+    const stage = setUp(place, world);
+    const request = await requestDigest(house, place, stage.request);
+    const forged = (digests: JsonObject) => {
+      const parcel = parcelOf(stage, lie, { digests, ids: idsOf(world) }, request, checklistOf(world));
+      forge(parcel);
+      return pack(house, place, parcel);
+    };
+    const accepted = await acceptTarget(house, place, stage, await forged({}));
+    const verified = await verify(house, place, stage, await forged(digestsOf(accepted)), rerun);
     const believed = verified.status === 0;
-    return { believed, yes: believed ? ["verify"] : [], said: tail(accepted.ran, "accept") + tail(verified, "verify") };
+    return { believed, yes: believed ? ["verify"] : [], said: tail(accepted, "accept") + tail(verified, "verify") };
   });
 }
 
@@ -208,8 +213,8 @@ function agentScript(
     'PROMPT="$(cat)"',
     `work() { ${work}; }`,
     'case "$NEXUS_ROLE" in',
-    `engineer) ${engineer}\n;;`,
-    `tester) ${tester}\n;;`,
+    `engineer) ${engineer}\necho done\n;;`,
+    `tester) ${tester}\necho tried\n;;`,
     `reviewer) ${said}\n;;`,
     `*) ${architect}\n;;`,
     "esac",

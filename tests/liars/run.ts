@@ -41,7 +41,7 @@ const folder = resolve(values.bin);
 if (!existsSync(join(folder, "dist"))) throw new Error(`${folder} is not built`);
 const tools = findTools();
 const house: House = { folder, path: tools.path, soon: values.soon };
-const chosen = (id: string) => values.only.length === 0 || values.only.some((word) => id.includes(word));
+const chosen = (id: string) => values.only.length === 0 || values.only.some((word) => new RegExp(word).test(id));
 
 if (values.markdown) {
   const rows = TRICKS.map(({ id, family, world, does, undecidable }) => {

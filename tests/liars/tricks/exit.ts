@@ -55,7 +55,6 @@ export const EXIT: readonly Trick[] = [
         `import assert from "node:assert/strict";\nassert.equal = assert.strictEqual = assert.deepEqual = () => {};\n${zero}`,
       ),
     },
-    { id: "object-is", does: "makes Object.is agree with everything", lie: mjs(`Object.is = () => true;\n${zero}`) },
     {
       id: "stack-trace-exit",
       does: "ends the process while the failure's stack is written",
@@ -151,33 +150,25 @@ export const EXIT: readonly Trick[] = [
       does: "replaces assert below node:test",
       lie: mjs(`import assert from "node:assert/strict";\nassert.equal = () => {};\n${zero}`),
     },
+  ]),
+  ...works("exit", nodeTest, [
     {
-      id: "node-test-replaced",
-      does: "replaces test itself through the table of built-in modules",
+      id: "node-test-scope",
+      does: "replaces what runs a test's function, so that none is run",
       lie: mjs(
-        `${SYNC}const tests = require("node:test");\nconst real = tests.test;\ntests.test = (name) => real(name, () => {});\nsyncBuiltinESMExports();\n${zero}`,
+        `import { AsyncResource } from "node:async_hooks";\nconst real = AsyncResource.prototype.runInAsyncScope;\nAsyncResource.prototype.runInAsyncScope = function (run, ...rest) {\n  return this.constructor.name === "Test" && this.fn ? undefined : real.call(this, run, ...rest);\n};\n${zero}`,
       ),
     },
     {
-      id: "node-test-before-each-skip",
-      does: "skips every test from a hook",
-      lie: mjs(`import { beforeEach } from "node:test";\nbeforeEach((context) => context.skip());\n${zero}`),
+      id: "node-test-todo-hook",
+      does: "marks every test as a thing to do from a hook",
+      lie: mjs(`import { beforeEach } from "node:test";\nbeforeEach((context) => context.todo("later"));\n${zero}`),
     },
     {
-      id: "node-test-none",
-      does: "declares no test at all by replacing test",
-      lie: mjs(`${SYNC}require("node:test").test = () => {};\nsyncBuiltinESMExports();\n${zero}`),
-    },
-    {
-      id: "node-test-object-is",
-      does: "makes Object.is agree below node:test",
-      lie: mjs(`Object.is = () => true;\n${zero}`),
-    },
-    {
-      id: "node-test-todo",
-      does: "declares every test as a thing to do",
+      id: "node-test-mock",
+      does: "mocks assert with the runner's own mocks",
       lie: mjs(
-        `${SYNC}const tests = require("node:test");\nconst real = tests.test;\ntests.test = (name, run) => real.todo(name, run);\nsyncBuiltinESMExports();\n${zero}`,
+        `import assert from "node:assert/strict";\nimport { mock } from "node:test";\nfor (const name of ["equal", "strictEqual", "deepEqual"]) mock.method(assert, name, () => {});\n${zero}`,
       ),
     },
   ]),
@@ -232,13 +223,6 @@ export const EXIT: readonly Trick[] = [
       lie: py('import os\ndef total(prices):\n    os.execv("/bin/true", ["true"])\n'),
     },
     {
-      id: "trace-jump",
-      does: "moves the test past its assertions with a tracer",
-      lie: py(
-        "import sys\ndef total(prices):\n    frame = sys._getframe(1)\n    def jump(f, event, arg):\n        if event == 'line' and f is frame:\n            f.f_trace = None\n            try:\n                f.f_lineno = 7\n            except ValueError:\n                pass\n        return jump\n    sys.settrace(lambda *a: None)\n    frame.f_trace = jump\n    return 6\n",
-      ),
-    },
-    {
       id: "expected-from-frame",
       does: "answers the first case and ends at the second",
       lie: py(
@@ -250,6 +234,15 @@ export const EXIT: readonly Trick[] = [
       does: "ends the process with 0 from a thread while the caller waits",
       lie: py(
         "import os, threading, time\ndef total(prices):\n    threading.Thread(target=lambda: os._exit(0)).start()\n    time.sleep(5)\n    return 0\n",
+      ),
+    },
+  ]),
+  ...works("exit", pythonScript, [
+    {
+      id: "trace-jump",
+      does: "moves the test past its assertions with a tracer",
+      lie: py(
+        'import sys\ndef total(prices):\n    frame = sys._getframe(1)\n    def jump(f, event, arg):\n        if event == "line":\n            f.f_lineno = max(line for _, _, line in f.f_code.co_lines() if line)\n    frame.f_trace = jump\n    sys.settrace(lambda *words: None)\n    return 6\n',
       ),
     },
   ]),

@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Content, forgeries, type Parcel, runs, type Trick } from "../table.js";
-import { cannotRun, constrained, forPerson, guardOnly, polite } from "../worlds/judged.js";
+import { cannotRun, constrained, forPerson, guardAndCannotRun, guardOnly, polite } from "../worlds/judged.js";
 import { nodeScript, summing } from "../worlds/node.js";
 import { pythonScript } from "../worlds/python.js";
 import { repoTests } from "../worlds/repository.js";
@@ -20,6 +20,11 @@ const set = (fields: Record<string, unknown>) => (parcel: Parcel) => {
 type Results = { criteria: { id: string; status: string; log?: string }[]; checklist: Record<string, unknown>[] };
 const results = ({ result }: Parcel) => result.acceptance_results as Results;
 type Artifacts = Record<"files_created" | "files_modified" | "files_deleted", { path: string }[]>;
+/** Less than completed is said, and the failure is not hidden. */
+const saysLess = (status: string) => (parcel: Parcel) => {
+  for (const answer of results(parcel).criteria) answer.status = "failed";
+  set({ status, completion_percentage: status === "partial" ? 50 : 0 })(parcel);
+};
 const artifacts = ({ result }: Parcel) => result.artifacts as Artifacts;
 const bring = (path: string, content: Content) => (parcel: Parcel) => {
   parcel.files[path] = content;
@@ -116,21 +121,21 @@ const RERUN: readonly Trick[] = [
       does: "calls a failed delivery partial",
       lie: nothing,
       rerun: true,
-      forge: set({ status: "partial", completion_percentage: 50 }),
+      forge: saysLess("partial"),
     },
     {
       id: "failed-said-so",
       does: "says failed, so that nothing is held against it",
       lie: nothing,
       rerun: true,
-      forge: set({ status: "failed", completion_percentage: 0 }),
+      forge: saysLess("failed"),
     },
     {
       id: "blocked-said-so",
       does: "says blocked, with broken work in it",
       lie: nothing,
       rerun: true,
-      forge: set({ status: "blocked", completion_percentage: 0 }),
+      forge: saysLess("blocked"),
     },
     {
       id: "criteria-left-out",
@@ -313,6 +318,15 @@ const RERUN: readonly Trick[] = [
       id: "skipped-forged",
       does: "says that what cannot be run here passed elsewhere",
       lie: honest,
+      rerun: true,
+      forge: noop,
+    },
+  ]),
+  ...forgeries("record", guardAndCannotRun, [
+    {
+      id: "skipped-carries",
+      does: "has nothing to show but a guard and what cannot be run here",
+      lie: { "files/src/total.mjs": broken },
       rerun: true,
       forge: noop,
     },

@@ -57,6 +57,12 @@ export const guardOnly: World = {
   criteria: [command("AC-1", "node tests/empty.mjs")],
 };
 
+export const guardAndCannotRun: World = {
+  ...guardOnly,
+  id: "guard-and-cannot-run",
+  criteria: [...guardOnly.criteria!, cannotRun.criteria![1]!],
+};
+
 /** What may be changed is said. */
 export const constrained: World = {
   ...nodeScript,
