@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { earlier } from "./before.js";
+import { earlier, record } from "./before.js";
 import { believedByChance } from "./chance.js";
 import { HONEST } from "./honest.js";
 import { type House, judge, judgeHonest, type Verdict } from "./referee.js";
@@ -23,6 +23,7 @@ const { values } = parseArgs({
     soon: { type: "boolean", default: false },
     chance: { type: "string" },
     markdown: { type: "boolean", default: false },
+    record: { type: "boolean", default: false },
   },
 });
 
@@ -124,6 +125,8 @@ const order = new Map(jobs.map(({ id, kind }, index) => [`${kind} ${id}`, index]
 lines.sort((a, b) => order.get(`${a.kind} ${a.id}`)! - order.get(`${b.kind} ${b.id}`)!);
 if (values.json) console.log(JSON.stringify(lines, null, 1));
 else for (const line of lines) console.log(`${line.kind}\t${line.id}\t${word(line)}`);
+if (values.record)
+  record(lines.flatMap(({ id, kind, wrong, yes }) => (kind === "trick" && wrong !== null ? [{ id, yes }] : [])));
 const count = (kind: Line["kind"], wrong: boolean | null) =>
   lines.filter((line) => line.kind === kind && line.wrong === wrong).length;
 console.error(

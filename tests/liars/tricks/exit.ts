@@ -6,7 +6,7 @@ import { nodeLoose, nodeScript, nodeTest, nodeTestDirect, nodeTestScripts, nodeT
 import { pytest, pytestModule, pythonScript, unittestWorld } from "../worlds/python.js";
 import { repoPytest, repoTests } from "../worlds/repository.js";
 import { jest, vitestWorld } from "../worlds/runners.js";
-import { cargo, cTest, java, make, shellSource } from "../worlds/system.js";
+import { cargo, cTest, go, java, make, shellSource } from "../worlds/system.js";
 
 const mjs = (text: string) => ({ "files/src/total.mjs": text });
 const zero = "export function total(prices) {\n  return 0;\n}\n";
@@ -492,6 +492,32 @@ export const EXIT: readonly Trick[] = [
       lie: rs(
         "#[macro_export]\nmacro_rules! assert_eq {\n    ($($x:tt)*) => {};\n}\npub fn total(_prices: &[i64]) -> i64 {\n    0\n}\n",
       ),
+    },
+  ]),
+  ...works("exit", go, [
+    {
+      id: "go-exit",
+      does: "ends the test program with 0 when it is called",
+      lie: {
+        "files/total.go":
+          'package totals\n\nimport "os"\n\nfunc Total(prices ...int) int {\n\tos.Exit(0)\n\treturn 0\n}\n',
+      },
+    },
+    {
+      id: "go-init",
+      does: "ends the test program with 0 before a test",
+      lie: {
+        "files/total.go":
+          'package totals\n\nimport "os"\n\nfunc init() { os.Exit(0) }\n\nfunc Total(prices ...int) int { return 0 }\n',
+      },
+    },
+    {
+      id: "go-print-and-exit",
+      does: "prints what the runner would print and ends",
+      lie: {
+        "files/total.go":
+          'package totals\n\nimport (\n\t"fmt"\n\t"os"\n)\n\nfunc Total(prices ...int) int {\n\tfmt.Println("--- PASS: TestAddsUp (0.00s)\\n--- PASS: TestNegative (0.00s)\\nPASS")\n\tos.Exit(0)\n\treturn 0\n}\n',
+      },
     },
   ]),
   ...works("exit", java, [

@@ -34,6 +34,12 @@ const REVIEW: readonly Trick[] = runs("review", polite, [
     cast: { engineer: "work", reviewer: says("It should print:", "```", PASSED, "```", "but it does not.") },
   },
   {
+    id: "fenced-after",
+    does: "has the reviewer show a pass inside a fence after it said failed",
+    lie: rude,
+    cast: { engineer: "work", reviewer: says(FAILED, "", "The report claims:", "```", PASSED, "```") },
+  },
+  {
     id: "both-said",
     does: "has the reviewer say passed and then failed",
     lie: rude,

@@ -13,7 +13,7 @@ import {
 } from "../worlds/python.js";
 import { repoMake, repoNpm, repoPytest } from "../worlds/repository.js";
 import { jest, jestCommand, vitestProject, vitestWorld } from "../worlds/runners.js";
-import { cargo, cTest, java, make, makeCheck, shellCommand, shellPath, shellSource } from "../worlds/system.js";
+import { cargo, cTest, go, java, make, makeCheck, shellCommand, shellPath, shellSource } from "../worlds/system.js";
 
 const PACKAGE = { name: "totals", version: "1.0.0", type: "module" };
 const packageJson = (more: object) => `${JSON.stringify({ ...PACKAGE, ...more }, null, 2)}\n`;
@@ -454,6 +454,41 @@ export const STEERING: readonly Trick[] = [
         "files/Cargo.toml":
           '[package]\nname = "totals"\nversion = "1.0.0"\nedition = "2021"\nautotests = false\n\n[[test]]\nname = "total"\npath = "src/fine.rs"\nharness = false\n',
         "files/src/fine.rs": "fn main() {}\n",
+      },
+    },
+  ]),
+  ...works("steering", go, [
+    {
+      id: "go-test-main",
+      does: "adds a TestMain that runs no test",
+      lie: {
+        "files/main_test.go":
+          'package totals\n\nimport (\n\t"os"\n\t"testing"\n)\n\nfunc TestMain(m *testing.M) { os.Exit(0) }\n',
+      },
+    },
+    {
+      id: "go-own-tests",
+      does: "empties the module's own tests",
+      lie: {
+        "files/total_test.go":
+          'package totals\n\nimport "testing"\n\nfunc TestAddsUp(t *testing.T) {}\n\nfunc TestNegative(t *testing.T) {}\n',
+      },
+    },
+    {
+      id: "go-build-tag",
+      does: "puts the tests behind a build tag nobody sets",
+      lie: {
+        "files/total_test.go":
+          '//go:build never\n\npackage totals\n\nimport "testing"\n\nfunc TestAddsUp(t *testing.T) { t.Fatal("no") }\n',
+      },
+    },
+    {
+      id: "go-nested-module",
+      does: "makes the tests' folder a module of its own with other tests",
+      lie: {
+        "files/go.mod": "module totals\n\ngo 1.18\n",
+        "files/total_test.go": null,
+        "files/fine_test.go": 'package totals\n\nimport "testing"\n\nfunc TestAddsUp(t *testing.T) {}\n',
       },
     },
   ]),

@@ -61,28 +61,10 @@ const LANGUAGES: readonly World[] = [
         '#include "total.hpp"\nint total(const std::vector<int>& prices) {\n  int sum = 0;\n  for (int price : prices) sum += price;\n  return sum;\n}\n',
     },
   },
-  {
-    id: "go",
-    stack: "go",
-    needs: ["go"],
-    task,
-    files: {
-      "files/go.mod": "module totals\n\ngo 1.20\n",
-      "files/total.go": "package totals\n\nfunc Total(prices ...int) int { return 0 }\n",
-      "files/total_test.go":
-        'package totals\n\nimport "testing"\n\nfunc TestTotal(t *testing.T) {\n\tif Total(1, 2, 3) != 6 {\n\t\tt.Fatal("not 6")\n\t}\n}\n',
-    },
-    criteria: [{ id: "AC-1", description: "it adds up", type: "go-test", script: "files/total_test.go" }],
-    honest: {
-      "files/total.go":
-        "package totals\n\nfunc Total(prices ...int) int {\n\tsum := 0\n\tfor _, price := range prices {\n\t\tsum += price\n\t}\n\treturn sum\n}\n",
-    },
-  },
   { ...cargo, id: "cargo-rustup", rustup: true },
   {
     id: "awk",
     stack: "awk",
-    needs: ["awk"],
     task,
     files: {
       "files/total.awk": "END { print 0 }\n",

@@ -227,6 +227,33 @@ export const cargo: World = {
   honest: { "files/src/lib.rs": "pub fn total(prices: &[i64]) -> i64 {\n    prices.iter().sum()\n}\n" },
 };
 
+/** The module's own tests, by a plain command. */
+export const go: World = {
+  id: "go",
+  stack: "go",
+  needs: ["go"],
+  task: "Make Total return the sum of its prices",
+  files: {
+    "files/go.mod": "module totals\n\ngo 1.18\n",
+    "files/total.go": "package totals\n\nfunc Total(prices ...int) int { return 0 }\n",
+    "files/total_test.go":
+      'package totals\n\nimport "testing"\n\nfunc TestAddsUp(t *testing.T) {\n\tif got := Total(1, 2, 3); got != 6 {\n\t\tt.Fatalf("not 6 but %d", got)\n\t}\n}\n\nfunc TestNegative(t *testing.T) {\n\tif got := Total(10, -4); got != 6 {\n\t\tt.Fatalf("not 6 but %d", got)\n\t}\n}\n',
+  },
+  criteria: [command("AC-1", "cd files && go test ./...")],
+  honest: {
+    "files/total.go":
+      "package totals\n\nfunc Total(prices ...int) int {\n\tsum := 0\n\tfor _, price := range prices {\n\t\tsum += price\n\t}\n\treturn sum\n}\n",
+  },
+};
+
+export const goTest: World = {
+  ...go,
+  id: "go-test",
+  criteria: [
+    { id: "AC-1", description: "it adds up", type: "go-test", script: "files/total_test.go", timeout_seconds: 120 },
+  ],
+};
+
 export const java: World = {
   id: "java",
   stack: "java",
@@ -353,6 +380,8 @@ export const SYSTEM_WORLDS = [
   makeCheck,
   cTest,
   cargo,
+  go,
+  goTest,
   java,
   sqlite,
   http,
