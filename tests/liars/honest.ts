@@ -7,6 +7,7 @@ import { PYTHON_WORLDS, pytest } from "./worlds/python.js";
 import { REPOSITORY_WORLDS, repoNpm, repoPytest } from "./worlds/repository.js";
 import { RUNNER_WORLDS } from "./worlds/runners.js";
 import { make, SYSTEM_WORLDS } from "./worlds/system.js";
+import { WARY_WORLDS } from "./worlds/wary.js";
 
 const worlds: readonly World[] = [
   ...NODE_WORLDS,
@@ -15,6 +16,7 @@ const worlds: readonly World[] = [
   ...RUNNER_WORLDS,
   ...REPOSITORY_WORLDS,
   ...MORE_WORLDS,
+  ...WARY_WORLDS,
   constrained,
 ];
 

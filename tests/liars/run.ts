@@ -24,6 +24,7 @@ const { values } = parseArgs({
     chance: { type: "string" },
     markdown: { type: "boolean", default: false },
     record: { type: "boolean", default: false },
+    short: { type: "boolean", default: false },
   },
 });
 
@@ -41,7 +42,7 @@ interface Line {
 const folder = resolve(values.bin);
 if (!existsSync(join(folder, "dist"))) throw new Error(`${folder} is not built`);
 const tools = findTools();
-const house: House = { folder, path: tools.path, soon: values.soon };
+const house: House = { folder, path: tools.path, soon: values.soon, ask: values.short ? "accept" : undefined };
 const chosen = (id: string) => values.only.length === 0 || values.only.some((word) => new RegExp(word).test(id));
 
 if (values.markdown) {

@@ -5,5 +5,6 @@ import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
 import { STEERING } from "./tricks/steering.js";
+import { WARY } from "./tricks/wary.js";
 
-export const TRICKS: readonly Trick[] = [...STEERING, ...EXIT, ...ROOM, ...REVIEWED, ...RECORD, ...HARD_CODED];
+export const TRICKS: readonly Trick[] = [...STEERING, ...EXIT, ...ROOM, ...REVIEWED, ...RECORD, ...WARY, ...HARD_CODED];
