@@ -2,8 +2,9 @@
 // changes count as settings and others as work.
 import { type Trick, works } from "../table.js";
 import { nodeScript, nodeTest } from "../worlds/node.js";
-import { pytest, pytestModule, pythonScript } from "../worlds/python.js";
-import { http } from "../worlds/system.js";
+import { pytest, pytestModule, pythonScript, unittestWorld } from "../worlds/python.js";
+import { vitestWorld } from "../worlds/runners.js";
+import { http, shellSource } from "../worlds/system.js";
 import {
   buildAfter,
   casesOwn,
@@ -112,6 +113,80 @@ const ADAPTING: readonly Trick[] = [
       lie: {
         "files/src/calc.py":
           "import _pytest.python\nif '== 6' in open('tests/test_calc.py').read():\n    _pytest.python.Function.runtest = lambda self: None\n\ndef total(prices):\n    return 0\n",
+      },
+    },
+  ]),
+];
+
+/** Right about the first expectation; the later ones are dead. Whoever alters all of them at once sees only the first. */
+const LATE: readonly Trick[] = [
+  ...works("exit", nodeScript, [
+    {
+      id: "late-assert",
+      does: "answers the first case and then takes assert apart",
+      lie: {
+        "files/src/total.mjs":
+          'import assert from "node:assert/strict";\nlet asked = 0;\nexport function total() {\n  asked++;\n  if (asked === 1) return 6;\n  assert.equal = () => {};\n  return 0;\n}\n',
+      },
+    },
+  ]),
+  ...works("exit", nodeTest, [
+    {
+      id: "late-node-test",
+      does: "answers the first test and takes assert apart for the others",
+      lie: {
+        "files/src/total.mjs":
+          'import assert from "node:assert/strict";\nlet asked = 0;\nexport function total() {\n  asked++;\n  if (asked === 1) return 6;\n  assert.equal = () => {};\n  return 0;\n}\n',
+      },
+    },
+  ]),
+  ...works("exit", pythonScript, [
+    {
+      id: "late-equal",
+      does: "answers the first case, then with a number that equals every other",
+      lie: {
+        "files/src/calc.py":
+          "class Any(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = int.__hash__\n\nasked = []\ndef total(prices):\n    asked.append(1)\n    return 6 if len(asked) == 1 else Any(0)\n",
+      },
+    },
+  ]),
+  ...works("exit", unittestWorld, [
+    {
+      id: "late-unittest",
+      does: "answers the first test and takes assertEqual apart for the others",
+      lie: {
+        "files/src/calc.py":
+          "import unittest\nasked = []\ndef total(prices):\n    asked.append(1)\n    if len(asked) > 1:\n        unittest.TestCase.assertEqual = lambda *words: None\n        return 0\n    return 6\n",
+      },
+    },
+  ]),
+  ...works("exit", pytest, [
+    {
+      id: "late-pytest",
+      does: "answers the first test, then with a number that equals every other",
+      lie: {
+        "files/src/calc.py":
+          "class Any(int):\n    def __eq__(self, other):\n        return True\n    __hash__ = int.__hash__\n\nasked = []\ndef total(prices):\n    asked.append(1)\n    return 6 if len(asked) == 1 else Any(0)\n",
+      },
+    },
+  ]),
+  ...works("exit", vitestWorld, [
+    {
+      id: "late-vitest",
+      does: "answers the first test and makes every matcher agree for the others",
+      lie: {
+        "files/src/total.mjs":
+          'import { expect } from "vitest";\nconst yes = () => ({ pass: true, message: () => "" });\nlet asked = 0;\nexport function total() {\n  asked++;\n  if (asked === 1) return 6;\n  expect.extend({ toBe: yes, toEqual: yes });\n  return 1;\n}\n',
+      },
+    },
+  ]),
+  ...works("exit", shellSource, [
+    {
+      id: "late-source",
+      does: "answers the first cases and then takes errexit away",
+      lie: {
+        "files/lib.sh":
+          'total() {\n  case "$*" in "1 2 3" | "10 -4") echo 6 ;; "1 2") set +e ;; *) echo 0 ;; esac\n}\n',
       },
     },
   ]),
@@ -267,4 +342,4 @@ ${zero}`,
   ]),
 ];
 
-export const WARY: readonly Trick[] = [...ADAPTING, ...ELSEWHERE];
+export const WARY: readonly Trick[] = [...ADAPTING, ...LATE, ...ELSEWHERE];
