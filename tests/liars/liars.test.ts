@@ -1,0 +1,82 @@
+// The short form: one trick for each family and stack, and the honest work it is set against. Everything else, and the
+// second question (`verify --rerun`), is in `npm run torture`.
+import { describe, expect, it } from "vitest";
+import { earlier } from "./before.js";
+import { HONEST } from "./honest.js";
+import { type House, judge, judgeHonest } from "./referee.js";
+import { FAMILIES, type Honest, honestId, type Trick } from "./table.js";
+import { findTools, ROOT } from "./tools.js";
+import { TRICKS } from "./tricks.js";
+import { twoAtOnce } from "./two-at-once.js";
+
+const tools = findTools();
+const house: House = { folder: ROOT, path: tools.path, ask: "accept" };
+const missing = (needs: readonly string[] = []) => needs.filter((program) => !tools.has(program)).join(", ");
+
+/** Whole runs and compilers take too long to be asked at every commit. */
+const SLOW = ["cargo", "java", "jest", "vitest"];
+const quick = ({ by, world, undecidable }: Trick) =>
+  by !== "run" && !SLOW.includes(world.stack) && undecidable === undefined;
+
+function firstOfEach(tricks: readonly Trick[]): Trick[] {
+  const seen = new Map<string, Trick>();
+  for (const trick of tricks) {
+    const key = `${trick.family} ${trick.world.stack}`;
+    if (quick(trick) && earlier(trick.id) === "completed" && !seen.has(key)) seen.set(key, trick);
+  }
+  return [...seen.values()];
+}
+
+describe("the table", () => {
+  it("has at least 120 tricks of every family, 60 of which fooled the code of before", () => {
+    expect(new Set(TRICKS.map(({ id }) => id)).size).toBe(TRICKS.length);
+    expect(TRICKS.length).toBeGreaterThanOrEqual(120);
+    for (const family of FAMILIES.filter((name) => name !== "chance")) {
+      expect(TRICKS.filter((trick) => trick.family === family).length, family).toBeGreaterThanOrEqual(5);
+    }
+    expect(TRICKS.filter(({ id }) => earlier(id) === "completed").length).toBeGreaterThanOrEqual(60);
+    expect(TRICKS.filter(({ id }) => earlier(id) === null).map(({ id }) => id)).toEqual([]);
+  });
+
+  it("has at least 40 honest projects in 10 stacks, one in every world a trick is played in", () => {
+    expect(HONEST.length).toBeGreaterThanOrEqual(40);
+    expect(new Set(HONEST.map(({ world }) => world.stack)).size).toBeGreaterThanOrEqual(10);
+    expect(new Set(HONEST.map(honestId)).size).toBe(HONEST.length);
+    const worlds = new Set(HONEST.map(({ world }) => world.id));
+    const judgedByForgersOnly = ["for-person", "cannot-run", "guard-only", "guard-and-cannot-run"];
+    const missed = TRICKS.filter(({ world }) => !worlds.has(world.id) && !judgedByForgersOnly.includes(world.id));
+    expect(missed.map(({ id }) => id)).toEqual([]);
+  });
+});
+
+const chosen = firstOfEach(TRICKS);
+const worlds = new Set(chosen.map(({ world }) => world.id));
+const answers = HONEST.filter(({ by, world }: Honest) => by === "work" && worlds.has(world.id)).slice(0, 8);
+
+describe.concurrent("nobody believes who", () => {
+  for (const trick of chosen) {
+    const needs = missing(trick.world.needs);
+    it.skipIf(needs !== "")(
+      `${trick.id}: ${trick.does}${needs && ` (${needs} is missing)`}`,
+      async () => {
+        const verdict = await twoAtOnce(() => judge(house, trick));
+        expect(verdict.yes, verdict.said).toEqual([]);
+      },
+      300_000,
+    );
+  }
+});
+
+describe.concurrent("everybody believes the honest work in", () => {
+  for (const honest of answers) {
+    const needs = missing(honest.world.needs);
+    it.skipIf(needs !== "")(
+      `${honestId(honest)}${needs && ` (${needs} is missing)`}`,
+      async () => {
+        const verdict = await twoAtOnce(() => judgeHonest(house, honest));
+        expect(verdict.believed, verdict.said).toBe(true);
+      },
+      300_000,
+    );
+  }
+});

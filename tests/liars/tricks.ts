@@ -1,0 +1,10 @@
+import type { Trick } from "./table.js";
+import { EXIT } from "./tricks/exit.js";
+import { HARD_CODED } from "./tricks/hard-coded.js";
+import { RECORD } from "./tricks/record.js";
+import { REVIEWED } from "./tricks/review.js";
+import { ROOM } from "./tricks/room.js";
+import { STEERING } from "./tricks/steering.js";
+import { WARY } from "./tricks/wary.js";
+
+export const TRICKS: readonly Trick[] = [...STEERING, ...EXIT, ...ROOM, ...REVIEWED, ...RECORD, ...WARY, ...HARD_CODED];
