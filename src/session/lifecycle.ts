@@ -92,18 +92,7 @@ async function readFacts(
         rules: knowledgeFiles(project, "rules"),
       },
       otherSessions: otherLiveSessions(read(sessionsFile)?.sessions ?? [], event.sessionId, around.now()),
-      tags: catalog.tags.map(({ id, type, skill, handler, variants }) => ({
-        id,
-        type,
-        skill,
-        handler,
-        variants: variants ?? [],
-      })),
-      skill: (id: string) => {
-        const entry = findSkill(catalog, id);
-        if (entry === null) return null;
-        return { id, body: bodyOf(catalog.coreDir, "skills", entry), docs: entry.harness_docs_refs ?? [] };
-      },
+      ...catalogFacts(catalog),
       resumable: (name: string, task: TaskFact | null) =>
         resumable(name, task, { catalog, agents, edits, canResume: around.host.canResume }),
       toolNames: around.host.toolNames,
@@ -111,6 +100,17 @@ async function readFacts(
       troubles,
     }),
   });
+}
+
+function catalogFacts(catalog: Catalog) {
+  return {
+    tags: catalog.tags.map(({ id, type, skill, handler, variants = [] }) => ({ id, type, skill, handler, variants })),
+    skill: (id: string) => {
+      const entry = findSkill(catalog, id);
+      if (entry === null) return null;
+      return { id, body: bodyOf(catalog.coreDir, "skills", entry), docs: entry.harness_docs_refs ?? [] };
+    },
+  };
 }
 
 function safely<T>(read: () => T, otherwise: T, troubles: string[]): T {
