@@ -20,7 +20,7 @@ export function programHelp(program: Program): string[] {
 }
 
 /** `nutshell pack --help`. */
-export function commandHelp(program: Program, entry: Entry, command: Command): string[] {
+export function commandHelp(program: Program, entry: Entry, command: Command, words: readonly string[] = []): string[] {
   const lines = [
     `${bold(`${program.name} ${entry.name}`)}: ${entry.summary}`,
     "",
@@ -34,6 +34,10 @@ export function commandHelp(program: Program, entry: Entry, command: Command): s
   const { positionals } = command;
   if (positionals.length > 0) {
     lines.push("", bold("Arguments"), ...rows(positionals.map(({ name, about }) => [`  <${name}>`, about] as const)));
+  }
+  const details = command.details?.(words) ?? null;
+  if (details !== null) {
+    lines.push("", bold(details.title), ...rows(details.rows.map(([label, about]) => [`  ${label}`, about] as const)));
   }
   const flags = Object.entries({ ...command.flags, ...globalFlags(command) });
   lines.push(
