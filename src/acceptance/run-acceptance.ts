@@ -45,6 +45,10 @@ export interface AcceptanceOptions {
   /** One run each and no controls: recorded, not proven. */
   readonly quick?: boolean;
   readonly credentials?: CredentialReader;
+  /** Origins the person named, which api_test may ask wherever they are. */
+  readonly allowOrigins?: readonly string[];
+  /** Headers and bodies of api_test go into the logs. */
+  readonly keepBodies?: boolean;
   /** Takes secrets out of every log and reason. */
   readonly scrub?: (text: string) => string;
   /** Where to keep one log per check; without it logs are only in the results. */
@@ -178,6 +182,8 @@ function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): F
     plan,
     manifest: options.manifest,
     credentials: options.credentials,
+    allowOrigins: [...(options.allowOrigins ?? []), ...(options.env.NUTCRACKER_ALLOW_ORIGIN ?? "").split(",")],
+    keepBodies: options.keepBodies,
     onReach: (url) => options.onProgress?.({ type: "network_reached", url }),
   };
   const run: Floor["run"] = (check, tree, onRan) => {

@@ -106,6 +106,7 @@ describe("the same flag for the same thing", () => {
         "<line>",
         "<n>",
         "<name>",
+        "<origin>",
         "<path>",
         "<peer>",
         "<port>",
