@@ -21,6 +21,7 @@ import { openRooms, type Room, type Rooms } from "./room/rooms.js";
 import { readWritten } from "./room/written-files.js";
 import { type CheckSetting, reachesOut, runCheck } from "./run-check.js";
 import { makeTrials, runsMade, type TrialPlan, turns } from "./trials.js";
+import { awaitsJudgement, type Counts, countResults, verdictOf } from "./verdict.js";
 import { weighCheck } from "./weigh.js";
 
 const LOG_LIMIT = 256 * 1024;
@@ -90,6 +91,10 @@ export interface AcceptanceReport {
   readonly compared: boolean;
   /** Every check that passed also passes on the base: nothing is proven, and nothing broke. */
   readonly guardsOnly: boolean;
+  /** Ids of the criteria that a person judges. */
+  readonly forPerson: readonly string[];
+  /** All that a machine can run is backed, something was changed, and the rest is for somebody to judge. */
+  readonly awaitsJudgement: boolean;
   /** How often base and result were run. */
   readonly trials: number;
   /** Runs made of all checks together. */
@@ -100,15 +105,6 @@ export interface AcceptanceReport {
   readonly steered: readonly Outside[];
   readonly sandboxed: boolean;
   readonly warnings: readonly string[];
-}
-
-export interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly unknown: number;
-  /** Passed, failed on the untouched base, and under control: what the work itself brought about. */
-  readonly proven: number;
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
@@ -272,6 +268,8 @@ function toReport(
     digests: trees.digests,
     compared,
     guardsOnly,
+    forPerson: plan.checks.flatMap(({ id, automatic }) => (automatic ? [] : [id])),
+    awaitsJudgement: compared && trees.changes.length > 0 && awaitsJudgement(results, plan.checks),
     trials: options.quick === true ? 1 : (options.trials ?? DEFAULT_TRIALS),
     runs: results.reduce((sum, { runs }) => sum + runs, 0),
     subject: [...trees.subject.work.map(({ path }) => path), ...trees.subject.merged.keys()],
@@ -279,28 +277,6 @@ function toReport(
     sandboxed: rooms.sandboxed,
     warnings: warningsFor(trees, plan, rooms.sandboxed),
   };
-}
-
-function countResults(results: readonly CheckResult[]): Counts {
-  const count = (status: string) => results.filter((result) => result.status === status).length;
-  return {
-    passed: count("passed"),
-    failed: count("failed"),
-    skipped: count("skipped"),
-    unknown: count("unknown"),
-    proven: results.filter(isProven).length,
-  };
-}
-
-const isProven = ({ status, weakness }: CheckResult): boolean => status === "passed" && weakness === undefined;
-
-/** Not compared with anything, all that can be said is that everything passed. */
-function verdictOf(results: readonly CheckResult[], counts: Counts, compared: boolean): AcceptanceReport["verdict"] {
-  if (counts.failed > 0) return "failed";
-  if (results.length === 0 || counts.passed < results.length) return "incomplete";
-  if (!compared) return "passed";
-  const backed = results.every((result) => isProven(result) || result.weakness === "guards");
-  return backed && counts.proven > 0 ? "passed" : "incomplete";
 }
 
 function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: boolean): string[] {
