@@ -8,7 +8,7 @@ import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
-import { controlsFor, findAssertions, suppliedControls } from "./controls/index.js";
+import { controlsFor, suppliedControls } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
 import type { Check, CheckPlan, Control, Outcome, TestResult, Trial, Weakness } from "./model.js";
 import { unknown } from "./outcome.js";
@@ -119,7 +119,6 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
       base,
       result,
       folder: rooms.place(),
-      hasAssertions,
     });
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
@@ -128,8 +127,6 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
     rooms.remove();
   }
 }
-
-const hasAssertions = (path: string, text: string): boolean => findAssertions(path, text).length > 0;
 
 interface Work {
   readonly options: AcceptanceOptions;
