@@ -140,7 +140,7 @@ describe("a criterion", () => {
   });
 });
 
-describe("running again", () => {
+describe("running again [P7]", () => {
   it("proves what a record alone does not", () => {
     const said = delivery([criterion({ evidence: "said", log: undefined })]);
     expect(judge(said, { rerun: rerun("passed") })).toMatchObject({

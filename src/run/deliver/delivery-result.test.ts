@@ -120,7 +120,7 @@ function review(state: RunState, more: Partial<AgentEnd>): RunState {
   return state;
 }
 
-describe("completed", () => {
+describe("completed [P7]", () => {
   it("is what is backed on every side", () => {
     expect(deliver(good()).status).toBe("completed");
   });
