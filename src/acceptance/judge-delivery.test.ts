@@ -62,6 +62,8 @@ function rerun(status: CheckResult["status"], more: Partial<CheckResult> = {}): 
     digests: same,
     compared: true,
     guardsOnly: false,
+    forPerson: [],
+    awaitsJudgement: false,
     trials: 3,
     runs: 1,
     subject: [],
