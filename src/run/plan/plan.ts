@@ -175,7 +175,7 @@ function circles(tasks: readonly RunTask[]): number[] {
  * `CRITERIA: AC-1` line, since the task schema is closed.
  */
 export function listInText(name: "FILES" | "CRITERIA", texts: readonly (string | undefined)[]): string[] | undefined {
-  const line = new RegExp(`^\\s*${name}\\s*:\\s*(.+)$`, "im");
+  const line = new RegExp(`^[^\\S\\n]*${name}[^\\S\\n]*:[^\\S\\n]*(.+)$`, "im");
   for (const text of texts) {
     const match = text === undefined ? null : line.exec(text);
     if (match === null) continue;
