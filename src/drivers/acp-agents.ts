@@ -8,7 +8,8 @@ import { programOf } from "./probe.js";
 export interface AcpAgent {
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
-  readonly prepare?: (request: SessionRequest) => void;
+  /** Returns files of the person the program needs. */
+  readonly prepare?: (request: SessionRequest) => readonly string[];
   /** Sent with session/new and again with load and resume. */
   readonly meta?: (request: SessionRequest) => Record<string, unknown>;
   /** Mode that stands for the role. */

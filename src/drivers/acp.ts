@@ -45,8 +45,8 @@ export const acp: Driver = {
       });
     }
     const quirks = acpAgent(line);
-    quirks.prepare?.(request);
-    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env: quirks.env?.(request) ?? {} };
+    const reads = quirks.prepare?.(request) ?? [];
+    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env: quirks.env?.(request) ?? {}, reads };
     const agent = await startAgent("acp", request, command, "pipe");
     return new Conversation(agent, request, quirks).begin();
   },

@@ -18,11 +18,11 @@ export const opencode: Driver = {
   probe: (env) => probeDriver("opencode", env),
   async start(request) {
     const program = await requireProgram("opencode", request.env);
-    prepareOpencodeHome(request);
+    const reads = prepareOpencodeHome(request);
     const args = ["run", "--format", "json", "--dir", request.cwd, "--agent", OPENCODE_AGENT];
     if (request.model !== undefined) args.push("--model", request.model);
     if (request.resume !== undefined) args.push("--session", request.resume);
-    const command = { command: program, args, env: opencodeEnvironment(request) };
+    const command = { command: program, args, env: opencodeEnvironment(request), reads };
     const agent = await startAgent("opencode", request, command, { text: request.taskPrompt });
     const transcript = newTranscript();
     readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));

@@ -2,7 +2,6 @@ export { type Child, type ChildEnd, type ChildOptions, startChild } from "./chil
 
 export { type Environment, findProgram } from "./find-program.js";
 export { readLines } from "./lines.js";
-export { privateMounts } from "./private-paths.js";
 export {
   type Captured,
   type ChildResult,
@@ -15,9 +14,8 @@ export {
   findBwrap,
   type Mount,
   overlayPlace,
-  privateTmp,
   type Sandbox,
   sandboxArguments,
 } from "./sandbox.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
-export { visiblePath } from "./visible-system.js";
+export { neverShow, visiblePath } from "./visible-system.js";

@@ -8,6 +8,7 @@ import type { Role, Run } from "../run.js";
 import type { AgentRequest } from "./agent.js";
 import type { Attempt } from "./attempt.js";
 import { rolePrompt } from "./prompts.js";
+import { sessionHome } from "./session-home.js";
 
 /** Lead is not in the catalog: it coordinates and plans, and in a run it changes no file. */
 export function leadRole(): Pick<Role, "capabilities" | "blocked" | "mayEdit" | "mayRunShell"> & { agent: null } {
@@ -51,7 +52,7 @@ export function agentRequest(run: Run, attempt: Attempt, role: AnyRole, agent: s
     task: task.id,
     ...prompts,
     cwd: slot.path,
-    home: folder.home,
+    home: sessionHome(folder.homes, agent, session?.agent),
     env: {
       ...secrets.env,
       NEXUS_PROJECT_DIR: run.project.root,
@@ -66,7 +67,7 @@ export function agentRequest(run: Run, attempt: Attempt, role: AnyRole, agent: s
     blocked: role.blocked,
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
-    writable: [join(run.project.root, ".nexus")],
+    readable: [join(run.project.root, ".nexus")],
     signal: run.halt.signal,
   };
 }
