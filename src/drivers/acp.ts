@@ -46,8 +46,10 @@ export const acp: Driver = {
     }
     const quirks = acpAgent(line);
     const reads = quirks.prepare?.(request) ?? [];
-    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env: quirks.env?.(request) ?? {}, reads };
-    const agent = await startAgent("acp", request, command, "pipe");
+    const variables = quirks.variables?.(request) ?? [];
+    const env = quirks.env?.(request) ?? {};
+    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env, reads, variables };
+    const agent = await startAgent("acp", { ...request, command: line }, command, "pipe");
     return new Conversation(agent, request, quirks).begin();
   },
 };

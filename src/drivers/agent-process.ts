@@ -16,6 +16,7 @@ import {
   visiblePath,
 } from "../process/index.js";
 import type { DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
+import { loginEnvironment } from "./login-variables.js";
 import { QUIRKS } from "./quirks.js";
 
 const STDERR_KEPT = 8 * 1024;
@@ -44,6 +45,8 @@ export interface AgentCommand {
   readonly env?: Readonly<Record<string, string>>;
   /** Files of the person the program needs, each by itself: its login. */
   readonly reads?: readonly string[];
+  /** Variables of the person that the program's own settings name. */
+  readonly variables?: readonly string[];
 }
 
 export interface AgentProcess {
@@ -57,19 +60,20 @@ export interface AgentProcess {
 export async function startAgent(
   name: DriverName,
   request: SessionRequest,
-  { command, args, env = {}, reads = [] }: AgentCommand,
+  { command, args, env = {}, reads = [], variables = [] }: AgentCommand,
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
   const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
+  const login = loginEnvironment(name, request.env, { command: request.command, more: variables });
   const sandbox = await sandboxFor(name, request, {
     programs: [command, ...servers, ...programsIn(request.command)],
-    reads: [...reads, ...certificates(request.env)],
+    reads: [...reads, ...namedFiles(login)],
   });
   const child = await startChild({
     command,
     args,
     cwd: request.cwd,
-    env: { ...agentEnvironment(name, request, sandbox !== null), ...env, ...request.extraEnv },
+    env: { ...login, ...agentEnvironment(request, sandbox !== null), ...env, ...request.extraEnv },
     sandbox,
     stdin,
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
@@ -144,17 +148,16 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Who the person's network trusts. */
-const certificates = (env: Environment): string[] =>
-  [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE].filter((path) => path !== undefined && isAbsolute(path)) as string[];
+/** Files that what is passed on speaks of: whom the person's network trusts, a cloud's login. */
+const namedFiles = (env: Environment): string[] =>
+  [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE, env.GOOGLE_APPLICATION_CREDENTIALS].filter(
+    (path): path is string => path !== undefined && isAbsolute(path),
+  );
 
-/** A home of its own, and of the caller's environment only what this program needs. */
-function agentEnvironment(name: DriverName, { env, home }: SessionRequest, sandboxed: boolean): Environment {
-  const { passes } = QUIRKS[name];
-  const passed = Object.entries(env).filter(([key]) => passes.some((pattern) => pattern.test(key)));
+/** A home of its own, and nothing of the person's habits. */
+function agentEnvironment({ env, home }: SessionRequest, sandboxed: boolean): Environment {
   if (!sandboxed) makeInside(home, "tmp");
   return {
-    ...Object.fromEntries(passed),
     PATH: sandboxed ? visiblePath(env) : env.PATH,
     LANG: env.LANG,
     LC_ALL: env.LC_ALL,

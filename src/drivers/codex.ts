@@ -24,7 +24,7 @@ export const codex: Driver = {
   probe: (env) => probeDriver("codex", env),
   async start(request) {
     const program = await requireProgram("codex", request.env);
-    const reads = prepareHome(request);
+    const { reads, variables } = prepareHome(request);
     const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
     const file = `.codex/${profile}.config.toml`;
@@ -36,6 +36,7 @@ export const codex: Driver = {
         args: codexArguments(request, profile, sandboxed),
         env: { CODEX_HOME: codexHome(request) },
         reads,
+        variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();
@@ -61,15 +62,23 @@ const MODEL_KEYS = [
   "chatgpt_base_url",
 ];
 
-/** Returns what of the person's own files the program must be able to read. */
-function prepareHome(request: SessionRequest): string[] {
+/** Returns what of the person's own files and variables the program needs. */
+function prepareHome(request: SessionRequest): { reads: string[]; variables: string[] } {
   const { home, env } = request;
   const theirs = env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
   makeInside(home, ".codex");
-  if (theirs === codexHome(request)) return [];
-  const settings = readIfThere(join(theirs, "config.toml"));
-  if (settings !== null) writeInside(home, ".codex/config.toml", stringify(pick(parse(settings), MODEL_KEYS)));
-  return linkLogin(join(theirs, "auth.json"), home, ".codex/auth.json");
+  if (theirs === codexHome(request)) return { reads: [], variables: [] };
+  const text = readIfThere(join(theirs, "config.toml"));
+  const settings = text === null ? {} : pick(parse(text), MODEL_KEYS);
+  if (text !== null) writeInside(home, ".codex/config.toml", stringify(settings));
+  const reads = linkLogin(join(theirs, "auth.json"), home, ".codex/auth.json");
+  return { reads, variables: providerKey(settings) };
+}
+
+/** A provider of the person's own names the variable its key is in. */
+function providerKey(settings: Record<string, unknown>): string[] {
+  const key = at(settings, "model_providers", text(settings.model_provider), "env_key");
+  return typeof key === "string" ? [key] : [];
 }
 
 export function codexProfile({

@@ -5,6 +5,7 @@ import { parse } from "jsonc-parser";
 import { writeInside } from "../files/index.js";
 import type { SessionRequest } from "./driver.js";
 import { linkLogin, pick, readIfThere } from "./inherit.js";
+import { providerVariables } from "./login-variables.js";
 
 export const OPENCODE_AGENT = "nutcracker";
 
@@ -65,6 +66,14 @@ function inherited({ env }: SessionRequest): Record<string, unknown> {
   const folder = join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? "/nonexistent", ".config"), "opencode");
   const files = ["opencode.json", "opencode.jsonc", "config.json"].map((name) => readIfThere(join(folder, name)));
   return Object.assign({}, ...files.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
+}
+
+/** Variables the chosen model's provider is paid with, and those the person's settings read: `{env:NAME}`. */
+export function opencodeVariables(request: SessionRequest): string[] {
+  const theirs = inherited(request);
+  const model = request.model ?? (typeof theirs.model === "string" ? theirs.model : undefined);
+  const read = [...JSON.stringify(theirs).matchAll(/\{env:(\w+)\}/g)].map(([, name]) => name!);
+  return [...providerVariables(model, request.env), ...read];
 }
 
 /**
