@@ -146,26 +146,25 @@ describe.skipIf(!held)("an agent that plants links (needs bwrap)", () => {
 describe("a home", () => {
   it("is new for every session, and its own again for one that goes on", () => {
     const homes = join(at.folder, "homes");
-    const first = sessionHome(homes, "engineer-1");
-    const other = sessionHome(homes, "engineer-2");
+    const first = sessionHome(homes, "engineer-1", { goesOn: false });
+    const other = sessionHome(homes, "engineer-2", { goesOn: false });
     expect(first).not.toBe(other);
     writeFileSync(join(first, "session.jsonl"), "kept");
-    expect(sessionHome(homes, "engineer-3", "engineer-1")).toBe(first);
-    expect(sessionHome(homes, "engineer-4", "engineer-3")).toBe(first);
+    expect(sessionHome(homes, "engineer-1", { goesOn: true })).toBe(first);
     expect(readdirSync(first)).toEqual(["session.jsonl"]);
-    expect(() => sessionHome(homes, "engineer-2")).toThrow();
+    expect(() => sessionHome(homes, "engineer-2", { goesOn: false })).toThrow();
   });
 
   it("comes back without links, devices, and second names of other files", () => {
     const homes = join(at.folder, "homes");
-    const home = sessionHome(homes, "engineer-1");
+    const home = sessionHome(homes, "engineer-1", { goesOn: false });
     at.put({ "person/.bashrc": "mine\n" });
     mkdirSync(join(home, "a/b"), { recursive: true });
     writeFileSync(join(home, "a/b/kept"), "kept");
     symlinkSync(person, join(home, "a/b/link"));
     symlinkSync(person, Buffer.from(`${home}/a/\xff`, "latin1"));
     chmodSync(join(home, "a/b"), 0);
-    sessionHome(homes, "engineer-2", "engineer-1");
+    sessionHome(homes, "engineer-1", { goesOn: true });
     expect([readdirSync(join(home, "a")), readdirSync(join(home, "a/b"))]).toEqual([["b"], ["kept"]]);
     expect(existsSync(join(person, ".bashrc"))).toBe(true);
   });

@@ -22,7 +22,7 @@ const ROOM = "a room's own folder beside what the room can write to, or a copy m
 const KNOWN: Readonly<Record<string, readonly [reason: string, calls: string]>> = {
   "run/agents/agent-request.ts": [OURS, "mkdirSync writeFileSync"],
   "run/agents/attempt.ts": [OURS, "writeFileSync"],
-  "run/agents/session-home.ts": [OURS, "mkdirSync symlinkSync"],
+  "run/agents/session-home.ts": [OURS, "mkdirSync"],
   "run/agents/tool-line.ts": [FRESH, "mkdtempSync rmSync"],
   "run/agents/watch-agent.ts": [OURS, "appendFileSync"],
   "run/deliver/accept-run.ts": [OURS, "mkdirSync rmSync"],
@@ -45,6 +45,7 @@ const KNOWN: Readonly<Record<string, readonly [reason: string, calls: string]>> 
     "cpSync mkdirSync rmSync",
   ],
   "trees/tree-guard.ts": [PROJECT, "atomicWrite chmodSync cpSync mkdirSync rmSync"],
+  "acceptance/hidden.ts": [FRESH, "chmodSync mkdirSync rmSync writeFileSync"],
   "acceptance/room/build-trees.ts": [ROOM, "copyFileSync mkdirSync openSync symlinkSync utimesSync writeFileSync"],
   "acceptance/room/outputs.ts": [ROOM, "copyFileSync mkdirSync symlinkSync"],
   "acceptance/room/rooms.ts": [
