@@ -7,6 +7,7 @@ import { makeInside } from "../files/index.js";
 import {
   type Child,
   type ChildEnd,
+  DEFAULT_LIMITS,
   type Environment,
   findBwrap,
   type Mount,
@@ -75,6 +76,7 @@ export async function startAgent(
     cwd: request.cwd,
     env: { ...login, ...agentEnvironment(request, sandbox !== null), ...env, ...request.extraEnv },
     sandbox,
+    limits: DEFAULT_LIMITS,
     stdin,
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.signal === undefined ? {} : { signal: request.signal }),
@@ -205,6 +207,7 @@ export function sessionEnd(transcript: Transcript, exit: ChildEnd, complaint: st
   const { sessionId, text, usage } = transcript;
   const base = { sessionId, text, usage, exit };
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
+  if (exit.reason === "limit") return { ...base, outcome: "failed", error: `it used more than ${exit.exceeded}` };
   if (exit.reason === "stopped") return { ...base, outcome: "cancelled", error: "it was cancelled" };
   const failed = (error: string): SessionEnd => ({ ...base, outcome: "failed", error });
   if (transcript.error !== null) return failed(transcript.error);

@@ -66,6 +66,9 @@ export interface Bwrap {
   readonly network: boolean;
 }
 
+/** The root of a sandbox holds mount points and next to nothing else. */
+const ROOT_BYTES = 64 * 1024 ** 2;
+
 /** bubblewrap's arguments, without the program itself. The command keeps the environment it is started with. */
 export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment = {}): string[] {
   const { root, mounts = [], network, neutral } = sandbox;
@@ -79,8 +82,16 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
       network: network === "host",
     });
     // The empty places come first: a program may be installed below one of them.
+    const sharedBytes = neutral?.maxBytes ?? sandbox.tmpBytes;
     const empty = neutral === undefined ? [hidden("/tmp", sandbox.tmpBytes)] : emptyPlaces(neutral);
-    args.push("--tmpfs", "/", "--dev", "/dev", "--dir", "/var/tmp");
+    // Whatever is in memory has an end.
+    args.push(
+      ...mountArguments(hidden("/", ROOT_BYTES)),
+      "--dev",
+      "/dev",
+      ...mountArguments(hidden("/dev/shm", sharedBytes)),
+    );
+    args.push("--remount-ro", "/dev", "--dir", "/var/tmp");
     args.push(...[...empty, ...system].flatMap(mountArguments));
   }
   checkSources(mounts);
