@@ -5,6 +5,7 @@ export {
   copyTree,
   type Delivered,
   deliverable,
+  deliveredFiles,
   isResult,
   listTree,
   type ResultChange as Change,
