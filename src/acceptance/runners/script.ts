@@ -218,7 +218,8 @@ function endProblem(check: Check, result: ChildResult, said: Said | null, ending
 
 const TROUBLE =
   /^(?:\S*: )?(?:line [0-9]+: )?syntax error|^SyntaxError\b|ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find module|: (?:command )?not found$|Syntax error:|fatal error:|: error: |^error(?:\[E[0-9]+\])?: /m;
-const SAYS_NO = /assert|fail|expected|not ok|mismatch|wrong|differ/i;
+const SAYS_NO =
+  /assert|fail|expected|not ok|mismatch|wrong|differ|^(?:g?make|ninja)(?:\[[0-9]+\])?: \*\*\* \[.*\] Error 1$/im;
 
 /** Whether a script failed by what it tests, told from its status and its words. */
 function howFailed(
