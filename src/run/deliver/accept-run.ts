@@ -27,6 +27,8 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     result: run.folder.main,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
     env: run.context.env,
+    ...(run.options.trials === undefined ? {} : { trials: run.options.trials }),
+    ...(run.options.quick === undefined ? {} : { quick: run.options.quick }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
     logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },
