@@ -60,6 +60,8 @@ export type ErrorCode =
   // acceptance
   | "CONSENT_NEEDED"
   | "CRITERIA_INVALID"
+  | "HIDDEN_IN_CLEAR"
+  | "HIDDEN_UNFIT"
   // state
   | "ARTIFACT_UNSAFE"
   | "FIXTURE_INVALID"

@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
+import { HIDDEN_FILE } from "./result-tree.js";
 import { type Change, compareTrees, lookAt, seeEntry, type Tree, type TreeEntry, withChanges } from "./tree.js";
 
 export interface Slot {
@@ -141,6 +142,8 @@ export class Slots {
   }
 }
 
+/** Hidden checks stay behind: who works never has them, not even sealed. */
 export function copyFolder(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  const hidden = join(from, HIDDEN_FILE);
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => path !== hidden });
 }

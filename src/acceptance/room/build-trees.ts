@@ -20,6 +20,7 @@ import {
   copyTree,
   deliverable,
   entriesDigest,
+  HIDDEN_FILE,
   isResult,
   lookAtFiles,
   type ResultChange,
@@ -60,7 +61,7 @@ export interface Trees {
 }
 
 /** Not part of any tree under test. */
-const HIDDEN = [".git", ".nexus"];
+const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 
 export function buildTrees(parts: TreeParts): Trees {
   const { request, plan, base, result, folder } = parts;

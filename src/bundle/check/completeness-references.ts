@@ -1,11 +1,12 @@
 // What a request names must be there: documents, interfaces, credentials, tests, pictures.
-
+import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { CRITERION_TYPES, Criteria } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import { mismatchLine } from "../../schema/mismatch.js";
+import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
@@ -196,10 +197,12 @@ export async function checkAcceptance(report: Report): Promise<void> {
   const path = resolveReference(named ?? DEFAULT_CRITERIA);
   const hasCriteria = path !== null && content.files.has(path);
   if (hasCriteria) await checkCriteria(report, path);
+  await checkHidden(report);
   if (checklist.length > 0) {
     const tests = scripts.length === 0 && !hasCriteria ? ", no test scripts: the agent cannot verify itself" : "";
     pass("acceptance.checklist", `${checklist.length === 1 ? "1 item" : `${checklist.length} items`}${tests}`);
   }
+  if (manifest.acceptance?.hidden !== undefined) return;
   if (checklist.length > 0 || scripts.length > 0 || named !== undefined || hasCriteria) return;
   warn({
     code: "NO_ACCEPTANCE",
@@ -233,6 +236,25 @@ async function checkCriteria(report: Report, path: string): Promise<void> {
     if (credential !== undefined) checkCredentialName(report, path, credential);
   }
   pass(path, document.criteria.length === 1 ? "1 criterion" : `${document.criteria.length} criteria`);
+}
+
+/** What everybody may know of hidden checks: that they are there, how many, and that nobody swapped them. */
+async function checkHidden({ manifest, content, missing, pass, command }: Report): Promise<void> {
+  const summary = manifest.acceptance?.hidden;
+  const there = content.files.has(HIDDEN_FILE);
+  const fix = command("hide --criteria <file> --replace");
+  const wrong = (message: string) => missing({ code: "HIDDEN_UNFIT", path: HIDDEN_FILE, message, fix });
+  if (summary === undefined) {
+    if (there) wrong("is there, but acceptance.hidden does not speak of it");
+    return;
+  }
+  if (!there) return wrong("acceptance.hidden speaks of it, but it is missing");
+  const digest = createHash("sha256")
+    .update(await content.read(HIDDEN_FILE))
+    .digest("hex");
+  if (summary.digest !== `sha256:${digest}`) return wrong("is not the file acceptance.hidden names");
+  const keys = summary.recipients === 1 ? "1 key" : `${summary.recipients} keys`;
+  pass(HIDDEN_FILE, `${summary.count} hidden, for ${keys} (${summary.digest})`);
 }
 
 export function checkImages(report: Report): void {

@@ -38,6 +38,7 @@ export function deliveryResult(input: ResultInput): Delivery {
       tests_failed: accepted.counts.failed,
       tests_skipped: accepted.counts.skipped,
       ...(accepted.counts.unknown === 0 ? {} : { tests_for_person: accepted.counts.unknown }),
+      ...hiddenUnrun(manifest),
       criteria: [...accepted.results],
       checklist,
     },
@@ -53,6 +54,11 @@ export function deliveryResult(input: ResultInput): Delivery {
       tests: accepted.digests.tests,
     },
   };
+}
+
+/** Hidden checks are for whoever verifies: here it can only be said that they were not run. */
+function hiddenUnrun({ acceptance }: Manifest): { tests_hidden?: number } {
+  return acceptance?.hidden === undefined ? {} : { tests_hidden: acceptance.hidden.count };
 }
 
 /** The same run always gives the same id, so delivering again after a crash is the same delivery. */
@@ -182,7 +188,9 @@ function summary(
     accepted.verdict === "passed" || status !== "completed"
       ? ""
       : " Nothing in it could be proven by a run: what guards holds, and the checklist was judged.";
-  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.${judged}${short}`;
+  const hidden =
+    manifest.acceptance?.hidden === undefined ? "" : ` ${manifest.acceptance.hidden.count} hidden, not run.`;
+  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.${hidden}${judged}${short}`;
 }
 
 function artifacts({ accepted, isOwnTest }: ResultInput): Delivery["artifacts"] {

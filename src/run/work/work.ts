@@ -286,6 +286,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     env: run.context.env,
     baseline: false,
     quick: true,
+    allowOrigins: run.options.allow_origins ?? [],
     ...(task.criteria === "all" ? {} : { only: task.criteria }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
