@@ -36,7 +36,8 @@ export function deliveryResult(input: ResultInput): Delivery {
     acceptance_results: {
       tests_passed: accepted.counts.passed,
       tests_failed: accepted.counts.failed,
-      tests_skipped: accepted.counts.skipped + accepted.counts.unknown,
+      tests_skipped: accepted.counts.skipped,
+      tests_for_person: accepted.counts.unknown,
       ...hiddenUnrun(manifest),
       criteria: [...accepted.results],
       checklist,
