@@ -35,6 +35,6 @@ export {
   type AcceptanceOptions,
   type AcceptanceReport,
   type CheckResult,
-  type Counts,
   runAcceptance,
 } from "./run-acceptance.js";
+export type { Counts } from "./verdict.js";

@@ -15,6 +15,7 @@ export { claudeAgent, claudeSkill } from "./claude/install.js";
 export { codexSkill } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
 
+export { throughShell } from "./hook-command.js";
 export {
   asksForGate,
   HOST_NAMES,
@@ -27,6 +28,7 @@ export {
 export {
   type AgentFile,
   deniedTools,
+  hookCommand,
   type InstallFile,
   type InstallInput,
   isOurHook,
@@ -34,6 +36,7 @@ export {
   type SkillFile,
 } from "./install.js";
 export type { PluginAnswer, PluginNote } from "./opencode/host.js";
+export { importing } from "./opencode/install.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
 

@@ -51,6 +51,19 @@ export class Slots {
     return slot;
   }
 
+  /** The same in a folder nobody was in before; for whoever must not meet what another left. Ended by `discard`. */
+  takeNew(versions: Versions): Slot {
+    const slot = this.#make();
+    for (const changes of versions) this.#apply(slot, changes);
+    slot.version = versions.length;
+    return slot;
+  }
+
+  /** Removes a slot that is not to be used again. */
+  discard(slot: Slot): void {
+    rmSync(slot.path, { recursive: true, force: true });
+  }
+
   /** The slot a killed process left, with the edits of its agent still in it; null when it is gone or taken. */
   adopt(name: string, versions: Versions, start: Tree): Slot | null {
     const path = join(this.#input.folder, name);

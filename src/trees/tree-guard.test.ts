@@ -44,7 +44,7 @@ const mode = (path: string) => statSync(at(path)).mode & 0o777;
 const compare = (options: Partial<Parameters<typeof compareTree>[2]> = {}) =>
   compareTree(layout, "tester-1", { revert: true, mine: () => true, ...options });
 
-describe("a role that may not edit", () => {
+describe("a role that may not edit [P6]", () => {
   it("leaves nothing behind: content, modes, links, folders, files of its own", () => {
     keepTree(layout, "tester-1");
     put({ "a.txt": "changed", "new/file.txt": "new", "secret.env": "stolen" });

@@ -2,6 +2,7 @@
 // and log it names, and an answer to each point of the checklist.
 
 import { Delivery } from "../../schema/delivery.js";
+import { mismatchLine } from "../../schema/mismatch.js";
 import { resolveReference } from "./completeness-references.js";
 import type { Report } from "./report.js";
 
@@ -71,8 +72,7 @@ export function parseResult(bytes: Uint8Array): Delivery | string {
   }
   const parsed = Delivery.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  return `${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`;
+  return mismatchLine(parsed.error.issues[0]!);
 }
 
 function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, execution_log: log }: Delivery): void {

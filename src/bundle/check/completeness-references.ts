@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { CRITERION_TYPES, Criteria } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
+import { mismatchLine } from "../../schema/mismatch.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { type Report, SOON_MS } from "./report.js";
 
@@ -93,8 +94,7 @@ async function readDocument<T extends z.ZodType>(report: Report, path: string, s
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data as z.output<T>;
-  const issue = parsed.error.issues[0]!;
-  return invalid(`${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`);
+  return invalid(mismatchLine(parsed.error.issues[0]!));
 }
 
 async function readEndpoints(report: Report): Promise<{ path: string; document: Endpoints | null } | null> {

@@ -118,7 +118,7 @@ function saysNo(state: RunState): boolean {
     if (task?.last?.agent !== end?.agent || task === undefined) return false;
     // A review of an older tree was followed by another.
     if (task.task.kind === "review" && !sawThisTree(state, end?.agent)) return false;
-    return /^\s*VERDICT:\s*(?:fail|blocked)\b/im.test(end?.text ?? "");
+    return end?.verdict === "fail";
   });
 }
 

@@ -72,6 +72,8 @@ export default command({
           quick: input.quick,
           // Without an untouched request there is nothing to compare with.
           baseline: !input.noBaseline && result !== base,
+          allowOrigins: input.allowOrigin,
+          keepBodies: input.keepBodies,
           credentials: credentials.read,
           scrub: credentials.scrub,
           ...(logs === undefined ? {} : { logs: { dir: logs, name: (file: string) => join(logs, file) } }),

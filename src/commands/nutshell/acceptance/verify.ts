@@ -343,6 +343,8 @@ async function secondLook({ input, context, work, target, delivery, request }: S
         sandbox: input.noSandbox ? "off" : "auto",
         trials: input.trials,
         quick: input.quick,
+        allowOrigins: input.allowOrigin,
+        keepBodies: input.keepBodies,
         credentials: credentials.read,
         scrub: credentials.scrub,
         signal: context.signal,
