@@ -115,7 +115,7 @@ function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[
   return entriesDigest(new Map([...entries].sort(([a], [b]) => byBytes(a, b))));
 }
 
-function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
+export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
   const { plan, manifest, base, result } = parts;
   return {
     plan,
