@@ -96,6 +96,8 @@ export const AcceptedReport = z.object({
       lines: count,
       diffLines: count,
       link: z.literal(true).optional(),
+      target: z.string().optional().describe("where a link inside the tree leads"),
+      folder: z.literal(true).optional().describe("an empty folder"),
     }),
   ),
   digests: z.object({ result: Sha256, tests: Sha256 }),

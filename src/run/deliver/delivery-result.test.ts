@@ -333,6 +333,9 @@ describe("a delivery", () => {
           { path: "files/new.txt", kind: "created", ...change },
           { path: "files/old.txt", kind: "modified", ...change },
           { path: "files/gone.txt", kind: "deleted", ...change },
+          { path: "files/link", kind: "created", ...change, link: true, target: "new.txt" },
+          { path: "files/out", kind: "created", ...change, link: true },
+          { path: "files/spool", kind: "created", ...change, folder: true },
           { path: "tests/hello.sh", kind: "modified", ...change },
         ],
       }),
@@ -341,6 +344,8 @@ describe("a delivery", () => {
       files_created: [{ path: "delivery/artifacts/files/new.txt", lines: 3 }],
       files_modified: [{ path: "delivery/artifacts/files/old.txt", diff_lines: 2 }],
       files_deleted: [{ path: "files/gone.txt" }],
+      links: [{ path: "files/link", target: "new.txt" }],
+      folders: [{ path: "files/spool" }],
     });
   });
 

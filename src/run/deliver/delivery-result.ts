@@ -1,6 +1,6 @@
 // What a delivery says, from what happened. Pure: nothing here is taken from an agent's word without being marked so.
 import { createHash } from "node:crypto";
-import { artifactPath } from "../../acceptance/index.js";
+import { artifactPath, deliveredFiles } from "../../acceptance/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, ItemJudgement } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -195,11 +195,16 @@ function summary(
 
 function artifacts({ accepted, isOwnTest }: ResultInput): Delivery["artifacts"] {
   const changes = accepted.changes.filter(({ path }) => !isOwnTest(path));
-  const of = (kind: string) => changes.filter((change) => change.kind === kind);
+  const files = deliveredFiles(changes);
+  const of = (kind: string) => files.filter((change) => change.kind === kind);
+  const links = changes.flatMap(({ path, target }) => (target === undefined ? [] : [{ path, target }]));
+  const folders = changes.flatMap(({ path, folder }) => (folder === true ? [{ path }] : []));
   return {
     files_created: of("created").map(({ path, lines }) => ({ path: artifactPath(path), lines })),
     files_modified: of("modified").map(({ path, diffLines }) => ({ path: artifactPath(path), diff_lines: diffLines })),
     files_deleted: of("deleted").map(({ path }) => ({ path })),
+    ...(links.length === 0 ? {} : { links }),
+    ...(folders.length === 0 ? {} : { folders }),
   };
 }
 
