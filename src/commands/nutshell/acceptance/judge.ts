@@ -50,8 +50,8 @@ export default command({
     "The delivery's status follows: completed when everything is answered with passed, partial when something is not. `verify --rerun` still has to prove the rest.",
   ],
   examples: [
-    ['nutshell judge done.nut --item "it is polite" --status passed --by Ada --why "read"', "one point"],
-    ['nutshell judge done.nut -r task.nut --all --status failed --by Ada --why "no sketch"', "all"],
+    ['nutshell judge done.nut --item "polite" --status passed --by Ada --why "read"', "one point"],
+    ['nutshell judge done.nut --all --status failed --by Ada --why "no sketch"', "all"],
   ],
   run: (input, context) => withWorkFolder(context, (work) => judge(work, input, context)),
   text: ({ judged, status, by, delivery_status }) => [
