@@ -3,7 +3,7 @@ export { type Finding, NutError } from "../errors.js";
 export { byBytes, isText } from "../files/index.js";
 export type { Manifest, TreeRow } from "../schema/manifest.js";
 export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./check/completeness.js";
-export { resolveReference } from "./check/completeness-references.js";
+export { DEFAULT_CRITERIA, resolveReference } from "./check/completeness-references.js";
 export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./check/content-findings.js";
 export { type FixPlan, mechanicalFixes } from "./check/mechanical-fixes.js";
 export { type CompletenessOptions, type Content, SOON_MS } from "./check/report.js";

@@ -145,18 +145,39 @@ describe("nutshell unpack", () => {
 });
 
 describe("nutshell inspect", () => {
+  it("tells a stranger who asks, under which rules, what decides and what it wants to open", async () => {
+    const manifest = {
+      ...MANIFEST,
+      publisher: { name: "Ada", contact: "ada@example.org" },
+      harness: { constraints: ["leave lib alone", "be kind"] },
+      acceptance: { checklist: ["it works"], criteria_file: "tests/criteria.json" },
+      credentials: { vault: "v", encryption: "age", scopes: [{ name: "db", type: "password", access_level: "read" }] },
+    };
+    const criteria = { criteria: [{ id: "AC-1", type: "shell", description: "d", command: "true" }] };
+    const { cwd } = desk({
+      "nutshell.json": JSON.stringify(manifest),
+      "tests/criteria.json": JSON.stringify(criteria),
+      v: "age-encryption.org/v1\n",
+    });
+    expect(await runNutshell(["pack", "task", "x.nut", "--force"], { cwd })).toMatchObject({ code: 0 });
+    const { out } = await runNutshell(["inspect", "x.nut"], { cwd });
+    for (const line of ["From: +Ada, ada@example.org", "Rules: +leave lib alone\\n +be kind", "Done when: +it works"])
+      expect(out).toMatch(new RegExp(line));
+    expect(out).toMatch(/Criteria: +AC-1 \(shell\)/);
+    expect(out).toMatch(/Credentials: +db \(read\)/);
+    expect(json((await runNutshell(["inspect", "x.nut", "--json"], { cwd })).out).criteria).toEqual([
+      { id: "AC-1", type: "shell" },
+    ]);
+  });
+
   it("shows the manifest and every entry", async () => {
     const { cwd } = desk({ "files/run.sh": "#!/bin/sh\n" });
     await runNutshell(["pack", "task", "x.nut"], { cwd });
     const shown = json((await runNutshell(["inspect", "x.nut", "--json"], { cwd })).out);
     expect(shown.manifest.task.title).toBe("a task");
     expect(shown.complete).toBe(true);
-    expect(shown.entries.map(({ path }: { path: string }) => path)).toEqual([
-      "nutshell.json",
-      "context/notes.md",
-      "files/run.sh",
-    ]);
-    expect(shown.entries[1]).toMatchObject({ size: 8, hash: HASH, tokens: expect.any(Number) });
+    expect(shown.entries).toEqual(["nutshell.json", "context/notes.md", "files/run.sh"]);
+    expect(shown.details[1]).toMatchObject({ size: 8, hash: HASH, tokens: expect.any(Number) });
     const { out } = await runNutshell(["inspect", "x.nut"], { cwd });
     expect(out).toContain("  context/\n    notes.md ");
     const stdin = readFileSync(join(cwd, "x.nut"));

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import {
   type Bundle,
+  DEFAULT_CRITERIA,
   estimateTokens,
   isNewer,
   isObeyed,
@@ -14,7 +15,10 @@ import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, grouped, red, size, table, yellow } from "../../../cli/text.js";
 import type { Finding } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
+import { RESULT_FILE } from "../../../request/delivered.js";
 import { bundleSource } from "../../../request/target.js";
+import { Criteria } from "../../../schema/criteria.js";
+import { Delivery } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { HiddenSummary } from "../../../schema/hidden.js";
 import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
@@ -44,7 +48,10 @@ export default command({
   }),
   output: z.object({
     manifest: z.record(z.string(), z.unknown()),
-    entries: z.array(Entry),
+    entries: z.array(z.string()).describe("names, as other Nutshell tools list them"),
+    details: z.array(Entry).describe("the same entries, with what is known of each"),
+    criteria: z.array(z.object({ id: z.string(), type: z.string() })).describe("what decides whether the work is done"),
+    delivery_status: z.string().optional().describe("what a delivery says of itself"),
     compression: z.string(),
     complete: z.boolean().describe("false: entries are what the manifest says, the archive was not read"),
     content_digest: z.string().optional(),
@@ -67,28 +74,38 @@ export default command({
       const common = { manifest: manifest as Record<string, unknown>, compression };
       const findings = versionFindings(manifest);
       if (input.manifestOnly) {
-        const entries = claimedEntries(manifest);
-        return { ...common, entries, complete: false, findings: [...findings, ...obeyedFindings(entries)] };
+        const details = claimedEntries(manifest);
+        findings.push(...obeyedFindings(details));
+        return { ...common, entries: names(details), details, criteria: [], complete: false, findings };
       }
-      const entries = await realEntries(bundle, context);
-      findings.push(...(await bundle.verify()), ...obeyedFindings(entries));
-      return { ...common, entries, complete: true, content_digest: await bundle.contentDigest(), findings };
+      const details = await realEntries(bundle, context);
+      findings.push(...(await bundle.verify()), ...obeyedFindings(details));
+      return {
+        ...common,
+        entries: names(details),
+        details,
+        ...(await documentsOf(bundle, details)),
+        complete: true,
+        content_digest: await bundle.contentDigest(),
+        findings,
+      };
     } finally {
       await bundle.close();
     }
   },
-  text: ({ manifest, entries, compression, complete, content_digest: digest, findings }) => [
+  text: ({ manifest, details, compression, complete, content_digest: digest, findings, ...documents }) => [
     ...head(manifest),
     ...table([
       ["  Type:", `${text(manifest.bundle_type)}, format ${text(manifest.nutshell_version)}, ${compression}`],
       ["  Id:", text(manifest.id)],
       ...(digest === undefined ? [] : [["  Content:", digest]]),
-      ["  Files:", total(entries)],
+      ["  Files:", total(details)],
+      ...aboutRows(manifest, documents),
       ...hiddenRow(manifest),
     ]),
     ...(complete ? [] : [dim("  (as the manifest lists them; the archive was not read)")]),
     "",
-    ...tree(entries),
+    ...tree(details),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
   ],
 });
@@ -140,6 +157,68 @@ function head(manifest: Record<string, unknown>): string[] {
   const title = text(task.title) || text(manifest.summary) || "(no title)";
   const priority = task.priority === undefined ? "" : ` ${dim(`[${text(task.priority)}]`)}`;
   return [`${bold(title)}${priority}`, ...(task.summary === undefined ? [] : [text(task.summary)])];
+}
+
+interface Documents {
+  readonly criteria: { id: string; type: string }[];
+  readonly delivery_status?: string | undefined;
+}
+
+const names = (entries: readonly Entry[]): string[] => entries.map(({ path }) => path);
+
+/** What the criteria and the result say. Content is data: what cannot be read says nothing. */
+async function documentsOf(bundle: Bundle, entries: readonly Entry[]): Promise<Documents> {
+  const { acceptance, bundle_type: kind } = bundle.manifest;
+  const readable = new Set(entries.filter(({ size: bytes }) => bytes <= LARGEST_DOCUMENT).map(({ path }) => path));
+  const read = async <T>(path: string, schema: z.ZodType<T>): Promise<T | null> => {
+    if (!readable.has(path)) return null;
+    try {
+      return schema.parse(JSON.parse(Buffer.from(await bundle.read(path)).toString("utf8")));
+    } catch {
+      return null;
+    }
+  };
+  const criteria = await read(acceptance?.criteria_file ?? DEFAULT_CRITERIA, Criteria);
+  const result = kind === "delivery" ? await read(RESULT_FILE, Delivery) : null;
+  const status = result?.status ?? (typeof bundle.manifest.status === "string" ? bundle.manifest.status : undefined);
+  return {
+    criteria: (criteria?.criteria ?? []).map(({ id, type }) => ({ id, type })),
+    ...(status === undefined ? {} : { delivery_status: status }),
+  };
+}
+
+const LARGEST_DOCUMENT = 4 * 1024 * 1024;
+
+/** What a stranger must know before saying yes: who asks, under which rules, what decides, what it wants to open. */
+function aboutRows(manifest: Record<string, unknown>, { criteria, delivery_status: status }: Documents): string[][] {
+  const { publisher, harness, acceptance, credentials } = manifest as Partial<Record<string, Record<string, unknown>>>;
+  const rows: [string, readonly string[]][] = [
+    ["Status", status === undefined ? [] : [`${status}, says the delivery; nutshell verify says whether it is so`]],
+    [
+      "From",
+      [
+        [text(publisher?.name), text(publisher?.contact), text(publisher?.tool)]
+          .filter((part) => part !== "")
+          .join(", "),
+      ],
+    ],
+    ["Deadline", [text(manifest.expires_at)]],
+    ["Rules", texts(harness?.constraints)],
+    ["Done when", texts(acceptance?.checklist)],
+    ["Criteria", [criteria.map(({ id, type }) => `${id} (${type})`).join(", ")]],
+    ["Credentials", [list(credentials?.scopes).map(scopeWords).join(", ")]],
+  ];
+  return rows.flatMap(([label, values]) =>
+    values.filter((value) => value !== "").map((value, index) => [index === 0 ? `  ${label}:` : "", value]),
+  );
+}
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+const texts = (value: unknown): string[] => list(value).map(text);
+
+function scopeWords(scope: unknown): string {
+  const { name, access_level: access } = (scope ?? {}) as Record<string, unknown>;
+  return access === undefined ? text(name) : `${text(name)} (${text(access)})`;
 }
 
 function hiddenRow({ acceptance }: Record<string, unknown>): string[][] {
