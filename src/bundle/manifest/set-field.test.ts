@@ -13,6 +13,11 @@ function set(field: string, words: string | string[], options?: SetOptions): unk
 }
 
 describe("setField", () => {
+  it("refuses a format that this tool could not open again", () => {
+    expect(() => set("nutshell_version", "9.0.0")).toThrow(/writes 0\.2\.0/);
+    expect(set("nutshell_version", "0.2.0")).toBe("0.2.0");
+  });
+
   const rows: readonly (readonly [string, string | string[], unknown])[] = [
     ["task.title", "Build, test", "Build, test"],
     ["task.title", "42", "42"],

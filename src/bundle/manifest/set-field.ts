@@ -6,6 +6,7 @@ import type { z } from "zod";
 import { NutError } from "../../errors.js";
 import { Manifest } from "../../schema/manifest.js";
 import { mismatchWords } from "../../schema/mismatch.js";
+import { FORMAT_VERSION, isNewer } from "./manifest.js";
 
 export interface SetOptions {
   /** Adds one item to a list. */
@@ -34,6 +35,12 @@ export function setField(
   const old = valueAt(manifest, segments);
   const value = options.append === true ? appended(old, words, schema, field) : read(words, schema, field);
   assertFits(value, schema, field);
+  if (field === "nutshell_version" && isNewer({ nutshell_version: value })) {
+    throw new NutError("USAGE", `${field}: this tool writes ${FORMAT_VERSION} and could not open a newer one again`, {
+      hint: `nutshell set ${field} ${FORMAT_VERSION}`,
+      data: { field },
+    });
+  }
   if (field === "bundle_type" && value === "delivery" && manifest.bundle_type !== "delivery") {
     return becomeDelivery(manifest, options.newId ?? newBundleId);
   }
