@@ -15,8 +15,8 @@ it("writes one case per check, safe for any XML reader", () => {
     { id: "C", type: "jest", status: "skipped", reason: "jest is not installed", output: "" },
   ]);
   expect(xml).toBe(`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites tests="3" failures="1" errors="0" skipped="1" time="1.520">
-  <testsuite name="a &quot;task&quot;" tests="3" failures="1" errors="0" skipped="1" time="1.520">
+<testsuites tests="3" failures="1" errors="1" skipped="0" time="1.520">
+  <testsuite name="a &quot;task&quot;" tests="3" failures="1" errors="1" skipped="0" time="1.520">
     <testcase classname="a &quot;task&quot;" name="A: works &lt;well&gt;" time="1.500">
       <system-out>ok \ufffd[31m\ufffd</system-out>
     </testcase>
@@ -24,9 +24,17 @@ it("writes one case per check, safe for any XML reader", () => {
       <failure message="exit 1 &amp; more"/>
     </testcase>
     <testcase classname="a &quot;task&quot;" name="C" time="0.000">
-      <skipped message="jest is not installed"/>
+      <error type="not run" message="jest is not installed"/>
     </testcase>
   </testsuite>
 </testsuites>
 `);
+});
+
+it("is green only where accept says passed", () => {
+  const check = { id: "A", type: "shell", status: "passed", output: "" } as const;
+  expect(junitXml("t", [check])).toContain('failures="0" errors="0"');
+  const incomplete = junitXml("t", [check], "incomplete");
+  expect(incomplete).toContain('tests="2" failures="0" errors="1"');
+  expect(incomplete).toContain('message="accept says incomplete"');
 });

@@ -29,16 +29,27 @@ export default command({
     const folder = runsFolder(openProject(cwd, { env }).root);
     return { folder, runs: listRuns(folder) };
   },
-  text: ({ runs }) => {
+  text: ({ runs }, { columns }) => {
     if (runs.length === 0) return ["no runs yet", dim("nexus run task.nut")];
-    return table(
-      runs.map(({ id, status, detail, tasks, driver, title, delivery }) => [
+    const rows = table(
+      runs.map(({ id, status, detail, tasks, driver, title }) => [
         id,
-        detail === "" ? status : `${status} (${detail})`,
+        isShort(detail) ? `${status} (${detail})` : status,
         `${tasks.completed}/${tasks.total}`,
         driver,
-        delivery === undefined ? title : `${title} → ${delivery}`,
+        title,
       ]),
     );
+    return runs.flatMap(({ detail, delivery }, index) => [
+      cut(rows[index]!, columns),
+      ...(detail === "" || isShort(detail) ? [] : [dim(cut(`  ${detail}`, columns))]),
+      // Whole, however long: it is there to be pasted.
+      ...(delivery === undefined ? [] : [dim(`  ${delivery}`)]),
+    ]);
   },
 });
+
+const cut = (line: string, columns: number): string =>
+  line.length <= columns ? line : `${line.slice(0, Math.max(1, columns - 1))}…`;
+
+const isShort = (detail: string): boolean => detail !== "" && detail.length <= 12;

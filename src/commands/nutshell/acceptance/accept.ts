@@ -116,5 +116,8 @@ function writeJunit(
     status: "skipped" as const,
   }));
   const sealed = (hidden?.results ?? unrun).map(({ id, status }) => ({ id, status, type: "hidden", output: "" }));
-  writeFileSync(resolve(cwd, file), junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed]));
+  writeFileSync(
+    resolve(cwd, file),
+    junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed], report.verdict),
+  );
 }
