@@ -5,6 +5,7 @@ export {
   copyTree,
   type Delivered,
   deliverable,
+  HIDDEN_FILE,
   isResult,
   listTree,
   type ResultChange as Change,
@@ -15,6 +16,7 @@ export {
 } from "../trees/result-tree.js";
 export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
 export type { AcceptanceCredential, CredentialReader } from "./credential.js";
+export { type HiddenReport, type HiddenResult, isBacked, runHidden, verdictWith } from "./hidden.js";
 export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
 export type { Check, CheckPlan, Weakness } from "./model.js";
@@ -33,6 +35,6 @@ export {
   type AcceptanceOptions,
   type AcceptanceReport,
   type CheckResult,
-  type Counts,
   runAcceptance,
 } from "./run-acceptance.js";
+export type { Counts } from "./verdict.js";

@@ -46,6 +46,7 @@ const facts = (given: Delivery, more: Partial<DeliveryFacts> = {}): DeliveryFact
   request: { checks: [check("AC-1")], checklist: [] },
   digests,
   rerun: null,
+  hidden: null,
   ...more,
 });
 const judge = (given: Delivery, more: Partial<DeliveryFacts> = {}) => judgeDelivery(facts(given, more));
@@ -62,6 +63,8 @@ function rerun(status: CheckResult["status"], more: Partial<CheckResult> = {}): 
     digests: same,
     compared: true,
     guardsOnly: false,
+    forPerson: [],
+    awaitsJudgement: false,
     trials: 3,
     runs: 1,
     subject: [],
@@ -138,7 +141,7 @@ describe("a criterion", () => {
   });
 });
 
-describe("running again", () => {
+describe("running again [P7]", () => {
   it("proves what a record alone does not", () => {
     const said = delivery([criterion({ evidence: "said", log: undefined })]);
     expect(judge(said, { rerun: rerun("passed") })).toMatchObject({

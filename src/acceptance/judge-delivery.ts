@@ -3,13 +3,14 @@
 // that it was run, and nothing contradicts it; said: nothing but the claim.
 import type { Finding } from "../errors.js";
 import type { ChecklistResult, CriterionResult, Delivery, Evidence } from "../schema/delivery.js";
+import type { HiddenReport } from "./hidden.js";
 import type { Check } from "./model.js";
 import type { AcceptanceReport, CheckResult } from "./run-acceptance.js";
 
 export type { Evidence };
 
 export interface Claim {
-  readonly kind: "criterion" | "checklist";
+  readonly kind: "criterion" | "checklist" | "hidden";
   readonly id: string;
   readonly status: "passed" | "failed" | "skipped" | "unknown";
   readonly evidence: Evidence;
@@ -29,6 +30,8 @@ export interface DeliveryFacts {
   /** Digests as they are found; null when the request is not at hand. */
   readonly digests: { readonly request: string; readonly result: string; readonly tests: string } | null;
   readonly rerun: AcceptanceReport | null;
+  /** Checks sealed for whoever verifies; null when the request has none, or is not at hand. */
+  readonly hidden: HiddenReport | null;
 }
 
 export interface Judgement {
@@ -46,7 +49,7 @@ export function judgeDelivery(facts: DeliveryFacts): Judgement {
   const digestFindings = compareDigests(facts);
   const trusted = !digestFindings.some(({ severity }) => severity === "error");
   const criteria = criterionClaims(facts, trusted);
-  const claims = [...criteria, ...checklistClaims(facts, criteria)];
+  const claims = [...criteria, ...hiddenClaims(facts), ...checklistClaims(facts, criteria)];
   const refuted = claims.filter(({ status, rerun }) => status === "passed" && rerun === "failed");
   const findings = [
     ...digestFindings,
@@ -118,7 +121,11 @@ function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boo
 }
 
 /** What a run here is worth. */
-function strengthOf({ status, weakness, reason }: CheckResult): Pick<Claim, "evidence" | "provesNothing" | "note"> {
+function strengthOf({
+  status,
+  weakness,
+  reason,
+}: Pick<CheckResult, "status" | "weakness" | "reason">): Pick<Claim, "evidence" | "provesNothing" | "note"> {
   if (status === "failed") return { evidence: "proven", provesNothing: false };
   if (status !== "passed") return { evidence: "said", provesNothing: false, note: reason ?? "it was not run" };
   if (weakness === undefined || weakness === "guards") {
@@ -133,6 +140,17 @@ function weaknessOf(row: CriterionResult, { request, has }: DeliveryFacts, trust
   if (request !== null && !request.checks.some(({ id }) => id === row.id)) return "the request has no such criterion";
   if (row.log === undefined || !has(row.log)) return "the log of the run is missing";
   return trusted ? null : "the trees it was run on are not these";
+}
+
+/** Nobody claims anything of hidden checks: what they came to here is all there is. */
+function hiddenClaims({ hidden }: DeliveryFacts): Claim[] {
+  return (hidden?.results ?? []).map(({ id, status, weakness }) => ({
+    kind: "hidden",
+    id,
+    status,
+    ...strengthOf({ status, weakness, reason: weakness }),
+    rerun: status,
+  }));
 }
 
 const hasReason = (text: string | undefined): boolean => (text ?? "").trim() !== "";
@@ -160,7 +178,7 @@ function checklistClaim({ item, status, evidence, note }: ChecklistResult): Clai
 
 function gapsOf(
   claims: readonly Claim[],
-  { request, delivery }: DeliveryFacts,
+  { request, delivery, hidden }: DeliveryFacts,
   counts: (claim: Claim) => boolean,
 ): string[] {
   const criteria = claims.filter(({ kind }) => kind === "criterion");
@@ -168,9 +186,11 @@ function gapsOf(
   const items = request?.checklist ?? claims.filter(({ kind }) => kind === "checklist").map(({ id }) => id);
   const gaps = [
     ...wanted.flatMap(({ id, automatic }) => criterionGap(id, automatic, criteria, counts)),
+    ...hiddenGaps(hidden, claims),
     ...items.flatMap((item) => checklistGap(item, claims)),
   ];
-  const something = criteria.some((claim) => claim.status === "passed" && counts(claim) && !claim.provesNothing);
+  const ran = claims.filter(({ kind }) => kind !== "checklist");
+  const something = ran.some((claim) => claim.status === "passed" && counts(claim) && !claim.provesNothing);
   if (!something && !isJudgedWork(claims, delivery, items)) {
     gaps.push("nothing is proven that the untouched request would not pass");
   }
@@ -188,6 +208,18 @@ function criterionGap(
   if (claim.status !== "passed") return [`${id} is ${claim.status}`];
   if (counts(claim) || (!automatic && claim.evidence === "judged")) return [];
   return [`${id} is ${claim.evidence}, not proven${claim.note === undefined ? "" : `: ${claim.note}`}`];
+}
+
+/** Hidden checks that did not run here are never made good by the delivery's own word. */
+function hiddenGaps(hidden: HiddenReport | null, claims: readonly Claim[]): string[] {
+  if (hidden === null) return [];
+  if (hidden.results === null) return [`${hidden.count} hidden, not run: ${hidden.reason}`];
+  return claims
+    .filter(({ kind }) => kind === "hidden")
+    .flatMap(({ id, status, evidence, note }) => {
+      if (status !== "passed") return [`${id} is ${status}`];
+      return evidence === "proven" ? [] : [`${id} is ${evidence}, not proven: ${note}`];
+    });
 }
 
 function checklistGap(item: string, claims: readonly Claim[]): string[] {

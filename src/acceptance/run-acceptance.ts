@@ -8,7 +8,7 @@ import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
-import { controlsFor, findAssertions, suppliedControls } from "./controls/index.js";
+import { controlsFor, suppliedControls } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
 import type { Check, CheckPlan, Control, Outcome, TestResult, Trial, Weakness } from "./model.js";
 import { unknown } from "./outcome.js";
@@ -21,6 +21,7 @@ import { openRooms, type Room, type Rooms } from "./room/rooms.js";
 import { readWritten } from "./room/written-files.js";
 import { type CheckSetting, reachesOut, runCheck } from "./run-check.js";
 import { makeTrials, runsMade, type TrialPlan, turns } from "./trials.js";
+import { awaitsJudgement, type Counts, countResults, verdictOf } from "./verdict.js";
 import { weighCheck } from "./weigh.js";
 
 const LOG_LIMIT = 256 * 1024;
@@ -94,6 +95,10 @@ export interface AcceptanceReport {
   readonly compared: boolean;
   /** Every check that passed also passes on the base: nothing is proven, and nothing broke. */
   readonly guardsOnly: boolean;
+  /** Ids of the criteria that a person judges. */
+  readonly forPerson: readonly string[];
+  /** All that a machine can run is backed, something was changed, and the rest is for somebody to judge. */
+  readonly awaitsJudgement: boolean;
   /** How often base and result were run. */
   readonly trials: number;
   /** Runs made of all checks together. */
@@ -104,15 +109,6 @@ export interface AcceptanceReport {
   readonly steered: readonly Outside[];
   readonly sandboxed: boolean;
   readonly warnings: readonly string[];
-}
-
-export interface Counts {
-  readonly passed: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly unknown: number;
-  /** Passed, failed on the untouched base, and under control: what the work itself brought about. */
-  readonly proven: number;
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
@@ -127,7 +123,6 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
       base,
       result,
       folder: rooms.place(),
-      hasAssertions,
     });
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
@@ -136,8 +131,6 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
     rooms.remove();
   }
 }
-
-const hasAssertions = (path: string, text: string): boolean => findAssertions(path, text).length > 0;
 
 interface Work {
   readonly options: AcceptanceOptions;
@@ -278,6 +271,8 @@ function toReport(
     digests: trees.digests,
     compared,
     guardsOnly,
+    forPerson: plan.checks.flatMap(({ id, automatic }) => (automatic ? [] : [id])),
+    awaitsJudgement: compared && trees.changes.length > 0 && awaitsJudgement(results, plan.checks),
     trials: options.quick === true ? 1 : (options.trials ?? DEFAULT_TRIALS),
     runs: results.reduce((sum, { runs }) => sum + runs, 0),
     subject: [...trees.subject.work.map(({ path }) => path), ...trees.subject.merged.keys()],
@@ -285,28 +280,6 @@ function toReport(
     sandboxed: rooms.sandboxed,
     warnings: warningsFor(trees, plan, rooms.sandboxed),
   };
-}
-
-function countResults(results: readonly CheckResult[]): Counts {
-  const count = (status: string) => results.filter((result) => result.status === status).length;
-  return {
-    passed: count("passed"),
-    failed: count("failed"),
-    skipped: count("skipped"),
-    unknown: count("unknown"),
-    proven: results.filter(isProven).length,
-  };
-}
-
-const isProven = ({ status, weakness }: CheckResult): boolean => status === "passed" && weakness === undefined;
-
-/** Not compared with anything, all that can be said is that everything passed. */
-function verdictOf(results: readonly CheckResult[], counts: Counts, compared: boolean): AcceptanceReport["verdict"] {
-  if (counts.failed > 0) return "failed";
-  if (results.length === 0 || counts.passed < results.length) return "incomplete";
-  if (!compared) return "passed";
-  const backed = results.every((result) => isProven(result) || result.weakness === "guards");
-  return backed && counts.proven > 0 ? "passed" : "incomplete";
 }
 
 function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: boolean): string[] {

@@ -17,6 +17,7 @@ const facts = (over: Partial<GateFacts> = {}): GateFacts => ({
   processRole: null,
   activeSkill: null,
   settings: [".claude/", "opencode.json", "~/.codex/"],
+  loss: () => null,
   sandbox: null,
   places: (path) => [
     path.startsWith("~/") ? `/home/me${path.slice(1)}` : path.startsWith("/") ? path : `${root}/${path}`,
@@ -36,7 +37,7 @@ const decide = (caller: Caller, tool: ToolUse, over: Partial<GateFacts> = {}) =>
   gate({ type: "pre_tool_use", sessionId: "s", cwd: root, caller, tool }, facts(over));
 const denial = (...given: Parameters<typeof decide>) => decide(...given).reason;
 
-describe("who asks", () => {
+describe("who asks [P6]", () => {
   it("is held to its claim, its record and the role of its process, all of them", () => {
     const known = facts({ tracked: { a1: "tester" }, processRole: "architect" });
     expect(callerStanding({ agentId: "a1", agentName: "engineer" }, known).roles).toEqual([

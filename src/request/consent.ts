@@ -118,8 +118,9 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const scopes = (credentials?.scopes ?? []).map(({ name, access_level: access }) =>
     access === undefined ? name : `${name} (${access})`,
   );
+  const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
-    runs: distinct([...runs, ...(acceptance?.test_scripts ?? [])]),
+    runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
     network: distinct([...urls.map(originOf), ...(hasNetwork ? ["anything its scripts ask for"] : [])]),
     credentials: distinct(scopes),
   };

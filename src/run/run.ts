@@ -9,7 +9,7 @@ import type { Briefing } from "../request/briefing.js";
 import type { AgentUsage, JournalRecord } from "../schema/journal.js";
 import type { Manifest } from "../schema/manifest.js";
 import { mayEdit, mayRunCommands } from "../schema/roles.js";
-import type { Budget, RunOptions } from "../schema/run.js";
+import type { Budget, RunOptions, RunTask } from "../schema/run.js";
 import type { Project } from "../state/index.js";
 import type { Objects } from "../trees/objects.js";
 import type { Slot, Slots } from "../trees/slots.js";
@@ -32,6 +32,8 @@ export interface RunInput {
   /** As it is for this stretch of work; a resumed run may have been given more. */
   readonly budget: Budget;
   readonly runner: AgentRunner;
+  /** Another program for reviews. */
+  readonly reviewer?: AgentRunner | undefined;
   readonly catalog: Catalog;
   /** The project the run works for. */
   readonly outer: Project;
@@ -82,6 +84,11 @@ export class Pause extends Error {
     this.reason = reason;
     this.hint = hint;
   }
+}
+
+/** The program that runs the agent of a task. */
+export function runnerOf({ runner, reviewer }: Pick<Run, "runner" | "reviewer">, { kind }: RunTask): AgentRunner {
+  return kind === "review" ? (reviewer ?? runner) : runner;
 }
 
 export interface Role {

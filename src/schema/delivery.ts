@@ -48,6 +48,7 @@ export const AcceptanceResults = z.looseObject({
   tests_passed: z.int().nonnegative().optional(),
   tests_failed: z.int().nonnegative().optional(),
   tests_skipped: z.int().nonnegative().optional(),
+  tests_hidden: z.int().nonnegative().optional().describe("hidden checks of the request, which were not run"),
   checklist: z.array(ChecklistResult).optional(),
   criteria: z.array(CriterionResult).optional(),
 });

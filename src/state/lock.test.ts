@@ -38,7 +38,7 @@ const put = (name: string, text: string) => {
 /** A process of this machine that is gone. */
 const gone = () => ({ held: true, ...thisProcess(), pid: spawnSync(process.execPath, ["-e", "0"]).pid });
 
-describe("a lock", () => {
+describe("a lock [P5]", () => {
   it("is held once, also by the process that holds it", () => {
     const [one, other] = [openLock(path), openLock(path)];
     expect([one.tryAcquire(), one.tryAcquire(), other.tryAcquire()]).toEqual([true, false, false]);

@@ -49,6 +49,20 @@ describe.skipIf(!held)("what the work cannot do to its tests (needs bwrap)", () 
     expect(await accept()).toMatchObject({ verdict: "failed", results: [{ status: "failed" }] });
   });
 
+  it("rewrite a checker outside the folder of tests that the checks name", async () => {
+    const { accept } = make(
+      [criterion],
+      {
+        "tests/t.sh": "sh files/answer.sh\nsh files/check.sh\n",
+        "files/check.sh": '[ "$(cat files/value)" = 5 ]\n',
+        "files/answer.sh": "true\n",
+        "files/value": "4\n",
+      },
+      { "files/answer.sh": "echo 'exit 0' > files/check.sh\nexit 0\n" },
+    );
+    expect(await accept()).toMatchObject({ verdict: "failed", results: [{ status: "failed" }] });
+  });
+
   it("leave anything for the next check, its home or the next run", async () => {
     const { accept } = make(
       [criterion, { id: "AC-2", type: "shell", script: "tests/two.sh" }],

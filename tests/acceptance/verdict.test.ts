@@ -38,6 +38,19 @@ describe("the verdict", () => {
     expect(await make(criteria, FILES, WORK).accept()).toMatchObject({ verdict, counts, compared: true });
   });
 
+  it.each([
+    ["a refactoring: guards that hold", [always], WORK, true, []],
+    ["a document: nothing can be run", [], WORK, true, []],
+    ["a person's criterion beside a proven one", [greets, person], WORK, true, ["person"]],
+    ["a person's criterion alone", [person], WORK, true, ["person"]],
+    ["what is proven already", [greets], WORK, false, []],
+    ["what failed", [never, person], WORK, false, ["person"]],
+    ["what could not be run", [always, strange], WORK, false, []],
+    ["work that was never done", [always], {}, false, []],
+  ] as const)("says whether only a judgement is missing: %s", async (_, criteria, work, awaitsJudgement, forPerson) => {
+    expect(await make(criteria, FILES, work).accept()).toMatchObject({ awaitsJudgement, forPerson });
+  });
+
   it("asks nobody what a person judges", async () => {
     const { accept, folder } = make([{ ...person, command: "touch ran" }], FILES, WORK);
     const { results } = await accept({ sandbox: "off" });

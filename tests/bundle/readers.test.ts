@@ -7,7 +7,7 @@ import { openBundle } from "../../src/bundle/index.js";
 import { forge, fresh, LOOKING, READERS, sha256, small } from "./bundle-readers.js";
 import { END, entry, MAGIC, manifest } from "./forge.js";
 
-describe.each(Object.entries(READERS))("%s", (_name, read) => {
+describe.each(Object.entries(READERS))("%s [P2]", (_name, read) => {
   it.each([true, false])(
     "gives a file whose hash is right, and refuses another (total told: %s)",
     async (isTotalTold) => {

@@ -78,6 +78,8 @@ export interface Setup {
   readonly agent: Agent;
   readonly options?: Partial<RunOptions>;
   readonly runner?: Partial<AgentRunner>;
+  /** Another program for reviews. */
+  readonly reviewer?: AgentRunner;
   readonly ask?: Prompter | null;
   readonly signal?: AbortSignal;
   readonly env?: Record<string, string | undefined>;
@@ -147,6 +149,7 @@ export async function world(setup: Setup): Promise<World> {
           options: { ...options, ...extra.options },
           budget: parseBudget(now.budget ?? [], options.budget),
           runner: scriptedRunner(now.agent, started, now.runner),
+          reviewer: now.reviewer,
           catalog: now.catalog ?? catalog,
           outer,
           context: contextOf(now),

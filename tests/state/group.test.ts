@@ -41,7 +41,7 @@ async function waiting(state: ReturnType<typeof opened>, title: string) {
   return answer;
 }
 
-describe("changes that are settled in a group", () => {
+describe("changes that are settled in a group [P5]", () => {
   it("are written together when they arrive together", async () => {
     const state = opened();
     const [one, other] = [state.project(), state.project("other")];

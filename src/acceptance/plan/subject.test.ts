@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ResultChange } from "../../trees/result-tree.js";
+import { decides, filesRunAlone } from "../controls/decides.js";
 import type { CheckPlan } from "../model.js";
 import { findSubject } from "./subject.js";
 
@@ -10,10 +11,10 @@ interface Case {
   readonly subject?: readonly string[];
   readonly constraints?: readonly string[];
   readonly checkTexts?: readonly string[];
-  readonly asserting?: readonly string[];
+  readonly task?: string;
 }
 
-function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = [], asserting = [] }: Case) {
+function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = [], task = "" }: Case) {
   const plan: CheckPlan = {
     checks: [],
     endpoints: null,
@@ -41,8 +42,13 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
       head: (path) => Buffer.from(now[path] ?? "").subarray(0, 4),
       link: (path) => (now[path] ?? "").slice(3),
     },
-    checkTexts,
-    hasAssertions: (path) => asserting.includes(path),
+    named: {
+      checkTexts,
+      decides,
+      runAlone: new Set(checkTexts.flatMap(filesRunAlone)),
+      wholeCommands: new Set(checkTexts.map((text) => text.split(" ")[1]!)),
+      task,
+    },
   });
   return {
     work: found.work.map(({ path }) => path),
@@ -109,15 +115,56 @@ describe("the default subject", () => {
     });
   });
 
-  it("leaves out checkers that the request's own checks name, by their name or what they hold", () => {
-    const base = { "files/check.sh": "", "files/judge.js": "", "files/app.js": "" };
-    const work = { "files/check.sh": "x", "files/judge.js": "x", "files/app.js": "x", "files/verify.py": "x" };
-    const checkTexts = ["sh files/check.sh && node files/judge.js && python3 files/verify.py", 'import "./app.js"'];
-    expect(subjectOf({ base, work, checkTexts, asserting: ["files/judge.js"] })).toMatchObject({
-      work: ["files/app.js"],
-      outside: ["files/check.sh", "files/judge.js", "files/verify.py"],
+  it.each<[string, string, string, string]>([
+    ["a checker by its name", "files/check.sh", '[ "$(cat files/out)" = 6 ]\n', "sh files/check.sh out"],
+    ["a golden file", "files/expected.txt", "6\n", "sh run.sh | diff - files/expected.txt"],
+    ["a golden file that is not there yet", "files/expected.txt", "", "sh run.sh | diff - files/expected.txt"],
+    ["assertions that a check runs", "files/judge.js", "assert.equal(total([1, 2]), 3);\n", "node files/judge.js"],
+    ["assertions in Python", "files/judge.py", "assert total([1, 2]) == 3\n", "set -e\npython3 files/judge.py\n"],
+    ["all of a command that refuses", "files/run.sh", '[ "$(sh files/total.sh 1 2)" = 3 ]\n', "sh files/run.sh"],
+    ["a comparison", "lib/same.mjs", "export const same = (a, b) => assert.equal(a, b);\n", 'from "../lib/same.mjs"'],
+    [
+      "a comparison by hand",
+      "lib/same.js",
+      "function same(a, b) {\n  if (a !== b) throw new Error();\n}\n",
+      'require("./same.js")',
+    ],
+    [
+      "a comparison in Python",
+      "lib/same.py",
+      "def same(got, wanted):\n    assert got == wanted\n",
+      "from same import same",
+    ],
+    ["a comparison in shell", "lib/same.sh", 'same() { [ "$1" = "$2" ] || exit 1; }\n', ". lib/same.sh"],
+  ])("leaves out what the checks name and decide by: %s", (_, path, text, named) => {
+    const base: Record<string, string> = text === "" ? {} : { [path]: text };
+    expect(subjectOf({ base, work: { [path]: "x" }, checkTexts: [named] }).why).toEqual({
+      [path]: "the request's own checks name it",
     });
-    expect(subjectOf({ base, work, asserting: ["files/judge.js"] }).outside).toEqual([]);
+    expect(subjectOf({ base, work: { [path]: "x" } }).outside).toEqual([]);
+    const task = `Write ${path}.`;
+    expect(subjectOf({ base, work: { [path]: "x" }, checkTexts: [named], task }).outside).toEqual([]);
+  });
+
+  it.each<[string, string, string]>([
+    ["files/total.sh", '[ "$#" = 0 ] && exit 1\necho 0\n', '[ "$(sh files/total.sh 1 2)" = 3 ]'],
+    ["files/total.sh", "[ -f prices ] || exit 1\necho 0\n", "sh files/total.sh | grep -q 3"],
+    ["files/calc.py", "def total(p):\n    assert isinstance(p, list)\n    return 0\n", "from calc import total"],
+    [
+      "files/calc.mjs",
+      'export function total(p) {\n  if (p.length === 0) throw new Error("none");\n  return 0;\n}\n',
+      'from "../files/calc.mjs"',
+    ],
+    [
+      "files/validate.js",
+      'exports.validate = (s) => {\n  if (s === "") throw new TypeError("empty");\n  return true;\n};\n',
+      'require("../files/validate.js")',
+    ],
+    ["src/lib.rs", "pub fn total(p: &[i32]) -> i32 {\n    assert!(p.len() > 0);\n    0\n}\n", "use lib::total;"],
+    ["files/verify.py", "", "python3 files/verify.py"],
+  ])("takes %s, which has conditions as any code has", (path, text, named) => {
+    const base: Record<string, string> = text === "" ? {} : { [path]: text };
+    expect(subjectOf({ base, work: { [path]: "x" }, checkTexts: [named] })).toMatchObject({ work: [path] });
   });
 
   it("knows a module of Python's own name that is meant", () => {

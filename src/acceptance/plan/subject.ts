@@ -4,6 +4,7 @@
 import { posix } from "node:path";
 import type { ResultChange } from "../../trees/result-tree.js";
 import type { CheckPlan } from "../model.js";
+import { type CheckerFacts, type Named, namedFiles } from "./checkers.js";
 import { readConstraints, violations } from "./constraints.js";
 import { isHalfWork, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
 import { pathAllowed } from "./paths.js";
@@ -27,9 +28,8 @@ export interface SubjectFacts {
     /** Where a link leads, as it is written. */
     link(path: string): string;
   };
-  /** Texts of the request's own tests and commands: what they name is part of the check. */
-  readonly checkTexts: readonly string[];
-  readonly hasAssertions: (path: string, text: string) => boolean;
+  /** What the request's own tests and commands name may be part of the check. */
+  readonly named: Omit<CheckerFacts, "baseText">;
 }
 
 export interface Subject {
@@ -39,6 +39,8 @@ export interface Subject {
   readonly merged: ReadonlyMap<string, string>;
   /** Changes that are delivered and shown, but in no room. */
   readonly outside: readonly Outside[];
+  /** Whether a file of the base is a checker that the request's own checks name. */
+  readonly isChecker: (path: string) => boolean;
 }
 
 export interface Outside {
@@ -73,51 +75,23 @@ export function findSubject(facts: SubjectFacts): Subject {
     work: [...work, ...facts.changes.filter(({ path }) => following.has(path))],
     merged,
     outside: outside.filter((row) => !follows(row)),
+    isChecker: (path) => facts.plan.subject === null && asks.isChecker(path),
   };
 }
 
 const STEERS = "it steers checks";
 
-interface Questions {
+interface Questions extends Named {
   readonly forbidden: ReadonlyMap<string, string>;
-  readonly isNamedChecker: (path: string) => boolean;
-  readonly isNamed: (path: string) => boolean;
 }
 
-function questions({ changes, constraints, base, checkTexts, hasAssertions }: SubjectFacts): Questions {
+function questions({ changes, constraints, base, named }: SubjectFacts): Questions {
   const forbidden = new Map<string, string>();
   for (const { path, constraint } of violations(changes, readConstraints(constraints).rules)) {
     forbidden.set(path, constraint);
   }
-  const names = namesIn(checkTexts);
-  const isNamed = (path: string) => names.has(posix.basename(path)) || names.has(stem(path));
-  return {
-    forbidden,
-    isNamed: (path) => names.has(posix.basename(path)),
-    isNamedChecker: (path) => {
-      if (!isNamed(path)) return false;
-      if (CHECKER.test(posix.basename(path))) return true;
-      const text = base.text(path);
-      return text !== null && hasAssertions(path, text);
-    },
-  };
+  return { forbidden, ...namedFiles({ ...named, baseText: base.text }) };
 }
-
-/** Names of files that check something. */
-const CHECKER =
-  /(?:^|[-_.])(?:checks?|checker|verify|verifier|validate|tests?|spec|asserts?|assertions?|expect|expected|golden|fixtures?|helpers?|harness)(?:[-_.]|$)/i;
-
-/** Every name in the texts that could be a file's, without folders. */
-function namesIn(texts: readonly string[]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const text of texts) {
-    for (const [word] of text.matchAll(/[\p{L}\p{N}_.@+-]+/gu)) names.add(word);
-  }
-  return names;
-}
-
-/** A name as an import gives it: without its last extension. */
-const stem = (path: string): string => posix.basename(path).replace(/\.[^.]+$/, "");
 
 /** null when the change is the work. */
 function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions): string | null {
@@ -129,7 +103,7 @@ function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions):
   if (change.link === true) return whyLinkOutside(change, facts);
   if (facts.plan.subject !== null) return null;
   if (kind !== "deleted" && isBuilt(path, facts.result.head(path))) return "a compiler made it";
-  if (asks.isNamedChecker(path)) return "the request's own checks name it";
+  if (asks.isChecker(path)) return "the request's own checks name it";
   if (kind === "created" && isShadowing(path, facts) && !asks.isNamed(path)) return "it hides a module of Python's own";
   return null;
 }

@@ -20,6 +20,7 @@ import {
   copyTree,
   deliverable,
   entriesDigest,
+  HIDDEN_FILE,
   isResult,
   lookAtFiles,
   type ResultChange,
@@ -27,6 +28,8 @@ import {
 } from "../../trees/result-tree.js";
 import { compareTrees, parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
 import { isFolderAbove, testsDigest } from "../clean-tree.js";
+import { testLanguage } from "../controls/assertions.js";
+import { decides, filesRunAlone } from "../controls/decides.js";
 import type { CheckPlan } from "../model.js";
 import { isSteering, isTestFile } from "../plan/steering.js";
 import { findSubject, type ReadableTree, type Subject, type SubjectFacts } from "../plan/subject.js";
@@ -42,7 +45,6 @@ export interface TreeParts {
   readonly result: string;
   /** An empty folder of ours. */
   readonly folder: string;
-  readonly hasAssertions: SubjectFacts["hasAssertions"];
 }
 
 export interface Trees {
@@ -59,18 +61,18 @@ export interface Trees {
 }
 
 /** Not part of any tree under test. */
-const HIDDEN = [".git", ".nexus"];
+const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 
 export function buildTrees(parts: TreeParts): Trees {
   const { request, plan, base, result, folder } = parts;
   const before = lookAtFiles(base, isResult);
   const after = base === result ? before : lookAtFiles(result, isResult);
   const changes = compareTrees(before, after).map((change) => withLines(change, base, result));
-  const subject = findSubject(subjectFacts(parts, changes));
+  const subject = findSubject(subjectFacts(parts, changes, before));
   const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
   const worked = new Set(subject.work.map(({ path }) => path));
   const isGuarded = (path: string) =>
-    !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path));
+    !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path) || subject.isChecker(path));
   const layered = (name: string, delta: Delta) => {
     const removed = writeDelta(join(folder, name), result, delta);
     return roomTree(putOver(untouched, { folder: join(folder, name), removed }), isGuarded);
@@ -113,8 +115,8 @@ function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[
   return entriesDigest(new Map([...entries].sort(([a], [b]) => byBytes(a, b))));
 }
 
-function subjectFacts(parts: TreeParts, changes: readonly ResultChange[]): SubjectFacts {
-  const { plan, manifest, base, result, hasAssertions } = parts;
+function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
+  const { plan, manifest, base, result } = parts;
   return {
     plan,
     constraints: manifest.harness?.constraints ?? [],
@@ -125,8 +127,7 @@ function subjectFacts(parts: TreeParts, changes: readonly ResultChange[]): Subje
       head: (path) => firstBytes(join(result, path)),
       link: (path) => readlinkSync(join(result, path)),
     },
-    checkTexts: checkTexts(parts),
-    hasAssertions,
+    named: namedFacts(parts, before),
   };
 }
 
@@ -157,12 +158,30 @@ function firstBytes(path: string): Uint8Array {
   }
 }
 
-/** Commands of the criteria and texts of the request's own tests. */
-function checkTexts({ request, plan }: TreeParts): string[] {
-  const { text } = readable(request);
-  const commands = plan.checks.flatMap(({ command, start }) => [command, start]);
-  const own = [...lookAtFiles(request, ownTests(plan)).entries.keys()].filter((path) => path !== "nutshell.json");
-  return [...commands, ...own.map(text)].filter((words) => typeof words === "string");
+/** More tests than these are not read for the names in them. */
+const MOST_TESTS = 2_000;
+
+function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree): SubjectFacts["named"] {
+  const commands = plan.checks.flatMap(({ command }) => (command === undefined ? [] : [command]));
+  const textsIn = (root: string, paths: readonly string[]) => {
+    const { text } = readable(root);
+    return paths.flatMap((path) => [{ path, words: path === "nutshell.json" ? "" : (text(path) ?? "") }]);
+  };
+  const own = [
+    ...textsIn(request, [...lookAtFiles(request, ownTests(plan)).entries.keys()]),
+    ...textsIn(base, [...before.entries.keys()].filter(isTestFile).slice(0, MOST_TESTS)),
+  ];
+  const shell = own.filter(({ path, words }) => testLanguage(path, words) === "shell").map(({ words }) => words);
+  const { title = "", summary = "" } = manifest.task ?? {};
+  return {
+    decides,
+    checkTexts: [...commands, ...own.map(({ words }) => words)],
+    runAlone: new Set([...commands, ...shell].flatMap(filesRunAlone)),
+    wholeCommands: new Set(
+      commands.flatMap((line) => /^(?:sh|bash|node|python3?) ([\w./@-]+)$/.exec(line.trim())?.[1] ?? []),
+    ),
+    task: `${title}\n${summary}`,
+  };
 }
 
 interface Delta {

@@ -87,6 +87,12 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./acceptance/verify.js")).default,
   },
   {
+    name: "hide",
+    group: "Acceptance",
+    summary: "seal checks for whoever verifies, out of the worker's sight",
+    load: async () => (await import("./acceptance/hide.js")).default,
+  },
+  {
     name: "keygen",
     group: "Credentials",
     summary: "make an identity that opens vaults or receives sealed bundles",

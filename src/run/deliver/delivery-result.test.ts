@@ -88,7 +88,7 @@ const passed = ["it greets", "it is short"].map((item) => ({ item, status: "pass
 function good(): RunState {
   const state = emptyState();
   state.requestDigest = hash("c");
-  const review = end("reviewer-2", 2, { text: "VERDICT: pass", judgements: passed });
+  const review = end("reviewer-2", 2, { verdict: "pass", judgements: passed });
   const work = end("engineer-1", 1);
   state.tasks.set(1, task(1, { last: work }));
   state.tasks.set(2, task(2, { last: review }, "review"));
@@ -120,7 +120,7 @@ function review(state: RunState, more: Partial<AgentEnd>): RunState {
   return state;
 }
 
-describe("completed", () => {
+describe("completed [P7]", () => {
   it("is what is backed on every side", () => {
     expect(deliver(good()).status).toBe("completed");
   });
@@ -149,18 +149,17 @@ describe("completed", () => {
     ],
     ["the review leaves a point out", () => review(good(), { judgements: [passed[0]!] }), undefined],
     ["nobody reviewed", () => review(good(), { judgements: [] }), undefined],
-    ["the reviewer says no", () => review(good(), { text: "all fine\n  VERDICT: fail\nSUMMARY: it lies" }), undefined],
-    ["the reviewer is blocked", () => review(good(), { text: "verdict: blocked" }), undefined],
+    ["the reviewer says no", () => review(good(), { verdict: "fail" }), undefined],
   ])("is not said when %s", (_, state, accepted) => {
     expect(deliver(state(), accepted).status).toBe("partial");
   });
 
   it("listens to the latest word of a task, and to it alone", () => {
     const state = good();
-    const earlier = end("reviewer-0", 2, { text: "VERDICT: fail" });
+    const earlier = end("reviewer-0", 2, { verdict: "fail" });
     state.agents.set("reviewer-0", { ...start("reviewer-0", 2), startedAt: at(0), end: earlier, endedAt: at(1) });
     expect(deliver(state).status).toBe("completed");
-    const words = end("architect-3", 2, { text: "VERDICT: fail" });
+    const words = end("architect-3", 2, { verdict: "fail" });
     state.agents.set("architect-3", { ...start("architect-3", 2), purpose: "diagnose", startedAt: at(5), end: words });
     expect(deliver(state).status).toBe("completed");
   });
@@ -189,7 +188,7 @@ describe("judgements", () => {
     });
     expect(deliver(state).status).toBe("completed");
     // What an older review said no to was looked at again; what a tester said no to was not.
-    expect(deliver(review(state, { text: "VERDICT: fail" })).status).toBe("completed");
+    expect(deliver(review(state, { verdict: "fail" })).status).toBe("completed");
     state.tasks.set(2, { ...state.tasks.get(2)!, task: { ...state.tasks.get(2)!.task, kind: "verify" } });
     expect(deliver(state).status).toBe("partial");
   });

@@ -37,6 +37,7 @@ export function deliveryResult(input: ResultInput): Delivery {
       tests_passed: accepted.counts.passed,
       tests_failed: accepted.counts.failed,
       tests_skipped: accepted.counts.skipped + accepted.counts.unknown,
+      ...hiddenUnrun(manifest),
       criteria: [...accepted.results],
       checklist,
     },
@@ -52,6 +53,11 @@ export function deliveryResult(input: ResultInput): Delivery {
       tests: accepted.digests.tests,
     },
   };
+}
+
+/** Hidden checks are for whoever verifies: here it can only be said that they were not run. */
+function hiddenUnrun({ acceptance }: Manifest): { tests_hidden?: number } {
+  return acceptance?.hidden === undefined ? {} : { tests_hidden: acceptance.hidden.count };
 }
 
 /** The same run always gives the same id, so delivering again after a crash is the same delivery. */
@@ -111,7 +117,7 @@ function saysNo(state: RunState): boolean {
     if (task?.last?.agent !== end?.agent || task === undefined) return false;
     // A review of an older tree was followed by another.
     if (task.task.kind === "review" && !sawThisTree(state, end?.agent)) return false;
-    return /^\s*VERDICT:\s*(?:fail|blocked)\b/im.test(end?.text ?? "");
+    return end?.verdict === "fail";
   });
 }
 
@@ -126,7 +132,9 @@ function summary({ manifest, state, accepted }: ResultInput, status: Delivery["s
   const done = tasks.filter(({ status: own }) => own === "completed").length;
   const { passed, failed, skipped, unknown } = accepted.counts;
   const tests = `${passed} of ${passed + failed + skipped + unknown} criteria passed when the harness ran them`;
-  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.`;
+  const hidden =
+    manifest.acceptance?.hidden === undefined ? "" : ` ${manifest.acceptance.hidden.count} hidden, not run.`;
+  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.${hidden}`;
 }
 
 function artifacts({ accepted, isOwnTest }: ResultInput): Delivery["artifacts"] {

@@ -77,7 +77,6 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
 /** The trees of a run: the base as it was when the run began, and the main tree as the journal says it must be. */
 function openTrees({ folder, options, context }: RunInput, journal: Journal, digest: string) {
   const { state } = journal;
-  mkdirSync(folder.home, { recursive: true, mode: 0o700 });
   mkdirSync(folder.scratch, { recursive: true });
   openMain(folder);
   const base = baseDigest(folder.base);

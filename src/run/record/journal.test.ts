@@ -40,7 +40,7 @@ function refusal(act: () => unknown): NutError {
   throw new Error("nothing was refused");
 }
 
-describe("a journal", () => {
+describe("a journal [P8]", () => {
   it("goes on where it ended, in another process too", () => {
     write(created, opened);
     write(planned, issue("one"));
