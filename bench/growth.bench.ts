@@ -76,8 +76,7 @@ const folders = {
   },
   repeats: (dir: string, n: number) => {
     const big = "context/big.md";
-    const context = Object.fromEntries(Array.from({ length: n }, (_, i) => [`field_${i}`, big]));
-    put(join(dir, "nutshell.json"), manifest({ context: { ...context, references: Array(n).fill(big) } }));
+    put(join(dir, "nutshell.json"), manifest({ context: { requirements: big, additional: Array(n).fill(big) } }));
     put(
       join(dir, big),
       many(200_000, (i) => `line ${i}\n`),
@@ -201,27 +200,29 @@ const CASES: readonly Case[] = [
     args: () => ["task", "add", "one more", "context"],
     cwd: tasks,
   },
-  { name: "nexus history: cycles", program: "nexus", n: 300, args: () => ["history", "absent"], cwd: cycles },
+  { name: "nexus history: cycles", program: "nexus", n: 3_000, args: () => ["history", "absent"], cwd: cycles },
 ];
 
 /** A project with tasks, each waiting for the one before. */
 function tasks(n: number): string {
   return project(`tasks-${n}`, (dir) => {
     const rows = Array.from({ length: n }, (_, i) => ({
-      ...{ id: i + 1, title: `task ${i}`, owner: "engineer", status: "todo", context: "c".repeat(200) },
-      ...{ deps: i === 0 ? [] : [i], created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" },
+      ...{ id: i + 1, title: `task ${i}`, owner: "engineer", status: "pending", context: "c".repeat(200) },
+      ...{ deps: i === 0 ? [] : [i], created_at: "2026-01-01T00:00:00Z" },
     }));
-    put(join(dir, ".nexus/tasks.json"), JSON.stringify({ tasks: rows, next_id: n + 1 }));
+    put(join(dir, ".nexus/state/tasks.json"), JSON.stringify({ goal: "g", decisions: [], tasks: rows }));
   });
 }
 
 function cycles(n: number): string {
   return project(`cycles-${n}`, (dir) => {
-    const row = (i: number) =>
-      JSON.stringify({ id: `h-${i}`, ts: "2026-01-01T00:00:00Z", plan: { topic: `t ${i}` }, tasks: [] });
+    const cycle = (i: number) => ({
+      ...{ schema_version: "1.0.0", completed_at: "2026-01-01T00:00:00Z", branch: "main" },
+      ...{ plan: { id: i, topic: `topic ${i}`, issues: [] }, tasks: [] },
+    });
     put(
-      join(dir, ".nexus/history.jsonl"),
-      many(n * 10, (i) => `${row(i)}\n`),
+      join(dir, ".nexus/history.json"),
+      JSON.stringify({ cycles: Array.from({ length: n }, (_, i) => cycle(i + 1)) }),
     );
   });
 }

@@ -120,9 +120,12 @@ export function withLines({ path, kind, before, after }: Change, oldRoot: string
   };
 }
 
+/** Larger files are data. */
+const TEXT_LIMIT = 256 * 1024 * 1024;
+
 /** Binary content has no lines, nor has what is not there. */
 function textOf(root: string, path: string, entry: TreeEntry | null): string {
-  if (entry === null) return "";
+  if (entry === null || entry.size > TEXT_LIMIT) return "";
   const bytes = entry.type === "link" ? readlinkSync(join(root, path), "buffer") : readFileSync(join(root, path));
   return isText(bytes) ? bytes.toString("utf8") : "";
 }

@@ -1,11 +1,11 @@
 // What a folder holds, down to modes, links and empty folders, and what changed between two looks at it.
 // A second look hashes only what the file system says was touched: size, inode, and the change time, which no
 // program can set back.
-import { createHash } from "node:crypto";
-import { accessSync, type BigIntStats, constants, lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { accessSync, type BigIntStats, constants, lstatSync, readdirSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { byBytes, foldersAbove } from "../files/index.js";
 import { nameFrom, onDisk } from "./disk-names.js";
+import { type Hashed, hashBytes, hashFile, NOTHING } from "./hash-bytes.js";
 
 export interface TreeEntry {
   readonly type: "file" | "link" | "folder" | "other";
@@ -117,17 +117,11 @@ export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEn
   const isUntouched = earlier !== undefined && (earlier as StampedEntry).stamp === stamp;
   if (isUntouched && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) return earlier;
   const executable = stats.isFile() && (Number(stats.mode) & 0o111) !== 0;
-  const entry = (type: TreeEntry["type"], bytes: Uint8Array | null): StampedEntry => ({
-    type,
-    executable,
-    size: bytes === null ? 0 : bytes.length,
-    hash: bytes === null ? "" : createHash("sha256").update(bytes).digest("hex"),
-    stamp,
-  });
-  if (stats.isDirectory()) return entry("folder", null);
-  if (stats.isSymbolicLink()) return entry("link", readlinkSync(disk, "buffer"));
-  if (stats.isFile()) return entry("file", readFileSync(disk));
-  return entry("other", null);
+  const entry = (type: TreeEntry["type"], held: Hashed): StampedEntry => ({ type, executable, ...held, stamp });
+  if (stats.isDirectory()) return entry("folder", NOTHING);
+  if (stats.isSymbolicLink()) return entry("link", hashBytes(readlinkSync(disk, "buffer")));
+  if (stats.isFile()) return entry("file", hashFile(disk, stats.size));
+  return entry("other", NOTHING);
 }
 
 export interface Change {
