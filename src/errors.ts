@@ -175,6 +175,13 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
   return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error;
 }
 
+/** What Node cannot hold in memory at once. */
+function isNodeLimit(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return (
+    error instanceof Error && "code" in error && /^ERR_(?:FS_FILE_TOO_LARGE|STRING_TOO_LONG)$/.test(String(error.code))
+  );
+}
+
 /** A word that a shell reads as itself. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
@@ -189,6 +196,7 @@ interface SystemRefusal {
 
 const look = (path: string) => `ls -ld ${path}`;
 const space = () => STANDING_HINTS.DISK_FULL;
+const big = () => "find . -size +500M";
 const spelling = () => STANDING_HINTS.FILE_NOT_FOUND;
 
 const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
@@ -208,12 +216,19 @@ const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
   EFBIG: { code: "FILE_UNWRITABLE", words: "the file would be larger than allowed here", hint: () => "ulimit -f" },
   ESTALE: { code: "FILE_UNREADABLE", words: "the network disk lost it", hint: look },
   ENOSPC: { code: "DISK_FULL", words: "the disk is full", hint: space },
+  // Node's own limits, not the system's.
+  ERR_FS_FILE_TOO_LARGE: {
+    code: "FILE_UNREADABLE",
+    words: "larger than 2 GiB, too large to be read at once",
+    hint: big,
+  },
+  ERR_STRING_TOO_LONG: { code: "FILE_UNREADABLE", words: "too long to be read as text", hint: big },
   EDQUOT: { code: "DISK_FULL", words: "the disk quota is used up", hint: space },
 };
 
 /** Turns a failed system call into a refusal that names the path; returns null for anything that is not one we know. */
 export function fromSystemError(error: unknown, path?: string): NutError | null {
-  if (!isSystemError(error)) return null;
+  if (!isSystemError(error) && !isNodeLimit(error)) return null;
   const known = SYSTEM_REFUSALS[error.code];
   if (known === undefined) return null;
   const where = path ?? error.path;

@@ -121,7 +121,10 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
     runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
-    network: distinct([...urls.map(originOf), ...(hasNetwork ? ["anything its scripts ask for"] : [])]),
+    network: distinct([
+      ...urls.map(originOf),
+      ...(hasNetwork ? ["the whole network, of this machine too, for its scripts"] : []),
+    ]),
     credentials: distinct(scopes),
   };
 }

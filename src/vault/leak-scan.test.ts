@@ -212,7 +212,7 @@ describe("leak scan", () => {
     }
   });
 
-  it("finds values of the vault as they are, in JSON and in base64, and leaves short ones", async () => {
+  it("finds values of the vault however they are encoded, and leaves short ones", async () => {
     const value = 'quite "secret" value';
     const scanner = await leakScanner({
       knownValues: [
@@ -220,7 +220,9 @@ describe("leak scan", () => {
         { name: "short", value: "admin" },
       ],
     });
-    for (const text of [value, JSON.stringify(value), Buffer.from(value).toString("base64")]) {
+    const inside = Buffer.from(`user:${value}:x`);
+    const texts = [value, JSON.stringify(value), encodeURIComponent(value), Buffer.from(value).toString("base64")];
+    for (const text of [...texts, inside.toString("base64"), inside.toString("base64url"), inside.toString("hex")]) {
       expect(scanner.scan("x", Buffer.from(text))).toEqual([
         { path: "x", line: 1, rule: "vault-value", masked: 'the value of "db"', severity: "error" },
       ]);

@@ -1,7 +1,7 @@
 // Looks at every byte on its way into a bundle. A cheap pass for keywords first; rules run only around a hit.
 import { isSecretFileName, KEYWORDS, type Keyword, type LeakRule, loadLeakRules } from "./leak-rules.js";
 import { PatternScan } from "./pattern-scan.js";
-import type { Secret } from "./secrets.js";
+import { type Secret, shapesOf } from "./secrets.js";
 
 /** What was found, never itself: `masked` shows at most the public prefix of a token. */
 export interface Leak {
@@ -70,9 +70,7 @@ function buildSearch(secrets: readonly Secret[]): Search {
   const values = new Map<string, string>();
   for (const { name, value } of secrets) {
     if (Buffer.byteLength(value) < MIN_KNOWN_LENGTH) continue;
-    values.set(value, name);
-    values.set(JSON.stringify(value).slice(1, -1), name);
-    values.set(Buffer.from(value, "utf8").toString("base64"), name);
+    for (const shape of shapesOf(value)) if (Buffer.byteLength(shape) >= MIN_KNOWN_LENGTH) values.set(shape, name);
   }
   const texts = [...KEYWORDS.map(({ text }) => text), ...values.keys()];
   return { texts: new PatternScan(texts.map((text) => Buffer.from(text, "utf8"))), knownNames: [...values.values()] };

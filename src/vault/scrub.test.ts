@@ -47,6 +47,7 @@ describe("scrubber", () => {
   const hex = bytes.toString("hex").match(/../g)!;
   const percent = [...bytes].map((byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   const wrap = (text: string, width: number, end: string) => text.replace(new RegExp(`.{${width}}`, "g"), `$&${end}`);
+  const inJson = (value: string) => JSON.stringify(value).slice(1, -1);
   const ENCODINGS: [string, string][] = [
     ["wrapped base64", wrap(bytes.toString("base64"), 8, "\n")],
     [
@@ -79,6 +80,13 @@ describe("scrubber", () => {
     ["HTML in numbers", [...nested.value].map((c) => `&#x${c.codePointAt(0)!.toString(16)};`).join("")],
     ["a shell's quotes", `${nested.value.replaceAll("'", "'\\''")}`],
     ["Python's shell quotes", `${nested.value.replaceAll("'", `'"'"'`)}`],
+    ["JSON in JSON", inJson(inJson(nested.value))],
+    ["JSON in JSON in JSON", inJson(inJson(inJson(nested.value)))],
+    ["percent twice", encodeURIComponent(encodeURIComponent(nested.value))],
+    ["JSON in a URL", encodeURIComponent(inJson(nested.value))],
+    ["JSON in base64", Buffer.from(inJson(nested.value)).toString("base64")],
+    ["base64 in base64", Buffer.from(bytes.toString("base64")).toString("base64")],
+    ["base64 in hex", Buffer.from(bytes.toString("base64")).toString("hex")],
     ["a shell's backslashes", nested.value.replace(/[^A-Za-z0-9ä]/g, "\\$&")],
   ];
 
@@ -93,6 +101,17 @@ describe("scrubber", () => {
     }
     const single = Array.from(raw, (byte) => Buffer.of(byte));
     expect(await text(Readable.from(single).pipe(clean.stream()))).toBe(clean.text(text_));
+  });
+
+  it("takes what an address carries for a secret, under any name", () => {
+    const value = {
+      endpoint: "https://api.internal/v1?region=eu&token=Zx81kdPPq1",
+      base_url: "https://api.internal/v1",
+    };
+    expect(secretsOf({ name: "api", value }).map((secret) => secret.value)).toEqual([value.endpoint, "Zx81kdPPq1"]);
+    expect(scrubber(secretsOf({ name: "api", value })).text("sent Zx81kdPPq1 to https://api.internal/v1")).toBe(
+      "sent [redacted:api] to https://api.internal/v1",
+    );
   });
 
   it("leaves text alone that only looks escaped", () => {

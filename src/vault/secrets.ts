@@ -36,11 +36,17 @@ export function secretsOf(credential: Pick<Credential, "name" | "value">): Secre
 
 /** `https://user:password@host` is a secret under any name, and so is its password alone. */
 const USER_INFORMATION = /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#@:]*:)?([^/?#@]+)@/i;
+/** And so is `https://host?token=…`. */
+const SECRET_PARAMETER =
+  /[?&;](?:password|passwd|pwd|token|access_token|auth|secret|api_?key|key|sig|signature)=([^&;#\s]{6,})/gi;
 
 function leafSecrets(value: string, isPublic: boolean): string[] {
-  const password = USER_INFORMATION.exec(value)?.[1];
-  if (password === undefined) return isPublic ? [] : [value];
-  return [value, password, percentDecoded(password)];
+  const passwords = [
+    ...(USER_INFORMATION.exec(value)?.slice(1, 2) ?? []),
+    ...(value.includes("://") ? [...value.matchAll(SECRET_PARAMETER)].map(([, one]) => one!) : []),
+  ];
+  if (passwords.length === 0) return isPublic ? [] : [value];
+  return [value, ...passwords, ...passwords.map(percentDecoded)];
 }
 
 function percentDecoded(text: string): string {
@@ -68,9 +74,12 @@ export function shapesOf(value: string): string[] {
 
 const longLines = (value: string): string[] => value.split(/\r?\n/).filter(({ length }) => length >= 16);
 
-/** What a decoded text may show; a `+` in it may have been one, or a space. */
+const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
+
+/** What a decoded text may show: the secret, or what is encoded once more. A `+` in it may have been one, or a space. */
 export function decodedShapes(value: string): string[] {
-  const shapes = [value, ...longLines(value)].flatMap((shape) => [shape, shape.replaceAll("+", " ")]);
+  const again = [inJson(value), inJson(inJson(value)), encodeURIComponent(Buffer.from(value).toString("utf8"))];
+  const shapes = [value, ...again, ...longLines(value)].flatMap((shape) => [shape, shape.replaceAll("+", " ")]);
   return [...new Set(shapes)].filter((shape) => Buffer.byteLength(shape) >= MIN_SECRET_LENGTH);
 }
 
@@ -78,15 +87,21 @@ export function decodedShapes(value: string): string[] {
 const MIN_ENCODED_BYTES = 6;
 
 export function hexShapes(value: string): string[] {
-  const bytes = Buffer.from(value, "utf8");
-  return bytes.length < MIN_ENCODED_BYTES ? [] : [bytes.toString("hex")];
+  return encodable(value).map((bytes) => bytes.toString("hex"));
 }
 
 export function base64Shapes(value: string): string[] {
-  const bytes = Buffer.from(value, "utf8");
   const shapes = new Set<string>();
-  if (bytes.length >= MIN_ENCODED_BYTES) for (let skip = 0; skip < 3; skip += 1) addBase64(shapes, bytes, skip);
+  for (const bytes of encodable(value)) for (let skip = 0; skip < 3; skip += 1) addBase64(shapes, bytes, skip);
   return [...shapes];
+}
+
+/** What may be encoded as a whole: the secret, the secret in JSON, and the secret in base64. */
+function encodable(value: string): Buffer[] {
+  const bytes = Buffer.from(value, "utf8");
+  if (bytes.length < MIN_ENCODED_BYTES) return [];
+  const base64 = bytes.toString("base64").replace(/.{0,3}=+$/, "");
+  return [...new Set([value, inJson(value), base64])].map((text) => Buffer.from(text, "utf8"));
 }
 
 /** The characters that stay the same whatever stands before and after the secret. */

@@ -8,7 +8,7 @@ import { leakScanner } from "../../src/vault/index.js";
 import { LEAK_SAMPLES } from "./leak-samples.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const LARGEST = 1024 * 1024;
+const LARGEST = 256 * 1024;
 
 describe("the leak scan", () => {
   it("finds nine of ten samples, and refuses eight of ten", async () => {

@@ -58,7 +58,7 @@ export function readConstraints(sentences: readonly string[]): Constraints {
 }
 
 function readRule(text: string): PathRule | null {
-  const sentence = text.trim().replace(/[.!]+$/, "");
+  const sentence = plain(text);
   for (const { kind, pattern } of PATTERNS) {
     const match = pattern.exec(sentence);
     if (match === null) continue;
@@ -66,6 +66,14 @@ function readRule(text: string): PathRule | null {
     if (paths !== null) return { kind, paths, changes: changesMeant(match[1]!), text };
   }
   return null;
+}
+
+/** One blank between words and no full stop: what is left, the patterns read in one go, however long it is. */
+function plain(text: string): string {
+  const flat = text.replace(/\s+/g, " ").trim();
+  let end = flat.length;
+  while (end > 0 && ".!".includes(flat[end - 1]!)) end -= 1;
+  return flat.slice(0, end);
 }
 
 /** "delete" forbids deleting; "modify" is how people say any change. */
@@ -82,6 +90,7 @@ function changesMeant(verbs: string): readonly Change["kind"][] {
 function readPaths(text: string): string[] | null {
   const words = text
     .replace(/\b(?:the\s+)?(?:folders?|director(?:y|ies)|paths?|files?)\b(?!\/)/gi, " ")
+    .replace(/\s+/g, " ")
     .split(/\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+/)
     .map((word) => word.trim().replace(/^(?:any(?:thing)?\s+)?(?:(?:the|in|under|inside|within|below)\s+)*/i, ""))
     .filter((word) => word !== "");

@@ -1,0 +1,100 @@
+// A stranger's input is made to cost more than it should. Bounds are wide: what they catch takes minutes.
+import { createHash } from "node:crypto";
+import { mkdirSync, mkdtempSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { readConstraints } from "../../src/acceptance/index.js";
+import { openContent, packFolder } from "../../src/bundle/index.js";
+import { seeEntry } from "../../src/trees/tree.js";
+import { MANIFEST } from "../bundle/forge.js";
+import { temporaryFolder } from "../bundle/temp.js";
+import { runNutshell } from "../cli/run-nutshell.js";
+
+const root = temporaryFolder();
+
+function folder(files: Readonly<Record<string, string>>, more: object = {}): string {
+  const path = join(mkdtempSync(join(root, "g-")), "task");
+  const all = { "nutshell.json": JSON.stringify({ ...MANIFEST, ...more }), ...files };
+  for (const [name, content] of Object.entries(all)) {
+    mkdirSync(dirname(join(path, name)), { recursive: true });
+    writeFileSync(join(path, name), content);
+  }
+  return path;
+}
+
+async function timed(work: () => unknown): Promise<number> {
+  const started = performance.now();
+  await work();
+  return performance.now() - started;
+}
+
+describe("a constraint of 300,000 characters", () => {
+  const LONG = 300_000;
+  const of = (start: string, piece: string, end = "") => `${start}${piece.repeat(LONG / piece.length)}${end}`;
+  it.each([
+    ["blanks", of("do not modify ", " ", "x")],
+    ["full stops", of("", ".", "x")],
+    ["a list of letters", of("only change ", "a, ")],
+    ["verbs", of("do not ", "modify, ", "x")],
+    ["the word files", of("only modify ", "files ", "a/b")],
+    ["the word and", of("do not modify ", "and ")],
+    ["quotes", of("only modify ", "`")],
+  ])("is read in time: %s", async (_name, text) => {
+    expect(await timed(() => readConstraints([text]))).toBeLessThan(6_000);
+  });
+});
+
+describe("a path that is listed 500 times", () => {
+  it("is read no more often than one that is listed once", async () => {
+    const big = "context/big.md";
+    const text = Array.from({ length: 200_000 }, (_, i) => `line ${i}\n`).join("");
+    const check = async (times: number) => {
+      const context = { requirements: big, additional: Array<string>(times).fill(big) };
+      const { path } = await packFolder(folder({ [big]: text }, { context }), { output: join(root, `${times}.nut`) });
+      return timed(async () => expect((await runNutshell(["check", path], { cwd: root })).code).toBeLessThan(2));
+    };
+    const once = await check(1);
+    expect(await check(500)).toBeLessThan(Math.max(4_000, once * 8));
+  }, 60_000);
+});
+
+describe("a file of more than 2 GiB", () => {
+  it("is a refusal that names it, not our mistake", async () => {
+    const path = folder({ "files/big.bin": "" });
+    truncateSync(join(path, "files/big.bin"), 3 * 1024 ** 3);
+    const content = await openContent(path);
+    await expect(content.read("files/big.bin")).rejects.toMatchObject({
+      code: "FILE_UNREADABLE",
+      message: expect.stringContaining("big.bin: larger than 2 GiB"),
+    });
+    await content.close();
+  });
+
+  it("is summed up piece by piece, and the same", () => {
+    const path = join(folder({ big: "" }), "big");
+    const bytes = Buffer.alloc(65 * 1024 * 1024, "0123456789");
+    writeFileSync(path, bytes);
+    expect(seeEntry(path)).toMatchObject({
+      size: bytes.length,
+      hash: createHash("sha256").update(bytes).digest("hex"),
+    });
+  });
+});
+
+describe("a folder 1,500 deep", () => {
+  it.each([
+    ["check"],
+    ["pack", "--force", "-o", "out.nut", "-d"],
+    ["compress", "--force", "-o", "out.nut", "-d"],
+    ["split", "-n", "2", "-o", "parts"],
+    ["diff", "."],
+    ["set", "task.title", "x", "-d"],
+  ])("is packed or refused by %s, not our mistake", async (...words) => {
+    const path = folder({ [`files/${"d/".repeat(1_500)}a.txt`]: "a\n" });
+    const { code, err } = await runNutshell([...words.map((word) => (word === "." ? path : word)), path], {
+      cwd: root,
+    });
+    expect(err).not.toContain("bug:");
+    expect([0, 1, 2]).toContain(code);
+  });
+});
