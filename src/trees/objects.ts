@@ -97,18 +97,19 @@ export class Objects {
 
   #write(folder: string, inside: string, entry: TreeEntry): void {
     const path = join(folder, inside);
+    // Before anything else: whoever worked here may have put a link where a folder was.
+    if (isBehindLink(folder, inside)) {
+      throw new NutError("RUN_TREE_MOVED", `"${inside}" lies behind a link`, {
+        hint: "put the folder back where it was, then: nexus resume",
+        data: { path: inside },
+      });
+    }
     clearOtherKind(path, entry);
     if (entry.type === "folder") {
       mkdirSync(onDisk(path), { recursive: true });
       return;
     }
     mkdirSync(onDisk(dirname(path)), { recursive: true });
-    if (!parentsAreFolders(folder, inside)) {
-      throw new NutError("RUN_TREE_MOVED", `"${inside}" lies behind a link`, {
-        hint: "put the folder back where it was, then: nexus resume",
-        data: { path: inside },
-      });
-    }
     if (entry.type === "link") {
       rmSync(onDisk(path), { force: true });
       symlinkSync(this.read(inside, entry), onDisk(path));
@@ -127,4 +128,13 @@ function clearOtherKind(path: string, entry: TreeEntry): void {
   if (stats === undefined) return;
   const isFolder = stats.isDirectory();
   if (isFolder !== (entry.type === "folder")) rmSync(onDisk(path), { recursive: true, force: true });
+}
+
+/** Whether something that is no folder stands on the way to `path`. What is not there yet does not. */
+function isBehindLink(folder: string, path: string): boolean {
+  const parts = path.split("/").slice(0, -1);
+  return parts.some((_, index) => {
+    const parent = join(folder, ...parts.slice(0, index + 1));
+    return lstatSync(onDisk(parent), { throwIfNoEntry: false })?.isDirectory() === false;
+  });
 }

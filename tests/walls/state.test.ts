@@ -1,11 +1,21 @@
 // Where there is no sandbox, an agent in a role runs what it likes in its shell. What it does to files, to our records and to
 // the settings of hosts is seen, and put back or refused. Everything goes through the real hook process.
 import { spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { claudePayload, type HookOptions, newProject, runHook } from "../hosts/hook-process.js";
+import { claudePayload, HOOK, type HookOptions, newProject, ROOT, runHook } from "../hosts/hook-process.js";
 
 const SETTINGS =
   '{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"node hook/hook.js claude PreToolUse"}]}]}}\n';
@@ -227,9 +237,9 @@ describe("an engineer", () => {
   });
 });
 
-// Who is root may read everything, so the hook runs as somebody else there.
+// Who is root may read everything, so the hook runs as somebody else there, from a copy that anybody may read.
 describe("folders that nobody may read", () => {
-  const asNobody: HookOptions = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+  const asNobody: { uid?: number; hook?: string } = process.getuid?.() === 0 ? { uid: 65_534 } : {};
   const nobodysShell = (command: string) =>
     spawnSync("/bin/bash", ["-c", command], {
       cwd: root,
@@ -238,7 +248,11 @@ describe("folders that nobody may read", () => {
 
   beforeEach(() => {
     if (asNobody.uid === undefined) return;
-    for (const folder of [dirname(root), root, home]) {
+    const copy = join(root, "../program");
+    cpSync(dirname(HOOK), join(copy, "dist/hook"), { recursive: true });
+    for (const name of ["core", "package.json"]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    asNobody.hook = join(copy, "dist/hook/hook.js");
+    for (const folder of [dirname(root), root, home, copy]) {
       chownSync(folder, asNobody.uid, asNobody.uid);
       for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
         chownSync(join(folder, name), asNobody.uid, asNobody.uid);

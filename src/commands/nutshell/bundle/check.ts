@@ -7,6 +7,7 @@ import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
+import { audienceFindings } from "../../../request/vault-audience.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { COMPLETENESS } from "../../../schema/manifest.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
@@ -28,6 +29,7 @@ export default command({
   }),
   output: z.object({
     status: z.enum(COMPLETENESS),
+    bundle_type: z.string(),
     missing: z.array(z.string()),
     warnings: z.array(z.string()),
     findings: z.array(FindingShape),
@@ -51,9 +53,13 @@ export default command({
     const fixed = fix ? await repair(await openTarget(source, context)) : [];
     const content = await openTarget(source, context);
     try {
-      const { status, missing, warnings, findings, passed } = await assess(content, options);
+      const { status, missing, warnings: said, findings: known, passed } = await assess(content, options);
+      const audience = await audienceFindings(content, label, context);
+      const findings = [...known, ...audience];
+      const warnings = [...said, ...audience.map(({ path, message }) => `${path}: ${message}`)];
       return {
         status,
+        bundle_type: content.manifest.bundle_type,
         missing: [...missing],
         warnings: [...warnings],
         findings: content.isFolder ? [...findings] : findings.map((each) => ({ ...each, fix: unpackFirst(folder) })),
@@ -72,7 +78,7 @@ export default command({
     for (const { path, message } of result.passed) lines.push(`  ${green("✓")} ${path}: ${message}`);
     for (const { path, message } of errors) lines.push(`  ${red("✗")} ${path}: ${message}`);
     for (const { path, message } of warnings) lines.push(`  ${yellow("⚠")} ${path}: ${message}`);
-    lines.push("", verdict(result.status, errors.length));
+    lines.push("", verdict(result, errors.length));
     lines.push(...steps("To fix:", errors), ...steps("Worth adding:", warnings));
     return lines;
   },
@@ -108,9 +114,10 @@ async function repair(content: OpenedContent): Promise<readonly string[]> {
   }
 }
 
-function verdict(status: string, errors: number): string {
-  if (status === "ready") return `Status: ${green("READY")}: an agent can start`;
-  const items = `${count(errors, "item")} ${errors === 1 ? "needs" : "need"} attention before an agent can start`;
+function verdict({ status, bundle_type: kind }: { status: string; bundle_type: string }, errors: number): string {
+  const next = kind === "delivery" ? "it can be handed over" : "an agent can start";
+  if (status === "ready") return `Status: ${green("READY")}: ${next}`;
+  const items = `${count(errors, "item")} ${errors === 1 ? "needs" : "need"} attention before ${next}`;
   return `Status: ${red(status.toUpperCase())}: ${items}`;
 }
 
