@@ -12,6 +12,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
@@ -208,6 +209,17 @@ describe("an engineer", () => {
     expect(read(".claude/agents/tester.md")).toBe("tester\n");
   });
 
+  it("cannot make us put in order what a link leads to", async () => {
+    const theirs = join(home, "documents");
+    mkdirSync(theirs);
+    for (const name of ["letter.md", "settings.json"]) writeFileSync(join(theirs, name), "mine");
+    sh(`mv .claude elsewhere; ln -s ${theirs} .claude`);
+    expect((await stopAgent("engineer")).message).toContain("put back");
+    expect(readdirSync(theirs).sort()).toEqual(["letter.md", "settings.json"]);
+    expect(readFileSync(join(theirs, "settings.json"), "utf8")).toBe("mine");
+    expect([read(".claude/settings.json"), read(".claude/agents/tester.md")]).toEqual([SETTINGS, "tester\n"]);
+  });
+
   it("who empties the tracker is put back into it, and Lead is told", async () => {
     put(TRACKER, "[]");
     expect((await stopAgent("engineer")).message).toContain("agent-tracker.json had lost the engineer a1");
@@ -238,8 +250,14 @@ describe("an engineer", () => {
 });
 
 // Who is root may read everything, so the hook runs as somebody else there, from a copy that anybody may read.
-describe("folders that nobody may read", () => {
-  const asNobody: { uid?: number; hook?: string } = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+const asNobody: { uid?: number; hook?: string } = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+const mayEnter =
+  spawnSync("/bin/sh", ["-c", `cd ${tmpdir()}`], {
+    cwd: "/",
+    ...(asNobody.uid === undefined ? {} : { uid: asNobody.uid }),
+  }).status === 0;
+
+describe.skipIf(!mayEnter)("folders that nobody may read (needs a temporary folder others may enter)", () => {
   const nobodysShell = (command: string) =>
     spawnSync("/bin/bash", ["-c", command], {
       cwd: root,
