@@ -162,13 +162,13 @@ async function runAll(work: Work): Promise<CheckResult[]> {
 }
 
 /** What every run of every check stands on. */
-interface Floor {
+export interface Floor {
   readonly setting: CheckSetting;
   readonly outputs: Outputs;
   readonly run: (check: Check, tree: RoomTree, onRan?: (room: Room) => void) => Promise<Outcome>;
 }
 
-function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
+export function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
   // Without a network of its own, one room at a time: two would fight over a port.
   const turn = turns(rooms.apart ? availableParallelism() : 1);
   const setting: CheckSetting = {
@@ -210,7 +210,7 @@ async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Flo
 }
 
 /** A file of the request, never through a link out of it. */
-function readRequest(request: string, path: string): Uint8Array | null {
+export function readRequest(request: string, path: string): Uint8Array | null {
   return inside(path) ? readWritten(request, path) : null;
 }
 

@@ -117,7 +117,7 @@ function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[
   return entriesDigest(entries, made);
 }
 
-function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
+export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
   const { plan, manifest, base, result } = parts;
   return {
     plan,
