@@ -29,6 +29,7 @@ const KNOWN: Readonly<Record<string, readonly [reason: string, calls: string]>> 
   "run/deliver/accept-run.ts": [OURS, "mkdirSync rmSync"],
   "run/deliver/checkpoint.ts": [OURS, "mkdirSync"],
   "run/deliver/deliver.ts": [OURS, "cpSync mkdirSync rmSync writeFileSync"],
+  "run/deliver/place-bundle.ts": ["a person's output", "linkSync renameSync rmSync"],
   "run/demo/agent.ts": [INSIDE, "mkdirSync rmSync writeFileSync"],
   "run/execute-run.ts": [OURS, "atomicWrite rmSync"],
   "run/open/open-run.ts": [OURS, "mkdirSync rmSync"],
