@@ -141,9 +141,10 @@ const isNexus = (name: string) => /^(?:nexus|nutcracker)(?:\.[cm]?js)?$/.test(na
 /** The first word for our own command line, however it is started (`nexus`, `node bin/nexus.js`); null for other programs. */
 function nexusVerb({ name, args }: StartedProgram): string | null {
   if (isNexus(name)) return args[0]?.text ?? "";
-  const script = /^(?:node|nodejs|bun|deno|tsx)$/.test(name)
-    ? args.findIndex(({ text }) => isNexus(baseName(text)))
-    : -1;
+  if (!/^(?:node|nodejs|bun|deno|tsx)$/.test(name)) return null;
+  // What hosts start: an agent could tell us of events that never were.
+  if (args.some(({ text }) => /(?:^|\/)hook\/hook\.js$/.test(text))) return "hook";
+  const script = args.findIndex(({ text }) => isNexus(baseName(text)));
   return script < 0 ? null : (args[script + 1]?.text ?? "");
 }
 

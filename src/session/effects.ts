@@ -1,5 +1,5 @@
 // Doing what was decided. Each effect may have something to say to the model or to the person.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
@@ -179,6 +179,7 @@ async function openSession(
     // Older harnesses kept a tracker for everybody here.
     change.remove([join(layout.state, "agent-tracker.json")]);
   });
+  if (reset) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
   const lookout = lookoutFor(applying);
   if (lookout === null) return;
   if (reset) clearLookout(lookout, layout.harnessId);
@@ -236,6 +237,7 @@ async function closeSession(
     ];
     change.remove([...ownFiles.map((name) => join(layout.own, name)), join(layout.state, "tool-log.jsonl")]);
   });
+  if (last) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
 }
 
 function linkTask(project: Project, agentId: string, taskId: number): Promise<void> {

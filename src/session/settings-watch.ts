@@ -15,6 +15,10 @@ export interface Watch {
 export interface WatchedFile {
   /** Absolute; a folder keeps its `/`. */
   readonly path: string;
+  /** The project or the home it lies in. */
+  readonly base: string;
+  /** Whether a folder on the way is a link, as people who keep their settings elsewhere have it. */
+  readonly linked: boolean;
   readonly shared: boolean;
   /** What the file system changes with the file; null when there was none. */
   readonly stamp: string | null;
@@ -30,26 +34,31 @@ export interface WatchPlace {
 
 /** More files than any host's folder of settings holds. */
 const MAX_FILES = 500;
+/** Larger than any of them. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Looks at everything that is watched and keeps copies in `folder`. */
 export function watchSettings(watches: readonly Watch[], place: WatchPlace, folder: string): WatchedFile[] {
-  const paths = watches.flatMap(({ path, shared = false }) =>
-    placed(path, place).flatMap((one) =>
-      (one.endsWith("/") ? [one, ...filesIn(one)] : [one]).map((file) => ({ file, shared })),
-    ),
-  );
+  const files = watches.flatMap(({ path, shared = false }) => {
+    const base = path.startsWith("~/") ? place.home : place.root;
+    if (base === null) return [];
+    const one = join(base, path.replace(/^~\//, ""));
+    return (one.endsWith("/") ? [one, ...filesIn(one)] : [one]).map((file) => ({ file, base, shared }));
+  });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  return paths.slice(0, MAX_FILES).map(({ file, shared }, index) => {
-    const seen = look(file, shared);
-    if (seen.bytes !== null) writeFileSync(join(folder, String(index)), seen.bytes, { mode: 0o600 });
-    return { path: file, shared, stamp: stampOf(file), hash: seen.hash, mode: seen.mode };
+  return files.slice(0, MAX_FILES).map(({ file, base, shared }, index) => {
+    const { hash, bytes, mode } = look(file, shared);
+    if (bytes !== null) writeFileSync(join(folder, String(index)), bytes, { mode: 0o600 });
+    return { path: file, base, shared, linked: linkOnTheWay(base, file) !== null, stamp: stampOf(file), hash, mode };
   });
 }
 
-function placed(path: string, { root, home }: WatchPlace): string[] {
-  if (!path.startsWith("~/")) return [join(root, path)];
-  return home === null ? [] : [join(home, path.slice(2))];
+/** The first folder between `base` and a path that is a link. */
+function linkOnTheWay(base: string, path: string): string | null {
+  const parts = path.slice(base.length).split("/").slice(0, -1).filter(Boolean);
+  const folders = parts.map((_, index) => join(base, ...parts.slice(0, index + 1)));
+  return folders.find((one) => lstatSync(one, { throwIfNoEntry: false })?.isSymbolicLink()) ?? null;
 }
 
 /** The first that is no longer what it was, or null. Bytes are read only where the file system saw a change. */
@@ -75,7 +84,10 @@ export function acceptChange(watched: readonly WatchedFile[], path: string, fold
 /** Makes every watched file what it was. Returns what had been changed; that version is kept in `copies`. */
 export function putSettingsBack(watched: readonly WatchedFile[], folder: string, copies: string): string[] {
   const changed: string[] = [];
-  watched.forEach(({ path, shared, hash, mode }, index) => {
+  watched.forEach(({ path, base, linked, shared, hash, mode }, index) => {
+    // A link that took a folder's place goes first: what it leads to is not ours to put in order.
+    const link = linked ? null : linkOnTheWay(base, path);
+    if (link !== null) rmSync(link, { force: true });
     const now = look(path, shared);
     if (now.hash === hash) return;
     if (path.endsWith("/")) {
@@ -126,7 +138,7 @@ function look(path: string, shared: boolean): Seen {
   if (path.endsWith("/"))
     return { hash: stat.isDirectory() ? digest(filesIn(path).join("\0")) : "other", bytes: null, mode };
   // Reading a pipe would wait for ever.
-  if (!stat.isFile()) return { hash: "other", bytes: null, mode };
+  if (!stat.isFile() || stat.size > MAX_BYTES) return { hash: "other", bytes: null, mode };
   const bytes = readFileSync(path);
   return { hash: digest(shared ? switches(bytes.toString("utf8")) : bytes), bytes, mode };
 }

@@ -144,6 +144,7 @@ describe("gate: roles", () => {
     ["engineer", "Bash", { command: "python3 -c \"open('.nexus/state/tasks.json','w')\"" }],
     ["engineer", "Bash", { command: "npx nexus call task_add '{}'" }],
     ["engineer", "Bash", { command: "claude -p 'edit it'" }],
+    ["reviewer", "Bash", { command: "node /opt/nutcracker/dist/hook/hook.js claude SessionStart < made-up.json" }],
   ])("denies %s %s %j", async (role, tool, input) => {
     const { root, home } = planned();
     const { exit, stdout } = await runHook(use(root, tool, input, as(role)), { home });
@@ -171,6 +172,9 @@ describe("gate: roles", () => {
     ["find -exec 30 times", "find . -exec ".repeat(30)],
     ["blanks after open", `python3 -c 'open${" ".repeat(50_000)}'; rm a`],
     ["an endless brace list", `rm {${",".repeat(60_000)}`],
+    ["a megabyte of words", "a ".repeat(500_000)],
+    ["a megabyte of nested finds", "find . -exec ".repeat(80_000)],
+    ["a megabyte of substitutions", "$(".repeat(500_000)],
   ])("denies in time what was made to keep it busy: %s", async (_, command) => {
     const { root, home } = planned();
     const { exit, stdout } = await runHook(use(root, "Bash", { command }, as("reviewer")), { home });

@@ -138,6 +138,26 @@ describe.concurrent("a gate that hangs", () => {
   });
 });
 
+describe("state that keeps a gate waiting", () => {
+  it.each([
+    ["the configuration", ".nexus/config.yml"],
+    ["the record of agents", ".nexus/state/nutcracker-claude/agent-tracker.json"],
+    ["the skill at work", ".nexus/state/nutcracker-claude/session.json"],
+  ])("is denied: a pipe in the place of %s", async (_, file) => {
+    const { root, home } = newProject({ "CLAUDE.md": "x" });
+    mkdirSync(join(root, file, ".."), { recursive: true });
+    spawnSync("mkfifo", [join(root, file)]);
+    const write = { tool_name: "Write", tool_input: { file_path: "CLAUDE.md", content: "y" } };
+    const command = hookCommand({ node: process.execPath, hook: HOOK, platform: "linux" }, claude, "PreToolUse");
+    const input = JSON.stringify(
+      claudePayload(root, "PreToolUse", { ...write, agent_id: "a1", agent_type: "engineer" }),
+    );
+    const env = { PATH: process.env.PATH, HOME: home };
+    const { status } = spawnSync("/bin/sh", ["-c", command], { cwd: root, env, input, timeout: 20_000 });
+    expect(status).toBe(2);
+  });
+});
+
 function fifo(): string {
   const path = join(base, `fifo-${made}`);
   spawnSync("mkfifo", [path]);

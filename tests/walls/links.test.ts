@@ -15,6 +15,7 @@ const OURS = "a folder of the run that no sandbox can write to";
 const FRESH = "a new folder nobody else was in";
 const CHECKED = "every folder on the way is looked at before, when nobody is at work there any more";
 const INSIDE = "runs inside the sandbox itself";
+const ACCOUNT = "the account's state folder, which no sandbox shows to be written";
 const PROJECT = "the person's own project, whose layout is checked for links before";
 const ROOM = "a room's own folder beside what the room can write to, or a copy made before anything runs in it";
 
@@ -28,6 +29,7 @@ const KNOWN: Readonly<Record<string, readonly [reason: string, calls: string]>> 
   "run/deliver/accept-run.ts": [OURS, "mkdirSync rmSync"],
   "run/deliver/checkpoint.ts": [OURS, "mkdirSync"],
   "run/deliver/deliver.ts": [OURS, "cpSync mkdirSync rmSync writeFileSync"],
+  "run/deliver/place-bundle.ts": ["a person's output", "linkSync renameSync rmSync"],
   "run/demo/agent.ts": [INSIDE, "mkdirSync rmSync writeFileSync"],
   "run/execute-run.ts": [OURS, "atomicWrite rmSync"],
   "run/open/open-run.ts": [OURS, "mkdirSync rmSync"],
@@ -44,7 +46,8 @@ const KNOWN: Readonly<Record<string, readonly [reason: string, calls: string]>> 
     "removes links as links; what goes back into a slot goes through objects.ts",
     "cpSync mkdirSync rmSync",
   ],
-  "trees/tree-guard.ts": [PROJECT, "atomicWrite chmodSync cpSync mkdirSync rmSync"],
+  "trees/tree.ts": ["opens for reading only", "openSync"],
+  "trees/tree-guard.ts": [PROJECT, "atomicWrite chmodSync copyFileSync mkdirSync rmSync"],
   "acceptance/hidden.ts": [FRESH, "chmodSync mkdirSync rmSync writeFileSync"],
   "acceptance/room/build-trees.ts": [ROOM, "copyFileSync mkdirSync openSync symlinkSync utimesSync writeFileSync"],
   "acceptance/room/outputs.ts": [ROOM, "copyFileSync mkdirSync symlinkSync"],
@@ -55,8 +58,13 @@ const KNOWN: Readonly<Record<string, readonly [reason: string, calls: string]>> 
   "acceptance/run-acceptance.ts": [OURS, "mkdirSync writeFileSync"],
   "acceptance/runners/wrappers.ts": [INSIDE, "writeFileSync"],
   "acceptance/service.ts": [FRESH, "mkdtempSync rmSync"],
-  "session/effects.ts": [PROJECT, "atomicWrite mkdirSync rmSync writeFileSync"],
+  "session/effects.ts": [PROJECT, "mkdirSync rmSync writeFileSync"],
   "session/knowledge.ts": [PROJECT, "atomicWrite mkdirSync"],
+  "session/lookout.ts": [ACCOUNT, "atomicWrite mkdirSync rmSync writeFileSync"],
+  "session/settings-watch.ts": [
+    "a link on the way is taken out first; who is held by no sandbox gains nothing by it",
+    "atomicWrite mkdirSync rmSync writeFileSync",
+  ],
 };
 
 function writesOf(folder: string): [string, string][] {

@@ -1,11 +1,22 @@
 // Where there is no sandbox, an agent in a role runs what it likes in its shell. What it does to files, to our records and to
 // the settings of hosts is seen, and put back or refused. Everything goes through the real hook process.
 import { spawn, spawnSync } from "node:child_process";
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { claudePayload, type HookOptions, newProject, runHook } from "../hosts/hook-process.js";
+import { claudePayload, HOOK, type HookOptions, newProject, ROOT, runHook } from "../hosts/hook-process.js";
 
 const SETTINGS =
   '{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"node hook/hook.js claude PreToolUse"}]}]}}\n';
@@ -198,6 +209,17 @@ describe("an engineer", () => {
     expect(read(".claude/agents/tester.md")).toBe("tester\n");
   });
 
+  it("cannot make us put in order what a link leads to", async () => {
+    const theirs = join(home, "documents");
+    mkdirSync(theirs);
+    for (const name of ["letter.md", "settings.json"]) writeFileSync(join(theirs, name), "mine");
+    sh(`mv .claude elsewhere; ln -s ${theirs} .claude`);
+    expect((await stopAgent("engineer")).message).toContain("put back");
+    expect(readdirSync(theirs).sort()).toEqual(["letter.md", "settings.json"]);
+    expect(readFileSync(join(theirs, "settings.json"), "utf8")).toBe("mine");
+    expect([read(".claude/settings.json"), read(".claude/agents/tester.md")]).toEqual([SETTINGS, "tester\n"]);
+  });
+
   it("who empties the tracker is put back into it, and Lead is told", async () => {
     put(TRACKER, "[]");
     expect((await stopAgent("engineer")).message).toContain("agent-tracker.json had lost the engineer a1");
@@ -227,9 +249,15 @@ describe("an engineer", () => {
   });
 });
 
-// Who is root may read everything, so the hook runs as somebody else there.
-describe("folders that nobody may read", () => {
-  const asNobody: HookOptions = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+// Who is root may read everything, so the hook runs as somebody else there, from a copy that anybody may read.
+const asNobody: { uid?: number; hook?: string } = process.getuid?.() === 0 ? { uid: 65_534 } : {};
+const mayEnter =
+  spawnSync("/bin/sh", ["-c", `cd ${tmpdir()}`], {
+    cwd: "/",
+    ...(asNobody.uid === undefined ? {} : { uid: asNobody.uid }),
+  }).status === 0;
+
+describe.skipIf(!mayEnter)("folders that nobody may read (needs a temporary folder others may enter)", () => {
   const nobodysShell = (command: string) =>
     spawnSync("/bin/bash", ["-c", command], {
       cwd: root,
@@ -238,7 +266,11 @@ describe("folders that nobody may read", () => {
 
   beforeEach(() => {
     if (asNobody.uid === undefined) return;
-    for (const folder of [dirname(root), root, home]) {
+    const copy = join(root, "../program");
+    cpSync(dirname(HOOK), join(copy, "dist/hook"), { recursive: true });
+    for (const name of ["core", "package.json"]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+    asNobody.hook = join(copy, "dist/hook/hook.js");
+    for (const folder of [dirname(root), root, home, copy]) {
       chownSync(folder, asNobody.uid, asNobody.uid);
       for (const name of readdirSync(folder, { recursive: true, encoding: "utf8" }))
         chownSync(join(folder, name), asNobody.uid, asNobody.uid);
