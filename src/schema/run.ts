@@ -44,6 +44,7 @@ export const RunOptions = z
     identity: z.array(absolutePath).optional(),
     trials: z.int().min(1).optional().describe("how often the acceptance runs base and result"),
     quick: z.boolean().optional().describe("one run each: recorded, not proven"),
+    no_sandbox: z.boolean().optional().describe("agents and checks run without bubblewrap"),
   })
   .describe("run.json: what a run was started with");
 /** What a run is started with, before it is written down. */

@@ -27,6 +27,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     result: run.folder.main,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
     env: run.context.env,
+    sandbox: run.options.no_sandbox === true ? "off" : "auto",
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
     logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { assertHeld } from "../../../request/held.js";
 import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { RunResult, toResult } from "./result.js";
@@ -22,6 +23,7 @@ export default command({
       about: "what the next try of a failed task should do differently",
     }),
     deliver: flag(z.boolean().default(false), { about: "deliver what is there instead of trying again" }),
+    noSandbox: flag(z.boolean().default(false), { about: "run agents and checks without bubblewrap from now on" }),
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask from now on" }),
   }),
   output: RunResult,
@@ -36,10 +38,13 @@ export default command({
     const runs = runsFolder(outer.root);
     const id = findRun(runs, input.run);
     const stored = readOptions(runFolder(runs, id, false));
-    const options = { ...stored, yes: stored.yes || input.yes };
+    const noSandbox = stored.no_sandbox === true || input.noSandbox;
+    const options = { ...stored, yes: stored.yes || input.yes, ...(noSandbox ? { no_sandbox: true } : {}) };
     const folder = runFolder(runs, id, options.repo !== undefined);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
-    const runner = await findRunner({ driver: options.driver, command: options.command, env: context.env });
+    const { driver, command: line } = options;
+    const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });
+    await assertHeld({ sources: [options.request], noSandbox }, context);
     const budget = parseBudget(input.budget, options.budget);
     const reply = input.deliver
       ? ({ answer: "deliver" } as const)

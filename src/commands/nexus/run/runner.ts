@@ -7,10 +7,11 @@ export interface RunnerInput {
   readonly driver: string;
   readonly command?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly noSandbox: boolean;
 }
 
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
-export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
+export async function findRunner({ driver: name, command, env, noSandbox }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";
   if (!demo && !isDriverName(name)) {
     throw new NutError("USAGE", `there is no driver "${name}": demo, ${DRIVER_NAMES.join(", ")}`, {
@@ -42,5 +43,6 @@ export async function findRunner({ driver: name, command, env }: RunnerInput): P
     ...(line === undefined ? {} : { command: line }),
     env,
     tools: toolServer(),
+    sandbox: noSandbox ? "off" : "auto",
   });
 }
