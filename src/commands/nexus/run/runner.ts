@@ -10,6 +10,26 @@ export interface RunnerInput {
   readonly noSandbox: boolean;
 }
 
+/** The program for reviews; undefined when it is the one that works. */
+export async function findReviewer(
+  {
+    reviewer,
+    reviewerCommand,
+    noSandbox,
+  }: {
+    readonly reviewer?: string | undefined;
+    readonly reviewerCommand?: string | undefined;
+    readonly noSandbox: boolean;
+  },
+  env: RunnerInput["env"],
+): Promise<AgentRunner | undefined> {
+  if (reviewer !== undefined) return findRunner({ driver: reviewer, command: reviewerCommand, env, noSandbox });
+  if (reviewerCommand === undefined) return undefined;
+  throw new NutError("USAGE", "--reviewer-command needs --reviewer", {
+    hint: 'nexus run task.nut --reviewer command --reviewer-command "my-reviewer"',
+  });
+}
+
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
 export async function findRunner({ driver: name, command, env, noSandbox }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";
