@@ -64,7 +64,7 @@ async function strangerAt(path: string, context: Context): Promise<Stranger | nu
   }
 }
 
-async function bundleDigest(path: string, { signal }: Context): Promise<string> {
+export async function bundleDigest(path: string, { signal }: Context): Promise<string> {
   const bundle = await openBundle(path, { signal, lenient: true });
   try {
     return await bundle.contentDigest();

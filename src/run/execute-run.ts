@@ -1,9 +1,9 @@
 // A run from beginning to end: open, plan, work, accept, deliver, close. Each step looks at the journal first and does only
 // what is not done yet, so running it again after any kind of end is how a run goes on.
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError, shellWord } from "../errors.js";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, removeFolder } from "../files/index.js";
 import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
 import type { Trip } from "./agents/breakers.js";
@@ -71,7 +71,7 @@ async function go(run: Run): Promise<RunOutcome> {
   await closeIntoHistory(run.project, run.outer, run.context.now());
   await run.events.fire({ type: "session_end", reason: "delivered" });
   record(run, { type: "closed" });
-  for (const folder of [run.folder.slots, run.folder.scratch]) rmSync(folder, { recursive: true, force: true });
+  for (const folder of [run.folder.slots, run.folder.scratch]) removeFolder(folder);
   return finished(run);
 }
 

@@ -1,8 +1,10 @@
 // A tree of its own for every agent that works at the same time. A slot is a copy of the main tree that is brought up to
 // date file by file; whatever an agent leaves in it reaches the main tree only through a merge, so taking a change back
 // means not merging it. Only one look per agent walks the whole slot.
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { isSystemError, NutError, shellWord } from "../errors.js";
+import { removeFolder } from "../files/index.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
 import { HIDDEN_FILE } from "./result-tree.js";
@@ -18,6 +20,8 @@ export interface Slot {
   /** The latest look at it, when an agent was in it since `base`. */
   after: Tree | null;
   leftovers: readonly string[];
+  /** Folders of the latest look that lie too deep to be looked into. */
+  tooDeep: readonly string[];
   /** The repository's own facts when the slot was made. */
   readonly git: GitFacts | null;
 }
@@ -61,7 +65,7 @@ export class Slots {
 
   /** Removes a slot that is not to be used again. */
   discard(slot: Slot): void {
-    rmSync(slot.path, { recursive: true, force: true });
+    removeFolder(slot.path);
   }
 
   /** The slot a killed process left, with the edits of its agent still in it; null when it is gone or taken. */
@@ -70,13 +74,13 @@ export class Slots {
     if (!/^slot-\d+$/.test(name) || this.#names.has(name) || !existsSync(path)) return null;
     this.#names.add(name);
     const base = withChanges(start, versions.flat());
-    return { name, path, base, version: versions.length, after: null, leftovers: [], git: gitFacts(path) };
+    return { name, path, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git: gitFacts(path) };
   }
 
   /** Removes what earlier processes left and nobody took up. */
   sweep(): void {
     for (const name of readdirSync(this.#input.folder)) {
-      if (!this.#names.has(name)) rmSync(join(this.#input.folder, name), { recursive: true, force: true });
+      if (!this.#names.has(name)) removeFolder(join(this.#input.folder, name));
     }
   }
 
@@ -87,14 +91,16 @@ export class Slots {
 
   /** What the agent changed since the slot was taken. */
   changes(slot: Slot): readonly Change[] {
-    const leftovers: string[] = [];
+    const [leftovers, tooDeep]: [string[], string[]] = [[], []];
     const skip = (path: string) => {
-      if (this.#input.counts(path)) return false;
-      leftovers.push(path);
+      const counts = this.#input.counts(path);
+      if (counts && !isTooDeep(path)) return false;
+      (counts ? tooDeep : leftovers).push(path);
       return true;
     };
     slot.after = lookAt(slot.path, { before: slot.base, skip });
-    slot.leftovers = leftovers;
+    slot.leftovers = [...leftovers, ...tooDeep];
+    slot.tooDeep = tooDeep;
     return compareTrees(slot.base, slot.after);
   }
 
@@ -103,12 +109,12 @@ export class Slots {
     const git = gitFacts(slot.path);
     if (git?.refs !== slot.git?.refs || git?.trusted !== slot.git?.trusted) {
       // A hook or a moved branch would meet the next agent; a new copy meets nobody.
-      rmSync(slot.path, { recursive: true, force: true });
+      removeFolder(slot.path);
       return;
     }
     if (slot.after === null) this.changes(slot);
     for (const path of slot.leftovers) {
-      if (!path.split("/").includes(".git")) rmSync(join(slot.path, path), { recursive: true, force: true });
+      if (!path.split("/").includes(".git")) removeFolder(join(slot.path, path));
     }
     const undo = compareTrees(slot.after!, slot.base);
     slot.base = slot.after!;
@@ -137,13 +143,37 @@ export class Slots {
     this.#names.add(name);
     const path = join(this.#input.folder, name);
     copyFolder(this.#input.base, path);
-    const skip = (inside: string) => !this.#input.counts(inside);
-    return { name, path, base: lookAt(path, { skip }), version: 0, after: null, leftovers: [], git: gitFacts(path) };
+    const skip = (inside: string) => !this.#input.counts(inside) || isTooDeep(inside);
+    return {
+      name,
+      path,
+      base: lookAt(path, { skip }),
+      version: 0,
+      after: null,
+      leftovers: [],
+      tooDeep: [],
+      git: gitFacts(path),
+    };
   }
 }
+
+/** No bundle holds more than 64 folders in one another; what is far below that is only there to be in the way. */
+const DEEPEST = 100;
+
+const isTooDeep = (path: string): boolean => path.split("/", DEEPEST + 1).length > DEEPEST;
 
 /** Hidden checks stay behind: who works never has them, not even sealed. */
 export function copyFolder(from: string, to: string): void {
   const hidden = join(from, HIDDEN_FILE);
-  cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => path !== hidden });
+  try {
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => path !== hidden });
+  } catch (error) {
+    const isDeep = error instanceof RangeError || (isSystemError(error) && error.code === "ENAMETOOLONG");
+    if (!isDeep) throw error;
+    removeFolder(to);
+    throw new NutError("SOURCE_UNSAFE", `${from}: its folders lie too deep in one another to be copied`, {
+      hint: `find ${shellWord(from)} -mindepth ${DEEPEST} -type d`,
+      data: { path: from },
+    });
+  }
 }

@@ -57,8 +57,12 @@ export function readConstraints(sentences: readonly string[]): Constraints {
   return { all: sentences, rules, spoken };
 }
 
+/** Longer than any list of paths a person writes; patterns that look back and forth stay fast below it. */
+const LONGEST_SENTENCE = 10_000;
+
 function readRule(text: string): PathRule | null {
   const sentence = plain(text);
+  if (sentence.length > LONGEST_SENTENCE) return null;
   for (const { kind, pattern } of PATTERNS) {
     const match = pattern.exec(sentence);
     if (match === null) continue;

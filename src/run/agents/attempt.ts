@@ -129,6 +129,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     changes,
     constraints: run.constraints,
     isOwnTest: run.isOwnTest,
+    tooDeep: stopped ? [] : slot.tooDeep,
     linkTarget: (change) => readlinkSync(path(change)),
     leaks: (change) => run.secrets.leaks(Buffer.from(change.path)) || run.secrets.leaks(readFileSync(path(change))),
     git: stopped ? { before: null, after: null } : git,

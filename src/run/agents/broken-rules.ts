@@ -13,6 +13,8 @@ export interface RulesInput {
   readonly isOwnTest: (path: string) => boolean;
   readonly linkTarget: (change: Change) => string;
   readonly leaks: (change: Change) => boolean;
+  /** Folders nobody looked into. */
+  readonly tooDeep?: readonly string[];
   readonly git: { readonly before: GitFacts | null; readonly after: GitFacts | null };
   readonly outcome: "done" | "failed" | "stopped";
   readonly text: string;
@@ -56,7 +58,11 @@ function reasonIn(text: string): string {
   return line.slice(0, 300);
 }
 
-function editProblems(changes: readonly Change[], { task, constraints, linkTarget, leaks }: RulesInput): string[] {
+/** More than a delivery is meant to carry, and more than can be read at once. */
+const LARGEST_FILE_BYTES = 1024 ** 3;
+
+function editProblems(changes: readonly Change[], input: RulesInput): string[] {
+  const { task, constraints, linkTarget, leaks, tooDeep = [] } = input;
   const problems = violations(changes, constraints.rules).map(
     ({ path, constraint }) => `${path} was changed against the constraint "${constraint}"`,
   );
@@ -64,13 +70,15 @@ function editProblems(changes: readonly Change[], { task, constraints, linkTarge
     const outside = changes.filter(({ path }) => !pathAllowed(path, task.files!));
     if (outside.length > 0) problems.push(`${namesOf(outside)} lies outside the files of this task`);
   }
+  if (tooDeep.length > 0) problems.push(`${tooDeep[0]!.slice(0, 40)}… lies deeper than any delivery can hold`);
   for (const change of changes) {
     if (change.after === null) continue;
     if (change.after.type === "other") problems.push(`${change.path} is neither a file, a folder nor a link`);
     if (change.after.type === "link" && leavesTree(change.path, linkTarget(change))) {
       problems.push(`${change.path} is a link that leaves the working folder`);
     }
-    if (change.after.type === "file" && leaks(change)) problems.push(`${change.path} holds a credential's value`);
+    if (change.after.size > LARGEST_FILE_BYTES) problems.push(`${change.path} is larger than 1 GiB`);
+    else if (change.after.type === "file" && leaks(change)) problems.push(`${change.path} holds a credential's value`);
   }
   return problems;
 }

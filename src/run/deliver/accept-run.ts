@@ -27,6 +27,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     result: run.folder.main,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
     env: run.context.env,
+    sandbox: run.options.no_sandbox === true ? "off" : "auto",
     allowOrigins: run.options.allow_origins ?? [],
     ...(run.options.trials === undefined ? {} : { trials: run.options.trials }),
     ...(run.options.quick === undefined ? {} : { quick: run.options.quick }),

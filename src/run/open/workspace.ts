@@ -1,7 +1,7 @@
 // The request opened for work: unpacked (or copied) into the run's folder, never touched there again, and a main tree
 // beside it that starts as its copy. With a repository the tree is a clone: the person's own checkout is only read.
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
 import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
@@ -119,8 +119,20 @@ export const counts = isResult;
 export function baseDigest(base: string): string {
   const hash = createHash("sha256");
   for (const [path, { executable }] of listTree(base, isResult)) {
-    const bytes = lstatSync(join(base, path)).isSymbolicLink() ? "link" : readFileSync(join(base, path));
-    hash.update(`${executable ? "x" : "-"} ${path}\0`).update(bytes);
+    hash.update(`${executable ? "x" : "-"} ${path}\0`);
+    if (lstatSync(join(base, path)).isSymbolicLink()) hash.update("link");
+    else for (const piece of piecesOf(join(base, path))) hash.update(piece);
   }
   return `sha256:${hash.digest("hex")}`;
+}
+
+/** A file of any size; one read holds 2 GiB at most. */
+function* piecesOf(path: string): Generator<Uint8Array> {
+  const file = openSync(path, "r");
+  try {
+    const piece = Buffer.alloc(1024 ** 2);
+    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) yield piece.subarray(0, read);
+  } finally {
+    closeSync(file);
+  }
 }

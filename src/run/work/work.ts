@@ -284,6 +284,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     result: slot.path,
     workDir: join(run.folder.scratch, `check-${last!.agent}`),
     env: run.context.env,
+    sandbox: run.options.no_sandbox === true ? "off" : "auto",
     baseline: false,
     quick: true,
     allowOrigins: run.options.allow_origins ?? [],

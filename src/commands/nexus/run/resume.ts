@@ -3,6 +3,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { assertHeld } from "../../../request/held.js";
 import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
@@ -24,6 +25,7 @@ export default command({
       about: "what the next try of a failed task should do differently",
     }),
     deliver: flag(z.boolean().default(false), { about: "deliver what is there instead of trying again" }),
+    noSandbox: flag(z.boolean().default(false), { about: "run agents and checks without bubblewrap from now on" }),
     ...acceptanceFlags,
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask from now on" }),
   }),
@@ -41,13 +43,16 @@ export default command({
     const runs = runsFolder(outer.root);
     const id = findRun(runs, input.run);
     const stored = readOptions(runFolder(runs, id, false));
-    const options = { ...stored, ...acceptanceOptions(input), yes: stored.yes || input.yes };
+    const noSandbox = stored.no_sandbox === true || input.noSandbox;
+    const chosen = { ...acceptanceOptions(input), ...(noSandbox ? { no_sandbox: true } : {}) };
+    const options = { ...stored, ...chosen, yes: stored.yes || input.yes };
     const folder = runFolder(runs, id, options.repo !== undefined);
+    await assertHeld({ sources: [options.request], noSandbox }, context);
     await askToResume(folder, stored, input.yes, context);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
-    const runner = await findRunner({ driver: options.driver, command: options.command, env: context.env });
-    const { reviewer: driver, reviewer_command: reviewerCommand } = options;
-    const reviewer = await findReviewer({ reviewer: driver, reviewerCommand }, context.env);
+    const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
+    const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });
+    const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
     const budget = parseBudget(input.budget, options.budget);
     const reply = input.deliver
       ? ({ answer: "deliver" } as const)

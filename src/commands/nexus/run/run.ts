@@ -7,6 +7,7 @@ import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent.js";
+import { assertHeld } from "../../../request/held.js";
 import {
   carriesDemoScript,
   createRun,
@@ -74,6 +75,9 @@ export default command({
       about: "do not ask: run what was not made here, and deliver what is there when a task fails for good",
     }),
     force: flag(z.boolean().default(false), { about: "work on a request that nutshell check does not call ready" }),
+    noSandbox: flag(z.boolean().default(false), {
+      about: "run agents and checks without bubblewrap, even of a request that was not made here",
+    }),
     dryRun: flag(z.boolean().default(false), { about: "show plan, roles, limits and commands; start nothing" }),
   }),
   output: RunResult,
@@ -95,7 +99,12 @@ export default command({
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const driver = input.driver ?? catalog.config.program ?? "demo";
     if (driver === "demo" && !(await carriesDemoScript(request))) throw noDemo(input.request);
-    const runner = await findRunner({ driver, command: input.command, env: context.env });
+    const runner = await findRunner({
+      driver,
+      command: input.command,
+      env: context.env,
+      noSandbox: input.noSandbox,
+    });
     const reviewer = await findReviewer(input, context.env);
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
@@ -119,8 +128,10 @@ export default command({
       force: input.force,
       output: outputPath(input.output, peek.slug, context),
       identity: input.identity.map((file) => resolve(context.cwd, file)),
+      ...(input.noSandbox ? { no_sandbox: true } : {}),
     };
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
+    await assertHeld({ sources: [request], noSandbox: input.noSandbox }, context);
     await askConsent({ sources: [request], yes: input.yes }, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);

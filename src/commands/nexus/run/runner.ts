@@ -7,6 +7,7 @@ export interface RunnerInput {
   readonly driver: string;
   readonly command?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  readonly noSandbox: boolean;
 }
 
 /** The program for reviews; undefined when it is the one that works. */
@@ -14,10 +15,15 @@ export async function findReviewer(
   {
     reviewer,
     reviewerCommand,
-  }: { readonly reviewer?: string | undefined; readonly reviewerCommand?: string | undefined },
+    noSandbox,
+  }: {
+    readonly reviewer?: string | undefined;
+    readonly reviewerCommand?: string | undefined;
+    readonly noSandbox: boolean;
+  },
   env: RunnerInput["env"],
 ): Promise<AgentRunner | undefined> {
-  if (reviewer !== undefined) return findRunner({ driver: reviewer, command: reviewerCommand, env });
+  if (reviewer !== undefined) return findRunner({ driver: reviewer, command: reviewerCommand, env, noSandbox });
   if (reviewerCommand === undefined) return undefined;
   throw new NutError("USAGE", "--reviewer-command needs --reviewer", {
     hint: 'nexus run task.nut --reviewer command --reviewer-command "my-reviewer"',
@@ -25,7 +31,7 @@ export async function findReviewer(
 }
 
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
-export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
+export async function findRunner({ driver: name, command, env, noSandbox }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";
   if (!demo && !isDriverName(name)) {
     throw new NutError("USAGE", `there is no driver "${name}": demo, ${DRIVER_NAMES.join(", ")}`, {
@@ -57,5 +63,6 @@ export async function findRunner({ driver: name, command, env }: RunnerInput): P
     ...(line === undefined ? {} : { command: line }),
     env,
     tools: toolServer(),
+    sandbox: noSandbox ? "off" : "auto",
   });
 }

@@ -10,6 +10,7 @@ import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.j
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
+import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll } from "../../../request/hidden.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
@@ -49,7 +50,9 @@ export default command({
         input.request === undefined
           ? ownRequest(target)
           : await openFolder(input.request, context, join(work, "request"));
-      await askConsent({ sources: [input.request ?? input.target, input.target], yes: input.yes }, context);
+      const sources = [input.request ?? input.target, input.target];
+      await assertHeld({ sources, noSandbox: input.noSandbox }, context);
+      await askConsent({ sources, yes: input.yes }, context);
       const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
       const result = resultFolder(target, base, join(work, "rebuilt"));
       const credentials = acceptanceCredentials(

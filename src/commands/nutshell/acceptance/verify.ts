@@ -26,6 +26,7 @@ import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.j
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
+import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
@@ -335,7 +336,9 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const unrun = hiddenUnrun(request.dir, request.manifest);
   const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
-    await askConsent({ sources: [input.request!, input.delivery], yes: input.yes }, context);
+    const sources = [input.request!, input.delivery];
+    await assertHeld({ sources, noSandbox: input.noSandbox }, context);
+    await askConsent({ sources, yes: input.yes }, context);
     accepted = await acceptAll(
       {
         request: request.dir,

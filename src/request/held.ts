@@ -1,0 +1,37 @@
+// What was not made here runs in a sandbox or not at all, unless the person says otherwise at the command line.
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import { contentDigest } from "../bundle/index.js";
+import { NutError } from "../errors.js";
+import type { Context } from "../operation.js";
+import { findBwrap } from "../process/index.js";
+import { bundleDigest } from "./consent.js";
+import { readConsentRecord, strangerDigest } from "./consent-record.js";
+
+export interface HeldQuestion {
+  /** Bundles and folders whose commands or code are about to run, as typed. */
+  readonly sources: readonly string[];
+  /** --no-sandbox. */
+  readonly noSandbox: boolean;
+}
+
+/** Throws SANDBOX_MISSING when somebody else's commands would run in plain sight. A yes to running them is not a yes to that. */
+export async function assertHeld({ sources, noSandbox }: HeldQuestion, context: Context): Promise<void> {
+  if (noSandbox || (await findBwrap(context.env)) !== null) return;
+  for (const source of sources) {
+    if (!(await isForeign(resolve(context.cwd, source), context))) continue;
+    throw new NutError("SANDBOX_MISSING", `${source} was not made here, and there is no sandbox to run it in`, {
+      hint: "apt-get install bubblewrap (or --no-sandbox: it can then read and change what you can)",
+      data: { path: source },
+    });
+  }
+}
+
+async function isForeign(path: string, context: Context): Promise<boolean> {
+  if (!existsSync(path)) return false;
+  const record = readConsentRecord(context.env);
+  const isFolder = statSync(path).isDirectory();
+  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, context);
+  if (known === null) return false;
+  return !record.packed.has(known === "" ? contentDigest(path) : known);
+}
