@@ -1,7 +1,7 @@
 // Puts a row before the real programs and says what they believed. Nothing of the product is imported: it is asked
 // through its commands, as a stranger would.
-import { spawn } from "node:child_process";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, join } from "node:path";
 import { type Known, parcelOf } from "./parcel.js";
@@ -208,10 +208,16 @@ function agentScript(
   prepared: string,
 ): string {
   const said = reviewer === "" ? PASSES_ALL : reviewer;
-  const work = `cp -a "${prepared}/." . 2>/dev/null; while read -r gone; do rm -rf -- "$gone"; done < "${prepared}.gone"`;
+  // An agent sees its own tree and nothing else of the machine, so the script carries the work.
+  const packed = execFileSync("tar", ["-C", prepared, "-cf", "-", "."], { maxBuffer: 2 ** 30 }).toString("base64");
+  const gone = readFileSync(`${prepared}.gone`, "utf8");
+  const work = [
+    `base64 -d <<'WORK' | tar -xf - 2>/dev/null\n${packed}\nWORK`,
+    `while read -r gone; do rm -rf -- "$gone"; done <<'GONE'\n${gone}GONE`,
+  ].join("\n");
   return [
     'PROMPT="$(cat)"',
-    `work() { ${work}; }`,
+    `work() {\n${work}\n}`,
     'case "$NEXUS_ROLE" in',
     `engineer) ${engineer}\necho done\n;;`,
     `tester) ${tester}\necho tried\n;;`,

@@ -149,6 +149,21 @@ describe("completed [P7]", () => {
     ],
     ["the review leaves a point out", () => review(good(), { judgements: [passed[0]!] }), undefined],
     ["nobody reviewed", () => review(good(), { judgements: [] }), undefined],
+    [
+      "the reviewer said no in a record without a verdict",
+      () => review(good(), { verdict: undefined, text: "## Verdict: fail" }),
+      undefined,
+    ],
+    [
+      "only a tester judged it",
+      () => {
+        const state = good();
+        const { task: own, ...rest } = state.tasks.get(2)!;
+        state.tasks.set(2, { ...rest, task: { ...own, kind: "verify" } });
+        return state;
+      },
+      undefined,
+    ],
     ["the reviewer says no", () => review(good(), { verdict: "fail" }), undefined],
   ])("is not said when %s", (_, state, accepted) => {
     expect(deliver(state(), accepted).status).toBe("partial");

@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { artifactPath, deliveredFiles } from "../../acceptance/index.js";
 import type { Delivery } from "../../schema/delivery.js";
-import type { AcceptedReport, ItemJudgement } from "../../schema/journal.js";
+import type { AcceptedReport, AgentEnd, ItemJudgement, ReviewVerdict } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
+import type { RunTask } from "../../schema/run.js";
 import { type RunState, sawThisTree } from "../record/run-state.js";
+import { readReview, readTest } from "../review/answer.js";
 
 export interface ResultInput {
   readonly run: string;
@@ -87,9 +89,11 @@ type Checklist = NonNullable<NonNullable<Delivery["acceptance_results"]>["checkl
  */
 function checklistResults({ acceptance }: Manifest, state: RunState, { results }: AcceptedReport): Checklist {
   const judgements = new Map<string, ItemJudgement>();
-  for (const { last } of state.tasks.values()) {
+  for (const { task, last } of state.tasks.values()) {
     if (last === undefined || !sawThisTree(state, last.agent)) continue;
     for (const judgement of last.judgements) {
+      // Only a review says yes to an item; older versions recorded a tester's yes too.
+      if (task.kind !== "review" && judgement.status !== "failed") continue;
       if (judgements.get(judgement.item)?.status !== "failed") judgements.set(judgement.item, judgement);
     }
   }
@@ -143,7 +147,7 @@ function missingFrom(state: RunState, accepted: AcceptedReport, checklist: Check
     [forPerson.length > 0, `${tally(forPerson.length, "criterion")} for a person to judge`],
     [unjudged > 0, `${tally(unjudged, "checklist item")} not judged as passed`],
     [saysNo(state), "a tester or reviewer says no"],
-    [lacks && counts.failed === 0, "nothing that was run shows the work"],
+    [lacks && counts.failed + unbacked === 0, "nothing that was run shows the work"],
     [checklist.length === 0 && awaitsOnlyJudgement(accepted), "there is no checklist to judge it by"],
   ];
   return rows.flatMap(([isSo, words]) => (isSo ? [words] : []));
@@ -160,8 +164,14 @@ function saysNo(state: RunState): boolean {
     if (task?.last?.agent !== end?.agent || task === undefined) return false;
     // A review of an older tree was followed by another.
     if (task.task.kind === "review" && !sawThisTree(state, end?.agent)) return false;
-    return end?.verdict === "fail";
+    return verdictOf(task.task, end!) === "fail";
   });
+}
+
+/** Older versions recorded the words only. */
+function verdictOf({ kind }: RunTask, { verdict, text }: AgentEnd): ReviewVerdict | undefined {
+  if (verdict !== undefined || (kind !== "review" && kind !== "verify")) return verdict;
+  return (kind === "review" ? readReview(text, []) : readTest(text, [])).verdict;
 }
 
 function percentage(
