@@ -16,6 +16,7 @@ export type ErrorCode =
   // child processes
   | "PROGRAM_MISSING"
   | "SANDBOX_MISSING"
+  | "SANDBOX_UNSAFE"
   // bundle: bytes, entries, manifest
   | "BUNDLE_BAD_MAGIC"
   | "BUNDLE_CORRUPT"

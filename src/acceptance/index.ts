@@ -5,6 +5,7 @@ export {
   copyTree,
   type Delivered,
   deliverable,
+  deliveredFiles,
   HIDDEN_FILE,
   isResult,
   listTree,

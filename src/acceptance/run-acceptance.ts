@@ -290,8 +290,8 @@ function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: bo
   const outside = subject.outside.filter(({ path }) => !plan.isOwnTest(path)).map(({ path }) => path);
   if (outside.length > 0)
     warnings.push(`changed outside the subject, and used in no check: ${outside.slice(0, 5).join(", ")}`);
-  const links = changes.filter(({ link }) => link === true).map(({ path }) => path);
-  if (links.length > 0) warnings.push(`links cannot be delivered and were left out: ${links.slice(0, 5).join(", ")}`);
+  const links = changes.filter(({ link, target }) => link === true && target === undefined).map(({ path }) => path);
+  if (links.length > 0) warnings.push(`links out of the tree are left out: ${links.slice(0, 5).join(", ")}`);
   if (!sandboxed) warnings.push("the checks ran without a sandbox");
   return warnings;
 }

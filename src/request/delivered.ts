@@ -42,5 +42,7 @@ export function deliveredPaths({ artifacts = {} }: Delivery): Delivered {
     created: paths(artifacts.files_created),
     modified: paths(artifacts.files_modified),
     deleted: paths(artifacts.files_deleted),
+    links: artifacts.links ?? [],
+    folders: paths(artifacts.folders),
   };
 }

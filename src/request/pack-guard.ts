@@ -7,7 +7,7 @@ import type { Manifest } from "../schema/manifest.js";
 import { readUses, type Secret, secretsOf } from "../vault/index.js";
 import { assertNothingClear } from "./hidden.js";
 import { collectKeys, defaultIdentityPath, hasHome, peerPaths } from "./keys.js";
-import { type LeakGuard, leakGuard, withAllowed } from "./leak-guard.js";
+import { type LeakGuard, leakGuard, leakList, withAllowed } from "./leak-guard.js";
 import { backendOf, readVaultFolder, unlock, type VaultFolder } from "./vault-folder.js";
 
 export interface GuardRequest {
@@ -49,6 +49,10 @@ export async function guardPack(
     knownValues: await knownValues(folder, vaultIdentity, context),
     keyFiles: keyFiles(vaultIdentity, context),
     skip: backend === "none" ? [folder.path] : [],
+    onWarning: (leaks) => {
+      const message = `may be a secret, and is packed: ${leakList(leaks)}; .nutignore leaves a file out`;
+      context.progress({ type: "warning", message });
+    },
   });
   return { guard, manifest: withUses(dir, withAllowed(manifest, allow)) };
 }

@@ -17,6 +17,14 @@ export const Artifacts = z.looseObject({
   files_created: z.array(z.looseObject({ path: z.string(), lines: z.int().nonnegative().optional() })).optional(),
   files_modified: z.array(z.looseObject({ path: z.string(), diff_lines: z.int().nonnegative().optional() })).optional(),
   files_deleted: z.array(z.looseObject({ path: z.string() })).optional(),
+  links: z
+    .array(z.looseObject({ path: z.string(), target: z.string() }))
+    .optional()
+    .describe("symbolic links inside the result, which no bundle holds"),
+  folders: z
+    .array(z.looseObject({ path: z.string() }))
+    .optional()
+    .describe("empty folders of the result, which no bundle holds"),
 });
 
 /**

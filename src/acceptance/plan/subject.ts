@@ -101,7 +101,7 @@ function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions):
   const place = whyPlaceOutside(path, facts);
   if (place !== null) return place;
   if (change.link === true) return whyLinkOutside(change, facts);
-  if (facts.plan.subject !== null) return null;
+  if (facts.plan.subject !== null || change.folder === true) return null;
   if (kind !== "deleted" && isBuilt(path, facts.result.head(path))) return "a compiler made it";
   if (asks.isChecker(path)) return "the request's own checks name it";
   if (kind === "created" && isShadowing(path, facts) && !asks.isNamed(path)) return "it hides a module of Python's own";

@@ -8,6 +8,7 @@ import type { Role, Run } from "../run.js";
 import type { AgentRequest } from "./agent.js";
 import type { StartedAttempt } from "./attempt.js";
 import { rolePrompt } from "./prompts.js";
+import { sessionHome } from "./session-home.js";
 
 /** Lead is not in the catalog: it coordinates and plans, and in a run it changes no file. */
 export function leadRole(): Pick<Role, "capabilities" | "blocked" | "mayEdit" | "mayRunShell"> & { agent: null } {
@@ -54,7 +55,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     task: task.id,
     ...prompts,
     cwd: slot.path,
-    home: join(folder.home, attempt.home),
+    home: sessionHome(folder.homes, attempt.home, { goesOn: session !== null }),
     env: {
       ...secrets.env,
       NEXUS_PROJECT_DIR: run.project.root,
@@ -69,7 +70,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     blocked: role.blocked,
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
-    writable: [join(run.project.root, ".nexus")],
+    readable: [join(run.project.root, ".nexus")],
     signal: run.halt.signal,
   };
 }

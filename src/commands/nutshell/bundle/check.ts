@@ -8,6 +8,7 @@ import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js
 import { NutError, shellWord } from "../../../errors.js";
 import { subjectWords } from "../../../request/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
+import { audienceFindings } from "../../../request/vault-audience.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { COMPLETENESS } from "../../../schema/manifest.js";
 import { ACCEPTANCE_FLAGS } from "../acceptance/acceptance-flags.js";
@@ -38,6 +39,7 @@ export default command({
   }),
   output: z.object({
     status: z.enum(COMPLETENESS),
+    bundle_type: z.string(),
     missing: z.array(z.string()),
     warnings: z.array(z.string()),
     findings: z.array(FindingShape),
@@ -66,11 +68,13 @@ export default command({
     try {
       const { status, missing, warnings, findings, passed } = await assess(content, options);
       const subject = await subjectWords(content, label);
-      const all = [...findings, ...subject.findings];
+      const more = [...(await audienceFindings(content, label, context)), ...subject.findings];
+      const all = [...findings, ...more];
       return {
         status,
+        bundle_type: content.manifest.bundle_type,
         missing: [...missing],
-        warnings: [...warnings, ...subject.findings.map(({ path: field, message }) => `${field}: ${message}`)],
+        warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
         findings: content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) })),
         passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])],
         fixed: [...fixed],
@@ -89,7 +93,7 @@ export default command({
     for (const { path, message } of errors) lines.push(`  ${red("✗")} ${path}: ${message}`);
     for (const { path, message } of warnings) lines.push(`  ${yellow("⚠")} ${path}: ${message}`);
     if (result.strength !== null) lines.push("", ...strengthLines(result.strength));
-    lines.push("", verdict(result.status, errors.length));
+    lines.push("", verdict(result, errors.length));
     lines.push(...steps("To fix:", errors), ...steps("Worth adding:", warnings));
     return lines;
   },
@@ -125,9 +129,10 @@ async function repair(content: OpenedContent): Promise<readonly string[]> {
   }
 }
 
-function verdict(status: string, errors: number): string {
-  if (status === "ready") return `Status: ${green("READY")}: an agent can start`;
-  const items = `${count(errors, "item")} ${errors === 1 ? "needs" : "need"} attention before an agent can start`;
+function verdict({ status, bundle_type: kind }: { status: string; bundle_type: string }, errors: number): string {
+  const next = kind === "delivery" ? "it can be handed over" : "an agent can start";
+  if (status === "ready") return `Status: ${green("READY")}: ${next}`;
+  const items = `${count(errors, "item")} ${errors === 1 ? "needs" : "need"} attention before ${next}`;
   return `Status: ${red(status.toUpperCase())}: ${items}`;
 }
 
