@@ -5,7 +5,6 @@ import { parseArgs } from "node:util";
 import { record } from "./before.js";
 import { believedByChance } from "./chance.js";
 import { HONEST } from "./honest.js";
-import { markdown } from "./markdown.js";
 import { type House, judge, judgeHonest, type Verdict } from "./referee.js";
 import { honestId } from "./table.js";
 import { findTools } from "./tools.js";
@@ -23,7 +22,6 @@ const { values } = parseArgs({
     said: { type: "boolean", default: false },
     soon: { type: "boolean", default: false },
     chance: { type: "string" },
-    markdown: { type: "boolean", default: false },
     record: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
   },
@@ -46,10 +44,6 @@ const tools = findTools();
 const house: House = { folder, path: tools.path, soon: values.soon, ask: values.short ? "accept" : undefined };
 const chosen = (id: string) => values.only.length === 0 || values.only.some((word) => new RegExp(word).test(id));
 
-if (values.markdown) {
-  console.log(markdown());
-  process.exit(0);
-}
 if (values.chance !== undefined) {
   console.log(JSON.stringify(await believedByChance(house, Number(values.chance))));
   process.exit(0);
