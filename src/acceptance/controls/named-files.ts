@@ -41,7 +41,9 @@ export function goldenFiles(text: string, start: string | null, view: TreeView):
 }
 
 function wordsAsPaths(text: string, folder: string, view: TreeView): string[] {
-  const words = new Set(text.slice(0, 200_000).match(/[\w.@/-]{3,200}/g) ?? []);
+  const head = text.slice(0, 200_000);
+  const quoted = [...head.matchAll(/(["'])([^"'\n]{3,200})\1/g)].map((found) => found[2]!);
+  const words = new Set([...(head.match(/[\w.@/-]{3,200}/g) ?? []), ...quoted]);
   return [...words]
     .filter((word) => /[./]/.test(word) && !word.startsWith("-"))
     .flatMap((word) => {
