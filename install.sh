@@ -1,12 +1,10 @@
 #!/bin/sh
 # Installs nutshell and nexus as single files, after checking what was fetched.
-#
-#   sh install.sh --from https://example.org/releases/v0.1.0
-#   sh install.sh --from ./dist-standalone --prefix ~/.local
-#
-# --from, or NUTCRACKER_BASE_URL: the address or folder that holds the files and SHA256SUMS
-# --prefix, or PREFIX: where bin/ is (default: ~/.local)
+# `sh install.sh --help` says how. Works when it is piped into sh, too.
 set -eu
+
+# The address of the project's releases, for whoever gives none. This line is the one place that names it.
+releases=''
 
 fail() {
   printf 'install: error: %s\n' "$1" >&2
@@ -14,7 +12,19 @@ fail() {
   exit 2
 }
 
-from=${NUTCRACKER_BASE_URL:-}
+explain() {
+  cat <<'END'
+Installs nutshell and nexus as single files, after checking what was fetched.
+
+  sh install.sh --from https://example.org/releases/v0.1.0
+  sh install.sh --from ./dist-standalone --prefix ~/.local
+
+--from, or NUTCRACKER_BASE_URL: the address or folder that holds the files and SHA256SUMS
+--prefix, or PREFIX: where bin/ is (default: ~/.local)
+END
+}
+
+from=${NUTCRACKER_BASE_URL:-$releases}
 prefix=${PREFIX:-}
 while [ $# -gt 0 ]; do
   case $1 in
@@ -24,7 +34,7 @@ while [ $# -gt 0 ]; do
       shift 2
       ;;
     -h | --help)
-      sed -n '2,8s/^# \{0,1\}//p' "$0"
+      explain
       exit 0
       ;;
     *) fail "unknown argument $1" "sh install.sh --help" ;;
@@ -34,7 +44,11 @@ if [ -z "$prefix" ]; then
   [ -n "${HOME:-}" ] || fail "there is no home folder: HOME is not set" "sh install.sh --prefix /usr/local"
   prefix=$HOME/.local
 fi
-[ -n "$from" ] || fail "where from?" "sh install.sh --from <address or folder>"
+if [ -z "$from" ]; then
+  explain >&2
+  printf '\n' >&2
+  fail "this copy names no release address, so it must be told one" "npm run build:standalone && sh install.sh --from dist-standalone"
+fi
 
 case $(uname -s) in
   Linux) os=linux suffix='' ;;

@@ -16,6 +16,7 @@ export type ErrorCode =
   // child processes
   | "PROGRAM_MISSING"
   | "SANDBOX_MISSING"
+  | "SANDBOX_UNSAFE"
   // bundle: bytes, entries, manifest
   | "BUNDLE_BAD_MAGIC"
   | "BUNDLE_CORRUPT"
@@ -60,6 +61,8 @@ export type ErrorCode =
   // acceptance
   | "CONSENT_NEEDED"
   | "CRITERIA_INVALID"
+  | "HIDDEN_IN_CLEAR"
+  | "HIDDEN_UNFIT"
   // state
   | "ARTIFACT_UNSAFE"
   | "FIXTURE_INVALID"
@@ -200,6 +203,10 @@ const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
   EMFILE: { code: "FILE_UNREADABLE", words: "too many open files", hint: () => "ulimit -n 4096" },
   EIO: { code: "FILE_UNREADABLE", words: "the disk reported an error", hint: () => "dmesg | tail" },
   EROFS: { code: "FILE_UNWRITABLE", words: "read-only file system", hint: () => "choose a folder that can be written" },
+  EBUSY: { code: "FILE_UNWRITABLE", words: "is in use", hint: look },
+  ENOTEMPTY: { code: "FILE_UNWRITABLE", words: "the folder is not empty", hint: look },
+  EFBIG: { code: "FILE_UNWRITABLE", words: "the file would be larger than allowed here", hint: () => "ulimit -f" },
+  ESTALE: { code: "FILE_UNREADABLE", words: "the network disk lost it", hint: look },
   ENOSPC: { code: "DISK_FULL", words: "the disk is full", hint: space },
   EDQUOT: { code: "DISK_FULL", words: "the disk quota is used up", hint: space },
 };

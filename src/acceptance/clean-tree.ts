@@ -6,6 +6,7 @@ import {
   copyTree,
   deliverable,
   entriesDigest,
+  HIDDEN_FILE,
   isResult,
   lookAtFiles,
   type ResultChange,
@@ -34,7 +35,7 @@ export interface CleanTree {
 export function buildCleanTree({ base, request, plan, result, target }: CleanTreeParts): CleanTree {
   const changes = base === result ? [] : resultChanges(base, result);
   const kept = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
-  copyTree(base, target, (path) => path !== ".git" && path !== ".nexus");
+  copyTree(base, target, (path) => path !== ".git" && path !== ".nexus" && path !== HIDDEN_FILE);
   applyChanges(target, kept, (path) => join(result, path));
   // In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name.
   if (base !== request) copyTree(request, target, (path) => plan.isOwnTest(path) || isFolderAbove(path, plan));

@@ -6,6 +6,7 @@ export {
   type Delivered,
   deliverable,
   deliveredFiles,
+  HIDDEN_FILE,
   isResult,
   listTree,
   type ResultChange as Change,
@@ -16,6 +17,7 @@ export {
 } from "../trees/result-tree.js";
 export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
 export type { AcceptanceCredential, CredentialReader } from "./credential.js";
+export { type HiddenReport, type HiddenResult, isBacked, runHidden, verdictWith } from "./hidden.js";
 export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
 export type { Check, CheckPlan, Weakness } from "./model.js";
@@ -28,7 +30,7 @@ export {
   violations,
 } from "./plan/constraints.js";
 export { pathAllowed, pathsOverlap } from "./plan/paths.js";
-export type { Outside } from "./plan/subject.js";
+export { isOutsideSubject, type Outside } from "./plan/subject.js";
 export {
   type AcceptanceEvent,
   type AcceptanceOptions,
@@ -36,4 +38,10 @@ export {
   type CheckResult,
   runAcceptance,
 } from "./run-acceptance.js";
+export {
+  type CheckStrength,
+  measureStrength,
+  type StrengthReport,
+  subjectPaths,
+} from "./strength.js";
 export type { Counts } from "./verdict.js";

@@ -46,6 +46,7 @@ const facts = (given: Delivery, more: Partial<DeliveryFacts> = {}): DeliveryFact
   request: { checks: [check("AC-1")], checklist: [] },
   digests,
   rerun: null,
+  hidden: null,
   ...more,
 });
 const judge = (given: Delivery, more: Partial<DeliveryFacts> = {}) => judgeDelivery(facts(given, more));

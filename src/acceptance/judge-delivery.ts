@@ -3,13 +3,14 @@
 // that it was run, and nothing contradicts it; said: nothing but the claim.
 import type { Finding } from "../errors.js";
 import type { ChecklistResult, CriterionResult, Delivery, Evidence } from "../schema/delivery.js";
+import type { HiddenReport } from "./hidden.js";
 import type { Check } from "./model.js";
 import type { AcceptanceReport, CheckResult } from "./run-acceptance.js";
 
 export type { Evidence };
 
 export interface Claim {
-  readonly kind: "criterion" | "checklist";
+  readonly kind: "criterion" | "checklist" | "hidden";
   readonly id: string;
   readonly status: "passed" | "failed" | "skipped" | "unknown";
   readonly evidence: Evidence;
@@ -29,6 +30,8 @@ export interface DeliveryFacts {
   /** Digests as they are found; null when the request is not at hand. */
   readonly digests: { readonly request: string; readonly result: string; readonly tests: string } | null;
   readonly rerun: AcceptanceReport | null;
+  /** Checks sealed for whoever verifies; null when the request has none, or is not at hand. */
+  readonly hidden: HiddenReport | null;
 }
 
 export interface Judgement {
@@ -46,7 +49,7 @@ export function judgeDelivery(facts: DeliveryFacts): Judgement {
   const digestFindings = compareDigests(facts);
   const trusted = !digestFindings.some(({ severity }) => severity === "error");
   const criteria = criterionClaims(facts, trusted);
-  const claims = [...criteria, ...checklistClaims(facts, criteria)];
+  const claims = [...criteria, ...hiddenClaims(facts), ...checklistClaims(facts, criteria)];
   const refuted = claims.filter(({ status, rerun }) => status === "passed" && rerun === "failed");
   const findings = [
     ...digestFindings,
@@ -110,7 +113,8 @@ function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boo
   }
   const weakness = weaknessOf(row, facts, trusted);
   const provesNothing = row.proves_nothing === true;
-  if (row.evidence === "judged" && hasReason(row.reason)) return { ...base, provesNothing, evidence: "judged" };
+  if (row.evidence === "judged" && hasReason(row.reason))
+    return { ...base, provesNothing, evidence: "judged", ...judgedBy(row, row.reason) };
   if (weakness !== null) return { ...base, provesNothing, evidence: "said", note: weakness };
   const note = facts.rerun === null ? "not run here" : `here it is ${again?.status ?? "unknown to the request"}`;
   // A record that was asked again and gave no answer is no better than a word.
@@ -118,7 +122,11 @@ function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boo
 }
 
 /** What a run here is worth. */
-function strengthOf({ status, weakness, reason }: CheckResult): Pick<Claim, "evidence" | "provesNothing" | "note"> {
+function strengthOf({
+  status,
+  weakness,
+  reason,
+}: Pick<CheckResult, "status" | "weakness" | "reason">): Pick<Claim, "evidence" | "provesNothing" | "note"> {
   if (status === "failed") return { evidence: "proven", provesNothing: false };
   if (status !== "passed") return { evidence: "said", provesNothing: false, note: reason ?? "it was not run" };
   if (weakness === undefined || weakness === "guards") {
@@ -133,6 +141,17 @@ function weaknessOf(row: CriterionResult, { request, has }: DeliveryFacts, trust
   if (request !== null && !request.checks.some(({ id }) => id === row.id)) return "the request has no such criterion";
   if (row.log === undefined || !has(row.log)) return "the log of the run is missing";
   return trusted ? null : "the trees it was run on are not these";
+}
+
+/** Nobody claims anything of hidden checks: what they came to here is all there is. */
+function hiddenClaims({ hidden }: DeliveryFacts): Claim[] {
+  return (hidden?.results ?? []).map(({ id, status, weakness }) => ({
+    kind: "hidden",
+    id,
+    status,
+    ...strengthOf({ status, weakness, reason: weakness }),
+    rerun: status,
+  }));
 }
 
 const hasReason = (text: string | undefined): boolean => (text ?? "").trim() !== "";
@@ -152,15 +171,22 @@ function checklistClaims({ delivery, request }: DeliveryFacts, criteria: readonl
 
 const sameWords = (a: string | undefined, b: string): boolean => a?.trim().toLowerCase() === b.trim().toLowerCase();
 
-function checklistClaim({ item, status, evidence, note }: ChecklistResult): Claim {
+/** Whose word it is, where somebody gave a name. */
+function judgedBy({ judged_by: by }: ChecklistResult | CriterionResult, why: string | undefined): { note?: string } {
+  return by === undefined ? {} : { note: `${by}: ${why}` };
+}
+
+function checklistClaim(row: ChecklistResult): Claim {
+  const { item, status, evidence, note } = row;
   const base = { kind: "checklist" as const, id: item, status, provesNothing: false };
   const reasoned = (evidence === "judged" || evidence === "proven") && hasReason(note);
-  return reasoned ? { ...base, evidence: "judged" } : { ...base, evidence: "said", note: "no evidence is given" };
+  if (reasoned) return { ...base, evidence: "judged", ...judgedBy(row, note) };
+  return { ...base, evidence: "said", note: "no evidence is given" };
 }
 
 function gapsOf(
   claims: readonly Claim[],
-  { request, delivery }: DeliveryFacts,
+  { request, delivery, hidden }: DeliveryFacts,
   counts: (claim: Claim) => boolean,
 ): string[] {
   const criteria = claims.filter(({ kind }) => kind === "criterion");
@@ -168,10 +194,13 @@ function gapsOf(
   const items = request?.checklist ?? claims.filter(({ kind }) => kind === "checklist").map(({ id }) => id);
   const gaps = [
     ...wanted.flatMap(({ id, automatic }) => criterionGap(id, automatic, criteria, counts)),
+    ...hiddenGaps(hidden, claims),
     ...items.flatMap((item) => checklistGap(item, claims)),
   ];
-  const something = criteria.some((claim) => claim.status === "passed" && counts(claim) && !claim.provesNothing);
-  if (!something && !isJudgedWork(claims, delivery, items)) {
+  const asked = [...items, ...wanted.filter(({ automatic }) => !automatic).map(({ id }) => id)];
+  const ran = claims.filter(({ kind }) => kind !== "checklist");
+  const something = ran.some((claim) => claim.status === "passed" && counts(claim) && !claim.provesNothing);
+  if (!something && !isJudgedWork(claims, delivery, asked)) {
     gaps.push("nothing is proven that the untouched request would not pass");
   }
   return gaps;
@@ -190,6 +219,18 @@ function criterionGap(
   return [`${id} is ${claim.evidence}, not proven${claim.note === undefined ? "" : `: ${claim.note}`}`];
 }
 
+/** Hidden checks that did not run here are never made good by the delivery's own word. */
+function hiddenGaps(hidden: HiddenReport | null, claims: readonly Claim[]): string[] {
+  if (hidden === null) return [];
+  if (hidden.results === null) return [`${hidden.count} hidden, not run: ${hidden.reason}`];
+  return claims
+    .filter(({ kind }) => kind === "hidden")
+    .flatMap(({ id, status, evidence, note }) => {
+      if (status !== "passed") return [`${id} is ${status}`];
+      return evidence === "proven" ? [] : [`${id} is ${evidence}, not proven: ${note}`];
+    });
+}
+
 function checklistGap(item: string, claims: readonly Claim[]): string[] {
   const claim = claims.find(({ kind, id }) => kind === "checklist" && id === item);
   if (claim === undefined) return [`"${item}" is not answered`];
@@ -197,13 +238,15 @@ function checklistGap(item: string, claims: readonly Claim[]): string[] {
   return claim.evidence === "said" ? [`"${item}" is only said`] : [];
 }
 
-/** A refactoring or a document: the guards hold, something was changed, and someone judged the change. */
-function isJudgedWork(claims: readonly Claim[], { artifacts }: Delivery, items: readonly string[]): boolean {
+/** A refactoring or a document: the guards hold, something was changed, and someone judged the change as it was asked. */
+function isJudgedWork(claims: readonly Claim[], { artifacts }: Delivery, asked: readonly string[]): boolean {
   const changed = Object.values(artifacts ?? {}).some((list) => Array.isArray(list) && list.length > 0);
-  const judged = claims.some(({ kind, status, evidence }) => {
-    return kind === "checklist" && status === "passed" && evidence === "judged";
-  });
-  return changed && judged && items.length > 0;
+  return (
+    changed &&
+    claims.some(({ id, status, evidence }) => {
+      return asked.includes(id) && status === "passed" && evidence === "judged";
+    })
+  );
 }
 
 const error = (code: string, path: string, message: string): Finding => ({ code, severity: "error", path, message });

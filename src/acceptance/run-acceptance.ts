@@ -46,6 +46,10 @@ export interface AcceptanceOptions {
   /** One run each and no controls: recorded, not proven. */
   readonly quick?: boolean;
   readonly credentials?: CredentialReader;
+  /** Origins the person named, which api_test may ask wherever they are. */
+  readonly allowOrigins?: readonly string[];
+  /** Headers and bodies of api_test go into the logs. */
+  readonly keepBodies?: boolean;
   /** Takes secrets out of every log and reason. */
   readonly scrub?: (text: string) => string;
   /** Where to keep one log per check; without it logs are only in the results. */
@@ -158,19 +162,21 @@ async function runAll(work: Work): Promise<CheckResult[]> {
 }
 
 /** What every run of every check stands on. */
-interface Floor {
+export interface Floor {
   readonly setting: CheckSetting;
   readonly outputs: Outputs;
   readonly run: (check: Check, tree: RoomTree, onRan?: (room: Room) => void) => Promise<Outcome>;
 }
 
-function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
+export function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
   // Without a network of its own, one room at a time: two would fight over a port.
   const turn = turns(rooms.apart ? availableParallelism() : 1);
   const setting: CheckSetting = {
     plan,
     manifest: options.manifest,
     credentials: options.credentials,
+    allowOrigins: [...(options.allowOrigins ?? []), ...(options.env.NUTCRACKER_ALLOW_ORIGIN ?? "").split(",")],
+    keepBodies: options.keepBodies,
     onReach: (url) => options.onProgress?.({ type: "network_reached", url }),
   };
   const run: Floor["run"] = (check, tree, onRan) => {
@@ -227,7 +233,7 @@ async function passesAfter(check: Check, after: readonly string[], floor: Pick<F
 }
 
 /** A file of the request, never through a link out of it. */
-function readRequest(request: string, path: string): Uint8Array | null {
+export function readRequest(request: string, path: string): Uint8Array | null {
   return inside(path) ? readWritten(request, path) : null;
 }
 

@@ -13,17 +13,28 @@ export interface CheckSetting {
   readonly credentials?: CredentialReader;
   /** Told before anything leaves this machine. */
   readonly onReach?: (url: string) => void;
+  /** Origins the person named, which api_test may ask wherever they are. */
+  readonly allowOrigins?: readonly string[];
+  /** Headers and bodies of api_test go into the logs. */
+  readonly keepBodies?: boolean;
 }
 
 export async function runCheck(check: Check, stage: Stage, setting: CheckSetting): Promise<Outcome> {
-  const { plan, manifest, onReach } = setting;
+  const { plan, manifest, onReach, allowOrigins, keepBodies } = setting;
   const reference = credentialOf(check, setting);
   const credential = reference === undefined ? null : ((await setting.credentials?.(reference)) ?? null);
   switch (check.kind) {
     case null:
       return skipped("its type is unknown and it has no script");
     case "api_test":
-      return runHttpCheck(check, stage, { endpoints: plan.endpoints, manifest, credential, onReach });
+      return runHttpCheck(check, stage, {
+        endpoints: plan.endpoints,
+        manifest,
+        credential,
+        onReach,
+        allowOrigins,
+        keepBodies,
+      });
     case "sql_check":
       return runSqlCheck(check, stage, credential);
     default:

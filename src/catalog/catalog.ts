@@ -1,10 +1,12 @@
 // What roles, skills, tags and capabilities there are for one project: a nexus-core folder and the project's additions.
+
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Finding, isSystemError, NutError } from "../errors.js";
 import type { AgentEntry, CoreManifest, ProjectConfig, SkillEntry, Vocabulary } from "../schema/catalog.js";
 import type { SemanticClass } from "../schema/events.js";
+import { mismatchLine } from "../schema/mismatch.js";
 import type { RoleLimits } from "../schema/roles.js";
 import { configFindings, readConfig } from "./config.js";
 import { findCoreFolder } from "./core-folder.js";
@@ -155,6 +157,5 @@ async function validate(manifest: CoreManifest, coreDir: string): Promise<void> 
   const { CoreManifest: schema } = await import("../schema/catalog.js");
   const parsed = schema.safeParse(manifest);
   if (parsed.success) return;
-  const { path, message } = parsed.error.issues[0]!;
-  throw invalid(coreDir, join(coreDir, "manifest.json"), `${path.join(".")}: ${message}`);
+  throw invalid(coreDir, join(coreDir, "manifest.json"), mismatchLine(parsed.error.issues[0]!));
 }

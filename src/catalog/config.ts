@@ -1,8 +1,10 @@
 // .nexus/config.yml: what a project adds to the catalog. Absent is the common case and costs one failed open;
 // yaml and zod are loaded only when there is something to read.
+
 import { readFileSync } from "node:fs";
 import { type Finding, isSystemError, NutError } from "../errors.js";
 import type { CoreManifest, ModelTier, ProjectConfig } from "../schema/catalog.js";
+import { mismatchLine } from "../schema/mismatch.js";
 
 export const CONFIG_FILE = ".nexus/config.yml";
 
@@ -26,8 +28,7 @@ export async function readConfig(path: string): Promise<ProjectConfig> {
   ]);
   const parsed = schema.safeParse(parseYaml(text, (reason) => broken(path, reason)) ?? {});
   if (parsed.success) return parsed.data;
-  const { path: where, message } = parsed.error.issues[0]!;
-  throw broken(path, where.length === 0 ? message : `${where.join(".")}: ${message}`);
+  throw broken(path, mismatchLine(parsed.error.issues[0]!));
 }
 
 /** What the configuration asks for that the catalog cannot give. Everything else in it still holds. */

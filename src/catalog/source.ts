@@ -1,5 +1,6 @@
 // A nexus-core folder as its authors write it: meta.yml and body.md per agent and skill, vocabulary/*.yml.
 // Used to build and to verify manifest.json; everyday reading goes through the manifest.
+
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { z } from "zod";
@@ -14,6 +15,7 @@ import {
   VOCABULARY_FILES,
   type Vocabulary,
 } from "../schema/catalog.js";
+import { mismatchLine } from "../schema/mismatch.js";
 import { bodyPath, hashOf, readBody } from "./catalog.js";
 import { parseYaml } from "./yaml.js";
 
@@ -109,8 +111,7 @@ function readYaml<T>(path: string, schema: z.ZodType<T>): T {
 function conform<T>(schema: z.ZodType<T>, value: unknown, path: string, prefix: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const { path: where, message } = parsed.error.issues[0]!;
-  throw new Unfit(path, `${prefix}${where.join(".")}: ${message}`);
+  throw new Unfit(path, `${prefix}${mismatchLine(parsed.error.issues[0]!)}`);
 }
 
 function findingOf(error: unknown, path: string): Finding {

@@ -1,8 +1,10 @@
 // Does a core folder hold together: sources that fit their schemas, references that lead somewhere, and a manifest that
 // says what the sources say.
+
 import { join } from "node:path";
 import type { Finding } from "../errors.js";
 import { CoreManifest, VOCABULARY_FILES } from "../schema/catalog.js";
+import { mismatchLine } from "../schema/mismatch.js";
 import { catalogHint, readManifestFast } from "./manifest.js";
 import { bad, type CoreSource, readSource } from "./source.js";
 
@@ -21,9 +23,7 @@ export function verifyCore(coreDir: string): Verified {
   const findings = [...source.findings, ...references(coreDir, source)];
   if (parsed.success) findings.push(...stale(coreDir, parsed.data, source));
   else {
-    findings.push(
-      ...parsed.error.issues.map((issue) => bad("manifest_invalid", path, `${issue.path.join(".")}: ${issue.message}`)),
-    );
+    findings.push(...parsed.error.issues.map((issue) => bad("manifest_invalid", path, mismatchLine(issue))));
   }
   return { agents: manifest.agents.length, skills: manifest.skills.length, findings };
 }

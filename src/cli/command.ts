@@ -31,6 +31,11 @@ export interface View {
   readonly quiet: boolean;
 }
 
+export interface Details {
+  readonly title: string;
+  readonly rows: readonly (readonly [label: string, about: string])[];
+}
+
 interface Page {
   /** As it is typed after the program's name; may have two words (`plan start`). */
   readonly name: string;
@@ -39,6 +44,8 @@ interface Page {
   readonly about?: readonly string[];
   /** `[command line, what it does]`. */
   readonly examples?: readonly (readonly [string, string])[];
+  /** More about what these arguments name, when they name something. */
+  readonly details?: (words: readonly string[]) => Details | null;
   /** The events are the result: with `--json` they go to stdout as JSON Lines, the result last. */
   readonly stream?: boolean;
   /** Works, but help does not list it. */

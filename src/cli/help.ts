@@ -3,6 +3,16 @@ import { bold, cyan, dim, table, wrap } from "./text.js";
 
 const COLUMNS = 80;
 
+/** True for every command; docs/ci.md has the same table, and a test compares them. */
+export const EXIT_STATUS: readonly (readonly [status: string, meaning: string])[] = [
+  ["0", "done, or the answer is yes"],
+  ["1", "the answer is no: not ready, not valid, not verified, refused by a rule"],
+  ["2", "it could not be done or found out; the hint says what to do"],
+  ["70", "our mistake; please report it"],
+  ["130", "stopped by Ctrl-C, also at a question"],
+  ["143", "stopped by SIGTERM"],
+];
+
 /** `nutshell help`: what it is, what to try first, every command by group. */
 export function programHelp(program: Program): string[] {
   const lines = [`${bold(program.name)}: ${program.summary}`, "", bold("Start here")];
@@ -15,12 +25,15 @@ export function programHelp(program: Program): string[] {
     "",
     `${program.name} <command> --help shows flags and examples; every command takes --json`,
     `${program.name} <command> --help --json shows the schema of what it prints then`,
+    "",
+    bold("Exit status"),
+    ...table(EXIT_STATUS.map(([status, meaning]) => [`  ${status}`, meaning])),
   );
   return lines;
 }
 
 /** `nutshell pack --help`. */
-export function commandHelp(program: Program, entry: Entry, command: Command): string[] {
+export function commandHelp(program: Program, entry: Entry, command: Command, words: readonly string[] = []): string[] {
   const lines = [
     `${bold(`${program.name} ${entry.name}`)}: ${entry.summary}`,
     "",
@@ -34,6 +47,10 @@ export function commandHelp(program: Program, entry: Entry, command: Command): s
   const { positionals } = command;
   if (positionals.length > 0) {
     lines.push("", bold("Arguments"), ...rows(positionals.map(({ name, about }) => [`  <${name}>`, about] as const)));
+  }
+  const details = command.details?.(words) ?? null;
+  if (details !== null) {
+    lines.push("", bold(details.title), ...rows(details.rows.map(([label, about]) => [`  ${label}`, about] as const)));
   }
   const flags = Object.entries({ ...command.flags, ...globalFlags(command) });
   lines.push(

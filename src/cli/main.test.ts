@@ -5,6 +5,7 @@ import { NutError } from "../errors.js";
 import { command, type Program } from "./command.js";
 import { flag, positional } from "./fields.js";
 import { main } from "./main.js";
+import { Stopped } from "./stopped.js";
 
 const greet = command({
   name: "greet",
@@ -18,6 +19,7 @@ const greet = command({
   examples: [["nutshell greet Ann", "says hello"]],
   async run({ who, loud, tags }) {
     if (who === "nobody") throw new NutError("FILE_NOT_FOUND", "nobody is there", { hint: "test greet Ann" });
+    if (who === "tired") throw new Stopped();
     if (who === "crash") throw new RangeError("unexpected");
     return { text: `hello ${loud ? who.toUpperCase() : who}${tags.map((tag) => ` #${tag}`).join("")}` };
   },
@@ -55,6 +57,14 @@ async function run(...argv: string[]) {
 }
 
 describe("main", () => {
+  it("says in one line that a person ended it at a question", async () => {
+    expect(await run("greet", "tired")).toEqual({ code: 130, out: "", err: "nutshell: stopped at a question\n" });
+  });
+
+  it.each([["version"], ["--version"]])("shows help for %s --help", async (word) => {
+    expect((await run(word, "--help")).out).toBe((await run("help")).out);
+  });
+
   it("prints the result and nothing else on stdout", async () => {
     expect(await run("greet", "--tag", "a", "Ann", "--tag=b", "-l")).toEqual({
       code: 0,

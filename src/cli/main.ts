@@ -1,11 +1,14 @@
 // The only place where a result becomes output and an exit code.
 // stdout carries the result and nothing else; progress, prompts, warnings and errors go to stderr.
+
 import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
+import { type Mismatch, mismatchWords } from "../schema/mismatch.js";
 import { JSON_VERSION, VERSION } from "../version.js";
 import { type Parsed, parse } from "./args.js";
 import type { AnswerCommand, Command, Entry, Program, Values } from "./command.js";
 import { contextOf, type Io } from "./io.js";
 import { progressLine } from "./progress.js";
+import { Stopped } from "./stopped.js";
 import { suggest } from "./suggest.js";
 import { red, render } from "./text.js";
 
@@ -25,7 +28,9 @@ const HELP_WORDS: ReadonlySet<string> = new Set(["help", "--help", "-h", "--json
 
 async function dispatch(program: Program, argv: readonly string[], io: Io): Promise<number> {
   const first = argv[0];
-  if (first !== undefined && VERSION_WORDS.has(first)) return version(program, argv, io);
+  if (first !== undefined && VERSION_WORDS.has(first)) {
+    return argv.some((word) => word === "--help" || word === "-h") ? help(program, [], io) : version(program, argv, io);
+  }
   if (first === undefined || HELP_WORDS.has(first)) {
     return help(program, first === "--json" ? argv : argv.slice(1), io);
   }
@@ -33,7 +38,7 @@ async function dispatch(program: Program, argv: readonly string[], io: Io): Prom
   const command = await entry.load();
   const parsed = parse(program.name, entry.name, rest, command);
   const { values, json, quiet, help: wantsHelp } = parsed;
-  if (wantsHelp) return help(program, [...entry.name.split(" "), ...(json ? ["--json"] : [])], io);
+  if (wantsHelp) return help(program, [...entry.name.split(" "), ...rest, ...(json ? ["--json"] : [])], io);
   const input = command.input.safeParse(values);
   if (!input.success) throw invalidInput(program, entry, { command, values, issues: input.error.issues });
   if (command.kind === "answer") return answer(program, command, input.data, { ...parsed, io });
@@ -95,8 +100,8 @@ async function help(program: Program, words: readonly string[], io: Io): Promise
   let lines: string[];
   if (names.length === 0) lines = programHelp(program);
   else {
-    const { entry } = findEntry(program, names);
-    lines = commandHelp(program, entry, await entry.load());
+    const { entry, rest } = findEntry(program, names);
+    lines = commandHelp(program, entry, await entry.load(), rest);
   }
   io.stdout.write(`${lines.map((text) => render(text, hasColor(io))).join("\n")}\n`);
   return 0;
@@ -124,19 +129,10 @@ function hasColor(io: Io): boolean {
   return io.stdout.isTTY === true || (io.env.FORCE_COLOR ?? "") !== "";
 }
 
-interface Issue {
-  readonly code?: string | undefined;
-  readonly values?: readonly unknown[];
-  readonly minimum?: unknown;
-  readonly maximum?: unknown;
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-}
-
 interface Invalid {
   readonly command: Command;
   readonly values: Values;
-  readonly issues: readonly Issue[];
+  readonly issues: readonly Mismatch[];
 }
 
 /** Zod's sentences are not for people: name the argument as it is typed, then say what is wrong with it. */
@@ -152,15 +148,11 @@ function invalidInput(program: Program, entry: Entry, { command, values, issues 
   });
 }
 
-function inWords({ code, values = [], minimum, maximum, message }: Issue, given: unknown): string {
-  // A schema that has words of its own keeps them.
-  if (!/^(?:Invalid|Too) /.test(message)) return message;
+function inWords(issue: Mismatch, given: unknown): string {
+  const words = mismatchWords(issue);
+  if (words === issue.message) return words;
   if (given === undefined) return "is needed";
-  const instead = typeof given === "string" ? `, not "${given}"` : "";
-  if (code === "invalid_value") return `is one of ${values.join(", ")}${instead}`;
-  if (code === "too_small") return `is at least ${minimum}${instead}`;
-  if (code === "too_big") return `is at most ${maximum}${instead}`;
-  return `is not understood${instead}`;
+  return `${words}${typeof given === "string" ? `, not "${given}"` : ""}`;
 }
 
 function report(program: Program, error: unknown, io: Io, json: boolean): number {
@@ -168,6 +160,10 @@ function report(program: Program, error: unknown, io: Io, json: boolean): number
   const refusal = error instanceof NutError ? error : fromSystemError(error);
   const color = hasColor(io) && io.stderr.isTTY === true;
   const say = (text: string) => io.stderr.write(`${render(text, color)}\n`);
+  if (error instanceof Stopped) {
+    say(`${program.name}: stopped at a question`);
+    return 130;
+  }
   if (refusal !== null) {
     const { code, message, hint, data } = refusal;
     if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);

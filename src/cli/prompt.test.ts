@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { terminalPrompter } from "./prompt.js";
+import { Stopped } from "./stopped.js";
 
 /** A person who types these lines, and what the terminal shows. */
 function terminal() {
@@ -20,7 +21,7 @@ function terminal() {
     setImmediate(() => input.write(`${line}\n`));
     return question;
   };
-  return { prompter, answering, shown: () => shown };
+  return { prompter, answering, shown: () => shown, type: (keys: string) => input.write(keys) };
 }
 
 describe("a question [P4]", () => {
@@ -53,5 +54,24 @@ describe("a question [P4]", () => {
   it("takes the usual answer for none", async () => {
     const { prompter, answering } = terminal();
     expect(await answering(prompter.text("Name", { initial: "Ada" }), "")).toBe("Ada");
+  });
+
+  it.each([
+    ["Ctrl-C", "\x03"],
+    ["Ctrl-D", "\x04"],
+  ])("is ended by %s, also where a secret is asked for", async (_, key) => {
+    for (const kind of ["text", "secret", "confirm"] as const) {
+      const { prompter, type, shown } = terminal();
+      setImmediate(() => type(key));
+      await expect(prompter[kind]("Name")).rejects.toBeInstanceOf(Stopped);
+      expect(shown().endsWith("\n")).toBe(true);
+    }
+  });
+
+  it("may have lines before it", async () => {
+    const { prompter, answering, shown } = terminal();
+    await answering(prompter.confirm("It wants\nthe network. Agree?"), "y");
+    expect(shown()).toContain("It wants\n");
+    expect(shown()).not.toContain("\\x0a");
   });
 });

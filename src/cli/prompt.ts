@@ -1,20 +1,33 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 import type { Prompter } from "../operation.js";
+import { Stopped } from "./stopped.js";
 import { printable } from "./text.js";
 
 /** Asks on stderr, so that stdout stays the result's. */
 export function terminalPrompter(input: NodeJS.ReadStream, output: NodeJS.WriteStream, signal: AbortSignal): Prompter {
   async function ask(question: string, echo: boolean): Promise<string> {
+    // A question may have lines before it; readline knows of one line only.
+    const lines = question.split("\n").map(printable);
+    const last = `${lines.pop()} `;
+    for (const line of lines) output.write(`${line}\n`);
     // readline echoes what is typed to its output; a sink that swallows it is how a secret stays unseen.
     const sink = echo ? output : new Writable({ write: (_chunk, _encoding, done) => done() });
     const reader = createInterface({ input, output: sink, terminal: true });
+    let open = true;
     try {
-      if (!echo) output.write(`${printable(question)} `);
-      return await reader.question(echo ? `${printable(question)} ` : "", { signal });
+      if (!echo) output.write(last);
+      // Ctrl-C and Ctrl-D close the reader. What readline makes of that differs between versions of Node.
+      const closed = new Promise<never>((_, reject) => reader.once("close", () => reject(new Stopped())));
+      const answer = await Promise.race([reader.question(echo ? last : "", { signal }), closed]);
+      open = false;
+      return answer;
+    } catch (error) {
+      if (open && !signal.aborted) throw new Stopped();
+      throw error;
     } finally {
       reader.close();
-      if (!echo) output.write("\n");
+      if (!echo || open) output.write("\n");
     }
   }
   return {

@@ -2,13 +2,16 @@
 // here; the others say what was seen with the versions named in docs/drivers.md.
 import { basename } from "node:path";
 import type { SessionRequest } from "./driver.js";
-import { OPENCODE_AGENT, opencodeEnvironment, prepareOpencodeHome } from "./opencode-settings.js";
+import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
 import { programOf } from "./probe.js";
 
 export interface AcpAgent {
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
-  readonly prepare?: (request: SessionRequest) => void;
+  /** Returns files of the person the program needs. */
+  readonly prepare?: (request: SessionRequest) => readonly string[];
+  /** Variables of the person it needs besides those of its own login. */
+  readonly variables?: (request: SessionRequest) => readonly string[];
   /** Sent with session/new and again with load and resume. */
   readonly meta?: (request: SessionRequest) => Record<string, unknown>;
   /** Mode that stands for the role. */
@@ -18,7 +21,13 @@ export interface AcpAgent {
 }
 
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
-  opencode: { env: opencodeEnvironment, prepare: prepareOpencodeHome, mode: () => OPENCODE_AGENT, role: "mode" },
+  opencode: {
+    env: opencodeEnvironment,
+    prepare: prepareOpencodeHome,
+    variables: opencodeVariables,
+    mode: () => OPENCODE_AGENT,
+    role: "mode",
+  },
   "claude-agent-acp": {
     role: "system",
     meta: ({ may }) => {

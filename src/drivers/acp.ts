@@ -45,9 +45,11 @@ export const acp: Driver = {
       });
     }
     const quirks = acpAgent(line);
-    quirks.prepare?.(request);
-    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env: quirks.env?.(request) ?? {} };
-    const agent = await startAgent("acp", request, command, "pipe");
+    const reads = quirks.prepare?.(request) ?? [];
+    const variables = quirks.variables?.(request) ?? [];
+    const env = quirks.env?.(request) ?? {};
+    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env, reads, variables };
+    const agent = await startAgent("acp", { ...request, command: line }, command, "pipe");
     return new Conversation(agent, request, quirks).begin();
   },
 };

@@ -1,20 +1,23 @@
 // The process around an agent: its own home, its own environment, its work tree writable or not, the folders it would
-// obey hidden, and one place that turns lines and an exit into the end of a session.
-import { existsSync, mkdirSync } from "node:fs";
-import { join } from "node:path";
+// obey hidden, nothing else of the machine but its programs, and one place that turns lines and an exit into the end of a
+// session.
+import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { isAbsolute, join } from "node:path";
+import { makeInside } from "../files/index.js";
 import {
   type Child,
   type ChildEnd,
+  DEFAULT_LIMITS,
   type Environment,
   findBwrap,
   type Mount,
-  privateMounts,
-  privateTmp,
   readLines,
   type Sandbox,
   startChild,
+  visiblePath,
 } from "../process/index.js";
 import type { DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
+import { loginEnvironment } from "./login-variables.js";
 import { QUIRKS } from "./quirks.js";
 
 const STDERR_KEPT = 8 * 1024;
@@ -41,6 +44,10 @@ export interface AgentCommand {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Files of the person the program needs, each by itself: its login. */
+  readonly reads?: readonly string[];
+  /** Variables of the person that the program's own settings name. */
+  readonly variables?: readonly string[];
 }
 
 export interface AgentProcess {
@@ -54,17 +61,22 @@ export interface AgentProcess {
 export async function startAgent(
   name: DriverName,
   request: SessionRequest,
-  { command, args, env = {} }: AgentCommand,
+  { command, args, env = {}, reads = [], variables = [] }: AgentCommand,
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
   const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
-  const sandbox = await sandboxFor(name, request, [command, ...args, request.command, ...servers, request.env.PATH]);
+  const login = loginEnvironment(name, request.env, { command: request.command, more: variables });
+  const sandbox = await sandboxFor(name, request, {
+    programs: [command, ...servers, ...programsIn(request.command)],
+    reads: [...reads, ...namedFiles(login)],
+  });
   const child = await startChild({
     command,
     args,
     cwd: request.cwd,
-    env: { ...agentEnvironment(name, request), ...env, ...request.extraEnv },
+    env: { ...login, ...agentEnvironment(request, sandbox !== null), ...env, ...request.extraEnv },
     sandbox,
+    limits: DEFAULT_LIMITS,
     stdin,
     ...(request.timeoutMs === undefined ? {} : { timeoutMs: request.timeoutMs }),
     ...(request.signal === undefined ? {} : { signal: request.signal }),
@@ -81,12 +93,16 @@ export async function isSandboxed({ sandbox = "auto", env }: SessionRequest): Pr
   return sandbox === "auto" && (await findBwrap(env)) !== null;
 }
 
-async function sandboxFor(
-  name: DriverName,
-  request: SessionRequest,
-  words: readonly (string | undefined)[],
-): Promise<Sandbox | null> {
-  const { cwd, home, may, writable = [] } = request;
+interface Needs {
+  readonly programs: readonly string[];
+  readonly reads: readonly string[];
+}
+
+/** How much an agent may keep in its temporary folder, which is in memory. */
+const TMP_BYTES = 2 * 1024 ** 3;
+
+async function sandboxFor(name: DriverName, request: SessionRequest, needs: Needs): Promise<Sandbox | null> {
+  const { cwd, home, may, readable = [] } = request;
   const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(join(cwd, path)));
   if (!(await isSandboxed(request))) {
     request.onEvent?.({ type: "warning", message: "no sandbox holds this agent; only its own settings do" });
@@ -98,35 +114,58 @@ async function sandboxFor(
     }
     return null;
   }
-  const temporary = join(home, "tmp");
-  mkdirSync(temporary, { recursive: true });
   const mounts: Mount[] = [
-    ...privateTmp(temporary, words),
-    ...privateMounts(request.env.HOME),
+    ...needs.reads.flatMap(oneFile),
+    ...readable.map((path): Mount => ({ access: "read-only", path })),
     { access: may.edit ? "writable" : "read-only", path: cwd },
-    ...obeyed.map(
-      (path): Mount => ({ access: path.includes(".json") ? "hidden-file" : "hidden", path: join(cwd, path) }),
-    ),
+    ...obeyed.flatMap((path) => hide(join(cwd, path))),
     { access: "writable", path: home },
-    ...writable.map((path): Mount => ({ access: "writable", path })),
   ];
-  return { root: "read-only", mounts, network: "host" };
+  return { root: "system", env: request.env, programs: needs.programs, tmpBytes: TMP_BYTES, mounts, network: "host" };
 }
 
-/** A home of its own, and of the caller's environment only what this program needs. */
-function agentEnvironment(name: DriverName, { env, home }: SessionRequest): Environment {
-  const { passes } = QUIRKS[name];
-  const passed = Object.entries(env).filter(([key]) => passes.some((pattern) => pattern.test(key)));
-  const temporary = join(home, "tmp");
-  mkdirSync(temporary, { recursive: true });
+/** One file and nothing beside it. A link's content appears under the link's name. */
+function oneFile(path: string): Mount[] {
+  return existsSync(path) ? [{ access: "read-only", path, from: realpathSync(path) }] : [];
+}
+
+/** What the program would obey is not there. A mount lands where a link leads, so a link is followed first. */
+function hide(path: string): Mount[] {
+  const real = realpathSync(path);
+  return [{ access: lstatSync(real).isDirectory() ? "hidden" : "hidden-file", path: real }];
+}
+
+/** Programs and scripts a shell line names by their path. Other files it names are not shown for that. */
+function programsIn(line = ""): string[] {
+  const paths = [...line.matchAll(/(?:^|[\s"'=:;])(\/[^\s"':;]+)/g)].map(([, path]) => path!);
+  return paths.filter(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    const stat = statSync(path);
+    return stat.isFile() && ((stat.mode & 0o111) !== 0 || /\.(?:[cm]?[jt]s|py|sh|rb|pl)$/.test(path));
+  } catch {
+    return false;
+  }
+}
+
+/** Files that what is passed on speaks of: whom the person's network trusts, a cloud's login. */
+const namedFiles = (env: Environment): string[] =>
+  [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE, env.GOOGLE_APPLICATION_CREDENTIALS].filter(
+    (path): path is string => path !== undefined && isAbsolute(path),
+  );
+
+/** A home of its own, and nothing of the person's habits. */
+function agentEnvironment({ env, home }: SessionRequest, sandboxed: boolean): Environment {
+  if (!sandboxed) makeInside(home, "tmp");
   return {
-    ...Object.fromEntries(passed),
-    PATH: env.PATH,
+    PATH: sandboxed ? visiblePath(env) : env.PATH,
     LANG: env.LANG,
     LC_ALL: env.LC_ALL,
     TZ: env.TZ,
     HOME: home,
-    TMPDIR: temporary,
+    TMPDIR: sandboxed ? "/tmp" : join(home, "tmp"),
     XDG_CONFIG_HOME: join(home, ".config"),
     XDG_DATA_HOME: join(home, ".local/share"),
     XDG_STATE_HOME: join(home, ".local/state"),
@@ -168,6 +207,7 @@ export function sessionEnd(transcript: Transcript, exit: ChildEnd, complaint: st
   const { sessionId, text, usage } = transcript;
   const base = { sessionId, text, usage, exit };
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
+  if (exit.reason === "limit") return { ...base, outcome: "failed", error: `it used more than ${exit.exceeded}` };
   if (exit.reason === "stopped") return { ...base, outcome: "cancelled", error: "it was cancelled" };
   const failed = (error: string): SessionEnd => ({ ...base, outcome: "failed", error });
   if (transcript.error !== null) return failed(transcript.error);

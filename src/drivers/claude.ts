@@ -1,9 +1,8 @@
 // Claude Code through `claude -p --output-format stream-json`. Tools are an allow list: a deny list leaves other ways to
 // write. Everything is sent again on resume, because the program forgets it.
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { makeInside, writeInside } from "../files/index.js";
 import {
   at,
   lineSession,
@@ -15,7 +14,7 @@ import {
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
-import { linkLogin } from "./inherit.js";
+import { forgetInside, linkLogin } from "./inherit.js";
 import { probeDriver, requireProgram } from "./probe.js";
 
 const READING = ["Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch"];
@@ -34,21 +33,23 @@ export const claude: Driver = {
   probe: (env) => probeDriver("claude", env),
   async start(request) {
     const program = await requireProgram("claude", request.env);
-    const folder = join(request.home, ".claude");
-    mkdirSync(folder, { recursive: true });
+    const { home } = request;
+    makeInside(home, ".claude");
     const theirs = request.env.CLAUDE_CONFIG_DIR ?? join(request.env.HOME ?? "/nonexistent", ".claude");
-    linkLogin(join(theirs, ".credentials.json"), join(folder, ".credentials.json"));
-    const files = { role: join(folder, `role-${randomUUID()}.md`), servers: join(folder, `mcp-${randomUUID()}.json`) };
-    atomicWrite(files.role, request.rolePrompt, { mode: 0o600, durable: false });
-    atomicWrite(files.servers, JSON.stringify({ mcpServers: mcpServers(request) }), { mode: 0o600, durable: false });
+    const reads = linkLogin(join(theirs, ".credentials.json"), home, ".claude/.credentials.json");
+    const names = { role: `.claude/role-${randomUUID()}.md`, servers: `.claude/mcp-${randomUUID()}.json` };
+    const files = { role: join(home, names.role), servers: join(home, names.servers) };
+    writeInside(home, names.role, request.rolePrompt);
+    writeInside(home, names.servers, JSON.stringify({ mcpServers: mcpServers(request) }));
     const forget = () => {
-      for (const file of Object.values(files)) rmSync(file, { force: true });
+      for (const name of Object.values(names)) forgetInside(home, name);
     };
     try {
       const command = {
         command: program,
         args: claudeArguments(request, files),
-        env: { ...QUIET, CLAUDE_CONFIG_DIR: folder },
+        env: { ...QUIET, CLAUDE_CONFIG_DIR: join(home, ".claude") },
+        reads,
       };
       const agent = await startAgent("claude", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();

@@ -1,10 +1,9 @@
 // Codex through `codex exec --json`. Each session has a settings profile of its own in the run's home, so sessions cannot
 // disturb one another and nothing but flags stands in the arguments, which everyone on the machine can read.
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parse, stringify } from "@decimalturn/toml-patch";
-import { atomicWrite } from "../files/index.js";
+import { makeInside, writeInside } from "../files/index.js";
 import {
   at,
   isSandboxed,
@@ -17,7 +16,7 @@ import {
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
-import { linkLogin, pick, readIfThere } from "./inherit.js";
+import { forgetInside, linkLogin, pick, readIfThere } from "./inherit.js";
 import { probeDriver, requireProgram } from "./probe.js";
 
 export const codex: Driver = {
@@ -25,17 +24,19 @@ export const codex: Driver = {
   probe: (env) => probeDriver("codex", env),
   async start(request) {
     const program = await requireProgram("codex", request.env);
-    prepareHome(request);
+    const { reads, variables } = prepareHome(request);
     const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
-    const file = join(codexHome(request), `${profile}.config.toml`);
-    atomicWrite(file, stringify(codexProfile(request)), { mode: 0o600, durable: false });
-    const forget = () => rmSync(file, { force: true });
+    const file = `.codex/${profile}.config.toml`;
+    writeInside(request.home, file, stringify(codexProfile(request)));
+    const forget = () => forgetInside(request.home, file);
     try {
       const command = {
         command: program,
         args: codexArguments(request, profile, sandboxed),
         env: { CODEX_HOME: codexHome(request) },
+        reads,
+        variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();
@@ -61,15 +62,23 @@ const MODEL_KEYS = [
   "chatgpt_base_url",
 ];
 
-function prepareHome(request: SessionRequest): void {
-  const home = codexHome(request);
-  const theirs = request.env.CODEX_HOME ?? join(request.env.HOME ?? "/nonexistent", ".codex");
-  mkdirSync(home, { recursive: true });
-  if (theirs === home) return;
-  linkLogin(join(theirs, "auth.json"), join(home, "auth.json"));
-  const settings = readIfThere(join(theirs, "config.toml"));
-  if (settings !== null)
-    atomicWrite(join(home, "config.toml"), stringify(pick(parse(settings), MODEL_KEYS)), { durable: false });
+/** Returns what of the person's own files and variables the program needs. */
+function prepareHome(request: SessionRequest): { reads: string[]; variables: string[] } {
+  const { home, env } = request;
+  const theirs = env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
+  makeInside(home, ".codex");
+  if (theirs === codexHome(request)) return { reads: [], variables: [] };
+  const text = readIfThere(join(theirs, "config.toml"));
+  const settings = text === null ? {} : pick(parse(text), MODEL_KEYS);
+  if (text !== null) writeInside(home, ".codex/config.toml", stringify(settings));
+  const reads = linkLogin(join(theirs, "auth.json"), home, ".codex/auth.json");
+  return { reads, variables: providerKey(settings) };
+}
+
+/** A provider of the person's own names the variable its key is in. */
+function providerKey(settings: Record<string, unknown>): string[] {
+  const key = at(settings, "model_providers", text(settings.model_provider), "env_key");
+  return typeof key === "string" ? [key] : [];
 }
 
 export function codexProfile({

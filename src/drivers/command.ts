@@ -1,13 +1,13 @@
 // Any program: the prompt on standard input, the result on standard output. A line `{"nexus_event": …}` is an event
 // instead of text, for programs that want to tell more. What else there is to know is in the environment.
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { NutError } from "../errors.js";
-import { atomicWrite } from "../files/index.js";
+import { writeInside } from "../files/index.js";
 import { readLines } from "../process/index.js";
 import { lineSession, newTranscript, number, startAgent, type Transcript, text } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
+import { forgetInside } from "./inherit.js";
 import { probeDriver } from "./probe.js";
 
 /** A report longer than this is not read by anyone; the rest is dropped. */
@@ -23,7 +23,7 @@ export const commandDriver: Driver = {
       });
     }
     const id = request.resume ?? randomUUID();
-    const folder = join(request.home, "sessions", id);
+    const folder = join("sessions", id);
     const env = writeFiles(folder, id, request);
     const agent = await startAgent(
       "command",
@@ -38,25 +38,25 @@ export const commandDriver: Driver = {
     emit({ type: "session", id });
     readLines(agent.child.stdout, (line) => hear(line, transcript, emit));
     const session = lineSession(agent, transcript);
-    void session.ended.then(() => rmSync(folder, { recursive: true, force: true }));
+    void session.ended.then(() => forgetInside(request.home, folder));
     return session;
   },
 };
 
 function writeFiles(folder: string, id: string, request: SessionRequest): Record<string, string> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const files = { role: join(folder, "role.md"), task: join(folder, "task.md"), servers: join(folder, "mcp.json") };
+  const names = { role: "role.md", task: "task.md", servers: "mcp.json" };
   const servers = Object.fromEntries(
     request.mcpServers.map(({ name, command, args, env }) => [name, { command, args, env }]),
   );
-  atomicWrite(files.role, request.rolePrompt, { mode: 0o600, durable: false });
-  atomicWrite(files.task, request.taskPrompt, { mode: 0o600, durable: false });
-  atomicWrite(files.servers, JSON.stringify({ mcpServers: servers }), { mode: 0o600, durable: false });
+  writeInside(request.home, join(folder, names.role), request.rolePrompt);
+  writeInside(request.home, join(folder, names.task), request.taskPrompt);
+  writeInside(request.home, join(folder, names.servers), JSON.stringify({ mcpServers: servers }));
+  const at = (name: string) => join(request.home, folder, name);
   return {
     NEXUS_SESSION_ID: id,
-    NEXUS_ROLE_FILE: files.role,
-    NEXUS_TASK_FILE: files.task,
-    NEXUS_MCP_CONFIG: files.servers,
+    NEXUS_ROLE_FILE: at(names.role),
+    NEXUS_TASK_FILE: at(names.task),
+    NEXUS_MCP_CONFIG: at(names.servers),
     NEXUS_MAY_EDIT: request.may.edit ? "1" : "0",
     NEXUS_MAY_SHELL: request.may.shell ? "1" : "0",
     ...(request.model === undefined ? {} : { NEXUS_MODEL: request.model }),

@@ -26,7 +26,7 @@ export interface SessionRequest {
   readonly env: Environment;
   /** Set for the agent on top: role, task, credentials handed out. */
   readonly extraEnv?: Readonly<Record<string, string>>;
-  /** A home of the run's own, kept while sessions may be resumed: programs store their sessions in it. */
+  /** The session's own home, in a folder only we write to. A session that is resumed comes back to it. */
   readonly home: string;
   readonly model?: string;
   readonly timeoutMs?: number;
@@ -36,8 +36,8 @@ export interface SessionRequest {
   readonly resume?: string;
   /** auto holds the agent in bubblewrap when that works here. */
   readonly sandbox?: "auto" | "off";
-  /** Folders outside `cwd` and `home` the agent (or its MCP servers) may write. */
-  readonly writable?: readonly string[];
+  /** Folders outside `cwd` and `home` the agent (or its MCP servers) may read. */
+  readonly readable?: readonly string[];
   /** For acp and command: the program and its arguments, as one shell line. */
   readonly command?: string;
   readonly signal?: AbortSignal;

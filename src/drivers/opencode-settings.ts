@@ -1,10 +1,11 @@
 // What OpenCode is told, whether it is driven natively or over ACP: a role of our own, and permissions that no settings
 // file of the work tree can lift.
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { parse } from "jsonc-parser";
+import { writeInside } from "../files/index.js";
 import type { SessionRequest } from "./driver.js";
 import { linkLogin, pick, readIfThere } from "./inherit.js";
+import { providerVariables } from "./login-variables.js";
 
 export const OPENCODE_AGENT = "nutcracker";
 
@@ -67,10 +68,20 @@ function inherited({ env }: SessionRequest): Record<string, unknown> {
   return Object.assign({}, ...files.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
 }
 
-/** A home it can start in: the person's login, and folders that stop it from installing packages over the network. */
-export function prepareOpencodeHome({ env, home }: SessionRequest): void {
+/** Variables the chosen model's provider is paid with, and those the person's settings read: `{env:NAME}`. */
+export function opencodeVariables(request: SessionRequest): string[] {
+  const theirs = inherited(request);
+  const model = request.model ?? (typeof theirs.model === "string" ? theirs.model : undefined);
+  const read = [...JSON.stringify(theirs).matchAll(/\{env:(\w+)\}/g)].map(([, name]) => name!);
+  return [...providerVariables(model, request.env), ...read];
+}
+
+/**
+ * A home it can start in: the person's login, and folders that stop it from installing packages over the network. Returns
+ * what of the person's own files it must be able to read.
+ */
+export function prepareOpencodeHome({ env, home }: SessionRequest): string[] {
   const data = env.XDG_DATA_HOME ?? join(env.HOME ?? "/nonexistent", ".local/share");
-  linkLogin(join(data, "opencode/auth.json"), join(home, ".local/share/opencode/auth.json"));
   const plugin = "node_modules/@opencode-ai/plugin/package.json";
   const files = {
     "package.json": "{}",
@@ -79,10 +90,8 @@ export function prepareOpencodeHome({ env, home }: SessionRequest): void {
     ".gitignore": "",
     [plugin]: '{"name":"@opencode-ai/plugin","version":"0.0.0"}',
   };
-  for (const folder of [join(home, ".config/opencode"), join(home, ".opencode")]) {
-    for (const [name, content] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), content);
-    }
+  for (const folder of [".config/opencode", ".opencode"]) {
+    for (const [name, content] of Object.entries(files)) writeInside(home, join(folder, name), content, 0o644);
   }
+  return linkLogin(join(data, "opencode/auth.json"), home, ".local/share/opencode/auth.json");
 }

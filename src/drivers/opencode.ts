@@ -10,7 +10,7 @@ import {
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent } from "./driver.js";
-import { OPENCODE_AGENT, opencodeEnvironment, prepareOpencodeHome } from "./opencode-settings.js";
+import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
 import { probeDriver, requireProgram } from "./probe.js";
 
 export const opencode: Driver = {
@@ -18,11 +18,12 @@ export const opencode: Driver = {
   probe: (env) => probeDriver("opencode", env),
   async start(request) {
     const program = await requireProgram("opencode", request.env);
-    prepareOpencodeHome(request);
+    const reads = prepareOpencodeHome(request);
     const args = ["run", "--format", "json", "--dir", request.cwd, "--agent", OPENCODE_AGENT];
     if (request.model !== undefined) args.push("--model", request.model);
     if (request.resume !== undefined) args.push("--session", request.resume);
-    const command = { command: program, args, env: opencodeEnvironment(request) };
+    const variables = opencodeVariables(request);
+    const command = { command: program, args, env: opencodeEnvironment(request), reads, variables };
     const agent = await startAgent("opencode", request, command, { text: request.taskPrompt });
     const transcript = newTranscript();
     readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));

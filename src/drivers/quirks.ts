@@ -11,17 +11,7 @@ export interface Quirks {
   readonly abilities: Readonly<Record<Ability, Support>>;
   /** Folders and files of a work tree the program obeys, or runs code from, before any permission is asked. */
   readonly obeys: readonly string[];
-  /** Variables of the caller's environment the program needs: where its account is and how it reaches its model. */
-  readonly passes: readonly RegExp[];
 }
-
-const MODEL_ACCESS = [
-  /_API_KEY$/,
-  /_BASE_URL$/,
-  /^(HTTPS?|NO|ALL)_PROXY$/i,
-  /^SSL_CERT_(FILE|DIR)$/,
-  /^NODE_EXTRA_CA_CERTS$/,
-];
 
 /** What the three agent programs have in common. */
 const COMMON_ABILITIES = {
@@ -42,7 +32,6 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     install: "npm install -g @openai/codex",
     abilities: { ...COMMON_ABILITIES, budget: "absent" },
     obeys: [".codex", ".agents"],
-    passes: [...MODEL_ACCESS, /^OPENAI_/, /^CODEX_(API_KEY|ACCESS_TOKEN)$/],
   },
   claude: {
     program: "claude",
@@ -51,14 +40,6 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     install: "npm install -g @anthropic-ai/claude-code",
     abilities: { ...COMMON_ABILITIES, budget: "native" },
     obeys: [".claude", ".mcp.json"],
-    passes: [
-      ...MODEL_ACCESS,
-      /^ANTHROPIC_/,
-      /^CLAUDE_CODE_(USE_|OAUTH_TOKEN$)/,
-      /^AWS_/,
-      /^GOOGLE_/,
-      /^CLOUD_ML_REGION$/,
-    ],
   },
   opencode: {
     program: "opencode",
@@ -67,7 +48,6 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     install: "npm install -g opencode-ai",
     abilities: { ...COMMON_ABILITIES, budget: "absent" },
     obeys: [".opencode", ".claude", ".agents"],
-    passes: [...MODEL_ACCESS, /^(ANTHROPIC|OPENAI|GOOGLE|GEMINI|AWS|AZURE)_/],
   },
   acp: {
     program: "opencode",
@@ -85,7 +65,6 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
       budget: "absent",
     },
     obeys: [".opencode", ".claude", ".mcp.json", ".codex", ".gemini", ".qwen", ".agents"],
-    passes: [...MODEL_ACCESS, /^(ANTHROPIC|OPENAI|GOOGLE|GEMINI|AWS|AZURE|OPENCODE)_/],
   },
   command: {
     program: "sh",
@@ -103,6 +82,5 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
       budget: "absent",
     },
     obeys: [],
-    passes: [],
   },
 };

@@ -80,6 +80,7 @@ function subagentSpawn({ agentId, agentName, taskId, prompt }: SubagentSpawn, fa
       : { type: "resume_agent", agentId },
   ];
   if (task !== null && earlier !== undefined) effects.push({ type: "link_task", agentId, taskId: task.id });
+  effects.push({ type: "watch_agent", agentId, agentName, held: restricted });
   if (restricted) effects.push({ type: "take_snapshot", agentId });
   const reread = earlier?.files_touched ?? [];
   const context = [
@@ -139,13 +140,17 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
     .filter((edit) => edit.agentId === agentId && !(Date.parse(edit.at) < since))
     .map(({ path }) => path);
   const filesTouched = [...new Set([...(event.filesTouched ?? []), ...edited])];
-  const effects: Effect[] = [{ type: "complete_agent", agentId, lastMessage: lastMessage ?? null, filesTouched }];
-  for (const path of event.filesTouched ?? []) {
-    if (!edited.includes(path)) effects.push({ type: "record_edit", path, agentId, agentName });
-  }
-  if (!mayEdit(callerStanding({ agentId, agentName }, facts))) {
+  // What must be put back comes first: a record that cannot be written keeps nothing else from being done.
+  const effects: Effect[] = [];
+  const isAtWork = agent.status !== "completed";
+  if (isAtWork) effects.push({ type: "check_settings", agentId, agentName });
+  if (isAtWork && !mayEdit(callerStanding({ agentId, agentName }, facts))) {
     const others = facts.agents.some((other) => other.agent_id !== agentId && other.status === "running");
     effects.push({ type: "compare_tree", agentId, agentName, revert: !others });
+  }
+  effects.push({ type: "complete_agent", agentId, lastMessage: lastMessage ?? null, filesTouched });
+  for (const path of event.filesTouched ?? []) {
+    if (!edited.includes(path)) effects.push({ type: "record_edit", path, agentId, agentName });
   }
   const task = facts.tasks?.find(({ id }) => id === facts.agentTasks[agentId]) ?? null;
   const warnings: string[] = [];

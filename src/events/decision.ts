@@ -29,6 +29,10 @@ export type Effect =
       readonly agentId: string | null;
       readonly agentName: string | null;
     }
+  /** Records an agent's start, and how settings are, where no agent works. `held`: it may not edit. */
+  | { readonly type: "watch_agent"; readonly agentId: string; readonly agentName: string; readonly held: boolean }
+  /** Puts back what of the settings was changed since, and forgets the record. */
+  | { readonly type: "check_settings"; readonly agentId: string; readonly agentName: string }
   /** Keeps the tree as it is before an agent that may not change it. */
   | { readonly type: "take_snapshot"; readonly agentId: string }
   /** Compares with the snapshot; `revert` puts back what this agent changed. */

@@ -19,6 +19,8 @@ export interface GateFacts {
   /** Absolute forms of a path as given: as written, and as the disk resolves it. Never empty. */
   readonly places: (path: string) => readonly string[];
   readonly home: string | null;
+  /** What this agent, or somebody, took from the harness since it started, in words; null when everything is as it was. */
+  readonly loss: (agentId: string, needs: { readonly needsTree: boolean }) => string | null;
   /** Current text of a file, null when there is none. Asked only for files with a marked part. */
   readonly textOf: (path: string) => string | null;
 }

@@ -17,6 +17,7 @@ const facts = (over: Partial<GateFacts> = {}): GateFacts => ({
   processRole: null,
   activeSkill: null,
   settings: [".claude/", "opencode.json", "~/.codex/"],
+  loss: () => null,
   sandbox: null,
   places: (path) => [
     path.startsWith("~/") ? `/home/me${path.slice(1)}` : path.startsWith("/") ? path : `${root}/${path}`,

@@ -19,10 +19,18 @@ export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts)
 /** A denial leaves a line for the tool log. */
 export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
   const standing = callerStanding(caller, facts);
-  const decision = toolGate(tool, standing, facts);
+  const loss = lossTo(caller, tool, standing, facts);
+  const decision =
+    loss === null ? toolGate(tool, standing, facts) : deny(`nothing more can be allowed to ${who(standing)}: ${loss}`);
   if (decision.reason === null) return decision;
   const entry = denialEntry({ caller, tool, agentName: agentNameOf(caller, standing, facts) }, decision.reason);
   return { ...decision, effects: [{ type: "log_tool", entry, hostTool: tool.name }] };
+}
+
+/** Reading is always allowed. Without a sandbox a role that may not edit needs a tree to compare with. */
+function lossTo({ agentId }: Caller, tool: ToolUse, standing: Standing, facts: GateFacts): string | null {
+  if (agentId === undefined || standing.kind !== "role" || tool.access === "read") return null;
+  return facts.loss(agentId, { needsTree: !mayEdit(standing) && facts.sandbox === null });
 }
 
 /** What a caller is called in records: its role, else as it was recorded, else as the host says. null is Lead. */

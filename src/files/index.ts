@@ -7,6 +7,8 @@ export {
   temporaryName,
   writeBeside,
 } from "./atomic-write.js";
+export { removeFolder, sweepFolder } from "./foreign-folder.js";
+export { makeInside, removeInside, within, writeInside } from "./inside.js";
 export { isText } from "./is-text.js";
 export { NamelessFile } from "./nameless-file.js";
 export { byBytes, foldersAbove } from "./paths.js";

@@ -1,13 +1,22 @@
 // A host's payload in, the host's answer out. The gate takes a short way of its own; everything else is loaded when asked.
 import { gate } from "../events/index.js";
-import { ALL_SETTINGS, asksForGate, type HookAnswer, type Host, PayloadError, toolNames } from "../hosts/index.js";
+import {
+  ALL_SETTINGS,
+  ALL_WATCHED,
+  asksForGate,
+  type HookAnswer,
+  type Host,
+  PayloadError,
+  toolNames,
+} from "../hosts/index.js";
 import type { LifecycleEvent, PreToolUse, Verdict } from "../schema/events.js";
 import { gateFacts } from "../session/gate-facts.js";
+import { projectOf } from "../session/lookout.js";
 import type { HostFace, Surroundings } from "../session/surroundings.js";
 import { recordDenial } from "../session/tool-log.js";
 
 /** What a door knows of its surroundings before it has read an event. */
-export type HookSurroundings = Omit<Surroundings, "cwd" | "host">;
+export type HookSurroundings = Omit<Surroundings, "cwd" | "host" | "looksOut">;
 
 /**
  * Never throws. Exit 2 only where a gate was asked for and could not be decided. `hint` is the event the host's configuration
@@ -34,7 +43,7 @@ export async function answerHook(
 
 /** Throws when it cannot be decided; the caller denies. */
 export async function gateVerdict(event: PreToolUse, host: Host, given: HookSurroundings): Promise<Verdict> {
-  const around = { ...given, cwd: event.cwd, host: faceOf(host) };
+  const around = surroundings(event, host, given);
   const decision = gate(event, await gateFacts(around));
   if (decision.outcome === "deny") recordDenial(decision, around);
   return decision;
@@ -43,12 +52,19 @@ export async function gateVerdict(event: PreToolUse, host: Host, given: HookSurr
 async function verdictOn(event: LifecycleEvent, host: Host, around: HookSurroundings): Promise<Verdict> {
   if (event.type === "pre_tool_use") return gateVerdict(event, host, around);
   const { fire } = await import("../session/full.js");
-  return fire(event, { ...around, cwd: event.cwd, host: faceOf(host) });
+  return fire(event, surroundings(event, host, around));
+}
+
+/** Agents may go anywhere; the project stays the one the session began in. */
+function surroundings({ sessionId, cwd }: LifecycleEvent, host: Host, given: HookSurroundings): Surroundings {
+  const root = projectOf(sessionId, host.harnessId, given.env);
+  const env = root === null ? given.env : { ...given.env, NEXUS_PROJECT_DIR: root };
+  return { ...given, env, cwd, host: faceOf(host), looksOut: true };
 }
 
 function faceOf(host: Host): HostFace {
   const { harnessId, docs, canResume } = host;
-  return { harnessId, docs, canResume, toolNames: toolNames(host), settings: ALL_SETTINGS };
+  return { harnessId, docs, canResume, toolNames: toolNames(host), settings: ALL_SETTINGS, watched: ALL_WATCHED };
 }
 
 function parse(raw: Uint8Array | null): unknown {

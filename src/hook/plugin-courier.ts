@@ -9,6 +9,8 @@ export interface PluginPlace {
 
 const WAIT_MS = 15_000;
 const LAST_WAIT_MS = 5_000;
+/** Options for Node are meant for the person's programs, and a bad one would keep ours from starting. */
+const environment = () => ({ ...process.env, NODE_OPTIONS: "" });
 
 /** A class because notes wait in line as long as the plugin lives. */
 export class Courier {
@@ -45,6 +47,7 @@ export class Courier {
     spawnSync(this.#place.node, [this.#place.hook, "opencode", note.hook], {
       input: JSON.stringify({ directory: this.#directory, ...note }),
       timeout: LAST_WAIT_MS,
+      env: environment(),
       stdio: ["pipe", "ignore", "ignore"],
     });
   }
@@ -52,7 +55,11 @@ export class Courier {
 
 function deliver({ node, hook }: PluginPlace, note: PluginNote): Promise<PluginAnswer | null> {
   return new Promise((resolve, reject) => {
-    const child = spawn(node, [hook, "opencode", note.hook], { stdio: ["pipe", "pipe", "pipe"], timeout: WAIT_MS });
+    const child = spawn(node, [hook, "opencode", note.hook], {
+      stdio: ["pipe", "pipe", "pipe"],
+      timeout: WAIT_MS,
+      env: environment(),
+    });
     let stdout = "";
     let stderr = "";
     child.stdout.on("data", (data) => {

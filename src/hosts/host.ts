@@ -20,6 +20,8 @@ export interface Host {
   readonly harnessId: string;
   /** Settings files and folders of this host, relative to a project or starting with `~/`, lower case. */
   readonly settings: readonly string[];
+  /** Of those, what starts our hooks and holds roles: files, or folders of files (`/`). `shared`: the host writes there itself. */
+  readonly watched: readonly { readonly path: string; readonly shared?: boolean }[];
   readonly canResume: boolean;
   /** Topic → what a model is told on this host. */
   readonly docs: Readonly<Record<string, string>>;

@@ -15,6 +15,7 @@ export { claudeAgent, claudeSkill } from "./claude/install.js";
 export { codexSkill } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
 
+export { throughShell } from "./hook-command.js";
 export {
   asksForGate,
   HOST_NAMES,
@@ -27,6 +28,7 @@ export {
 export {
   type AgentFile,
   deniedTools,
+  hookCommand,
   type InstallFile,
   type InstallInput,
   isOurHook,
@@ -34,6 +36,7 @@ export {
   type SkillFile,
 } from "./install.js";
 export type { PluginAnswer, PluginNote } from "./opencode/host.js";
+export { importing } from "./opencode/install.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
 
@@ -48,8 +51,17 @@ export function findHost(name: string): Host | null {
   return (HOST_NAMES as readonly string[]).includes(name) ? hosts[name as HostName] : null;
 }
 
-/** Settings of every host: an agent in one must not change another's either. */
-export const ALL_SETTINGS: readonly string[] = Object.values(hosts).flatMap(({ settings }) => settings);
+/** Settings of every host, since an agent in one must not change another's either, and what we keep outside of projects. */
+export const ALL_SETTINGS: readonly string[] = [
+  ...Object.values(hosts).flatMap(({ settings }) => settings),
+  "~/.local/state/nutcracker/",
+];
+
+/** What is watched of every host, and the project's own limits of roles. */
+export const ALL_WATCHED: Host["watched"] = [
+  ...Object.values(hosts).flatMap(({ watched }) => watched),
+  { path: ".nexus/config.yml" },
+];
 
 export function toolNames(host: Host): Record<string, string> {
   return Object.fromEntries(TOOLS.map((tool) => [tool, host.toolName(tool)]));

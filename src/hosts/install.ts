@@ -2,6 +2,7 @@
 import type { SemanticClass } from "../schema/events.js";
 import { deniedNexusTools } from "../schema/roles.js";
 import type { TextEdit } from "./edit/edit.js";
+import { shellQuoted, throughShell } from "./hook-command.js";
 import type { Host } from "./host.js";
 
 export type Scope = "user" | "project";
@@ -39,6 +40,7 @@ export interface InstallInput {
   /** The words that start the MCP server. */
   readonly server: readonly string[];
   readonly version: string;
+  readonly platform: string;
 }
 
 export type InstallFile =
@@ -58,12 +60,12 @@ export function deniedTools(
   return [...new Set([...builtin, ...ours.map(toolName)])].sort();
 }
 
-export function shellQuoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
-}
-
-export function hookCommand({ node, hook }: Pick<InstallInput, "node" | "hook">, host: string, event: string): string {
-  return [node, hook, host, event].map(shellQuoted).join(" ");
+export function hookCommand(
+  { node, hook, platform }: Pick<InstallInput, "node" | "hook" | "platform">,
+  { name, harnessId }: Pick<Host, "name" | "harnessId">,
+  event: string,
+): string {
+  return throughShell({ words: [node, hook, name, event].map(shellQuoted), harnessId, event, platform });
 }
 
 /** An entry of a hooks list that some version of us wrote. */
@@ -78,7 +80,7 @@ export function isOurHook(element: unknown): boolean {
 /** The list of events a command host is asked to send; PreToolUse waits longest, a gate answers within 2 s anyway. */
 export function hookLists(
   input: InstallInput,
-  host: "claude" | "codex",
+  host: Pick<Host, "name" | "harnessId">,
   events: readonly string[],
 ): Record<string, unknown> {
   return Object.fromEntries(

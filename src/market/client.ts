@@ -88,21 +88,28 @@ export class Market {
     return this.#json("GET", "/api/credits/balance", "show the balance", Balance);
   }
 
-  list(options: { status?: string; limit?: number; offset?: number } = {}): Promise<MarketTask[]> {
+  /** Never more than were asked for, whatever is sent. */
+  async list(options: { status?: string; limit?: number; offset?: number } = {}): Promise<MarketTask[]> {
     const query = new URLSearchParams();
     for (const [key, value] of Object.entries(options)) if (value !== undefined) query.set(key, String(value));
-    return this.#json("GET", `/api/tasks?${query}`, "list tasks", z.array(MarketTask));
+    const tasks = await this.#json("GET", `/api/tasks?${query}`, "list tasks", z.array(MarketTask));
+    return tasks.slice(0, options.limit ?? tasks.length);
   }
 
-  /** Every task this node knows that satisfies `keep`, read page by page. */
+  /** Every task this node knows that satisfies `keep`, read page by page. Refuses a list that has no end. */
   async find(keep: (task: MarketTask) => boolean): Promise<MarketTask[]> {
-    const matches = new Map<string, MarketTask>();
+    const seen = new Map<string, MarketTask>();
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const tasks = await this.list({ limit: PAGE, offset: page * PAGE });
-      for (const task of tasks.filter(keep)) matches.set(task.id, task);
-      if (tasks.length < PAGE) break;
+      const before = seen.size;
+      for (const task of tasks) seen.set(task.id, task);
+      if (tasks.length < PAGE) return [...seen.values()].filter(keep);
+      // The same page again: it does not count from where it was told to.
+      if (seen.size === before) break;
     }
-    return [...matches.values()];
+    throw new NutError("MARKET_BAD_ANSWER", `the daemon's list of tasks does not end (${seen.size} so far)`, {
+      hint: "nutshell tasks --limit 500",
+    });
   }
 
   /** Own live tasks made from this bundle: what makes `publish` safe to repeat. */
@@ -123,8 +130,16 @@ export class Market {
     return this.#json("GET", "/api/tasks/board", "show the board", Board);
   }
 
-  create(task: CreateTask): Promise<MarketTask> {
-    return this.#json("POST", "/api/tasks", "publish the task", MarketTask, task);
+  /** The daemon stores what it is given unread: what it says it announced is compared. */
+  async create(task: CreateTask): Promise<MarketTask> {
+    const made = await this.#json("POST", "/api/tasks", "publish the task", MarketTask, task);
+    checkId(made.id);
+    if (bareHash(made.nutshell_hash) === bareHash(task.nutshell_hash) && isAgreed(made.reward, task.reward))
+      return made;
+    throw new NutError("MARKET_HASH_MISMATCH", `the daemon announced task ${made.id} with another hash or reward`, {
+      hint: `nutshell cancel ${made.id}`,
+      data: { sent: task.nutshell_hash, announced: made.nutshell_hash, reward: made.reward },
+    });
   }
 
   bids(id: string): Promise<MarketBid[]> {
@@ -260,12 +275,19 @@ export function hashOf(bytes: Uint8Array): string {
 
 /** Whether a published hash, prefixed or bare, is that of these bytes. */
 export function sameHash(published: string, bytes: Uint8Array): boolean {
-  return published.toLowerCase().replace(/^sha256:/, "") === hashOf(bytes).slice("sha256:".length);
+  return bareHash(published) === bareHash(hashOf(bytes));
 }
 
+/** A task for nothing is turned into one for 1. */
+const isAgreed = (announced: number, asked: number): boolean => announced === asked || (asked === 0 && announced === 1);
+
+const bareHash = (hash: string): string => hash.toLowerCase().replace(/^sha256:/, "");
+
 function expectSameHash(reported: string, bytes: Uint8Array): void {
-  if (reported === "" || sameHash(reported, bytes)) return;
-  throw new NutError("MARKET_HASH_MISMATCH", "the daemon stored other bytes than were sent", {
+  if (sameHash(reported, bytes)) return;
+  const what =
+    reported === "" ? "the daemon does not say what it stored" : "the daemon stored other bytes than were sent";
+  throw new NutError("MARKET_HASH_MISMATCH", what, {
     hint: "run the command again: what is there already is not sent twice",
     data: { sent: hashOf(bytes), stored: reported },
   });

@@ -6,6 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { CHILD_MARK, descendants } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
+import { DEFAULT_LIMITS, type Limits, watchLimits, writableFolders } from "./limits.js";
 import { findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
 import { openFilter } from "./seccomp.js";
 
@@ -26,13 +27,17 @@ export interface ChildOptions {
   /** pipe lets the caller write; text is written and closed; by default standard input is empty. */
   readonly stdin?: "pipe" | { readonly text: string };
   readonly timeoutMs?: number;
+  /** How much of the machine it may use; in a sandbox by default what `DEFAULT_LIMITS` says. */
+  readonly limits?: Limits;
   readonly graceMs?: number;
   readonly signal?: AbortSignal;
 }
 
 export interface ChildEnd {
-  /** exited: by itself; timeout: its time was up; stopped: we or the signal ended it. */
-  readonly reason: "exited" | "timeout" | "stopped";
+  /** exited: by itself; timeout: its time was up; limit: it used too much; stopped: we or the signal ended it. */
+  readonly reason: "exited" | "timeout" | "limit" | "stopped";
+  /** What it used more of than it may: `8 GiB of memory`. Only with the reason `limit`. */
+  readonly exceeded?: string;
   /** null when a signal ended it. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -143,6 +148,7 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
   let reason: ChildEnd["reason"] = "exited";
   let exited = false;
   let grace: NodeJS.Timeout | undefined;
+  let exceeded: string | undefined;
 
   const end = (why: "timeout" | "stopped") => {
     if (exited || reason !== "exited") return;
@@ -150,7 +156,19 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
     askToEnd(pid, mark, sandboxed);
     grace = setTimeout(() => killAll(pid, mark), options.graceMs ?? GRACE_MS);
   };
-  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), options.timeoutMs);
+  const limits = options.limits ?? (sandboxed ? DEFAULT_LIMITS : undefined);
+  const folders = options.sandbox == null ? [] : writableFolders(options.sandbox);
+  const onExceeded = (what: string) => {
+    if (exited || reason !== "exited") return;
+    reason = "limit";
+    exceeded = what;
+    // Nobody is asked: what makes processes faster than they can be counted would win. A sandbox falls as a whole.
+    if (sandboxed) for (const target of [-pid, pid]) send(target, "SIGKILL");
+    else killAll(pid, mark);
+  };
+  const unwatch = limits === undefined ? () => {} : watchLimits({ pid, limits, folders, onExceeded });
+  const timer =
+    options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), timerRange(options.timeoutMs));
   const onAbort = () => end("stopped");
   options.signal?.addEventListener("abort", onAbort, { once: true });
   // It may have been aborted while the program was being started.
@@ -160,12 +178,13 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
     child.once("exit", async (code, signal) => {
       exited = true;
       const durationMs = Math.round(performance.now() - started);
+      unwatch();
       clearTimeout(timer);
       clearTimeout(grace);
       options.signal?.removeEventListener("abort", onAbort);
       const leftBehind = await sweep(pid, mark);
       await drained(child);
-      resolve({ reason, code, signal, durationMs, leftBehind });
+      resolve({ reason, ...(exceeded === undefined ? {} : { exceeded }), code, signal, durationMs, leftBehind });
     });
   });
   return {
@@ -183,6 +202,9 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
     },
   };
 }
+
+/** A timer that is set for longer than it can count goes off at once. */
+const timerRange = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
 /** The command's own processes: in a sandbox everyone but bubblewrap, which would take the rest down without a word. */
 function commandPids(pid: number, mark: string, sandboxed: boolean): number[] {

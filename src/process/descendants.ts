@@ -5,18 +5,31 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Environment variable that marks a child and everything it starts. Its value names one child. */
 export const CHILD_MARK = "NUT_CHILD";
 
-interface ProcessRow {
+export interface ProcessRow {
   readonly pid: number;
   readonly parent: number;
   readonly group: number;
   readonly session: number;
   readonly name: string;
   readonly zombie: boolean;
+  readonly threads: number;
+  readonly residentPages: number;
 }
 
 /** Living processes that descend from `root`, by parentage, group, session or mark; without `root` itself. Empty where there is no /proc. */
 export function descendants(root: number, mark?: string): { pid: number; name: string }[] {
   const rows = processes();
+  const family = members(rows, root, mark);
+  return rows.filter(({ pid, zombie }) => pid !== root && !zombie && family.has(pid));
+}
+
+/** Of processes already looked at: `root` and all that descend from it by parentage, group or session. */
+export function familyOf(rows: readonly ProcessRow[], root: number): ProcessRow[] {
+  const family = members(rows, root);
+  return rows.filter(({ pid, zombie }) => !zombie && family.has(pid));
+}
+
+function members(rows: readonly ProcessRow[], root: number, mark?: string): ReadonlySet<number> {
   const family = new Set([root]);
   for (let grown = true; grown; ) {
     grown = false;
@@ -32,10 +45,10 @@ export function descendants(root: number, mark?: string): { pid: number; name: s
       grown = true;
     }
   }
-  return rows.filter(({ pid, zombie }) => pid !== root && !zombie && family.has(pid));
+  return family;
 }
 
-function processes(): ProcessRow[] {
+export function processes(): ProcessRow[] {
   let names: string[];
   try {
     names = readdirSync("/proc");
@@ -56,7 +69,8 @@ function readRow(pid: number): ProcessRow | null {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");
     // The name stands in brackets and may hold anything, brackets included.
     const end = text.lastIndexOf(")");
-    const [state, parent, group, session] = text.slice(end + 2).split(" ");
+    const fields = text.slice(end + 2).split(" ");
+    const [state, parent, group, session] = fields;
     return {
       pid,
       parent: Number(parent),
@@ -64,6 +78,8 @@ function readRow(pid: number): ProcessRow | null {
       session: Number(session),
       name: text.slice(text.indexOf("(") + 1, end),
       zombie: state === "Z" || state === "X",
+      threads: Number(fields[17]),
+      residentPages: Number(fields[21]),
     };
   } catch {
     return null;

@@ -1,8 +1,8 @@
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
 
 export { type Environment, findProgram } from "./find-program.js";
+export { DEFAULT_LIMITS, type Limits } from "./limits.js";
 export { readLines } from "./lines.js";
-export { privateMounts } from "./private-paths.js";
 export {
   type Captured,
   type ChildResult,
@@ -15,9 +15,8 @@ export {
   findBwrap,
   type Mount,
   overlayPlace,
-  privateTmp,
   type Sandbox,
   sandboxArguments,
 } from "./sandbox.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
-export { visiblePath } from "./visible-system.js";
+export { neverShow, visiblePath } from "./visible-system.js";

@@ -1,20 +1,39 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { describe, expect, it } from "vitest";
-import { privateTmp } from "./sandbox.js";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type Mount, overlayPlace, sandboxArguments } from "./sandbox.js";
 
-describe("privateTmp", () => {
-  it("keeps readable what the command names under the real /tmp, and nothing else", () => {
-    const project = mkdtempSync("/tmp/nut-private-");
-    const words = [
-      `node "${project}/dist/agent.js" --x=${project}/y`,
-      "/tmp/absent-nut/z",
-      "/usr/bin:/tmp",
-      `/bin:${project}/bin`,
-    ];
-    expect(privateTmp("/var/empty", words)).toEqual([
-      { access: "writable", path: "/tmp", from: "/var/empty" },
-      { access: "read-only", path: project },
-    ]);
-    rmSync(project, { recursive: true });
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "nut-mounts-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const arguments_ = (mounts: readonly Mount[]) => sandboxArguments({ root: "system", network: "none", mounts }, "/");
+
+describe("what is mounted", () => {
+  it.each<[string, (at: string) => Mount[]]>([
+    ["a link", (at) => [{ access: "writable", path: "/x", from: join(at, "planted") }]],
+    [
+      "below a link in what can be written",
+      (at) => [
+        { access: "writable", path: "/x", from: at },
+        { access: "read-only", path: "/x/tests", from: join(at, "planted/tests") },
+      ],
+    ],
+    [
+      "below a link that an overlay was left with",
+      (at) => [
+        { access: "overlay", path: "/x", layers: ["/usr"], changes: at },
+        { access: "writable", path: "/x/tests", from: join(overlayPlace(at), "planted/tests") },
+      ],
+    ],
+  ])("is never %s", (_, mounts) => {
+    symlinkSync("/etc", join(folder, "planted"));
+    expect(() => arguments_(mounts(folder))).toThrow(/planted is a link/);
+    rmSync(join(folder, "planted"));
+    mkdirSync(join(folder, "planted"));
+    expect(arguments_(mounts(folder))).toContain("--chdir");
   });
 });

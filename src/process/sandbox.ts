@@ -1,8 +1,9 @@
 // What a child may touch, enforced by the kernel through bubblewrap. Denying a tool does not deny an edit: a shell does
 // the same; a read-only mount and a network namespace hold whatever the program tries.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { NutError, shellWord } from "../errors.js";
 import { type Environment, findProgram } from "./find-program.js";
 import { seccompFilter } from "./seccomp.js";
 import { neutralGroup, neutralPasswd, systemMounts } from "./visible-system.js";
@@ -38,8 +39,12 @@ export interface Sandbox {
   readonly mounts?: readonly Mount[];
   /** none leaves only a loopback of its own. */
   readonly network: "host" | "none";
-  /** With root `system`: programs and files that must be there besides those on PATH. */
+  /** With root `system`: programs that must be there besides those on PATH, each with the folder it is installed in. */
   readonly programs?: readonly string[];
+  /** With root `system`: the person's own environment, which says what is installed where. By default the command's. */
+  readonly env?: Environment;
+  /** With root `system`: how much /tmp may hold. It is empty, in memory, and nobody else's. */
+  readonly tmpBytes?: number;
   /** An account of its own, the same on every machine, and no way into other processes. */
   readonly neutral?: {
     /** Empty and in memory, as /tmp is. */
@@ -61,20 +66,8 @@ export interface Bwrap {
   readonly network: boolean;
 }
 
-/**
- * A /tmp of one's own, with what the command needs from the real one still readable: a project may well live there, and
- * its programs, servers and search path with it. `words` is anything that may hold paths: arguments, commands, PATH.
- */
-export function privateTmp(folder: string, words: readonly (string | undefined)[]): Mount[] {
-  const named = words.flatMap((word) =>
-    [...(word ?? "").matchAll(/(?:^|[\s"'=:;])(\/tmp\/[^/\s"':;]+)/g)].map(([, path]) => path!),
-  );
-  const needed = [...new Set(named)].filter((path) => existsSync(path));
-  return [
-    { access: "writable", path: "/tmp", from: folder },
-    ...needed.map((path): Mount => ({ access: "read-only", path })),
-  ];
-}
+/** The root of a sandbox holds mount points and next to nothing else. */
+const ROOT_BYTES = 64 * 1024 ** 2;
 
 /** bubblewrap's arguments, without the program itself. The command keeps the environment it is started with. */
 export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment = {}): string[] {
@@ -83,12 +76,25 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   if (root === "read-only") args.push("--ro-bind", "/", "/", "--dev", "/dev");
   else if (root === "writable") args.push("--dev-bind", "/", "/");
   else {
-    const system = systemMounts({ env, programs: sandbox.programs ?? [], network: network === "host" });
+    const system = systemMounts({
+      env: sandbox.env ?? env,
+      programs: sandbox.programs ?? [],
+      network: network === "host",
+    });
     // The empty places come first: a program may be installed below one of them.
-    const empty = neutral === undefined ? [] : emptyPlaces(neutral);
-    args.push("--tmpfs", "/", "--dev", "/dev", "--dir", "/var/tmp");
+    const sharedBytes = neutral?.maxBytes ?? sandbox.tmpBytes;
+    const empty = neutral === undefined ? [hidden("/tmp", sandbox.tmpBytes)] : emptyPlaces(neutral);
+    // Whatever is in memory has an end.
+    args.push(
+      ...mountArguments(hidden("/", ROOT_BYTES)),
+      "--dev",
+      "/dev",
+      ...mountArguments(hidden("/dev/shm", sharedBytes)),
+    );
+    args.push("--remount-ro", "/dev", "--dir", "/var/tmp");
     args.push(...[...empty, ...system].flatMap(mountArguments));
   }
+  checkSources(mounts);
   args.push(...mounts.flatMap(mountArguments));
   if (network === "none") args.push("--unshare-net");
   if (neutral !== undefined) args.push(...neutralArguments(neutral));
@@ -119,8 +125,48 @@ function mountArguments(mount: Mount): string[] {
   }
 }
 
+const hidden = (path: string, maxBytes: number | undefined): Mount => ({
+  access: "hidden",
+  path,
+  ...(maxBytes === undefined ? {} : { maxBytes }),
+});
+
 const emptyPlaces = ({ home, maxBytes }: NonNullable<Sandbox["neutral"]>): Mount[] =>
-  ["/tmp", home].map((path) => ({ access: "hidden", path, ...(maxBytes === undefined ? {} : { maxBytes }) }));
+  ["/tmp", home].map((path) => hidden(path, maxBytes));
+
+/**
+ * Whoever is held in a sandbox can put links into what it may write. So what is mounted is never a link itself, and on the
+ * way to what lies inside a writable folder there is none. Looked at last, when nobody is at work in those folders.
+ */
+function checkSources(mounts: readonly Mount[]): void {
+  const sources = mounts.flatMap((mount) =>
+    mount.access === "writable" || mount.access === "read-only"
+      ? [{ path: mount.from ?? mount.path, writable: mount.access === "writable" }]
+      : [],
+  );
+  // What can be written, and where what was written there lies: an overlay is not put together yet.
+  const open = mounts.flatMap((mount): [place: string, written: string][] => {
+    if (mount.access === "overlay") return [[overlayPlace(mount.changes), mount.changes]];
+    return mount.access === "writable" ? [[mount.from ?? mount.path, mount.from ?? mount.path]] : [];
+  });
+  for (const { path, writable } of sources) {
+    const above = open.filter(([place]) => path.startsWith(`${place}/`));
+    const inside = above.flatMap(([place, written]) => steps(written, path.slice(place.length + 1)));
+    for (const step of writable ? [...inside, path] : inside) {
+      if (lstatSync(step, { throwIfNoEntry: false })?.isSymbolicLink() !== true) continue;
+      throw new NutError("SANDBOX_UNSAFE", `${step} is a link, so nothing is mounted from there`, {
+        hint: `ls -l ${shellWord(step)}`,
+        data: { path: step },
+      });
+    }
+  }
+}
+
+/** Every step from `folder` down to what is at `path` in it. */
+function steps(folder: string, path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, index) => join(folder, ...parts.slice(0, index + 1)));
+}
 
 /** The same account, host name and list of people on every machine. */
 function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): string[] {

@@ -127,11 +127,11 @@ function findPrefixes(env: Environment, programs: readonly string[]): string[] {
     add(prefixOf(folder, home));
     const real = realPath(folder);
     if (real !== null) add(prefixOf(real, home));
-    for (const target of linkTargets(folder)) add(packageOf(target) ?? prefixOf(dirname(target), home));
+    for (const target of linkTargets(folder)) add(installOf(target, home));
   }
   for (const program of programs) {
     for (const path of [program, realPath(program)]) {
-      if (path !== null && isAbsolute(path) && existsSync(path)) add(packageOf(path) ?? prefixOf(dirname(path), home));
+      if (path !== null && isAbsolute(path) && existsSync(path)) add(installOf(path, home));
     }
   }
   if (home !== null) for (const name of FETCHED) if (existsSync(join(home, name))) found.add(join(home, name));
@@ -143,12 +143,33 @@ function findPrefixes(env: Environment, programs: readonly string[]): string[] {
   return all.filter((path) => !all.some((other) => other !== path && path.startsWith(`${other}/`)));
 }
 
-/** `/opt/node/bin` → `/opt/node`. A `bin` directly in a home is only itself: the home is nobody's install prefix. */
+/**
+ * `/opt/node/bin` → `/opt/node`, when the folder beside `bin` looks like an installation. A project has a `bin`, too, and
+ * some programs keep a login beside theirs: then only `bin` is shown.
+ */
 function prefixOf(folder: string, home: string | null): string {
   if (!/\/(?:s?bin|shims|\.bin|Scripts)$/.test(folder)) return folder;
   const parent = dirname(folder);
-  const bare = parent === home || (home !== null && parent === join(home, ".local")) || parent === "/";
-  return bare ? folder : parent;
+  return isTooWide(parent, home) || !looksInstalled(parent, home) ? folder : parent;
+}
+
+const INSTALLED = "lib lib64 libexec include share versions toolchains installs pyvenv.cfg release node_modules".split(
+  " ",
+);
+const PROJECT = [".git", ".hg", ".env"];
+
+function looksInstalled(folder: string, home: string | null): boolean {
+  if (folder.endsWith("/node_modules")) return true;
+  if (!INSTALLED.some((name) => existsSync(join(folder, name)))) return false;
+  // Version managers are clones: they lie directly in a home, under a name with a dot.
+  const isManager = home !== null && dirname(folder) === home && folder.startsWith(join(home, "."));
+  return isManager || !PROJECT.some((name) => existsSync(join(folder, name)));
+}
+
+/** The folder a program needs: its package, its prefix, the folder it lies in, or where that holds more, itself alone. */
+function installOf(file: string, home: string | null): string {
+  const folder = packageOf(file) ?? prefixOf(dirname(file), home);
+  return isTooWide(folder, home) ? file : folder;
 }
 
 /** The npm package a file belongs to, with the packages beside it; null when it belongs to none. */
@@ -175,18 +196,52 @@ function linkTargets(folder: string): string[] {
 const isSystem = (path: string): boolean =>
   SYSTEM_FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
+const SHARED = ["/", "/home", "/root", "/opt", "/var", "/var/tmp", "/tmp", "/srv", "/mnt", "/media", "/etc", "/run"];
+const SHARED_IN_HOMES = /\/(?:\.config|\.local|\.local\/share|\.local\/state|\.cache)$/;
+
 /** A folder that holds more than one installation: a home, or anything above one. */
 function isTooWide(path: string, home: string | null): boolean {
-  if (home !== null && (path === home || home.startsWith(`${path}/`))) return true;
-  return ["/", "/home", "/root", "/opt", "/var", "/tmp", "/srv", "/mnt", "/media", "/etc", "/run"].includes(path);
+  if (SHARED.includes(path) || SHARED_IN_HOMES.test(path)) return true;
+  return home !== null && (path === home || home.startsWith(`${path}/`));
 }
 
+/** What people keep beside an installation and nobody else should read. */
+const CREDENTIAL_NAMES = [
+  /^\.env(?:\..+)?$/,
+  /^\.(?:npm|yarn|pypi|net)rc(?:\.yml)?$/,
+  /^\.git-credentials$/,
+  /(?:credentials?|(?:access|auth|refresh)[-_]?tokens?)(?:\.\w+)?$/i,
+  /^auth\.json$/i,
+  /^(?:keystores?|keyrings?|wallets?)$/i,
+  /\.(?:pem|key|p12|pfx|age|kdbx)$/i,
+];
+
 function credentialCovers(home: string | undefined, shown: readonly string[]): Mount[] {
-  if (home === undefined) return [];
-  return CREDENTIAL_FILES.map((name) => join(home, name))
-    .filter((path) => shown.some((folder) => path.startsWith(`${folder}/`)))
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true)
-    .map((path): Mount => ({ access: "hidden-file", path }));
+  const known = home === undefined ? [] : CREDENTIAL_FILES.map((name) => join(home, name));
+  const beside = shown.flatMap((folder) => {
+    // Names in there are names of packages.
+    if (folder.endsWith("/node_modules") || lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
+      return [];
+    const names = readdirSync(folder).filter((name) => CREDENTIAL_NAMES.some((pattern) => pattern.test(name)));
+    return names.map((name) => join(folder, name));
+  });
+  const isShown = (path: string) => shown.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  return [...new Set([...known, ...beside, ...keys])].filter(isShown).flatMap(cover);
+}
+
+function cover(path: string): Mount[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) return [{ access: "hidden", path }];
+  return stat?.isFile() === true ? [{ access: "hidden-file", path }] : [];
+}
+
+const keys = new Set<string>();
+
+/** A key this process was given. No sandbox it makes shows the file, wherever it lies. */
+export function neverShow(path: string): void {
+  keys.add(path);
+  const real = realPath(path);
+  if (real !== null) keys.add(real);
 }
 
 function realPath(path: string): string | null {

@@ -25,6 +25,9 @@ const Row = z.object({
   digest: z.string().optional(),
   /** Digest of what the person agreed to run. */
   allowed: z.string().optional(),
+  /** Request whose checks were hidden here, and the digests of what lay there in clear. */
+  hidden: z.string().optional(),
+  clear: z.array(z.string()).optional(),
 });
 type Row = z.infer<typeof Row>;
 
@@ -33,6 +36,8 @@ export interface ConsentRecord {
   readonly allowed: ReadonlySet<string>;
   /** Digest of the bundle, by folder. */
   readonly unpacked: ReadonlyMap<string, string>;
+  /** Digests of what was hidden, by request. */
+  readonly hidden: ReadonlyMap<string, readonly string[]>;
 }
 
 function recordFile(env: Context["env"]): string | null {
@@ -50,7 +55,17 @@ export function readConsentRecord(env: Context["env"]): ConsentRecord {
     unpacked: new Map(
       rows.flatMap(({ unpacked, digest }) => (unpacked && digest ? [[unpacked, digest] as const] : [])),
     ),
+    hidden: hiddenIn(rows),
   };
+}
+
+function hiddenIn(rows: readonly Row[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { hidden, clear = [] } of rows) {
+    // The latest counts: what was hidden before may be shown by now.
+    if (hidden !== undefined) found.set(hidden, clear);
+  }
+  return found;
 }
 
 function readRows(path: string | null): Row[] {
@@ -121,6 +136,11 @@ export function recordUnpacked(folder: string, digest: string, context: Context)
 
 export function recordAllowed(digest: string, context: Context): void {
   append({ allowed: digest }, context);
+}
+
+/** What a later pack must not find in clear. */
+export function recordHidden(request: string, clear: readonly string[], context: Context): void {
+  append({ hidden: request, clear: [...clear] }, context);
 }
 
 export function isAllowed(digest: string, { packed, allowed }: ConsentRecord): boolean {

@@ -110,12 +110,18 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
     endpoints?.base_url,
     ...Object.values(apis?.base_urls ?? {}),
   ].filter((url) => url !== undefined);
+  const hasNetwork = checks.some(
+    ({ type, script, command, credential_ref: credential }) =>
+      (script !== undefined || command !== undefined) &&
+      (credential !== undefined || (type === "api_test" && urls.length > 0)),
+  );
   const scopes = (credentials?.scopes ?? []).map(({ name, access_level: access }) =>
     access === undefined ? name : `${name} (${access})`,
   );
+  const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
-    runs: distinct([...runs, ...(acceptance?.test_scripts ?? [])]),
-    network: distinct(urls.map(originOf)),
+    runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
+    network: distinct([...urls.map(originOf), ...(hasNetwork ? ["anything its scripts ask for"] : [])]),
     credentials: distinct(scopes),
   };
 }

@@ -4,8 +4,9 @@ import type { Delivered } from "../acceptance/index.js";
 import { NutError, shellWord } from "../errors.js";
 import { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
+import { mismatchLine } from "../schema/mismatch.js";
 
-const RESULT_FILE = "delivery/result.json";
+export const RESULT_FILE = "delivery/result.json";
 
 /** What a delivery says of itself: delivery/result.json, or the manifest where other tools put it. */
 export function readDelivery(dir: string, manifest: Manifest): Delivery {
@@ -30,8 +31,7 @@ export function readDelivery(dir: string, manifest: Manifest): Delivery {
   }
   const parsed = Delivery.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: ${issue?.path.join(".")}: ${issue?.message}`, {
+  throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: ${mismatchLine(parsed.error.issues[0]!)}`, {
     hint: "nutshell schema delivery says what it may hold",
   });
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
-import { findProgram, runChild } from "../process/index.js";
+import { findProgram, neverShow, runChild } from "../process/index.js";
 import {
   type Keys,
   type PeerIdentity,
@@ -58,6 +58,9 @@ export function hasHome(env: Context["env"]): boolean {
 
 /** Everything that may open a vault. A named file must be readable; a default one may be absent. */
 export function collectKeys(files: readonly string[], context: Context, { onlyNamed = false } = {}): Keys {
+  for (const file of [...files, context.env.NUTSHELL_IDENTITY ?? "", context.env.SOPS_AGE_KEY_FILE ?? ""]) {
+    if (file !== "") neverShow(resolve(context.cwd, file));
+  }
   const passphrase = memo(() => askPassphrase(context));
   return {
     identities: onlyNamed && files.length === 0 ? [] : ageIdentities(files, context),

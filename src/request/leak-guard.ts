@@ -15,6 +15,8 @@ export interface LeakGuardOptions {
   readonly keyFiles?: readonly string[];
   /** Paths that are not looked at: a vault in clear whose risk was accepted by name. */
   readonly skip?: readonly string[];
+  /** Told what may be a secret and is packed all the same. */
+  readonly onWarning?: (leaks: readonly Leak[]) => void;
 }
 
 /** Hooks for packFolder. */
@@ -22,6 +24,7 @@ export interface LeakGuard {
   readonly observe: (path: string) => Observer | null;
   /** Throws LEAK_FOUND; nothing was written by then. */
   readonly approve: (manifest: Manifest) => void;
+  /** What is refused; warnings are not. */
   readonly leaks: () => readonly Leak[];
 }
 
@@ -40,17 +43,24 @@ export async function leakGuard(folder: string, options: LeakGuardOptions = {}):
   return {
     observe(path) {
       if (skipped.has(path) || allowed.some((one) => path === one || path.startsWith(`${one}/`))) return null;
-      if (keys.has(path)) keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use" });
+      if (keys.has(path))
+        keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use", severity: "error" });
       return scanner.observe(path);
     },
     approve(manifest) {
       // The tree is left out: it is ours, large, and made of hashes.
       const { files: _tree, ...rest } = manifest;
       if (!allowed.includes("nutshell.json")) scanner.scan("nutshell.json", Buffer.from(JSON.stringify(rest, null, 2)));
-      if (leaks().length > 0) throw refusal(leaks());
+      const [errors, warnings] = bySeverity(leaks());
+      if (errors.length > 0) throw refusal(errors);
+      if (warnings.length > 0) options.onWarning?.(warnings);
     },
-    leaks,
+    leaks: () => bySeverity(leaks())[0],
   };
+}
+
+function bySeverity(leaks: readonly Leak[]): [errors: Leak[], warnings: Leak[]] {
+  return [leaks.filter(({ severity }) => severity === "error"), leaks.filter(({ severity }) => severity === "warning")];
 }
 
 /** Everything in a folder that looks like a secret; for those who report what they found instead of refusing it. */
@@ -71,10 +81,14 @@ export function leakText({ path, line, rule, masked }: Leak): string {
   return `${path}${line === null ? "" : `:${line}`} ${rule} (${masked})`;
 }
 
-function refusal(leaks: readonly Leak[]): NutError {
-  const shown = leaks.slice(0, SHOWN).map(leakText);
+/** The first findings, and how many more there are. */
+export function leakList(leaks: readonly Leak[]): string {
   const more = leaks.length > SHOWN ? `, and ${leaks.length - SHOWN} more` : "";
-  return new NutError("LEAK_FOUND", `what looks like a secret would be packed: ${shown.join("; ")}${more}`, {
+  return `${leaks.slice(0, SHOWN).map(leakText).join("; ")}${more}`;
+}
+
+function refusal(leaks: readonly Leak[]): NutError {
+  return new NutError("LEAK_FOUND", `what looks like a secret would be packed: ${leakList(leaks)}`, {
     hint: `leave it out with .nutignore, or take the risk: --allow ${shellWord(leaks[0]!.path)}`,
     data: { leaks },
   });

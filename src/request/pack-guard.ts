@@ -1,12 +1,13 @@
-// What pack lets through: no vault in clear, no secret in any file, no key of one's own. And what it adds to a delivery:
+// What pack lets through: no vault in clear, no hidden check in clear, no secret in any file, no key of one's own. And what it adds to a delivery:
 // the record of the credentials that were used.
 import { resolve } from "node:path";
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
 import { readUses, type Secret, secretsOf } from "../vault/index.js";
+import { assertNothingClear } from "./hidden.js";
 import { collectKeys, defaultIdentityPath, hasHome, peerPaths } from "./keys.js";
-import { type LeakGuard, leakGuard, withAllowed } from "./leak-guard.js";
+import { type LeakGuard, leakGuard, leakList, withAllowed } from "./leak-guard.js";
 import { backendOf, readVaultFolder, unlock, type VaultFolder } from "./vault-folder.js";
 
 export interface GuardRequest {
@@ -31,6 +32,7 @@ export async function guardPack(
   context: Context,
 ): Promise<GuardedPack> {
   const { allow = [], plainVault = false, vaultIdentity = [] } = request;
+  await assertNothingClear(dir, manifest, context);
   const folder = readVaultFolder(dir, context.env);
   const backend = backendOf(folder);
   if (backend === "none" && !plainVault) {
@@ -47,6 +49,10 @@ export async function guardPack(
     knownValues: await knownValues(folder, vaultIdentity, context),
     keyFiles: keyFiles(vaultIdentity, context),
     skip: backend === "none" ? [folder.path] : [],
+    onWarning: (leaks) => {
+      const message = `may be a secret, and is packed: ${leakList(leaks)}; .nutignore leaves a file out`;
+      context.progress({ type: "warning", message });
+    },
   });
   return { guard, manifest: withUses(dir, withAllowed(manifest, allow)) };
 }

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { planChecks } from "../acceptance/index.js";
+import { HIDDEN_FILE, planChecks } from "../acceptance/index.js";
 import { isObeyed, listFolder } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import { byBytes } from "../files/index.js";
@@ -14,12 +14,15 @@ import { sealVault } from "../vault/index.js";
 import { collectKeys } from "./keys.js";
 import { putVault, readVaultFolder, unlock } from "./vault-folder.js";
 
-/** Digest of criteria, test scripts, endpoints and scopes. Of files, only what is packed and stays in place counts. */
+/** Digest of criteria, test scripts, hidden checks, endpoints and scopes. Of files, only what is packed and stays in place counts. */
 export function vaultBinding(dir: string, manifest: Manifest): string {
   const { isOwnTest } = planChecks(dir, manifest);
   const endpoints = manifest.apis?.endpoints_spec ?? "apis/endpoints.json";
   const files = listFolder(dir)
-    .entries.filter(({ path, kind }) => kind === "file" && !isObeyed(path) && (isOwnTest(path) || path === endpoints))
+    .entries.filter(
+      ({ path, kind }) =>
+        kind === "file" && !isObeyed(path) && (isOwnTest(path) || path === endpoints || path === HIDDEN_FILE),
+    )
     .map(({ path }) => path)
     .sort(byBytes)
     .map((path) => [

@@ -5,7 +5,7 @@ import { RUN_VERSION, RunPlan, RunTask } from "./run.js";
 import { type DeepReadonly, Sha256, Timestamp } from "./shared.js";
 
 const TaskId = z.int().positive();
-/** A clock that was set back makes it negative. */
+/** Older versions wrote what the wall clock said, which may be negative. */
 const ms = z.number();
 /** The name of a folder in the run's own folder, so it must not lead anywhere else. */
 const AgentId = z.string().regex(/^[^/\\\0]+-\d+$/);
@@ -42,6 +42,7 @@ export const AgentStart = z.object({
   session: z.string().optional().describe("the session that is continued"),
   base: z.int().nonnegative().describe("version of the main tree it started from"),
   slot: z.string(),
+  home: AgentId.optional().describe("whose home it lives in, when it continues a session"),
 });
 export type AgentStart = DeepReadonly<z.infer<typeof AgentStart>>;
 
@@ -54,6 +55,10 @@ export const ItemJudgement = z.object({
 export type ItemJudgement = DeepReadonly<z.infer<typeof ItemJudgement>>;
 
 const Decision = z.object({ decision: z.string(), reason: z.string().optional() });
+
+/** What whoever checks says of the whole. */
+export const ReviewVerdict = z.enum(["pass", "fail"]);
+export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 
 export const AgentEnd = z.object({
   agent: AgentId,
@@ -69,6 +74,7 @@ export const AgentEnd = z.object({
   decisions: z.array(Decision),
   issues: z.array(z.string()),
   judgements: z.array(ItemJudgement),
+  verdict: ReviewVerdict.optional().describe("absent when nothing could be read as one"),
 });
 export type AgentEnd = DeepReadonly<z.infer<typeof AgentEnd>>;
 
@@ -96,6 +102,9 @@ export const AcceptedReport = z.object({
   ),
   digests: z.object({ result: Sha256, tests: Sha256 }),
   compared: z.boolean(),
+  guardsOnly: z.boolean().optional().describe("nothing is proven and nothing broke"),
+  forPerson: z.array(z.string()).optional().describe("criteria a person judges"),
+  awaitsJudgement: z.boolean().optional().describe("all that can be run is backed; the rest is for somebody to judge"),
   sandboxed: z.boolean(),
   warnings: z.array(z.string()),
 });

@@ -1,6 +1,7 @@
 // nutshell.json: the entry point of every bundle. Only four fields are required; unknown ones are kept everywhere.
 import { z } from "zod";
 import { AcceptanceResults, Artifacts, Deliverer, DeliveryStatus, ExecutionLog } from "./delivery.js";
+import { HiddenSummary } from "./hidden.js";
 import { BundleId, Sha256, Timestamp } from "./shared.js";
 
 export const BUNDLE_TYPES = ["request", "delivery", "template", "checkpoint", "partial"] as const;
@@ -111,6 +112,7 @@ export const Manifest = z
           .array(z.looseObject({ name: z.string().min(1), files: z.record(path(), path()) }))
           .optional()
           .describe("wrong tests, which right work must fail: path in the tree to path in the request"),
+        hidden: HiddenSummary.optional(),
       })
       .optional(),
     harness: z

@@ -31,6 +31,8 @@ export const RunOptions = z
     driver: z.string().min(1),
     command: z.string().optional(),
     model: z.string().optional(),
+    reviewer: z.string().min(1).optional().describe("the driver of reviews, when it is another"),
+    reviewer_command: z.string().optional(),
     repo: absolutePath.optional(),
     plan: z.string().optional(),
     jobs: z.int().min(1).optional(),
@@ -40,6 +42,9 @@ export const RunOptions = z
     force: z.boolean().describe("work on a request that its own check calls incomplete"),
     output: absolutePath,
     identity: z.array(absolutePath).optional(),
+    trials: z.int().min(1).optional().describe("how often the acceptance runs base and result"),
+    quick: z.boolean().optional().describe("one run each: recorded, not proven"),
+    allow_origins: z.array(z.string()).optional().describe("where api_test may ask, by the person's word"),
   })
   .describe("run.json: what a run was started with");
 /** What a run is started with, before it is written down. */

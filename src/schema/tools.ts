@@ -17,3 +17,6 @@ export type NexusTool = (typeof TOOLS)[number];
 export function isNexusTool(name: string): name is NexusTool {
   return (TOOLS as readonly string[]).includes(name);
 }
+
+/** Variable that tells `nexus mcp` to pass its words on to a socket, behind which the server is: see run/agents/tool-line.ts. */
+export const TOOL_SOCKET = "NEXUS_TOOL_SOCKET";

@@ -1,10 +1,10 @@
 // Doing what was decided. Each effect may have something to say to the model or to the person.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
+import { NutError } from "../errors.js";
 import type { Decision, Effect, Facts } from "../events/index.js";
 import { insideProject } from "../events/index.js";
-import { atomicWrite } from "../files/index.js";
 import { findBwrap, sandboxArguments } from "../process/index.js";
 import type { LifecycleEvent } from "../schema/events.js";
 import {
@@ -16,14 +16,24 @@ import {
   type Project,
   recordEdits,
   sessionsFile,
-  trackComplete,
   trackResume,
-  trackSpawn,
   updateTask,
 } from "../state/index.js";
-import { compareTree, keepTree } from "../trees/tree-guard.js";
-import { configStamp, GATE_CACHE, type GateCache, projectPath, realPath } from "./gate-facts.js";
+import { keepTree } from "../trees/tree-guard.js";
+import {
+  acceptSettings,
+  checkSettings,
+  compareEnded,
+  completeAgent,
+  guarded,
+  lookoutFor,
+  reportTree,
+  startAgent,
+  watchAgent,
+} from "./agent-effects.js";
+import { configStamp, type GateCache, projectPath, realPath } from "./gate-facts.js";
 import { collectMemory, storeMemory, storeRule } from "./knowledge.js";
+import { clearLookout, dropSession, keepSession, writeGateCache } from "./lookout.js";
 import { isLive } from "./sessions.js";
 import { LEAD, type Surroundings } from "./surroundings.js";
 import { recordToolUse } from "./tool-log.js";
@@ -51,10 +61,19 @@ export async function applyEffects(
   applying: Applying,
 ): Promise<Remarks> {
   const remarks: Remarks = { context: [], warnings: [...warnings] };
-  for (const effect of effects) await apply(effect, applying, remarks);
+  for (const effect of effects) {
+    try {
+      await apply(effect, applying, remarks);
+    } catch (error) {
+      // State that an agent damaged must not keep what it changed from being put back.
+      if (!(error instanceof NutError) || applying.around.looksOut !== true) throw error;
+      remarks.warnings.push(error.message);
+    }
+  }
   const { event, project } = applying;
   if (event.type === "subagent_complete") await keepNotices(project, remarks.warnings);
-  else if (hearsLead(event)) remarks.context.push(...(await takeNotices(project)));
+  else compareEnded(applying, remarks);
+  if (hearsLead(event)) remarks.context.push(...(await takeNotices(project)));
   return remarks;
 }
 
@@ -92,26 +111,17 @@ async function apply(effect: Effect, applying: Applying, remarks: Remarks): Prom
         change.write(ownFile("session.json"), { skill: effect.skill, mode: effect.mode, since: now.toISOString() }),
       );
     case "start_agent":
-      await trackSpawn(
-        project,
-        { agentId: effect.agentId, agentName: roleName(effect.agentName), taskId: effect.taskId ?? undefined },
-        now,
-      );
+      await startAgent(effect, applying);
       return;
     case "resume_agent":
       await trackResume(project, effect.agentId, now);
       return;
     case "complete_agent":
-      await trackComplete(
-        project,
-        {
-          agentId: effect.agentId,
-          lastMessage: effect.lastMessage?.slice(0, 4_000),
-          filesTouched: effect.filesTouched,
-        },
-        now,
-      );
-      return;
+      return completeAgent(effect, applying, remarks);
+    case "watch_agent":
+      return watchAgent(effect, applying);
+    case "check_settings":
+      return checkSettings(effect, applying, remarks);
     case "link_task":
       return linkTask(project, effect.agentId, effect.taskId);
     case "set_task":
@@ -122,7 +132,7 @@ async function apply(effect: Effect, applying: Applying, remarks: Remarks): Prom
     case "record_edit":
       return recordEdit(effect, applying);
     case "take_snapshot":
-      return keepTree(project.layout, effect.agentId);
+      return keepTree(guarded(applying), effect.agentId);
     case "compare_tree":
       return reportTree(effect, applying, remarks);
     case "decide_issue":
@@ -141,15 +151,11 @@ async function apply(effect: Effect, applying: Applying, remarks: Remarks): Prom
   }
 }
 
-/** The tracker's schema wants a plain name; a host may prefix it with a plugin's. */
-function roleName(name: string): string | undefined {
-  return /^[a-z][a-z0-9-]*$/.test(name) ? name : undefined;
-}
-
 async function openSession(
   { sessionId, reset }: Extract<Effect, { type: "open_session" }>,
-  { project, around, catalog }: Applying,
+  applying: Applying,
 ): Promise<void> {
+  const { project, around, catalog } = applying;
   const { layout } = project;
   mkdirSync(layout.own, { recursive: true });
   const ignore = join(layout.nexus, ".gitignore");
@@ -173,11 +179,14 @@ async function openSession(
     // Older harnesses kept a tracker for everybody here.
     change.remove([join(layout.state, "agent-tracker.json")]);
   });
-  if (reset) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
-  await writeGateCache(project, catalog, around);
+  const lookout = lookoutFor(applying);
+  if (lookout === null) return;
+  if (reset) clearLookout(lookout, layout.harnessId);
+  keepSession(sessionId, layout.harnessId, around.env, realPath(layout.root));
+  writeGateCache(lookout, await gateCache(project, catalog, around));
 }
 
-async function writeGateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<void> {
+async function gateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<GateCache> {
   const { layout } = project;
   // A person may have reasons to do without; the tree is compared all the same.
   const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env);
@@ -187,7 +196,7 @@ async function writeGateCache(project: Project, catalog: Catalog, { env }: Surro
     { access: "hidden" as const, path: "/tmp" },
     ...(insideProject(root, "/tmp") === null ? [] : [{ access: "read-only" as const, path: root }]),
   ];
-  const cache: GateCache = {
+  return {
     config: configStamp(layout),
     additions: catalog.config.capabilities ?? {},
     sandbox:
@@ -200,14 +209,17 @@ async function writeGateCache(project: Project, catalog: Catalog, { env }: Surro
             "-c",
           ],
   };
-  atomicWrite(join(layout.own, GATE_CACHE), `${JSON.stringify(cache)}\n`, { durable: false });
 }
 
 async function closeSession(
   { sessionId, last }: Extract<Effect, { type: "close_session" }>,
-  { project }: Applying,
+  applying: Applying,
 ): Promise<void> {
+  const { project, around } = applying;
   const { layout } = project;
+  const lookout = lookoutFor(applying);
+  if (lookout !== null) dropSession(sessionId, layout.harnessId, around.env);
+  if (last && lookout !== null) clearLookout(lookout, layout.harnessId);
   if (!existsSync(layout.own)) return;
   await project.store.update((change) => {
     const rest = (change.open(sessionsFile)?.sessions ?? []).filter((session) => session.session_id !== sessionId);
@@ -221,11 +233,9 @@ async function closeSession(
       "session.json",
       "sessions.json",
       "tool-log.extension.jsonl",
-      GATE_CACHE,
     ];
     change.remove([...ownFiles.map((name) => join(layout.own, name)), join(layout.state, "tool-log.jsonl")]);
   });
-  if (last) rmSync(join(layout.own, "trees"), { recursive: true, force: true });
 }
 
 function linkTask(project: Project, agentId: string, taskId: number): Promise<void> {
@@ -242,39 +252,17 @@ function linkTask(project: Project, agentId: string, taskId: number): Promise<vo
 
 function recordEdit(
   { path, agentId, agentName }: Extract<Effect, { type: "record_edit" }>,
-  { project, around }: Applying,
+  applying: Applying,
 ): Promise<void> {
+  const { project, around } = applying;
+  // Lead works for the person, who may change settings.
+  if (agentId === null) acceptSettings(path, applying);
   const relative = projectPath(path, project.root, around);
   return recordEdits(
     project,
     [{ path: relative, agentId: agentId ?? LEAD, agentName: agentName ?? undefined }],
     around.now(),
   );
-}
-
-function reportTree(
-  { agentId, agentName, revert }: Extract<Effect, { type: "compare_tree" }>,
-  { project, facts }: Applying,
-  remarks: Remarks,
-): void {
-  const started = facts.agents.find(({ agent_id }) => agent_id === agentId)?.started_at ?? "";
-  const others = new Set(
-    facts.edits.filter((edit) => edit.agentId !== agentId && edit.at >= started).map(({ path }) => path),
-  );
-  const comparison = compareTree(project.layout, agentId, { revert, mine: (path) => !others.has(path) });
-  if (comparison === null || comparison.changed.length === 0) return;
-  const list = (paths: readonly string[]) =>
-    `${paths.slice(0, 10).join(", ")}${paths.length > 10 ? ` and ${paths.length - 10} more` : ""}`;
-  if (comparison.reverted.length > 0) {
-    remarks.warnings.push(
-      `the ${agentName} role may not change files, but changed ${list(comparison.reverted)}: put back, its version is kept in ${comparison.copy}`,
-    );
-  }
-  const left = comparison.changed.filter((path) => !comparison.reverted.includes(path) && !others.has(path));
-  if (left.length > 0)
-    remarks.warnings.push(
-      `files changed while the ${agentName} role was at work, by it or by someone else: ${list(left)}; look at them`,
-    );
 }
 
 async function decideIssue(

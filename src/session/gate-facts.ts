@@ -6,12 +6,14 @@ import { assemble, readManifestFast, roleLimits } from "../catalog/index.js";
 import { type GateFacts, insideProject } from "../events/index.js";
 import { roleIn } from "../schema/roles.js";
 import { findRoot, type Layout, layoutOf } from "../state/index.js";
+import { agentRecords, isRemembered, type Lookout, lookoutOf, readAgent, readGateCache } from "./lookout.js";
+import { changedSetting } from "./settings-watch.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** What a gate needs to know of where it stands. */
 type Standpoint = Pick<Surroundings, "cwd" | "env" | "host" | "coreDir">;
 
-/** Kept in the harness's own folder at the start of a session: what is too slow to find out for every call. */
+/** Kept outside the project at the start of a session: what is too slow to find out for every call. */
 export interface GateCache {
   /** Stamp of .nexus/config.yml when it was read; null when there was none. */
   readonly config: string | null;
@@ -21,12 +23,11 @@ export interface GateCache {
   readonly sandbox: readonly string[] | null;
 }
 
-export const GATE_CACHE = "gate.json";
-
 export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promise<GateFacts> {
   if (!statSync(cwd).isDirectory()) throw new Error(`${cwd} is not a folder`);
   const layout = layoutOf(realPath(findRoot(cwd, env)), host.harnessId);
-  const cache = readCache(layout);
+  const lookout = lookoutOf(layout.root, host.harnessId, env);
+  const cache = lookout === null ? null : readGateCache(lookout);
   const additions = await additionsOf(layout, cache);
   const home = env.HOME ?? env.USERPROFILE ?? null;
   return {
@@ -35,8 +36,9 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
     // A plugin that stands alone carries its manifest and has no folder; limits need none.
     limits: roleLimits(assemble(coreDir ?? "", readManifestFast(coreDir), { capabilities: additions })),
     get tracked() {
-      return trackedNames(layout);
+      return trackedNames(layout, lookout);
     },
+    loss: (agentId, limits) => (lookout === null || cache === null ? null : lossOf(lookout, agentId, limits)),
     processRole: roleIn(env),
     get activeSkill() {
       const skill = readJson(join(layout.own, "session.json")) as { skill?: unknown } | null;
@@ -104,23 +106,27 @@ async function additionsOf(layout: Layout, cache: GateCache | null): Promise<Gat
   return (await readConfig(join(layout.nexus, "config.yml"))).capabilities ?? {};
 }
 
-function readCache(layout: Layout): GateCache | null {
-  try {
-    return readJson(join(layout.own, GATE_CACHE)) as GateCache | null;
-  } catch {
-    return null; // Only a shortcut; without it the configuration is read and nothing is sandboxed.
-  }
-}
-
-function trackedNames(layout: Layout): Record<string, string> {
-  const agents = readJson(join(layout.own, "agent-tracker.json"));
-  if (agents === null) return {};
+/** Names of agents by their ids. What lies outside the project counts more: agents may write the other. */
+function trackedNames(layout: Layout, lookout: Lookout | null): Record<string, string> {
+  const agents = readJson(join(layout.own, "agent-tracker.json")) ?? [];
   if (!Array.isArray(agents)) throw new Error("agent-tracker.json is not a list");
   const names: Record<string, string> = Object.create(null);
   for (const { agent_id, agent_name } of agents as { agent_id?: unknown; agent_name?: unknown }[]) {
     if (typeof agent_id === "string" && typeof agent_name === "string") names[agent_id] = agent_name;
   }
+  if (lookout !== null) for (const { agentId, agentName } of agentRecords(lookout)) names[agentId] = agentName;
   return names;
+}
+
+/** What an agent, or somebody, took from the harness since the agent started; null when everything is as it was. */
+function lossOf(lookout: Lookout, agentId: string, { needsTree }: { readonly needsTree: boolean }): string | null {
+  const record = readAgent(lookout, agentId);
+  if (record === null) return "its start was not recorded, or the record is gone";
+  const setting = changedSetting(record.watched);
+  if (setting !== null) return `${setting} was changed while agents are at work, which only a person may`;
+  if (needsTree && !isRemembered(lookout, agentId))
+    return "the tree remembered for it is gone, so what it changes could not be told";
+  return null;
 }
 
 function exists(path: string): boolean {

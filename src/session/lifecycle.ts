@@ -10,6 +10,7 @@ import {
   type Document,
   editsByFile,
   extensionFile,
+  findRoot,
   openProject,
   ownFile,
   type Project,
@@ -19,8 +20,11 @@ import {
   tasksFile,
   trackedAgents,
 } from "../state/index.js";
+import { openFolder } from "../trees/tree-guard.js";
+import { lookoutFor } from "./agent-effects.js";
 import { applyEffects } from "./effects.js";
 import { gateFacts } from "./gate-facts.js";
+import { agentRecords } from "./lookout.js";
 import { chooseSession } from "./resume-policy.js";
 import { otherLiveSessions } from "./sessions.js";
 import { type HostFace, LEAD, type Surroundings } from "./surroundings.js";
@@ -29,6 +33,7 @@ export type { HostFace, Surroundings };
 
 /** Decides and applies. What an effect has to say to the model or the person is added to the decision it returns. */
 export async function fire(event: LifecycleEvent, around: Surroundings): Promise<Decision> {
+  if (event.type === "subagent_complete" && around.looksOut === true) openAgain(findRoot(around.cwd, around.env));
   const project = around.project ?? openProject(around.cwd, { env: around.env, harnessId: around.host.harnessId });
   const catalog =
     around.catalog ??
@@ -45,6 +50,11 @@ export async function fire(event: LifecycleEvent, around: Surroundings): Promise
     context: [...remarks.context, ...decision.context],
     warnings: remarks.warnings,
   };
+}
+
+/** An agent may have shut the project itself, and then nothing in it can be compared. */
+function openAgain(root: string): void {
+  for (const folder of [root, join(root, ".nexus"), join(root, ".nexus/state")]) openFolder(folder);
 }
 
 async function readFacts(
@@ -67,7 +77,10 @@ async function readFacts(
   const file = read(tasksFile);
   const plan = read(planFile);
   const session = read(ownFile("session.json"));
-  const agents = safely(() => trackedAgents(project), [], troubles);
+  const agents = withRecorded(
+    safely(() => trackedAgents(project), [], troubles),
+    { project, around },
+  );
   const edits = editList(safely(() => editsByFile(project), {}, troubles));
   const agentTasks = (read(extensionFile("agent-tracker"))?.tasks ?? {}) as Record<string, number>;
   // Getters of the gate's facts must stay getters: they may throw where a gate denies and we go on.
@@ -100,6 +113,26 @@ async function readFacts(
       troubles,
     }),
   });
+}
+
+/** An agent that was taken out of the tracker, or made another in it, is still known where no agent works. */
+function withRecorded(tracked: Facts["agents"], where: Parameters<typeof lookoutFor>[0]): Facts["agents"] {
+  const lookout = lookoutFor(where);
+  const records = lookout === null ? [] : agentRecords(lookout);
+  const names = new Map(records.map(({ agentId, agentName }) => [agentId, agentName]));
+  const missing = records.filter(({ agentId }) => !tracked.some(({ agent_id }) => agent_id === agentId));
+  return [
+    ...tracked.map((agent) => {
+      const agent_name = names.get(agent.agent_id ?? "");
+      return agent_name === undefined ? agent : { ...agent, agent_name, status: "running" };
+    }),
+    ...missing.map(({ agentId, agentName, startedAt }) => ({
+      agent_id: agentId,
+      agent_name: agentName,
+      status: "running",
+      started_at: startedAt,
+    })),
+  ];
 }
 
 function catalogFacts(catalog: Catalog) {

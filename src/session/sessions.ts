@@ -42,9 +42,10 @@ function statOf(pid: number): string[] | null {
   }
 }
 
-const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "fish", "env"]);
+/** What hosts start hooks through. */
+const SHELLS = new Set(["sh", "bash", "dash", "zsh", "ksh", "fish", "env", "timeout"]);
 
-/** The host a hook was started by: the nearest ancestor that is not a shell. */
+/** The host a hook was started by: the nearest ancestor that is neither a shell nor a watch. */
 export function hostProcess(parent: number): ProcessMark | null {
   let pid = parent;
   for (let i = 0; i < 8 && pid > 1; i += 1) {

@@ -3,6 +3,7 @@ import type { Catalog } from "../catalog/index.js";
 import type { Effect } from "../events/index.js";
 import type { Env, Project } from "../state/index.js";
 import type { ProcessMark } from "./sessions.js";
+import type { Watch } from "./settings-watch.js";
 
 /** What the place we live in looks like to an agent. `nexus run` has one of its own. */
 export interface HostFace {
@@ -13,6 +14,8 @@ export interface HostFace {
   readonly docs: Readonly<Record<string, string>>;
   /** Settings of hosts, relative to the project or starting with `~/`. */
   readonly settings: readonly string[];
+  /** What is watched while agents are at work. */
+  readonly watched?: readonly Watch[];
   readonly canResume: boolean;
 }
 
@@ -24,6 +27,8 @@ export interface Surroundings {
   readonly coreDir?: string;
   /** The process whose end is the end of the session, when the door can tell. Asked when a session starts: it takes a while. */
   readonly process?: () => ProcessMark | null;
+  /** Whether what happens is also recorded outside the project, where agents do not work. A run has other ways. */
+  readonly looksOut?: boolean;
   /** What the caller has open already. */
   readonly project?: Project;
   readonly catalog?: Catalog;

@@ -21,13 +21,14 @@ export interface Archived {
 
 /**
  * Appends a cycle, on disk when this returns. A process killed after archiving and before deleting finds its own cycle at
- * the end of the file, and adds nothing twice. A cycle of nothing has no such identity: closing nothing again files it again.
+ * the end of the file, and adds nothing twice. Closing nothing files nothing, but for the first cycle of a history: the
+ * contract's own fixture wants a file there.
  */
 export function archive(change: Transaction, closing: Closing, now: Date): Archived {
   const history: History = change.open(historyFile) ?? { cycles: [] };
   const last = history.cycles.at(-1);
   const empty = closing.plan === null && closing.tasks.length === 0;
-  if (last !== undefined && !empty && cycleIdentity(last) === cycleIdentity(closing)) {
+  if (last !== undefined && (empty || cycleIdentity(last) === cycleIdentity(closing))) {
     return { completedAt: last.completed_at, totalCycles: history.cycles.length };
   }
   const cycle: Cycle = {

@@ -6,7 +6,7 @@ import type { NexusTool } from "../schema/tools.js";
 import { isRefusal, openProject, type Project } from "../state/index.js";
 import { assertMayCall } from "./roles.js";
 
-export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodType> {
+export interface ToolDefinition<Input extends z.ZodObject, Output extends z.ZodType> {
   readonly name: NexusTool;
   readonly summary: string;
   /** For models: when and how to use it. */
@@ -23,7 +23,7 @@ export interface ToolDefinition<Input extends z.ZodType, Output extends z.ZodTyp
   notes?(result: z.output<Output>, project: Project): string[];
 }
 
-export interface Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType>
+export interface Tool<Input extends z.ZodObject = z.ZodObject, Output extends z.ZodType = z.ZodType>
   extends Operation<Input, Output> {
   readonly guidance: string;
   readonly readOnly: boolean;
@@ -34,7 +34,7 @@ export interface Tool<Input extends z.ZodType = z.ZodType, Output extends z.ZodT
 }
 
 /** A contract refusal or a success; `error` is present in exactly the refusals. */
-export function tool<Input extends z.ZodType, Output extends z.ZodType>(
+export function tool<Input extends z.ZodObject, Output extends z.ZodType>(
   definition: ToolDefinition<Input, Output>,
 ): Tool<Input, Output> {
   const { name, summary, input, output, readOnly = false } = definition;

@@ -17,6 +17,7 @@ import {
 import { dirname, join } from "node:path";
 import { NutError } from "../errors.js";
 import { syncFolder, temporaryName } from "../files/index.js";
+import { onDisk } from "./disk-names.js";
 import { type Change, parentsAreFolders, seeEntry, type TreeEntry } from "./tree.js";
 
 export class Objects {
@@ -53,8 +54,8 @@ export class Objects {
   keep(path: string, entry: TreeEntry): void {
     if (entry.hash === "" || this.has(entry.hash)) return;
     const temporary = temporaryName(this.#path(entry.hash));
-    if (entry.type === "link") writeFileSync(temporary, readlinkSync(path, "buffer"));
-    else copyFileSync(path, temporary, constants.COPYFILE_FICLONE);
+    if (entry.type === "link") writeFileSync(temporary, readlinkSync(onDisk(path), "buffer"));
+    else copyFileSync(onDisk(path), temporary, constants.COPYFILE_FICLONE);
     const copied = seeEntry(temporary);
     if (copied?.hash !== entry.hash) {
       rmSync(temporary, { force: true });
@@ -89,41 +90,51 @@ export class Objects {
     const deletedPaths = changes.filter(({ after }) => after === null).map(({ path }) => path);
     // Deepest first, so that a folder is empty by the time it goes.
     for (const path of deletedPaths.sort().reverse()) {
-      if (parentsAreFolders(folder, path)) rmSync(join(folder, path), { recursive: true, force: true });
+      if (parentsAreFolders(folder, path)) rmSync(onDisk(join(folder, path)), { recursive: true, force: true });
     }
     for (const { path, after } of changes) if (after !== null) this.#write(folder, path, after);
   }
 
   #write(folder: string, inside: string, entry: TreeEntry): void {
     const path = join(folder, inside);
-    clearOtherKind(path, entry);
-    if (entry.type === "folder") {
-      mkdirSync(path, { recursive: true });
-      return;
-    }
-    mkdirSync(dirname(path), { recursive: true });
-    if (!parentsAreFolders(folder, inside)) {
+    // Before anything else: whoever worked here may have put a link where a folder was.
+    if (isBehindLink(folder, inside)) {
       throw new NutError("RUN_TREE_MOVED", `"${inside}" lies behind a link`, {
         hint: "put the folder back where it was, then: nexus resume",
         data: { path: inside },
       });
     }
-    if (entry.type === "link") {
-      rmSync(path, { force: true });
-      symlinkSync(this.read(inside, entry), path);
+    clearOtherKind(path, entry);
+    if (entry.type === "folder") {
+      mkdirSync(onDisk(path), { recursive: true });
       return;
     }
-    const temporary = temporaryName(path);
+    mkdirSync(onDisk(dirname(path)), { recursive: true });
+    if (entry.type === "link") {
+      rmSync(onDisk(path), { force: true });
+      symlinkSync(this.read(inside, entry), onDisk(path));
+      return;
+    }
+    const temporary = onDisk(temporaryName(path));
     copyFileSync(this.#source(inside, entry), temporary, constants.COPYFILE_FICLONE);
     chmodSync(temporary, entry.executable ? 0o755 : 0o644);
-    renameSync(temporary, path);
+    renameSync(temporary, onDisk(path));
   }
 }
 
 /** A folder in place of a file, or a link in place of a folder, must go before the new entry can stand there. */
 function clearOtherKind(path: string, entry: TreeEntry): void {
-  const stats = lstatSync(path, { throwIfNoEntry: false });
+  const stats = lstatSync(onDisk(path), { throwIfNoEntry: false });
   if (stats === undefined) return;
   const isFolder = stats.isDirectory();
-  if (isFolder !== (entry.type === "folder")) rmSync(path, { recursive: true, force: true });
+  if (isFolder !== (entry.type === "folder")) rmSync(onDisk(path), { recursive: true, force: true });
+}
+
+/** Whether something that is no folder stands on the way to `path`. What is not there yet does not. */
+function isBehindLink(folder: string, path: string): boolean {
+  const parts = path.split("/").slice(0, -1);
+  return parts.some((_, index) => {
+    const parent = join(folder, ...parts.slice(0, index + 1));
+    return lstatSync(onDisk(parent), { throwIfNoEntry: false })?.isDirectory() === false;
+  });
 }

@@ -37,8 +37,12 @@ const LEFTOVERS: ReadonlySet<string> = new Set([
   ".cache",
 ]);
 
+/** Checks sealed for whoever verifies. In no tree that anybody works on, and in no room. */
+export const HIDDEN_FILE = "acceptance/hidden.age";
+
 /** Whether a path counts as part of a result. */
 export function isResult(path: string): boolean {
+  if (path === HIDDEN_FILE) return false;
   return !path.split("/").some((part) => LEFTOVERS.has(part)) && !path.endsWith(".pyc");
 }
 

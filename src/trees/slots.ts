@@ -5,6 +5,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
+import { HIDDEN_FILE } from "./result-tree.js";
 import { type Change, compareTrees, lookAt, seeEntry, type Tree, type TreeEntry, withChanges } from "./tree.js";
 
 export interface Slot {
@@ -48,6 +49,19 @@ export class Slots {
     for (const changes of versions.slice(slot.version)) this.#apply(slot, changes);
     slot.version = versions.length;
     return slot;
+  }
+
+  /** The same in a folder nobody was in before; for whoever must not meet what another left. Ended by `discard`. */
+  takeNew(versions: Versions): Slot {
+    const slot = this.#make();
+    for (const changes of versions) this.#apply(slot, changes);
+    slot.version = versions.length;
+    return slot;
+  }
+
+  /** Removes a slot that is not to be used again. */
+  discard(slot: Slot): void {
+    rmSync(slot.path, { recursive: true, force: true });
   }
 
   /** The slot a killed process left, with the edits of its agent still in it; null when it is gone or taken. */
@@ -128,6 +142,8 @@ export class Slots {
   }
 }
 
+/** Hidden checks stay behind: who works never has them, not even sealed. */
 export function copyFolder(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  const hidden = join(from, HIDDEN_FILE);
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => path !== hidden });
 }

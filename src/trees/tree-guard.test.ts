@@ -20,10 +20,15 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compareTree, keepTree } from "./tree-guard.js";
 
 let folder: string;
-let layout: { root: string; own: string };
+let layout: { root: string; own: string; trees: string; ended: string | null };
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "nut-guard-"));
-  layout = { root: join(folder, "project"), own: join(folder, "project/.nexus/state") };
+  layout = {
+    root: join(folder, "project"),
+    own: join(folder, "project/.nexus/state"),
+    trees: join(folder, "trees"),
+    ended: null,
+  };
   put({ "a.txt": "a", "d/b.txt": "b", "run.sh": "#!", "secret.env": "key" });
   chmodSync(at("run.sh"), 0o755);
   chmodSync(at("secret.env"), 0o600);
@@ -122,7 +127,7 @@ describe("the guard", () => {
     keepTree(layout, "tester-1");
     expect(compare()).toEqual({ changed: [], reverted: [], copy: null });
     expect(compare()).toBeNull();
-    expect(readdirSync(join(layout.own, "trees"))).toEqual([]);
+    expect(readdirSync(layout.trees)).toEqual([]);
   });
 
   it("looks past what programs make, and at single files git ignores", () => {
@@ -146,6 +151,6 @@ describe("the guard", () => {
     put({ "a.txt": "changed" });
     const report = compareTree(layout, id, { revert: true, mine: () => true });
     expect(dirname(report!.copy!)).toBe(join(layout.own, "reverted"));
-    expect(readdirSync(folder)).toEqual(["project"]);
+    expect(readdirSync(folder)).toEqual(["project", "trees"]);
   });
 });

@@ -3,6 +3,7 @@
 // program can set back.
 import { createHash } from "node:crypto";
 import {
+  accessSync,
   type BigIntStats,
   closeSync,
   constants,
@@ -15,6 +16,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { byBytes, foldersAbove } from "../files/index.js";
+import { nameFrom, onDisk } from "./disk-names.js";
 
 export interface TreeEntry {
   readonly type: "file" | "link" | "folder" | "other";
@@ -43,38 +45,82 @@ export interface LookOptions {
   readonly before?: Tree;
   /** Paths not to look at, folders included. */
   readonly skip?: (path: string) => boolean;
+  /**
+   * For a look that must miss nothing: names that are not UTF-8 are seen too (as `onDisk` knows them), and this is asked when
+   * something may not be read; whether to try again.
+   */
+  readonly unlock?: (path: string) => boolean;
 }
 
 /** Looks at every entry under `folder`. Never follows a link. */
-export function lookAt(folder: string, { before, skip }: LookOptions = {}): Tree {
+export function lookAt(folder: string, { before, skip, unlock }: LookOptions = {}): Tree {
   const takenMs = Date.now();
   const entries = new Map<string, TreeEntry>();
-  for (const path of pathsIn(folder, skip)) {
-    const entry = seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
+  for (const path of pathsIn(folder, skip, unlock)) {
+    const see = () => seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
+    const entry = unlock === undefined ? see() : unlocked(path, see, unlock, SHUT);
     if (entry !== null) entries.set(path, entry);
   }
   return { entries, takenMs };
 }
 
+/** What may not be read and could not be unlocked. */
+const SHUT: TreeEntry | null = { type: "other", executable: false, size: 0, hash: "" };
+
+function unlocked<T>(path: string, read: () => T, unlock: (path: string) => boolean, otherwise: T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!isShut(error)) throw error;
+    return unlock(path) ? read() : otherwise;
+  }
+}
+
+const isShut = (error: unknown): boolean => {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === "EACCES" || code === "EPERM";
+};
+
 /** Every path under `folder`, a folder before what it holds. Never follows a link. */
-export function* pathsIn(folder: string, skip: (path: string) => boolean = () => false): Generator<string> {
+export function* pathsIn(
+  folder: string,
+  skip: (path: string) => boolean = () => false,
+  unlock?: (path: string) => boolean,
+): Generator<string> {
   const itemsOf = (inside: string) =>
-    readdirSync(join(folder, inside), { withFileTypes: true })
-      .map((item) => ({ path: inside === "" ? item.name : `${inside}/${item.name}`, isFolder: item.isDirectory() }))
+    (unlock === undefined ? namesIn : everyNameIn)(join(folder, inside))
+      .map(({ name, isFolder }) => ({ path: inside === "" ? name : `${inside}/${name}`, isFolder }))
       .sort((a, b) => byBytes(b.path, a.path));
   const open = itemsOf("");
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (skip(next.path)) continue;
-    yield next.path;
-    if (next.isFolder) for (const item of itemsOf(next.path)) open.push(item);
+    const { path } = next;
+    if (skip(path)) continue;
+    yield path;
+    if (!next.isFolder) continue;
+    const items = unlock === undefined ? itemsOf(path) : unlocked(path, () => itemsOf(path), unlock, []);
+    for (const item of items) open.push(item);
   }
+}
+
+const namesIn = (folder: string) =>
+  readdirSync(folder, { withFileTypes: true }).map((item) => ({ name: item.name, isFolder: item.isDirectory() }));
+
+/** A folder that can be listed but not entered hides what it holds: that counts as one that may not be read. */
+function everyNameIn(folder: string): { name: string; isFolder: boolean }[] {
+  const disk = onDisk(folder);
+  accessSync(disk, constants.R_OK | constants.X_OK);
+  return readdirSync(disk, { encoding: "buffer", withFileTypes: true }).map((item) => ({
+    name: nameFrom(item.name),
+    isFolder: item.isDirectory(),
+  }));
 }
 
 /** One entry, or null when it is gone. `earlier` saves reading the bytes when nothing can have changed. */
 export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEntry | null {
+  const disk = onDisk(path);
   let stats: BigIntStats;
   try {
-    stats = lstatSync(path, { bigint: true });
+    stats = lstatSync(disk, { bigint: true });
   } catch (error) {
     // What is too deep to be looked at is there all the same.
     if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") throw error;
@@ -92,8 +138,8 @@ export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEn
     stamp,
   });
   if (stats.isDirectory()) return entry("folder");
-  if (stats.isSymbolicLink()) return entry("link", seen(readlinkSync(path, "buffer")));
-  if (stats.isFile()) return entry("file", stats.size > PIECE_BYTES ? seenInPieces(path) : seen(readFileSync(path)));
+  if (stats.isSymbolicLink()) return entry("link", seen(readlinkSync(disk, "buffer")));
+  if (stats.isFile()) return entry("file", stats.size > PIECE_BYTES ? seenInPieces(disk) : seen(readFileSync(disk)));
   return entry("other");
 }
 
@@ -109,7 +155,7 @@ const seen = (bytes: Uint8Array): Seen => ({
 /** Larger files are read piece by piece: Node reads none of 2 GiB at once. */
 const PIECE_BYTES = 4 * 1024 * 1024;
 
-function seenInPieces(path: string): Seen {
+function seenInPieces(path: string | Buffer): Seen {
   const digest = createHash("sha256");
   const piece = Buffer.allocUnsafe(PIECE_BYTES);
   const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -185,6 +231,6 @@ export function parentsAreFolders(folder: string, path: string): boolean {
   const parts = path.split("/").slice(0, -1);
   return parts.every((_, index) => {
     const parent = join(folder, ...parts.slice(0, index + 1));
-    return lstatSync(parent, { throwIfNoEntry: false })?.isDirectory() === true;
+    return lstatSync(onDisk(parent), { throwIfNoEntry: false })?.isDirectory() === true;
   });
 }

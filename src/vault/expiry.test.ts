@@ -48,8 +48,8 @@ describe("expiryState", () => {
     ["2026-03-14T09:59:59Z", "expired"],
     ["2026-03-14T10:00:00Z", "expired"],
     ["2026-03-14T10:00:01Z", "expiring_soon"],
-    ["2026-03-21T10:00:00Z", "expiring_soon"],
-    ["2026-03-21T10:00:01Z", "valid"],
+    ["2026-03-21T09:00:00Z", "expiring_soon"],
+    ["2026-03-21T10:00:00Z", "valid"],
     ["next week", "unreadable"],
   ])("of %s is %s", (expires, state) => expect(expiryState(expires, NOW)).toBe(state));
 });

@@ -4,7 +4,8 @@ import { NutError } from "../errors.js";
 export const EXPIRY_STATES = ["valid", "expiring_soon", "expired", "no_expiry", "unreadable", "revoked"] as const;
 export type ExpiryState = (typeof EXPIRY_STATES)[number];
 
-export const SOON_MS = 7 * 24 * 3_600_000;
+/** Less than a week: what was just given a week is not near. */
+export const SOON_MS = (7 * 24 - 1) * 3_600_000;
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 7 * 86_400_000 };
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;

@@ -28,13 +28,17 @@ export interface LeakRule {
   readonly id: string;
   /** Where in `text` something that must not leave starts and ends. */
   find(text: string): readonly (readonly [start: number, end: number])[];
+  /** How much of the text around a keyword it needs, when that is less than most do. */
+  readonly reach?: { readonly before: number; readonly after: number };
+  /** It may well be none: said, never refused. */
+  readonly warns?: boolean;
 }
 
 export interface Keyword {
   readonly text: string;
   readonly rule: string;
-  /** How many token characters must follow at once; spares the rule most chance hits of short keywords. */
-  readonly tail: number;
+  /** What must follow at once: so many token characters, or what a look says. Spares the rule most chance hits. */
+  readonly tail: number | ((bytes: Uint8Array, from: number) => boolean);
 }
 
 const near = (rule: string, tail: number, ...texts: string[]): Keyword[] => texts.map((text) => ({ text, rule, tail }));
@@ -85,17 +89,11 @@ export const KEYWORDS: readonly Keyword[] = [
 const OWN_RULES: readonly LeakRule[] = [
   pattern("age", /\bAGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}\b/g),
   pattern("google-api-key", /(?<![A-Za-z0-9_-])AIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])/g),
-  ...OWN_FORMATS.map(({ id, expression, harmless }) => pattern(id, expression, harmless)),
+  ...OWN_FORMATS,
 ];
 
-function pattern(id: string, expression: RegExp, harmless: (match: string) => boolean = () => false): LeakRule {
-  return {
-    id,
-    find: (text) =>
-      [...text.matchAll(expression)]
-        .filter(([all]) => !harmless(all))
-        .map(({ index, 0: all }) => [index, index + all.length]),
-  };
+function pattern(id: string, expression: RegExp): LeakRule {
+  return { id, find: (text) => [...text.matchAll(expression)].map(({ index, 0: all }) => [index, index + all.length]) };
 }
 
 let loaded: Promise<ReadonlyMap<string, LeakRule>> | undefined;

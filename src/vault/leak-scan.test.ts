@@ -61,17 +61,36 @@ const SAMPLES: Record<string, string> = {
     .concat(".", mixed(43)),
   "broker-url": `${"amqps"}://app:Zk4${mixed(12)}@mq.internal:5671/v`,
   "assigned-token": `${"COHERE"}_API_KEY=${mixed(40)}`,
+  "assigned-secret": `${"SIGNING"}_KEY=${mixed(40)}`,
+  "azure-devops": `${many("aB3dE6gH9jK2", 76)}${"AZ"}DO1a2B`,
+  "cloudflare-origin": `${"v1"}.0-${many("0a1b2c3d", 24)}-${many("0a1b2c3d", 146)}`,
+  braintree: `${"access"}_token$production$${many("a1b2", 16)}$${many("0a1b2c3d", 32)}`,
+  "new-relic-license": `${many("0a1b2c3d", 36)}${"NR"}AL`,
+  "discord-bot": `${Buffer.from("123456789012345678").toString("base64url")}.${mixed(6)}.${mixed(38)}`,
+  facebook: `${"EA"}A${mixed(120)}`,
+  twitter: `${"A".repeat(22)}${mixed(40)}${"%3"}D${mixed(40)}`,
+  launchdarkly: `${"sd"}k-${UUID}`,
+  salesforce: `00D${mixed(12)}${"!A"}Q${mixed(90)}`,
+  "kafka-login": `PlainLoginModule required username=\\"a\\" ${"pass"}word=\\"${mixed(20)}\\"`,
+  netrc: `machine api.internal login app ${"pass"}word ${mixed(20)}`,
+  "basic-header": `Authorization: ${"Bas"}ic ${Buffer.from(`app:${mixed(16)}`).toString("base64")}`,
+  "privatekey-in-base64": Buffer.from(`-----BEGIN RSA ${"PRIVATE"} KEY-----\n${mixed(200)}`).toString("base64"),
+  wireguard: `${"Private"}Key = ${many("aB3dE6gH9jK2", 42)}A=`,
+  "url-password": `https://${"deploy"}:${mixed(20)}@git.internal/a.git`,
+  "npm-registry": `//registry.internal/:_${"auth"}=${mixed(40)}`,
 };
 /** Rules that look at more than what stands between two quotes. */
 const IN_CONTEXT: Readonly<Record<string, string>> = {
   "docker-login": `{"${"auths"}": {"registry.example": {"auth": "${mixed(32)}"}}}`,
 };
 /** The other formats are a prefix and a body: a body of whichever letters the format takes. */
-for (const { id, expression, keywords } of OWN_FORMATS) {
+for (const { id, find, keywords } of OWN_FORMATS) {
   if (id in SAMPLES || id in IN_CONTEXT) continue;
   const [prefix, tail] = keywords[0]!;
-  const bodies = ["0a1b2c3d4e5f", "A1B2C3D4E5F6", "aB3dE6gH9jK2"].map((letters) => `${prefix}${many(letters, tail)}`);
-  SAMPLES[id] = bodies.find((sample) => new RegExp(expression.source).test(sample))!;
+  const bodies = ["0a1b2c3d4e5f", "A1B2C3D4E5F6", "aB3dE6gH9jK2"].map(
+    (letters) => `${prefix}${many(letters, Number(tail))}`,
+  );
+  SAMPLES[id] = bodies.find((sample) => find(sample).length > 0)!;
 }
 
 /** Base64 of JSON that ends in `fQ==`, as the real ones do. */
@@ -136,6 +155,25 @@ describe("leak scan", () => {
     for (const text of texts) expect((await leakScanner()).scan("a.txt", Buffer.from(text)), text).toEqual([]);
   });
 
+  it("warns of what only a general name gives away, and only if it was drawn", async () => {
+    const drawn = mixed(32);
+    const severities = async (text: string) =>
+      (await leakScanner()).scan("a.txt", Buffer.from(text)).map(({ severity }) => severity);
+    for (const name of ["session_secret", "API_KEY", "db.password", '"accessToken"', "private-key"]) {
+      expect(await severities(`${name}: "${drawn}"`), name).toEqual(["warning"]);
+    }
+    expect(await severities(`FASTLY_API_${"TOKEN"}=${drawn}`)).toEqual(["error"]);
+    const harmless = [
+      `public_key: "${drawn}"`,
+      `cacheKey = "${drawn}"`,
+      `password = "correct-horse-battery-staple-99"`,
+      `secret = vault2.context.lookupSecret(field1.value)`,
+      `API_KEY=your-key-goes-here-1234567890`,
+      `token: "aaaaaaaaaaaaaaaaaaaaaaaa11111"`,
+    ];
+    for (const text of harmless) expect(await severities(text), text).toEqual([]);
+  });
+
   it("finds a secret wherever a chunk's end falls", async () => {
     const padding = "x = 1;\n".repeat(4000);
     const bytes = Buffer.from(
@@ -184,7 +222,7 @@ describe("leak scan", () => {
     });
     for (const text of [value, JSON.stringify(value), Buffer.from(value).toString("base64")]) {
       expect(scanner.scan("x", Buffer.from(text))).toEqual([
-        { path: "x", line: 1, rule: "vault-value", masked: 'the value of "db"' },
+        { path: "x", line: 1, rule: "vault-value", masked: 'the value of "db"', severity: "error" },
       ]);
     }
     expect(scanner.scan("x", Buffer.from("admin"))).toEqual([]);
@@ -193,7 +231,7 @@ describe("leak scan", () => {
   it("tells of a file that exists to hold secrets, whatever is in it, and of a file's first twenty leaks", async () => {
     const scanner = await leakScanner();
     expect(scanner.scan("deploy/.env", Buffer.from("EMPTY=\n"))).toEqual([
-      { path: "deploy/.env", line: null, rule: "secret-file", masked: ".env" },
+      { path: "deploy/.env", line: null, rule: "secret-file", masked: ".env", severity: "error" },
     ]);
     expect(scanner.scan("many.txt", Buffer.from(`${SAMPLES.github}\n`.repeat(50)))).toHaveLength(20);
   });

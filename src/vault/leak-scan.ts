@@ -10,6 +10,8 @@ export interface Leak {
   readonly line: number | null;
   readonly rule: string;
   readonly masked: string;
+  /** A warning may well be nothing: it is said and never refused. */
+  readonly severity: "error" | "warning";
 }
 
 export interface Watcher {
@@ -81,12 +83,8 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
   let linesBefore = 0;
   let scanned = 0;
   const after = Math.max(AFTER, search.texts.longest);
-  const reported = new Set<string>();
-  const add = (rule: string, line: number | null, masked: string) => {
-    if (reported.size >= MAX_PER_FILE || reported.has(`${rule}:${line}`)) return;
-    reported.add(`${rule}:${line}`);
-    leaks.push({ path, line, rule, masked });
-  };
+  const found = findings(path);
+  const add = found.add;
   if (isSecretFileName(path)) add("secret-file", null, path.slice(path.lastIndexOf("/") + 1));
 
   /** Looks for what starts at or after `scanned` and before `until`; everything a rule needs after it is present. */
@@ -104,8 +102,9 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
         return add("vault-value", lineAt(at), `the value of "${search.knownNames[index - KEYWORDS.length]}"`);
       }
       if (!tokenFollows(bytes, at, keyword)) return;
-      const start = ruleHit(rules.get(keyword.rule), bytes, at);
-      if (start !== null) add(keyword.rule, lineAt(start), mask(keyword));
+      const rule = rules.get(keyword.rule);
+      const start = rule === undefined ? null : ruleHit(rule, bytes, at);
+      if (start !== null) add(keyword.rule, lineAt(start), mask(keyword), rule?.warns);
     });
     scanned = until;
   };
@@ -137,6 +136,24 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
     },
     end() {
       searchUntil(held, held.length);
+      leaks.push(...found.all());
+    },
+  };
+}
+
+/** What one file holds, once a rule and line. What only a name gives away gives way to what a format does. */
+function findings(path: string) {
+  const shaped = new Map<string, Leak>();
+  const named = new Map<string, Leak>();
+  return {
+    add(rule: string, line: number | null, masked: string, warns = false): void {
+      const kind = rule.startsWith("assigned-") ? named : shaped;
+      if (kind.size >= MAX_PER_FILE || kind.has(`${rule}:${line}`)) return;
+      kind.set(`${rule}:${line}`, { path, line, rule, masked, severity: warns ? "warning" : "error" });
+    },
+    all(): readonly Leak[] {
+      const lines = new Set([...shaped.values()].map(({ line }) => line));
+      return [...shaped.values(), ...[...named.values()].filter(({ line }) => !lines.has(line))];
     },
   };
 }
@@ -144,10 +161,10 @@ function watch(path: string, search: Search, rules: ReadonlyMap<string, LeakRule
 const NOTHING = new Uint8Array(0);
 
 /** Runs a rule around a keyword; returns where its finding starts, or null. */
-function ruleHit(rule: LeakRule | undefined, bytes: Uint8Array, at: number): number | null {
-  if (rule === undefined) return null;
-  const from = Math.max(0, at - BEFORE);
-  const to = Math.min(bytes.length, at + AFTER);
+function ruleHit(rule: LeakRule, bytes: Uint8Array, at: number): number | null {
+  const { before, after } = rule.reach ?? { before: BEFORE, after: AFTER };
+  const from = Math.max(0, at - before);
+  const to = Math.min(bytes.length, at + after);
   // One character per byte, so that positions in the text are positions in the file.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
   for (const [start, end] of rule.find(text))
@@ -157,6 +174,7 @@ function ruleHit(rule: LeakRule | undefined, bytes: Uint8Array, at: number): num
 
 function tokenFollows(bytes: Uint8Array, at: number, { text, tail }: Keyword): boolean {
   const from = at + text.length;
+  if (typeof tail === "function") return tail(bytes, from);
   if (from + tail > bytes.length) return false;
   for (let i = from; i < from + tail; i += 1) if (TOKEN_BYTES[bytes[i]!] === 0) return false;
   return true;

@@ -1,20 +1,44 @@
 // Token formats the preset does not know: a public prefix, and what follows it. Facts from the providers' documents; each
 // row is one line so that a new format is one more. A rule is asked only where one of its keywords stands.
+import { ASSIGNED_RULES, isDrawn, PLACEHOLDER } from "./assigned-secrets.js";
+import type { LeakRule } from "./leak-rules.js";
+
+/** What must stand in the text, and what must follow it at once: so many token characters, or whatever a look says. */
+type OwnKeyword = readonly [text: string, follows: number | ((bytes: Uint8Array, from: number) => boolean)];
 
 export interface OwnRule {
   readonly id: string;
-  readonly expression: RegExp;
-  /** What must stand in the text, and how many token characters must follow at once. */
-  readonly keywords: readonly (readonly [text: string, tail: number])[];
-  /** Whether a match is a placeholder after all. */
-  readonly harmless?: (match: string) => boolean;
+  readonly keywords: readonly OwnKeyword[];
+  /** Where in a text something that must not leave starts and ends. */
+  readonly find: LeakRule["find"];
+  /** How much of the text around a keyword it needs. */
+  readonly reach?: LeakRule["reach"];
+  /** It may well be none: said, never refused. */
+  readonly warns?: boolean;
+}
+
+function rule(
+  id: string,
+  expression: RegExp,
+  keywords: OwnRule["keywords"],
+  harmless?: (match: string) => boolean,
+): OwnRule {
+  const find: OwnRule["find"] = (text) =>
+    [...text.matchAll(expression)]
+      .filter(([all]) => harmless?.(all) !== true)
+      .map(({ index, 0: all }) => [index, index + all.length]);
+  return { id, keywords, find };
 }
 
 /** A prefix and a body of at least so many characters, neither in the middle of a longer word. */
 function token(id: string, body: string, tail: number, ...prefixes: string[]): OwnRule {
   const names = prefixes.map((prefix) => prefix.replace(/[.$]/g, "\\$&")).join("|");
   const expression = new RegExp(`(?<![A-Za-z0-9_])(?:${names})${body}{${tail},}`, "g");
-  return { id, expression, keywords: prefixes.map((prefix) => [prefix, tail]) };
+  return rule(
+    id,
+    expression,
+    prefixes.map((prefix) => [prefix, tail]),
+  );
 }
 
 const WORD = "[A-Za-z0-9_-]";
@@ -45,7 +69,7 @@ const TOKENS: readonly OwnRule[] = [
   token("google-oauth", WORD, 28, "GOCSPX-"),
   token("google-access", "[A-Za-z0-9_.-]", 40, "ya29."),
   token("rubygems", HEX, 48, "rubygems_"),
-  token("doppler", "[A-Za-z0-9]", 40, "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."),
+  token("doppler", "[A-Za-z0-9._-]", 40, "dp.pt.", "dp.st.", "dp.ct.", "dp.sa.", "dp.scim.", "dp.audit."),
   token("linear-oauth", "[A-Za-z0-9]", 32, "lin_oauth_"),
   token("notion-secret", "[A-Za-z0-9]", 43, "secret_"),
   token("square", WORD, 22, "sq0atp-", "sq0csp-", "sq0idp-"),
@@ -89,15 +113,19 @@ const TOKENS: readonly OwnRule[] = [
   token("mapbox", "[A-Za-z0-9_.-]", 60, "sk.eyJ"),
   token("flutterwave", "[0-9a-zA-Z-]", 12, "FLWSECK_TEST-", "FLWSECK-"),
   token("firebase", WORD, 130, ":APA91b"),
+  token("github-refresh", "[A-Za-z0-9]", 70, "ghr_"),
+  token("duffel", WORD, 40, "duffel_live_", "duffel_test_"),
+  token("yandex", WORD, 35, "AQVN"),
+  token("docker-org", WORD, 32, "dckr_oat_"),
+  token("frameio", WORD, 60, "fio-u-"),
+  token("readme", "[a-z0-9]", 70, "rdme_"),
+  token("elastic", "[A-Za-z0-9+/=_-]", 60, "essu_"),
+  token("infracost", "[A-Za-z0-9]", 32, "ico-"),
+  token("scalingo", WORD, 48, "tk-us-"),
+  token("dropbox", WORD, 120, "sl.A", "sl.B", "sl.C", "sl.u."),
+  token("vault-recovery", WORD, 24, "hvr."),
   token("nuget", "[a-z0-9]", 43, "oy2"),
 ];
-
-const PLACEHOLDER =
-  /^(?:[$<{%*x.]|pass|pwd|secret|user|guest|admin|change|your|example|test|dummy|foo|hunter|root|redis)/i;
-
-function rule(id: string, expression: RegExp, keywords: OwnRule["keywords"], harmless?: OwnRule["harmless"]): OwnRule {
-  return { id, expression, keywords, ...(harmless === undefined ? {} : { harmless }) };
-}
 
 const BROKERS = [
   "redis",
@@ -137,7 +165,7 @@ const SHAPES: readonly OwnRule[] = [
     ["8Q~", 31],
     ["7Q~", 31],
   ]),
-  rule("telegram", /(?<![\w:])\d{8,10}:AA[A-Za-z0-9_-]{33}(?![\w-])/g, [[":AA", 33]]),
+  rule("telegram", /(?:(?<![\w:])|(?<=\/bot))\d{8,10}:AA[A-Za-z0-9_-]{33}(?![\w-])/g, [[":AA", 33]]),
   rule("discord-webhook", /discord(?:app)?\.com\/api\/webhooks\/\d{17,20}\/[\w-]{60,}/g, [[".com/api/webhooks/", 17]]),
   rule("slack-hook", /hooks\.slack\.com\/(?:workflows|triggers)\/[\w/]{20,}/g, [
     ["hooks.slack.com/workflows/", 20],
@@ -167,8 +195,8 @@ const SHAPES: readonly OwnRule[] = [
     "jwt",
     /(?<![\w.-])eyJ[A-Za-z0-9_-]{15,}\.eyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{20,}/g,
     [["eyJ", 50]],
-    // The specimen every document about them shows.
-    (match) => match.includes(".eyJzdWIiOiIxMjM0NTY3ODkwIi"),
+    // The specimens that documents about them show.
+    (match) => /\.eyJ(?:zdWIiOiIxMjM0NTY3ODkwIi|zb21lIjoicGF5bG9hZCJ9)/.test(match),
   ),
   rule(
     "broker-url",
@@ -179,59 +207,98 @@ const SHAPES: readonly OwnRule[] = [
       return PLACEHOLDER.test(password) || /^(?:localhost|127\.|example|0\.0\.0\.0|\[::1|host)/.test(host);
     },
   ),
+  rule(
+    // Takes the place of the preset's, which asks for one end of the text inside.
+    "1password",
+    /(?<!\w)ops_eyJ[A-Za-z0-9+/]{200,}={0,3}/g,
+    [],
+  ),
+  rule("azure-devops", /(?<![A-Za-z0-9])[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}(?![A-Za-z0-9])/g, [["AZDO", 4]]),
+  rule("cloudflare-origin", /(?<![\w.-])v1\.0-[0-9a-f]{24}-[0-9a-f]{146}(?![0-9a-f])/g, [["v1.0-", 171]]),
+  rule("npm-registry", /:_auth(?:Token)?\s?=\s?(?!npm_)["']?[A-Za-z0-9+/=_-]{20,}/g, [
+    [":_authToken=", 20],
+    [":_auth=", 20],
+  ]),
+  rule(
+    "crates",
+    /["'= ]cio[A-Za-z0-9]{32}(?![A-Za-z0-9])/g,
+    ['"cio', "'cio", "=cio", " cio"].map((text) => [text, 32]),
+  ),
+  rule("braintree", /access_token\$(?:production|sandbox)\$[0-9a-z]{16}\$[0-9a-f]{32}/g, [
+    ["access_token$production$", 16],
+    ["access_token$sandbox$", 16],
+  ]),
+  rule("new-relic-license", /(?<![0-9A-Za-z])[0-9a-f]{36}NRAL(?![0-9A-Za-z])/g, [["NRAL", 0]]),
+  rule(
+    // The first part is a number in base64, which leaves few ways to begin.
+    "discord-bot",
+    /["'= ][MNO][DTjz][A-Za-z0-9]{22,26}\.[\w-]{6}\.[\w-]{27,45}(?![\w-])/g,
+    ['"', "'", "=", " "].flatMap((quote) =>
+      ["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"].map((start) => [`${quote}${start}`, 55] as const),
+    ),
+  ),
+  rule("facebook", /(?<![\w+/=-])EAA[A-Za-z0-9]{100,}(?![\w+/=-])/g, [["EAA", 100]], (match) => !isDrawn(match)),
+  rule("twitter", /(?<![\w+/])A{20,24}[A-Za-z0-9]{20,80}%[23][DFB][A-Za-z0-9%]{25,}/g, [
+    ["%3D", 25],
+    ["%2F", 25],
+    ["%2B", 25],
+  ]),
+  rule(
+    "launchdarkly",
+    /(?<![\w-])(?:sdk|mob|api)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![\w-])/g,
+    ["sdk-", "mob-", "api-"].map((text) => [text, 36]),
+  ),
+  rule("salesforce", /(?<!\w)00D[A-Za-z0-9]{12,15}!A[A-Za-z0-9._]{80,}/g, [
+    ["!AQ", 80],
+    ["!AR", 80],
+  ]),
+  rule(
+    "kafka-login",
+    /LoginModule required[^\n]{0,200}\spassword=\\?["'][^"'\s]{8,}/g,
+    [["LoginModule required", 0]],
+    (match) => PLACEHOLDER.test(/password=\\?["'](.*)$/.exec(match)?.[1] ?? ""),
+  ),
+  rule(
+    "netrc",
+    /(?<!\w)machine\s+[\w.-]+\s+login\s+\S+\s+password\s+\S{8,}/g,
+    [[" password ", 8]],
+    (match) => !isDrawn(match.slice(match.search(/\S+$/)), 8),
+  ),
+  rule("basic-header", /\bBasic [A-Za-z0-9+/]{16,}={0,2}/g, [["Basic ", 16]], (match) => {
+    const [, password = ""] = Buffer.from(match.slice(6), "base64").toString("latin1").split(/:(.*)/s);
+    // The last two are the specimens of the standards.
+    return !/^[\x20-\x7e]{8,}$/.test(password) || PLACEHOLDER.test(password) || /^(?:gX1fBat3bV|open )/.test(password);
+  }),
+  rule(
+    "privatekey-in-base64",
+    /LS0tLS1CRUdJTi[A-Za-z0-9+/]{60,}/g,
+    [["LS0tLS1CRUdJTi", 60]],
+    (match) => !/PRIVATE KEY/.test(Buffer.from(match.slice(0, 80), "base64").toString("latin1")),
+  ),
+  rule("wireguard", /PrivateKey ?= ?[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=(?!=)/g, [
+    ["PrivateKey = ", 44],
+    ["PrivateKey=", 44],
+  ]),
+  rule(
+    "url-password",
+    /https?:\/\/[^\s:@/"'<>`]{1,60}:[^\s:@/"'<>`]{12,200}@[a-z0-9.-]+/g,
+    ["http://", "https://"].map((text) => [text, passwordFollows]),
+    (match) => !isDrawn(/:([^:@]*)@/.exec(match)?.[1] ?? "", 12),
+  ),
   rule("docker-login", /"auths"\s*:\s*\{[\s\S]{0,400}?"auth"\s*:\s*"[A-Za-z0-9+/]{16,}={0,2}"/g, [['"auths"', 0]]),
 ];
 
-const PROVIDERS = [
-  "twilio",
-  "datadog",
-  "cohere",
-  "algolia",
-  "mistral",
-  "okta",
-  "fastly",
-  "discord",
-  "heroku",
-  "mailgun",
-  "airtable",
-  "snyk",
-  "cloudflare",
-  "azure",
-  "wandb",
-  "trello",
-  "ngrok",
-  "deepgram",
-  "elevenlabs",
-  "deepseek",
-  "segment",
-  "intercom",
-  "dropbox",
-  "asana",
-  "telegram",
-  "twitter",
-  "facebook",
-  "travis",
-  "codecov",
-  "zendesk",
-];
-
-const RARE_NAMES = ["twilio", "okta", "mailgun", "airtable", "snyk", "wandb"];
-
-/** A value that was drawn, not written: letters and digits, many of them different. */
-function isDrawn(value: string): boolean {
-  return /[0-9]/.test(value) && /[A-Za-z]/.test(value) && new Set(value).size >= 10 && !PLACEHOLDER.test(value);
+/** Whether `name:password@` follows; most addresses have neither. */
+function passwordFollows(bytes: Uint8Array, from: number): boolean {
+  let colons = 0;
+  for (let at = from; at < Math.min(bytes.length, from + 270); at += 1) {
+    const byte = bytes[at]!;
+    if (byte === COLON) colons += 1;
+    if (byte === AT) return colons === 1;
+    if (byte <= SPACE || byte === SLASH || byte === QUOTE) return false;
+  }
+  return false;
 }
+const [SPACE, QUOTE, SLASH, COLON, AT] = [0x20, 0x22, 0x2f, 0x3a, 0x40];
 
-/** Tokens without a shape of their own: known by the name they are given to. */
-const ASSIGNED: OwnRule = rule(
-  "assigned-token",
-  new RegExp(
-    `(?:${PROVIDERS.join("|")})[\\w.-]{0,24}(?:key|token|secret|auth|password)[\\w.-]{0,12}["'\`]?\\]?\\s{0,4}(?:=>|:=|=|:)\\s{0,4}["'\`]?(?:Bearer )?([A-Za-z0-9_\\-./+=~|]{20,200})`,
-    "gi",
-  ),
-  // In small letters only names that are no words: every hit of a keyword costs time.
-  [...PROVIDERS.map((name) => name.toUpperCase()), ...RARE_NAMES].map((text) => [text, 3] as const),
-  (match) => !isDrawn(/[=:]\s{0,4}["'`]?(?:Bearer )?([A-Za-z0-9_\-./+=~|]{20,})$/.exec(match)?.[1] ?? ""),
-);
-
-export const OWN_FORMATS: readonly OwnRule[] = [...TOKENS, ...SHAPES, ASSIGNED];
+export const OWN_FORMATS: readonly OwnRule[] = [...TOKENS, ...SHAPES, ...ASSIGNED_RULES];

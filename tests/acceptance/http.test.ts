@@ -67,7 +67,7 @@ describe("api_test with an endpoint", () => {
       endpoints(),
       { a: "" },
     );
-    expect(await outcomes({ baseline: false })).toEqual({
+    expect(await outcomes({ baseline: false, allowOrigins: [base] })).toEqual({
       ok: "passed",
       param: "passed",
       status: "failed: status 200, expected 201",
@@ -76,7 +76,8 @@ describe("api_test with an endpoint", () => {
       redirect: "passed",
       hang: `failed: ${base}/hang: no answer within 0.3 s`,
       undeclared: "failed: DELETE /users is not declared in apis/endpoints.json",
-      elsewhere: "failed: http://192.0.2.1/users is neither on this machine nor declared by the request",
+      elsewhere:
+        "failed: http://192.0.2.1/users is neither declared by the request nor allowed: --allow-origin http://192.0.2.1",
     });
   });
 
@@ -87,6 +88,7 @@ describe("api_test with an endpoint", () => {
       { a: "" },
     );
     const report = await accept({
+      allowOrigins: [base],
       credentials: async (name) => (name === "api" ? { type: "bearer_token", value: "t0ken", env: {} } : null),
     });
     expect(asked[0]).toBe("GET /users Bearer t0ken");

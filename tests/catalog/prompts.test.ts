@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { bodyOf, findCoreFolder, readManifestFast } from "../../src/catalog/index.js";
 import { readReport } from "../../src/run/agents/report.js";
+import { readReview, readTest } from "../../src/run/review/answer.js";
 
 const CORE = findCoreFolder();
 const { agents, skills } = readManifestFast(CORE);
@@ -80,14 +81,21 @@ describe("what the harness reads in a report", () => {
 
   it.each(["tester", "reviewer"])("is in the shape %s is told to use", (id) => {
     const report = example(id).replace("[passed|failed|unknown]", "[passed]");
-    expect(readReport(report, ["the first point"]).judgements).toMatchObject([
-      { item: "the first point", status: "passed" },
-    ]);
-    expect(readReport(report, []).issues).toHaveLength(1);
+    expect(readReport(report).issues).toHaveLength(1);
+    const filled = report.replace("pass | fail | blocked", "pass").replace("[passed]", "[failed]");
+    for (const read of [readReview, readTest]) {
+      expect(read(filled, ["the first point"])).toMatchObject({
+        verdict: "pass",
+        judgements: [{ item: "the first point", status: "failed" }],
+      });
+      // A form nobody filled in says nothing good.
+      expect(read(report, []).verdict).toBe("fail");
+    }
+    expect(readReview(report, ["the first point"]).judgements).toMatchObject([{ status: "passed" }]);
   });
 
   it.each(["engineer", "writer"])("is in the shape %s is told to use", (id) => {
-    const { decisions, issues } = readReport(example(id), []);
+    const { decisions, issues } = readReport(example(id));
     expect(decisions).toEqual([{ decision: "what you chose where the task left it open", reason: "why" }]);
     expect(issues).toHaveLength(1);
   });

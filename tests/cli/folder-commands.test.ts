@@ -170,7 +170,12 @@ describe("check", () => {
     mkdirSync(join(work, "task/delivery"));
     writeFileSync(join(work, "task/delivery/result.json"), '{"status":"completed"}');
     expect((await run(["check", "task"])).out).toContain(".nutignore: leaves out delivery/");
-    expect(await run(["check", "task", "--fix"])).toMatchObject({ code: 0 });
+    const { code, out } = await run(["check", "task", "--fix"]);
+    expect(out).not.toContain("✗ .nutignore");
+    // A delivery that brings nothing is not ready, and no agent is to start on it.
+    expect(code).toBe(1);
+    expect(out).toContain("says completed, but names no file");
+    expect(out).toContain("before it can be handed over");
     expect(read("task/.nutignore")).toMatch(/^\*\.log\ndelivery\/\n/);
   });
 

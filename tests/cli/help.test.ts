@@ -1,8 +1,9 @@
 // One voice over all commands: pages that fit a terminal, at least one example each, one letter for one flag.
+import { readFileSync } from "node:fs";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type Flag, globalFlags, type Program } from "../../src/cli/command.js";
-import { commandHelp, programHelp } from "../../src/cli/help.js";
+import { commandHelp, EXIT_STATUS, programHelp } from "../../src/cli/help.js";
 import { render } from "../../src/cli/text.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
@@ -21,6 +22,14 @@ describe.each([nutshell, nexus] as Program[])("$name --help", (program) => {
     expect(entry.summary).toMatch(/^[^A-Z].*[^.]$|^JSON/);
     expect(command.examples?.length ?? 0).toBeGreaterThan(0);
     for (const [line] of command.examples ?? []) expect(line).toMatch(/\b(?:nutshell|nexus)\b/);
+  });
+});
+
+describe("the table of exit statuses", () => {
+  it("is the same in the documents", () => {
+    const text = readFileSync(new URL("../../docs/ci.md", import.meta.url), "utf8");
+    const rows = [...text.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, status, meaning]) => [status, meaning]);
+    expect(rows).toEqual(EXIT_STATUS);
   });
 });
 
@@ -97,6 +106,7 @@ describe("the same flag for the same thing", () => {
         "<line>",
         "<n>",
         "<name>",
+        "<origin>",
         "<path>",
         "<peer>",
         "<port>",

@@ -46,11 +46,11 @@ describe("a mistake", () => {
     ["nutshell credentials task", 'nutshell credentials does not take "task"', "nutshell credentials --dir task"],
     ["nutshell publish task", 'nutshell publish does not take "task"', "nutshell publish --dir task"],
     ["nutshell exec ls", 'nutshell exec does not take "ls"', "nutshell exec [flags] -- ls"],
-    ["nexus setup cursor", '<host>: is one of claude, codex, opencode, not "cursor"', "nexus setup --help"],
+    ["nexus setup cursor", '<host>: must be one of claude, codex, opencode, not "cursor"', "nexus setup --help"],
     ["nexus run task --driver codx", 'there is no driver "codx": demo, codex, claude', "nexus drivers"],
     ["nexus run plain", "the demo agent plays only requests that carry", "nexus run plain --driver codex"],
     ["nexus run task --plan nope.json", "~/nope.json: no such file or folder", "check the spelling"],
-    ["nexus run task --jobs 0", '--jobs: is at least 1, not "0"', "nexus run --help"],
+    ["nexus run task --jobs 0", '--jobs: must be at least 1, not "0"', "nexus run --help"],
     ["nutshell receive abc", "--file: is needed", "nutshell receive --help"],
     [
       "nutshell add-credential --name a --type b --dir task",

@@ -16,7 +16,7 @@ beforeEach(() => {
 afterEach(() => at.remove());
 
 function standIn(lines: readonly object[], version = "2.1.325"): void {
-  at.put({ lines: lines.map((line) => JSON.stringify(line)).join("\n") });
+  at.put({ "bin/lines": lines.map((line) => JSON.stringify(line)).join("\n") });
   at.install(
     "claude",
     `#!/bin/sh
@@ -24,7 +24,7 @@ function standIn(lines: readonly object[], version = "2.1.325"): void {
 echo "$@" > "$HOME/arguments"
 cat > "$HOME/prompt"
 for word in "$@"; do case "$word" in *mcp-*.json|*role-*.md) cat "$word" >> "$HOME/files"; echo >> "$HOME/files";; esac; done
-cat ${at.folder}/lines; echo
+cat ${at.folder}/bin/lines; echo
 exit \${CLAUDE_EXIT:-0}
 `,
   );

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -44,16 +44,30 @@ export interface HookOptions {
   readonly home?: string;
   /** Another copy of the hook. */
   readonly hook?: string;
+  /** The user to run as, for tests that are run by root. */
+  readonly uid?: number;
   readonly onStart?: (child: ChildProcess) => void;
+}
+
+/** The home beside the project a payload is about, or one for nobody else. */
+function homeFor(payload: string | Uint8Array | object): string {
+  const { cwd } = typeof payload === "object" ? (payload as { cwd?: string }) : {};
+  const beside = cwd === undefined ? "" : join(cwd, "../home");
+  if (cwd !== undefined && existsSync(beside)) return beside;
+  const home = mkdtempSync(join(tmpdir(), "nut-home-"));
+  made.push(home);
+  return home;
 }
 
 /** Runs the real hook process, as a host would: payload on stdin, small environment. */
 export function runHook(payload: string | Uint8Array | object, options: HookOptions = {}): Promise<HookResult> {
-  const { host = "claude", event, env = {}, cwd = tmpdir(), keepOpen = false, home = tmpdir(), hook = HOOK } = options;
+  const { host = "claude", event, env = {}, cwd = tmpdir(), keepOpen = false, hook = HOOK } = options;
+  const { home = homeFor(payload) } = options;
   const started = performance.now();
   const child = spawn(process.execPath, [hook, host, ...(event === undefined ? [] : [event])], {
     cwd,
     env: { PATH: process.env.PATH ?? "", HOME: home, ...env },
+    ...(options.uid === undefined ? {} : { uid: options.uid }),
   });
   options.onStart?.(child);
   let stdout = "";

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { nexusPlugin } from "../../src/hook/opencode-plugin.js";
+import { lookoutOf, writeAgent, writeGateCache } from "../../src/session/lookout.js";
 import { newProject } from "./hook-process.js";
 
 let root: string;
@@ -26,6 +27,7 @@ process.stdin.on("end", () => {
 
 beforeEach(async () => {
   ({ root } = newProject({ ".nexus/state/tasks.json": '{"goal":"","decisions":[],"tasks":[]}' }));
+  process.env.XDG_STATE_HOME = join(root, "../state");
   const hook = join(root, "recorder.cjs");
   writeFileSync(hook, RECORDER);
   warnings = [];
@@ -35,6 +37,7 @@ beforeEach(async () => {
 });
 // The plugin tells the harness when the process ends; the process of a test has nothing to tell.
 afterEach(() => {
+  delete process.env.XDG_STATE_HOME;
   for (const listener of emitter.listeners("exit"))
     if (!before.includes(listener)) emitter.off("exit", listener as () => void);
 });
@@ -96,11 +99,11 @@ describe("the gate in OpenCode's own process", () => {
   });
 
   it("rewrites the command in place", async () => {
-    const own = join(root, ".nexus/state/nutcracker-opencode");
-    mkdirSync(own, { recursive: true });
-    writeFileSync(join(own, "gate.json"), JSON.stringify({ config: null, additions: {}, sandbox: ["held", "-c"] }));
+    const lookout = lookoutOf(root, "nutcracker-opencode", process.env)!;
+    writeGateCache(lookout, { config: null, additions: {}, sandbox: ["held", "-c"] });
     await created("top");
     await child("tester", "kid");
+    writeAgent(lookout, { agentId: "kid", agentName: "tester", startedAt: "", watched: [] }, { held: true });
     const args = { command: "ls" };
     await plugin["tool.execute.before"]({ tool: "bash", sessionID: "kid" }, { args });
     expect(args.command).toBe("held -c ls");

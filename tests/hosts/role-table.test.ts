@@ -260,7 +260,7 @@ async function driverRequest(role: string): Promise<SessionRequest> {
       ? { blocked: new Set<string>(), capabilities: [], mayEdit: false, mayRunShell: true }
       : roleOf({ catalog }, role);
   const about = { agent: "a", role, task: 1, rolePrompt: "r", taskPrompt: "t", cwd: root, home: root, env: {} };
-  const limits = { blocked, capabilities, mayEdit, mayRunShell, writable: [], signal: new AbortController().signal };
+  const limits = { blocked, capabilities, mayEdit, mayRunShell, readable: [], signal: new AbortController().signal };
   await runner.run({ ...about, ...limits }, () => {}).catch(() => undefined);
   return request!;
 }

@@ -59,6 +59,26 @@ function install(machine: { os: string; arch: string }, from: string, env: Recor
 
 const LINUX = { os: "Linux", arch: "x86_64" };
 
+describe("install.sh without a word", () => {
+  const run = (script: string, env: Record<string, string> = {}) =>
+    spawnSync("sh", ["-s"], { input: script, encoding: "utf8", env: { PATH: process.env.PATH!, HOME: work, ...env } });
+  const script = readFileSync(join(root, "install.sh"), "utf8");
+
+  it("explains itself, also when it is piped into sh", () => {
+    const { status, stdout, stderr } = run(script);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr).toContain("sh install.sh --from https://");
+    expect(stderr).toContain("install: error: this copy names no release address");
+  });
+
+  it("installs from the address that one line of it names", () => {
+    expect(script.match(/^releases=''$/gm)).toHaveLength(1);
+    const { status } = run(script.replace(/^releases=''$/m, `releases='${release}'`), { TMPDIR: work });
+    expect(status).toBe(0);
+    expect(readdirSync(join(work, ".local/bin")).sort()).toEqual(["nexus", "nutshell"]);
+  });
+});
+
 describe("install.sh", () => {
   it.each([
     [LINUX, "linux-amd64", ""],

@@ -3,8 +3,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readManifest } from "../../src/bundle/index.js";
+import { openSecrets } from "../../src/run/agents/credentials.js";
 import type { AgentRequest } from "../../src/run/index.js";
 import { Desk } from "../vault/run.js";
 import { type Agent, helloRequest, put, scratch, sweep, world } from "./scripted.js";
@@ -125,6 +128,28 @@ describe("a vault of age", () => {
     await expect(run(honest, { identity: [wrong] })).rejects.toMatchObject({ code: "VAULT_NO_MATCHING_KEY" });
     expect(tries).toEqual([]);
     other.remove();
+  });
+
+  it("hands nothing out once it has expired, however long the run goes on", async () => {
+    await add("api", ["--expires", "2998-01-01T00:00:00Z"]);
+    await add("other", LATER);
+    let now = new Date();
+    const context = {
+      cwd: root,
+      env: desk.env,
+      now: () => now,
+      signal: new AbortController().signal,
+      ask: null,
+      progress: () => {},
+      stdin: () => Readable.from([]),
+      stdout: () => new PassThrough(),
+    };
+    const manifest = readManifest(request);
+    const { secrets } = await openSecrets({ request, manifest, identity: [identity()], context });
+    expect([secrets.names, secrets.env]).toEqual([["api", "other"], { API: CANARY, OTHER: CANARY }]);
+    now = new Date("2998-06-01T00:00:00Z");
+    expect([secrets.names, secrets.env, await secrets.read("api")]).toEqual([["other"], { OTHER: CANARY }, null]);
+    expect(secrets.scrub(CANARY)).not.toContain(CANARY);
   });
 
   it("hands out what is usable and names what is not", async () => {

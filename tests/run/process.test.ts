@@ -4,9 +4,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { treeDigest } from "../../src/acceptance/index.js";
+import { bwrapAvailable } from "../../src/process/index.js";
 import { call, journalOf, root, runFolderOf, start, stateOf } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
+const held = await bwrapAvailable(process.env);
 let cwd: string;
 beforeEach(() => {
   cwd = join(scratch(), "project");
@@ -244,7 +246,9 @@ describe("a malicious agent", () => {
     call("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
     const state = stateOf(cwd);
     expect([...state.agents.values()].map(({ task }) => task)).toEqual([1, 2, 3]);
-    expect(state.issues.map(({ message }) => message).join()).toMatch(/moved task/);
+    // In a sandbox it cannot even try: the run's state is there to read.
+    const moved = state.issues.filter(({ message }) => /moved task/.test(message));
+    expect(moved.length > 0).toBe(!held);
   });
 });
 

@@ -80,6 +80,20 @@ describe("conformance", () => {
       { precondition: { state_files: { "{HOME}/x.json": {} } }, action: { tool: "context", params: {} } },
     ],
     [
+      "an unknown token for a file that is absent",
+      { precondition: { state_files: { "{HOME}/x.json": null } }, action: { tool: "context", params: {} } },
+    ],
+    [
+      "an unknown token behind a step that fails",
+      {
+        steps: [
+          { action: { tool: "context", params: {} }, assert_return: { "$.branch": "no such branch" } },
+          { action: { tool: "context", params: {} }, assert_state: { "{ROOT}/x.json": null } },
+        ],
+      },
+    ],
+    ["a token in an argument", { action: { tool: "history_search", params: { query: "{STATE_ROOT}" } } }],
+    [
       "a path that leaves the project",
       { precondition: { state_files: { "../x.json": {} } }, action: { tool: "context", params: {} } },
     ],

@@ -112,9 +112,21 @@ describe("nexus mcp", () => {
     const { isError, structuredContent } = await call(client, "nx_task_add", {
       title: "t",
       context: "c",
-      role: "lead",
     });
     expect({ isError, code: structuredContent!.code }).toEqual({ isError: true, code: "ROLE_DENIED" });
+  });
+
+  it("refuses arguments that a tool does not have, by name", async () => {
+    const client = await connect(freshProject());
+    const { isError, structuredContent } = await call(client, "nx_task_add", {
+      title: "t",
+      context: "c",
+      role: "lead",
+    });
+    expect({ isError, error: structuredContent!.error }).toEqual({
+      isError: true,
+      error: "task_add: arguments: there is no field role",
+    });
   });
 
   it("bounds a long list and says where the rest is", async () => {

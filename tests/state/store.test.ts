@@ -51,6 +51,30 @@ const READERS = { plan: "plan_status", tasks: "task_list", history: "history_sea
 /** The long form (npm run torture) tries every byte. */
 const EVERY = Number(process.env.NEXUS_TORTURE_STEP ?? 4);
 
+describe("nexus task close", () => {
+  it("files nothing when nothing is open", async () => {
+    const project = freshProject();
+    expect(await nexus(project, ["task", "close"])).toMatchObject({
+      code: 0,
+      out: "nothing is open, so nothing was filed\n",
+    });
+    expect(existsSync(join(project, FILES.history))).toBe(false);
+    await call(project, "task_add", { title: "t", context: "c" });
+    await call(project, "task_close");
+    await call(project, "task_close");
+    expect(JSON.parse(readFileSync(join(project, FILES.history), "utf8")).cycles).toHaveLength(1);
+  });
+});
+
+describe("nexus call", () => {
+  it("shows with --help what a tool takes", async () => {
+    const { out } = await nexus(freshProject(), ["call", "nx_task_update", "--help"]);
+    expect(out).toContain(
+      "What nx_task_update takes\n  id      whole number; needed\n  status  pending, in_progress, completed; needed\n",
+    );
+  });
+});
+
 describe("a damaged file", () => {
   it.each(Object.keys(FILES) as (keyof typeof FILES)[])(
     "is kept and reported at every truncation: %s",

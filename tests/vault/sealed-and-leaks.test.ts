@@ -112,6 +112,15 @@ describe("leak guard", () => {
     expect(json.err).not.toContain(token.slice(4));
   });
 
+  it("warns of what only a general name gives away, masked, and packs it", async () => {
+    const drawn = "aB3dE6gH9jK2".repeat(2);
+    put("files/src/app.ts", `line one\nsession_secret = "${drawn}";\n`);
+    const packed = await pack();
+    expect(packed).toMatchObject({ code: 0, err: expect.stringContaining("files/src/app.ts:2 assigned-secret") });
+    expect(packed.err).not.toContain(drawn);
+    expect(await leaksIn(desk.dir)).toEqual([]);
+  });
+
   it("lets through what is allowed by name, and records it in the manifest", async () => {
     put("files/src/app.ts", `const t = "${token}";\n`);
     put("files/.env", "A=1\n");

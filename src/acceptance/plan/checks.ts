@@ -1,10 +1,12 @@
 // What there is to run, read from the request alone: criteria first, then test scripts no criterion uses.
+
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError } from "../../errors.js";
 import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { mismatchLine } from "../../schema/mismatch.js";
 import type { Check, CheckKind, CheckPlan } from "../model.js";
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
@@ -135,8 +137,7 @@ function readJson<T>(root: string, file: string, schema: Schema<T>, required: bo
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new NutError("CRITERIA_INVALID", `${file}: ${issue?.path.join(".")}: ${issue?.message}`, {
+  throw new NutError("CRITERIA_INVALID", `${file}: ${mismatchLine(parsed.error.issues[0]!)}`, {
     hint: "nutshell schema criteria says what it may hold",
     data: { path: file },
   });

@@ -116,6 +116,11 @@ function whyPlaceOutside(path: string, { plan }: SubjectFacts): string | null {
   return isSteering(path) ? STEERS : null;
 }
 
+/** Whether a file steers checks, so that a change of it is used only when the subject names it. */
+export function isOutsideSubject(path: string, subject: readonly string[] | null): boolean {
+  return isSteering(path) && (subject === null || !isDeclared(path, subject));
+}
+
 /** A folder brings tests and steering files along only when it is a folder of such. */
 function isDeclared(path: string, subject: readonly string[]): boolean {
   const special = isTestFile(path) || isSteering(path);

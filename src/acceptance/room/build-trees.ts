@@ -21,6 +21,7 @@ import {
   copyTree,
   deliverable,
   entriesDigest,
+  HIDDEN_FILE,
   isResult,
   lookAtFiles,
   type ResultChange,
@@ -60,7 +61,7 @@ export interface Trees {
 }
 
 /** Not part of any tree under test. */
-const HIDDEN = [".git", ".nexus"];
+const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 
 export function buildTrees(parts: TreeParts): Trees {
   const { request, plan, base, result, folder } = parts;
@@ -116,7 +117,7 @@ function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[
   return entriesDigest(entries, made);
 }
 
-function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
+export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
   const { plan, manifest, base, result } = parts;
   return {
     plan,

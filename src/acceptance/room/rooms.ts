@@ -249,6 +249,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
     ({ access, path: `${TREE}/${path}`, from: `${source}/${path}` }) as const;
   return {
     root: "system",
+    env: setting.env,
     network: setting.bwrap!.network ? options.network : "host",
     neutral: {
       home: HOME,

@@ -30,6 +30,7 @@ export const exitOf = ({ code, signal }: ChildResult): number =>
 /** Why its end alone is a failure; null when more has to be read. */
 export function endFailure(check: Check, result: ChildResult): Outcome | null {
   if (result.reason === "timeout") return failed(`took longer than ${check.timeoutMs / 1000} s`);
+  if (result.reason === "limit") return failed(`used more than ${result.exceeded}`);
   if (result.reason === "stopped") return failed("was interrupted");
   const wanted = check.expected?.exit_code ?? 0;
   const got = exitOf(result);

@@ -2,6 +2,7 @@
 // and log it names, and an answer to each point of the checklist.
 
 import { Delivery } from "../../schema/delivery.js";
+import { mismatchLine } from "../../schema/mismatch.js";
 import { resolveReference } from "./completeness-references.js";
 import type { Report } from "./report.js";
 
@@ -14,13 +15,14 @@ export async function checkDelivery(report: Report): Promise<void> {
       code: "NO_REQUEST_ID",
       path: "request_id",
       message: "a delivery names the request it answers",
-      fix: manifest.parent_id === undefined ? command("set request_id <id of the request>") : command("check --fix"),
+      fix: manifest.parent_id === undefined ? command('set request_id "<id of the request>"') : command("check --fix"),
     });
   } else pass("request_id", manifest.request_id);
   checkIgnore(report);
   const result = await deliveryResult(report);
   if (result === null) return;
   checkArtifacts(report, result);
+  checkWork(report, result);
   checkResults(report, result);
 }
 
@@ -71,8 +73,7 @@ export function parseResult(bytes: Uint8Array): Delivery | string {
   }
   const parsed = Delivery.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  return `${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`;
+  return mismatchLine(parsed.error.issues[0]!);
 }
 
 function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, execution_log: log }: Delivery): void {
@@ -96,6 +97,14 @@ function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, e
     const message = `names the log ${full}, which is not in the bundle`;
     missing({ code: "LOG_MISSING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
   }
+}
+
+/** A delivery that says it did something and brings nothing would verify as nothing. */
+function checkWork({ missing, edit }: Report, { status, artifacts = {} }: Delivery): void {
+  const { files_created: created = [], files_modified: modified = [], files_deleted: deleted = [] } = artifacts;
+  if (status === "failed" || created.length + modified.length + deleted.length > 0) return;
+  const message = `says ${status}, but names no file that was made, changed or deleted`;
+  missing({ code: "DELIVERS_NOTHING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
 }
 
 function checkResults({ manifest, missing, pass, edit }: Report, delivery: Delivery): void {

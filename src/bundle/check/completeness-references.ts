@@ -1,9 +1,12 @@
 // What a request names must be there: documents, interfaces, credentials, tests, pictures.
+import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { CRITERION_TYPES, Criteria } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
+import { mismatchLine } from "../../schema/mismatch.js";
+import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
@@ -37,7 +40,7 @@ function checkReference(report: Report, { field, path, base, purpose, optional }
       code: "REFERENCE_OUTSIDE",
       path: field,
       message: `${path} leaves the bundle`,
-      fix: /^[a-z_]+(\.[a-z_]+)+$/.test(field) ? command(`set ${field} <path inside the bundle>`) : edit(field),
+      fix: /^[a-z_]+(\.[a-z_]+)+$/.test(field) ? command(`set ${field} "<path inside the bundle>"`) : edit(field),
     });
     return;
   }
@@ -91,8 +94,7 @@ async function readDocument<T extends z.ZodType>(report: Report, path: string, s
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data as z.output<T>;
-  const issue = parsed.error.issues[0]!;
-  return invalid(`${issue.path.join(".") || "document"}: ${issue.message.toLowerCase()}`);
+  return invalid(mismatchLine(parsed.error.issues[0]!));
 }
 
 async function readEndpoints(report: Report): Promise<{ path: string; document: Endpoints | null } | null> {
@@ -117,7 +119,7 @@ export async function checkApis(report: Report): Promise<void> {
   }
   const credential = endpoints?.document?.auth?.credential_ref;
   if (credential !== undefined)
-    checkCredentialName(report, endpoints!.path, credential, endpoints?.document?.auth?.type);
+    await checkCredentialName(report, endpoints!.path, credential, endpoints?.document?.auth?.type);
   if (vault !== undefined && manifest.credentials?.vault === undefined) {
     checkReference(report, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
   } else if (auth !== undefined && auth !== "none" && manifest.credentials?.vault === undefined) {
@@ -130,32 +132,80 @@ export async function checkApis(report: Report): Promise<void> {
   }
 }
 
-/** A credential that criteria or interfaces name must be declared, in a bundle that has a vault. */
-function checkCredentialName(report: Report, path: string, name: string, type = "bearer_token"): void {
-  const { manifest, missing, command } = report;
+/** A credential that criteria or interfaces name must be declared, or in the vault as far as anybody can see. */
+async function checkCredentialName(report: Report, path: string, name: string, type = "bearer_token"): Promise<void> {
+  const { manifest, missing, warn, command } = report;
   const { vault, scopes = [] } = manifest.credentials ?? {};
-  const isDeclared = scopes.some((scope) => scope.name === name);
   // A declared scope without a vault is reported once, with the scopes.
-  if (isDeclared) return;
-  missing({
-    code: vault === undefined ? "NO_VAULT" : "CREDENTIAL_UNKNOWN",
-    path,
-    message: `names the credential ${name}, ${vault === undefined ? "but no vault is configured" : "which is not declared"}`,
-    fix: command(`add-credential --name ${shellWord(name)} --type ${shellWord(type)}`),
-  });
+  if (scopes.some((scope) => scope.name === name)) return;
+  const fix = command(`add-credential --name ${shellWord(name)} --type ${shellWord(type)}`);
+  const code = "CREDENTIAL_UNKNOWN";
+  if (vault === undefined)
+    return missing({
+      code: "NO_VAULT",
+      path,
+      message: `names the credential ${name}, but no vault is configured`,
+      fix,
+    });
+  const names = await namesInClear(report, vault);
+  if (names?.has(name)) return;
+  if (names !== null)
+    return missing({ code, path, message: `names the credential ${name}, which is not in the vault`, fix });
+  const message = `names the credential ${name}, which credentials.scopes does not: it must be in the vault`;
+  warn({ code, path, message, fix: `${fix} --replace` });
 }
 
-export function checkCredentials(report: Report): void {
+/** The credentials of a vault that anybody can read; null for one that is closed, or not there. */
+async function namesInClear({ content }: Report, vault: string): Promise<ReadonlySet<string> | null> {
+  const path = resolveReference(vault);
+  if (path === null || !content.files.has(path)) return null;
+  try {
+    // sops leaves the names of fields in clear and says so.
+    const { credentials, sops } = JSON.parse(Buffer.from(await content.read(path)).toString("utf8"));
+    return Array.isArray(credentials) && sops === undefined
+      ? new Set(credentials.map((each) => String(each?.name)))
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What an age file begins with, plain and armoured. */
+const AGE = /^(?:age-encryption\.org\/v1\n|-----BEGIN AGE ENCRYPTED FILE-----)/;
+
+/** A label does not encrypt anything: what the vault is must be what the manifest calls it. */
+async function checkLabel(report: Report, vault: string, encryption: string): Promise<void> {
+  const { content, missing, command } = report;
+  const path = resolveReference(vault);
+  if (path === null || !content.files.has(path)) return;
+  const isAge = AGE.test(Buffer.from(await content.read(path)).toString("latin1", 0, 64));
+  const isClear = (await namesInClear(report, vault)) !== null;
+  const wrong = (message: string, fix: string) =>
+    missing({ code: "VAULT_MISLABELED", path: "credentials.encryption", message, fix });
+  if (encryption !== "none" && isClear)
+    wrong(
+      `${encryption}, but the vault is in clear: everyone who has the bundle has the secrets`,
+      `${command("set credentials.encryption none")} && ${command(`rotate --re-encrypt --encryption ${encryption}`)}`,
+    );
+  else if (encryption === "age" ? !isAge && !isClear : isAge)
+    wrong(
+      `${encryption}, but the vault is ${isAge ? "an age file" : "no age file"}`,
+      command(`set credentials.encryption ${isAge ? "age" : "<what it is>"}`),
+    );
+}
+
+export async function checkCredentials(report: Report): Promise<void> {
   const { manifest, missing, warn, command } = report;
   const { vault, encryption, scopes = [] } = manifest.credentials ?? {};
   if (vault !== undefined) {
     checkReference(report, { field: "credentials.vault", path: vault, purpose: "the vault the agent opens" });
+    await checkLabel(report, vault, encryption ?? "age");
     if (encryption === "none") {
       warn({
         code: "NOT_ENCRYPTED",
         path: "credentials.encryption",
         message: "none: everyone who has the bundle has the secrets",
-        fix: command("set credentials.encryption age"),
+        fix: command("rotate --re-encrypt --encryption age"),
       });
     }
   }
@@ -195,16 +245,18 @@ export async function checkAcceptance(report: Report): Promise<void> {
   const path = resolveReference(named ?? DEFAULT_CRITERIA);
   const hasCriteria = path !== null && content.files.has(path);
   if (hasCriteria) await checkCriteria(report, path);
-  if (checklist.length > 0) {
-    const tests = scripts.length === 0 && !hasCriteria ? ", no test scripts: the agent cannot verify itself" : "";
-    pass("acceptance.checklist", `${checklist.length === 1 ? "1 item" : `${checklist.length} items`}${tests}`);
-  }
-  if (checklist.length > 0 || scripts.length > 0 || named !== undefined || hasCriteria) return;
+  await checkHidden(report);
+  if (checklist.length > 0)
+    pass("acceptance.checklist", checklist.length === 1 ? "1 item" : `${checklist.length} items`);
+  if (manifest.acceptance?.hidden !== undefined || scripts.length > 0 || named !== undefined || hasCriteria) return;
   warn({
     code: "NO_ACCEPTANCE",
     path: "acceptance",
-    message: "no test scripts and no checklist: the agent cannot verify itself",
-    fix: command('set acceptance.checklist "<what must be true when it is done>" --append'),
+    message: `no test scripts${checklist.length > 0 ? ", only a checklist" : " and no checklist"}: the agent cannot verify itself`,
+    fix:
+      checklist.length > 0
+        ? command('set acceptance.test_scripts "tests/scripts/<name>.sh" --append')
+        : command('set acceptance.checklist "<what must be true when it is done>" --append'),
   });
 }
 
@@ -229,9 +281,28 @@ async function checkCriteria(report: Report, path: string): Promise<void> {
       const message = `${id} calls ${endpoint}, which ${endpoints.path} does not declare`;
       missing({ code: "ENDPOINT_UNKNOWN", path, message, fix: edit(endpoints.path) });
     }
-    if (credential !== undefined) checkCredentialName(report, path, credential);
+    if (credential !== undefined) await checkCredentialName(report, path, credential);
   }
   pass(path, document.criteria.length === 1 ? "1 criterion" : `${document.criteria.length} criteria`);
+}
+
+/** What everybody may know of hidden checks: that they are there, how many, and that nobody swapped them. */
+async function checkHidden({ manifest, content, missing, pass, command }: Report): Promise<void> {
+  const summary = manifest.acceptance?.hidden;
+  const there = content.files.has(HIDDEN_FILE);
+  const fix = command("hide --criteria <file> --replace");
+  const wrong = (message: string) => missing({ code: "HIDDEN_UNFIT", path: HIDDEN_FILE, message, fix });
+  if (summary === undefined) {
+    if (there) wrong("is there, but acceptance.hidden does not speak of it");
+    return;
+  }
+  if (!there) return wrong("acceptance.hidden speaks of it, but it is missing");
+  const digest = createHash("sha256")
+    .update(await content.read(HIDDEN_FILE))
+    .digest("hex");
+  if (summary.digest !== `sha256:${digest}`) return wrong("is not the file acceptance.hidden names");
+  const keys = summary.recipients === 1 ? "1 key" : `${summary.recipients} keys`;
+  pass(HIDDEN_FILE, `${summary.count} hidden, for ${keys} (${summary.digest})`);
 }
 
 export function checkImages(report: Report): void {

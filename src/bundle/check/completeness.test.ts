@@ -20,9 +20,11 @@ const judge = (subject: Content, options: Partial<CompletenessOptions> = {}) => 
 const task = { title: "Build it", summary: "All of it." };
 const criteria = (...rows: object[]) => JSON.stringify({ criteria: rows });
 
+const SCRIPT = { "check.sh": "exit 0" };
+
 /** What is wrong, as `severity CODE path`. */
 async function wrong(manifest: Partial<Manifest>, files: Record<string, string> = {}, left: string[] = []) {
-  const { findings } = await judge(content(manifest, files, left));
+  const { findings } = await judge(content(manifest, { ...SCRIPT, ...files }, left));
   return findings.map(({ severity, code, path }) => `${severity} ${code} ${path}`);
 }
 
@@ -30,10 +32,65 @@ const QUIET = {
   task,
   tags: { skills_required: ["ts"] },
   harness: { constraints: ["be kind"] },
-  acceptance: { checklist: ["it works"] },
+  acceptance: { checklist: ["it works"], test_scripts: ["check.sh"] },
 };
 
 describe("assess", () => {
+  it("says what the schema says, and which value was meant", async () => {
+    const manifest = { ...QUIET, task: { ...task, priority: "High" }, harness: { context_budget_hint: 35 } };
+    const { status, findings } = await judge(content(manifest as Partial<Manifest>, SCRIPT));
+    expect(status).toBe("incomplete");
+    expect(findings).toMatchObject([
+      {
+        path: "task.priority",
+        message: "must be one of critical, high, medium, low",
+        fix: "nutshell set task.priority high",
+      },
+      { path: "harness.context_budget_hint", message: "must be at most 1" },
+      { severity: "warning" },
+    ]);
+  });
+
+  it("warns of a checklist without tests, whatever else is filled in", async () => {
+    const { findings, passed } = await judge(content({ ...QUIET, acceptance: { checklist: ["it works"] } }));
+    expect(findings).toMatchObject([{ severity: "warning", code: "NO_ACCEPTANCE" }]);
+    expect(passed.map(({ path }) => path)).not.toContain("acceptance");
+  });
+
+  it("calls a script that nobody wrote a draft", async () => {
+    const script = '#!/bin/sh\necho "write this check" >&2\nexit 1\n';
+    expect(await wrong(QUIET, { "check.sh": script })).toEqual(["error PLACEHOLDER check.sh"]);
+    expect(await wrong(QUIET, { "tests/scripts/a.sh": script })).toEqual(["error PLACEHOLDER tests/scripts/a.sh"]);
+  });
+
+  it.each([
+    ["age", "age-encryption.org/v1\n-> X25519 x", []],
+    ["age", '{"credentials":[{"name":"db"}]}', ["error VAULT_MISLABELED credentials.encryption"]],
+    ["age", '{"sops":{}}', ["error VAULT_MISLABELED credentials.encryption"]],
+    ["sops", '{"credentials":[],"sops":{}}', []],
+    ["sops", "-----BEGIN AGE ENCRYPTED FILE-----", ["error VAULT_MISLABELED credentials.encryption"]],
+  ] as const)("looks whether a vault called %s is one: %j", async (encryption, vault, findings) => {
+    const credentials = { vault: "v", encryption, scopes: [] };
+    expect(await wrong({ ...QUIET, credentials } as Partial<Manifest>, { v: vault })).toEqual(findings);
+  });
+
+  it("takes a credential that is in the vault for declared", async () => {
+    const files = { "apis/endpoints.json": JSON.stringify({ auth: { credential_ref: "db" }, endpoints: [] }) };
+    const named = async (encryption: "age" | "none", vault: string) =>
+      (await wrong({ ...QUIET, credentials: { vault: "v", encryption, scopes: [] } }, { ...files, v: vault })).filter(
+        (line) => line.includes("CREDENTIAL_UNKNOWN"),
+      );
+    expect(await named("none", '{"credentials":[{"name":"db"}]}')).toEqual([]);
+    expect(await named("none", '{"credentials":[]}')).toEqual(["error CREDENTIAL_UNKNOWN apis/endpoints.json"]);
+    // Nobody can look into a closed one.
+    expect(await named("age", "age-encryption.org/v1\n")).toEqual(["warning CREDENTIAL_UNKNOWN apis/endpoints.json"]);
+  });
+
+  it("makes the folder of a file it tells to write", async () => {
+    const { findings } = await judge(content({ ...QUIET, context: { requirements: "docs/new/r.md" } }, SCRIPT));
+    expect(findings[0]?.fix).toMatch(/^mkdir -p docs\/new && .+ docs\/new\/r\.md$/);
+  });
+
   it("calls the four required fields and a summary ready, with warnings", async () => {
     const { status, missing, warnings } = await judge(content({ task }));
     expect({ status, missing }).toEqual({ status: "ready", missing: [] });
@@ -163,7 +220,7 @@ describe("assess", () => {
           encryption: "none",
           scopes: [
             { name: "a", type: "t" },
-            { name: "b", type: "t", expires_at: "2026-03-20T10:00:00Z" },
+            { name: "b", type: "t", expires_at: "2026-03-16T10:00:00Z" },
             { name: "c", type: "t", expires_at: "2026-03-01T10:00:00Z" },
             { name: "d", type: "t", expires_at: "2026-05-01T10:00:00Z" },
           ],

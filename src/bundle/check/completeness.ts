@@ -2,11 +2,12 @@
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
 import { foldersAbove, isText } from "../../files/index.js";
+import { manifestFindings } from "../manifest/manifest.js";
 import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
-import { type CompletenessOptions, type Content, type Report, SOON_MS } from "./report.js";
+import type { CompletenessOptions, Content, Report } from "./report.js";
 
 export interface Passed {
   readonly path: string;
@@ -30,19 +31,22 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
   const findings: Finding[] = [];
   const passed: Passed[] = [];
   const suffix = options.dir === undefined ? "" : ` --dir ${shellWord(options.dir)}`;
+  const folders = foldersAbove(content.files.keys());
   const report: Report = {
     content,
-    folders: foldersAbove(content.files.keys()),
+    folders,
     manifest: content.manifest,
     options,
     missing: (problem) => findings.push({ severity: "error", ...problem }),
     warn: (problem) => findings.push({ severity: "warning", ...problem }),
     pass: (path, message) => passed.push({ path, message }),
     command: (words) => `nutshell ${words}${suffix}`,
-    edit: (path) => `\${EDITOR:-vi} ${shellWord(options.dir === undefined ? path : `${options.dir}/${path}`)}`,
+    edit: (path) => editing(path, options.dir, folders),
   };
   if (content.manifest.bundle_type === "delivery") await checkDelivery(report);
   else await checkRequest(report);
+  await checkPlaceholders(report);
+  checkSchema(report, new Set(findings.map(({ path }) => path)));
 
   const errors = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning");
@@ -53,8 +57,17 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
     missing: [...missing],
     warnings: [...new Set(warnings.map(({ path, message }) => `${path}: ${message}`))],
     findings: [...errors, ...warnings],
-    passed: passed.filter(({ path }) => !missing.has(path)),
+    // A fact that is worth a warning is no good news, whatever else is filled in.
+    passed: passed.filter(({ path }) => !findings.some((finding) => finding.path === path)),
   };
+}
+
+/** Editors do not make the folder of a new file. */
+function editing(path: string, dir: string | undefined, folders: ReadonlySet<string>): string {
+  const under = (name: string) => shellWord(dir === undefined ? name : `${dir}/${name}`);
+  const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+  const make = folder === "" || folders.has(folder) ? "" : `mkdir -p ${under(folder)} && `;
+  return `${make}\${EDITOR:-vi} ${under(path)}`;
 }
 
 const PLACEHOLDER = "PLACEHOLDER";
@@ -63,9 +76,8 @@ async function checkRequest(report: Report): Promise<void> {
   checkTask(report);
   checkDeadline(report);
   await checkContext(report);
-  await checkPlaceholders(report);
   await checkApis(report);
-  checkCredentials(report);
+  await checkCredentials(report);
   await checkAcceptance(report);
   checkHarness(report);
   await checkBudget(report);
@@ -90,11 +102,13 @@ function checkTask({ manifest, missing, pass, command }: Report): void {
   } else pass("task.summary", "provided");
 }
 
+const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
+
 function checkDeadline({ manifest, options, missing, pass, command }: Report): void {
   const { expires_at: expiresAt } = manifest;
   if (expiresAt === undefined) return;
   const time = Date.parse(expiresAt);
-  const fix = command(`set expires_at ${new Date(options.now.getTime() + SOON_MS).toISOString().slice(0, 19)}Z`);
+  const fix = command(`set expires_at ${new Date(options.now.getTime() + WEEK_MS).toISOString().slice(0, 19)}Z`);
   if (Number.isNaN(time)) {
     missing({ code: "DATE_INVALID", path: "expires_at", message: `"${expiresAt}" is not a date`, fix });
   } else if (time <= options.now.getTime()) {
@@ -102,12 +116,38 @@ function checkDeadline({ manifest, options, missing, pass, command }: Report): v
   } else pass("expires_at", expiresAt);
 }
 
+/** Documents and scripts that nobody has filled in since `init` wrote them. */
 async function checkPlaceholders({ content, manifest, missing, edit }: Report): Promise<void> {
   const { requirements, architecture, references, additional = [] } = manifest.context ?? {};
-  for (const path of [requirements, architecture, references, ...additional]) {
-    if (path === undefined || !content.files.has(path)) continue;
+  const scripts = [...content.files.keys()].filter((path) => path.startsWith("tests/"));
+  const { test_scripts: named = [] } = manifest.acceptance ?? {};
+  for (const path of new Set([requirements, architecture, references, ...additional, ...named, ...scripts])) {
+    if (path === undefined || (content.files.get(path) ?? Infinity) > LARGEST_OUTLINE) continue;
     if (!holdsPlaceholder(Buffer.from(await content.read(path)).toString("utf8"))) continue;
     missing({ code: PLACEHOLDER, path, message: "still an outline to fill in", fix: edit(path) });
+  }
+}
+
+/** Whoever wrote more than this has filled it in. */
+const LARGEST_OUTLINE = 64 * 1024;
+
+const fieldAt = (manifest: unknown, path: string): unknown =>
+  path.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], manifest);
+
+/** The choice somebody meant who wrote "High"; else the first. */
+const nearest = (given: unknown, choices: readonly string[]): string =>
+  choices.find((choice) => choice === String(given).trim().toLowerCase()) ?? choices[0]!;
+
+/** What `validate` says of the manifest, where nothing better was said already. */
+function checkSchema({ manifest, missing, warn, command }: Report, known: ReadonlySet<string>): void {
+  for (const { code, path, message } of manifestFindings(manifest)) {
+    if (known.has(path)) continue;
+    const words = message.slice(message.indexOf(": ") + 2);
+    const choices = /^must be one of (.+)$/.exec(words)?.[1]?.split(", ");
+    const value = choices === undefined ? "<value>" : nearest(fieldAt(manifest, path), choices);
+    const fix = command(/^[a-z_]+(?:\.[a-z_]+)*$/.test(path) ? `set ${path} ${shellWord(value)}` : "schema manifest");
+    // Other tools leave it empty, and nobody needs it to begin.
+    (path === "created_at" ? warn : missing)({ code, path, message: words, fix });
   }
 }
 

@@ -1,5 +1,6 @@
 // What validate says beyond the schema of the manifest: references, extensions, and the documents that have a schema
 // of their own. Pure: whoever asks brings the files and a way to read one.
+
 import type { z } from "zod";
 import type { Finding } from "../../errors.js";
 import { JsonError, parseJson } from "../../files/index.js";
@@ -7,6 +8,7 @@ import { Criteria } from "../../schema/criteria.js";
 import { Delivery } from "../../schema/delivery.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { mismatchLine } from "../../schema/mismatch.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { pathProblem } from "../format/safe-path.js";
 import { manifestFindings } from "../manifest/manifest.js";
@@ -132,11 +134,9 @@ function documentFindings(path: string, bytes: Uint8Array, schema: z.ZodType): F
     code: "DOCUMENT_INVALID",
     severity: "error",
     path,
-    message: `${path}: ${[...issue.path, ""].join(".").slice(0, -1) || "document"}: ${lowerFirst(issue.message)}`,
+    message: `${path}: ${mismatchLine(issue)}`,
   }));
 }
-
-const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -23,8 +23,8 @@ export interface CompletenessOptions {
   readonly contextTokens?: number | undefined;
 }
 
-/** A credential or deadline this near is worth a warning. */
-export const SOON_MS = 7 * 24 * 60 * 60 * 1000;
+/** A credential or deadline this near is worth a warning. Less than a week: what was just given a week is not near. */
+export const SOON_MS = (7 * 24 - 1) * 60 * 60 * 1000;
 
 /** What one check needs, and where it puts what it finds. */
 export interface Report {

@@ -1,10 +1,12 @@
 // nutshell.json: read strictly as JSON, leniently as a manifest. Text that two readers could understand differently is
 // refused; a date or an enum that does not parse is a finding, because other tools write them and the rest is usable.
+
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { atomicWrite, formatJson, JsonError, parseJson } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
+import { mismatchLine } from "../../schema/mismatch.js";
 import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
 import { upgradeManifest } from "./upgrade-manifest.js";
@@ -71,18 +73,18 @@ function assertTypes(manifest: Record<string, unknown>, name: string): void {
   const wrong = parsed.success ? undefined : parsed.error.issues.find(({ code }) => code === "invalid_type");
   if (wrong === undefined) return;
   const field = wrong.path.join(".");
-  throw invalid(name, `field ${field}: ${wrong.message.toLowerCase()}`, { field });
+  throw invalid(name, `field ${mismatchLine(wrong)}`, { field });
 }
 
 /** Everything the schema has to say about a manifest. */
 export function manifestFindings(manifest: unknown): Finding[] {
   const parsed = Manifest.safeParse(manifest);
   if (parsed.success) return [];
-  return parsed.error.issues.map(({ path, message }) => ({
+  return parsed.error.issues.map((issue) => ({
     code: "MANIFEST_INVALID",
     severity: "error",
-    path: path.join("."),
-    message: `${path.join(".") || "manifest"}: ${message.charAt(0).toLowerCase()}${message.slice(1)}`,
+    path: issue.path.join("."),
+    message: mismatchLine(issue, "manifest"),
   }));
 }
 

@@ -1,9 +1,11 @@
 // One field of a manifest, set from words a person typed. The schema says what they mean, so "0.35" is a number where a
 // number belongs and a title where a title does.
+
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { NutError } from "../../errors.js";
 import { Manifest } from "../../schema/manifest.js";
+import { mismatchWords } from "../../schema/mismatch.js";
 
 export interface SetOptions {
   /** Adds one item to a list. */
@@ -202,7 +204,6 @@ function mistyped(field: string, expected: string): NutError {
 function assertFits(value: unknown, schema: Schema, field: string): void {
   const parsed = schema?.safeParse(value);
   if (parsed === undefined || parsed.success) return;
-  const [issue] = parsed.error.issues;
-  const message = issue!.message.charAt(0).toLowerCase() + issue!.message.slice(1);
-  throw new NutError("USAGE", `${field}: ${message}`, { hint: "nutshell schema manifest", data: { field } });
+  const words = mismatchWords(parsed.error.issues[0]!);
+  throw new NutError("USAGE", `${field}: ${words}`, { hint: "nutshell schema manifest", data: { field } });
 }

@@ -11,7 +11,11 @@ export function isPlaceholder(text: string | undefined): boolean {
   return trimmed === PLACEHOLDER_TITLE || trimmed === PLACEHOLDER_SUMMARY;
 }
 
-export const holdsPlaceholder = (document: string) => document.includes(PLACEHOLDER_MARK);
+/** What the scripts of our templates print until somebody writes them. */
+const UNWRITTEN_SCRIPT = 'echo "write this check" >&2';
+
+export const holdsPlaceholder = (document: string) =>
+  document.includes(PLACEHOLDER_MARK) || document.includes(UNWRITTEN_SCRIPT);
 
 export interface Beginning {
   readonly id: string;

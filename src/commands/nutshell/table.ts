@@ -87,6 +87,18 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./acceptance/verify.js")).default,
   },
   {
+    name: "hide",
+    group: "Acceptance",
+    summary: "seal checks for whoever verifies, out of the worker's sight",
+    load: async () => (await import("./acceptance/hide.js")).default,
+  },
+  {
+    name: "judge",
+    group: "Acceptance",
+    summary: "record a person's judgement in a delivery",
+    load: async () => (await import("./acceptance/judge.js")).default,
+  },
+  {
     name: "keygen",
     group: "Credentials",
     summary: "make an identity that opens vaults or receives sealed bundles",

@@ -90,6 +90,13 @@ export const claude: Host = {
   title: "Claude Code",
   harnessId: "nutcracker-claude",
   settings: [".claude/", ".mcp.json", ".claude-plugin/", "~/.claude/", "~/.claude.json"],
+  watched: [
+    { path: ".claude/settings.json" },
+    { path: ".claude/settings.local.json", shared: true },
+    { path: ".mcp.json" },
+    { path: ".claude/agents/" },
+    { path: "~/.claude/settings.json", shared: true },
+  ],
   canResume: true,
   docs: {
     report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",

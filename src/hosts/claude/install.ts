@@ -20,7 +20,7 @@ export function installClaude(input: InstallInput): InstallFile[] {
   const folder = scope === "project" ? join(root, ".claude") : (env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"));
   const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json");
   const settings = join(folder, "settings.json");
-  const hooks = hookLists(input, "claude", HOOK_EVENTS);
+  const hooks = hookLists(input, claude, HOOK_EVENTS);
   return [
     {
       path: settings,

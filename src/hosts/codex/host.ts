@@ -47,6 +47,13 @@ export const codex: Host = {
   title: "Codex",
   harnessId: "nutcracker-codex",
   settings: [".codex/", ".agents/", ".codex-plugin/", "~/.codex/", "~/.agents/"],
+  watched: [
+    { path: ".codex/hooks.json" },
+    { path: ".codex/config.toml" },
+    { path: ".codex/agents/" },
+    { path: "~/.codex/hooks.json" },
+    { path: "~/.codex/config.toml", shared: true },
+  ],
   canResume: true,
   docs: {
     report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",

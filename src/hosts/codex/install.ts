@@ -30,7 +30,7 @@ export function installCodex(input: InstallInput): InstallFile[] {
       path: hooks,
       edit: jsonEdit(
         hooks,
-        Object.entries(hookLists(input, "codex", CODEX_EVENTS)).map(([event, element]) => ({
+        Object.entries(hookLists(input, codex, CODEX_EVENTS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,
           ours: isOurHook,

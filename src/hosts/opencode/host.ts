@@ -211,6 +211,15 @@ export const opencode: Host = {
   title: "OpenCode",
   harnessId: "nutcracker-opencode",
   settings: [".opencode/", "opencode.json", "opencode.jsonc", "~/.config/opencode/", "~/.opencode/"],
+  watched: [
+    { path: "opencode.json" },
+    { path: "opencode.jsonc" },
+    { path: ".opencode/plugins/" },
+    { path: ".opencode/agents/" },
+    { path: "~/.config/opencode/opencode.json" },
+    { path: "~/.config/opencode/opencode.jsonc" },
+    { path: "~/.config/opencode/plugins/" },
+  ],
   canResume: true,
   docs: {
     report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",

@@ -6,8 +6,9 @@ import { bodyOf, modelFor } from "../../catalog/index.js";
 import { TOOLS } from "../../schema/tools.js";
 import type { Role, Run } from "../run.js";
 import type { AgentRequest } from "./agent.js";
-import type { Attempt } from "./attempt.js";
+import type { StartedAttempt } from "./attempt.js";
 import { rolePrompt } from "./prompts.js";
+import { sessionHome } from "./session-home.js";
 
 /** Lead is not in the catalog: it coordinates and plans, and in a run it changes no file. */
 export function leadRole(): Pick<Role, "capabilities" | "blocked" | "mayEdit" | "mayRunShell"> & { agent: null } {
@@ -18,8 +19,9 @@ export function leadRole(): Pick<Role, "capabilities" | "blocked" | "mayEdit" | 
 export type AnyRole = Role | ReturnType<typeof leadRole>;
 
 /** Everything one session is started with. What it is told is kept in the agent's own folder. */
-export function agentRequest(run: Run, attempt: Attempt, role: AnyRole, agent: string): AgentRequest {
-  const { folder, catalog, runner, secrets } = run;
+export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): AgentRequest {
+  const { folder, catalog, secrets } = run;
+  const { agent, runner } = attempt;
   const { task, role: roleId, slot, session, purpose } = attempt;
   const agentFolder = join(folder.agents, agent);
   mkdirSync(agentFolder, { recursive: true, mode: 0o700 });
@@ -44,14 +46,16 @@ export function agentRequest(run: Run, attempt: Attempt, role: AnyRole, agent: s
   writeFileSync(join(agentFolder, "role.md"), prompts.rolePrompt, { mode: 0o600 });
   writeFileSync(join(agentFolder, "prompt.md"), prompts.taskPrompt, { mode: 0o600 });
   const tier = role.agent?.model_tier ?? "high";
-  const model = run.options.model ?? modelFor(tier, catalog.config, runner.name) ?? undefined;
+  // The model was named in the words of the program that does the work.
+  const named = runner.name === run.runner.name ? run.options.model : undefined;
+  const model = named ?? modelFor(tier, catalog.config, runner.name) ?? undefined;
   return {
     agent,
     role: roleId,
     task: task.id,
     ...prompts,
     cwd: slot.path,
-    home: folder.home,
+    home: sessionHome(folder.homes, attempt.home, { goesOn: session !== null }),
     env: {
       ...secrets.env,
       NEXUS_PROJECT_DIR: run.project.root,
@@ -66,7 +70,7 @@ export function agentRequest(run: Run, attempt: Attempt, role: AnyRole, agent: s
     blocked: role.blocked,
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
-    writable: [join(run.project.root, ".nexus")],
+    readable: [join(run.project.root, ".nexus")],
     signal: run.halt.signal,
   };
 }

@@ -6,7 +6,7 @@ export interface AgentRequest {
   readonly rolePrompt: string;
   readonly taskPrompt: string;
   readonly cwd: string;
-  /** Files the program may keep for its own sessions; the same for all agents of a run. */
+  /** The session's own: nobody else was or will be in it. */
   readonly home: string;
   /** Set for the agent's own process and for its connection to our tools. */
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -17,8 +17,8 @@ export interface AgentRequest {
   readonly model?: string;
   /** A session of this program to continue. */
   readonly resume?: string;
-  /** Folders besides the working folder that must stay writable, such as the tools' state. */
-  readonly writable: readonly string[];
+  /** Folders besides the working folder it may look into, such as the run's state. */
+  readonly readable: readonly string[];
   readonly signal: AbortSignal;
 }
 

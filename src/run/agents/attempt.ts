@@ -5,9 +5,12 @@ import type { AgentEnd, AgentStart } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
 import { gitFacts } from "../../trees/git-facts.js";
 import type { Slot } from "../../trees/slots.js";
-import { type Change, fileChanges } from "../../trees/tree.js";
+import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
-import { type Run, record, roleOf } from "../run.js";
+import { readReview, readTest } from "../review/answer.js";
+import { withEvidence } from "../review/evidence.js";
+import { type Run, record, roleOf, runnerOf } from "../run.js";
+import type { AgentRunner } from "./agent.js";
 import { type AnyRole, agentRequest, leadRole, reportFile } from "./agent-request.js";
 import { brokenRules } from "./broken-rules.js";
 import { readReport } from "./report.js";
@@ -23,11 +26,21 @@ export interface Attempt {
   readonly prompt: (fence: string) => string;
 }
 
+/** An attempt that has its agent. */
+export interface StartedAttempt extends Attempt {
+  readonly agent: string;
+  readonly runner: AgentRunner;
+  /** The agent whose home it lives in: its own, unless it continues a session. */
+  readonly home: string;
+}
+
 /** Runs the agent and records its end. The slot stays with the caller. */
 export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   const { task, role: roleId, purpose, slot, session } = attempt;
   const role = purpose === "plan" ? leadRole() : roleOf(run, roleId);
   const agent = `${roleId}-${run.state.agents.size + 1}`;
+  const home = session === null ? agent : (run.state.agents.get(session.agent)?.home ?? session.agent);
+  const runner = runnerOf(run, task);
   const started: AgentStart = {
     agent,
     task: task.id,
@@ -38,6 +51,7 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
     ...(session === null ? {} : { session: session.id }),
     base: slot.version,
     slot: slot.name,
+    ...(home === agent ? {} : { home }),
   };
   record(run, { type: "agent_started", ...started });
   // A continued session keeps the id it is tracked by.
@@ -56,7 +70,8 @@ export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   });
 
   const gitBefore = gitFacts(slot.path);
-  const watched = await watchAgent(run, agentRequest(run, attempt, role, agent));
+  const request = agentRequest(run, { ...attempt, agent, runner, home }, role);
+  const watched = await watchAgent(run, runner, request);
   const git = { before: gitBefore, after: gitFacts(slot.path) };
   const end = finish(run, attempt, { agent, role, session: watched, git });
   const files = fileChanges(end.changes).map(({ path }) => path);
@@ -124,7 +139,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
   // What breaks a rule is not kept: it may hold a secret, and nobody will merge it.
   const keptChanges = problems.length === 0 && role.mayEdit ? changes : [];
   run.objects.keepChanges(slot.path, keptChanges);
-  const report = readReport(text, run.manifest.acceptance?.checklist ?? []);
+  const report = readReport(text);
   return {
     agent,
     task: task.id,
@@ -138,6 +153,24 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     reported: existsSync(join(run.project.layout.artifacts, reportFile(agent))),
     decisions: report.decisions,
     issues: [...report.issues, ...notes],
-    judgements: task.kind === "review" || task.kind === "verify" ? report.judgements : [],
+    ...(purpose === "work" ? answerOf(run, { task, slot, mayEdit: role.mayEdit, text }) : { judgements: [] }),
   };
+}
+
+interface Reporting {
+  readonly task: RunTask;
+  readonly slot: Slot;
+  readonly mayEdit: boolean;
+  readonly text: string;
+}
+
+/** What a checking agent says of the work. Only the last message of a review, by a role that could not have done the work. */
+function answerOf(run: Run, { task, slot, mayEdit, text }: Reporting): Pick<AgentEnd, "judgements" | "verdict"> {
+  const checklist = run.manifest.acceptance?.checklist ?? [];
+  if (task.kind === "verify") return readTest(text, checklist);
+  if (task.kind !== "review" || mayEdit) return { judgements: [] };
+  const answer = readReview(text, checklist);
+  const read = (path: string, entry: TreeEntry) => run.objects.read(path, entry);
+  const tree = { entries: slot.base.entries, before: run.start.entries, read };
+  return { ...answer, judgements: withEvidence(answer.judgements, tree) };
 }

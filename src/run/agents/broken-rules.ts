@@ -27,6 +27,7 @@ export interface BrokenRules {
   readonly notes: readonly string[];
 }
 
+/** Patterns over a whole report never let white space run across lines: a report of newlines would take for ever. */
 export function brokenRules(input: RulesInput): BrokenRules {
   const { task, mayEdit, outcome, text, error, isOwnTest } = input;
   const changes = fileChanges(input.changes);
@@ -34,8 +35,8 @@ export function brokenRules(input: RulesInput): BrokenRules {
   const notes: string[] = [];
   if (outcome === "failed") problems.push(`the agent ended with an error: ${error || "no reason was given"}`);
   else if (text.trim() === "") problems.push("the agent ended without a report");
-  if (/^\s*RESULT:\s*blocked\b/im.test(text)) problems.push(`blocked: ${reasonIn(text)}`);
-  const verdict = /^\s*(?:RESULT:\s*(partial)|VERDICT:\s*(fail|blocked))\b/im.exec(text);
+  if (/^[^\S\n]*RESULT:[^\S\n]*blocked\b/im.test(text)) problems.push(`blocked: ${reasonIn(text)}`);
+  const verdict = /^[^\S\n]*(?:RESULT:[^\S\n]*(partial)|VERDICT:[^\S\n]*(fail|blocked))\b/im.exec(text);
   if (verdict !== null) notes.push(`the ${task.owner} says ${verdict[1] ?? verdict[2]}: ${reasonIn(text)}`);
 
   if (!mayEdit && changes.length > 0) {
@@ -51,7 +52,7 @@ export function brokenRules(input: RulesInput): BrokenRules {
 
 /** The one line of a report that says what it comes to. */
 function reasonIn(text: string): string {
-  const line = /^\s*(?:-\s*)?(?:ISSUE|SUMMARY):\s*(.+)$/im.exec(text)?.[1] ?? "no reason was given";
+  const line = /^[^\S\n]*(?:-[^\S\n]*)?(?:ISSUE|SUMMARY):[^\S\n]*(.+)$/im.exec(text)?.[1] ?? "no reason was given";
   return line.slice(0, 300);
 }
 

@@ -5,10 +5,13 @@ import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { RequestCredentials } from "../../request/credentials.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { expiryState } from "../../vault/index.js";
 
-/** Values only in environments, and a way to take them out of any text. */
+/** Values only in environments, and a way to take them out of any text. A run may outlast a credential. */
 export interface RunSecrets {
+  /** Those that have not expired by now. */
   readonly names: readonly string[];
+  /** Their variables. */
   readonly env: Readonly<Record<string, string>>;
   readonly scrub: (text: string) => string;
   /** Whether bytes hold one of the values. */
@@ -33,16 +36,16 @@ export interface OpenedSecrets {
 /** A key that was named and does not fit is an error; without one the agents go without, and a warning says so. */
 export async function openSecrets({ request, manifest, identity, context }: SecretsInput): Promise<OpenedSecrets> {
   const credentials = new RequestCredentials({ request, identity, context, onlyNamed: true });
-  const usable = new Map<string, AcceptanceCredential>();
+  const usable = new Map<string, AcceptanceCredential & { readonly expiresAt: string | null }>();
   const env: Record<string, string> = {};
   const warnings: string[] = [];
   for (const { name } of manifest.credentials?.scopes ?? []) {
     try {
-      const { credential } = await credentials.handOut(name, "run");
+      const { credential, terms } = await credentials.handOut(name, "run");
       const taken = Object.keys(credential.env).find((variable) => Object.hasOwn(env, variable));
       if (taken !== undefined) warnings.push(`credential "${name}" is not used: ${taken} is set by another`);
       else {
-        usable.set(name, credential);
+        usable.set(name, { ...credential, expiresAt: terms[0]?.expires_at ?? null });
         Object.assign(env, credential.env);
       }
     } catch (error) {
@@ -54,14 +57,23 @@ export async function openSecrets({ request, manifest, identity, context }: Secr
       warnings.push(`credential "${name}" is not used: ${error.message}`);
     }
   }
+  const lasting = () =>
+    [...usable].filter(([, { expiresAt }]) => {
+      const state = expiryState(expiresAt, context.now());
+      return state !== "expired" && state !== "unreadable";
+    });
   return {
     warnings,
     secrets: {
-      names: [...usable.keys()],
-      env,
+      get names() {
+        return lasting().map(([name]) => name);
+      },
+      get env() {
+        return Object.assign({}, ...lasting().map(([, credential]) => credential.env));
+      },
       scrub: (text) => credentials.scrub(text),
       leaks: (bytes) => credentials.leaks(bytes),
-      read: async (name) => usable.get(name) ?? null,
+      read: async (name) => lasting().find(([known]) => known === name)?.[1] ?? null,
     },
   };
 }

@@ -59,14 +59,15 @@ const request = (more: Partial<AgentRequest> = {}): AgentRequest => ({
   mayRunShell: false,
   capabilities: [],
   blocked: new Set(),
-  writable: ["/state"],
+  readable: ["/state"],
   signal: new AbortController().signal,
   ...more,
 });
 
 const tools = { command: "node", args: ["nexus.js", "mcp"] };
 function runner(driver: Driver, more: { name?: string; probe?: Probe } = {}) {
-  return driverRunner({ driver, probe, name: "codex", env: { PATH: "/bin", SECRET: "x" }, tools, ...more });
+  const env = { PATH: "/bin", SECRET: "x" };
+  return driverRunner({ driver, probe, name: "codex", env, tools, sandbox: "off", ...more });
 }
 
 async function play(events: readonly DriverEvent[], end: Partial<SessionEnd> = {}) {
@@ -93,8 +94,8 @@ describe("a driver as the run sees it", () => {
       mcpServers: [{ name: "nexus", ...tools, env: { NEXUS_ROLE: "engineer", PATH: "/bin" } }],
       resume: "s0",
       model: "m",
-      sandbox: "auto",
-      writable: ["/state"],
+      sandbox: "off",
+      readable: ["/state"],
     });
     expect(requests[0]?.extraEnv).not.toHaveProperty("EMPTY");
     expect(JSON.stringify(requests[0]?.mcpServers)).not.toContain("secret");

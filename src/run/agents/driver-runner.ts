@@ -1,8 +1,11 @@
 // A driver, as the engine sees it: events in our words, one promise for the whole session.
 import { createHash } from "node:crypto";
 import type { Driver, DriverEvent, McpServer, Probe, SessionEnd, Usage } from "../../drivers/index.js";
+import { findBwrap } from "../../process/index.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
+import { TOOL_SOCKET } from "../../schema/tools.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
+import { openToolLine, type ToolLine } from "./tool-line.js";
 
 export interface DriverRunnerInput {
   readonly driver: Driver;
@@ -19,7 +22,7 @@ export interface DriverRunnerInput {
 const SERVER = "nexus";
 
 export function driverRunner(input: DriverRunnerInput): AgentRunner {
-  const { driver, probe, name, command, env } = input;
+  const { probe, name, command } = input;
   const hasTools = probe.abilities.mcp !== "absent";
   return {
     name,
@@ -31,40 +34,68 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
     async run(request, onEvent) {
-      const session = await driver.start({
-        rolePrompt: request.rolePrompt,
-        taskPrompt: request.taskPrompt,
-        cwd: request.cwd,
-        mcpServers: hasTools ? [server(input, request)] : [],
-        may: { edit: request.mayEdit, shell: request.mayRunShell },
-        deniedTools: deniedTools(request),
-        env,
-        extraEnv: defined(request.env),
-        home: request.home,
-        ...(request.model === undefined ? {} : { model: request.model }),
-        ...(request.resume === undefined ? {} : { resume: request.resume }),
-        sandbox: input.sandbox ?? "auto",
-        writable: request.writable,
-        ...(command === undefined ? {} : { command }),
-        onEvent: (event) => {
-          for (const agentEvent of agentEvents(event)) onEvent(agentEvent);
-        },
-      });
-      const cancel = () => void session.cancel();
-      if (request.signal.aborted) cancel();
-      else request.signal.addEventListener("abort", cancel, { once: true });
+      const line = hasTools ? await toolLine(input, request) : null;
       try {
-        return outcomeOf(await session.ended);
+        return await runSession(input, request, line, onEvent);
       } finally {
-        request.signal.removeEventListener("abort", cancel);
+        await line?.close();
       }
     },
   };
 }
 
-function server({ tools, env }: DriverRunnerInput, request: AgentRequest): McpServer {
+/** Null without a sandbox: the agent then starts the server itself. */
+async function toolLine({ tools, env, sandbox = "auto" }: DriverRunnerInput, request: AgentRequest) {
+  if (sandbox === "off" || (await findBwrap(env)) === null) return null;
+  return openToolLine({ tools, env: serverEnvironment(env, request) });
+}
+
+async function runSession(
+  input: DriverRunnerInput,
+  request: AgentRequest,
+  line: ToolLine | null,
+  onEvent: (event: AgentEvent) => void,
+): Promise<AgentOutcome> {
+  const { driver, probe, command, env } = input;
+  const hasTools = probe.abilities.mcp !== "absent";
+  const session = await driver.start({
+    rolePrompt: request.rolePrompt,
+    taskPrompt: request.taskPrompt,
+    cwd: request.cwd,
+    mcpServers: hasTools ? [server(input, request, line)] : [],
+    may: { edit: request.mayEdit, shell: request.mayRunShell },
+    deniedTools: deniedTools(request),
+    env,
+    extraEnv: defined(request.env),
+    home: request.home,
+    ...(request.model === undefined ? {} : { model: request.model }),
+    ...(request.resume === undefined ? {} : { resume: request.resume }),
+    sandbox: input.sandbox ?? "auto",
+    readable: [...request.readable, ...(line === null ? [] : [line.folder])],
+    ...(command === undefined ? {} : { command }),
+    onEvent: (event) => {
+      for (const agentEvent of agentEvents(event)) onEvent(agentEvent);
+    },
+  });
+  const cancel = () => void session.cancel();
+  if (request.signal.aborted) cancel();
+  else request.signal.addEventListener("abort", cancel, { once: true });
+  try {
+    return outcomeOf(await session.ended);
+  } finally {
+    request.signal.removeEventListener("abort", cancel);
+  }
+}
+
+function server({ tools, env }: DriverRunnerInput, request: AgentRequest, line: ToolLine | null): McpServer {
+  const own = line === null ? serverEnvironment(env, request) : { PATH: env.PATH ?? "", [TOOL_SOCKET]: line.socket };
+  return { name: SERVER, ...tools, env: own };
+}
+
+/** Who the server answers: it believes its environment, never an argument. */
+function serverEnvironment(env: DriverRunnerInput["env"], request: AgentRequest): Record<string, string> {
   const nexus = Object.fromEntries(Object.entries(request.env).filter(([key]) => key.startsWith("NEXUS_")));
-  return { name: SERVER, ...tools, env: { ...defined(nexus), ...(env.PATH === undefined ? {} : { PATH: env.PATH }) } };
+  return { ...defined(nexus), ...(env.PATH === undefined ? {} : { PATH: env.PATH }) };
 }
 
 /** Kept from the agent by its program's own settings; the server refuses them too. */

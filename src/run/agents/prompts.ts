@@ -1,6 +1,7 @@
 // Every word the harness itself says to an agent. Text from a bundle, from files or from other agents is data: it goes
 // between fences whose name nobody outside this run can guess, so it cannot close them and speak as the harness.
 import type { RunTask } from "../../schema/run.js";
+import { ANSWER_FORMAT } from "../review/answer.js";
 
 /** Wraps foreign text. `fence` must be unguessable and is the same throughout one prompt. */
 export function fenced(label: string, text: string, fence: string): string {
@@ -64,6 +65,8 @@ export interface TaskPromptInput {
   readonly answer?: string;
   readonly reread?: boolean;
   readonly checklist?: readonly string[];
+  /** Files of the request that the work changed and a reviewer reads as they were. */
+  readonly shownAsRequested?: readonly string[];
   readonly conflicts?: readonly string[];
 }
 
@@ -92,11 +95,10 @@ function harnessParts(input: TaskPromptInput): string[] {
   list("CONFLICTS (resolve every marked place so that both changes keep their purpose)", input.conflicts ?? []);
   if (input.checklist !== undefined && input.checklist.length > 0) {
     const rows = input.checklist.map((item, index) => `${index + 1}. ${oneLine(item)}`);
-    parts.push(
-      block("CHECKLIST", fenced("checklist", rows.join("\n"), fence)),
-      "Judge every item in your report, one line each: `[passed] 1: evidence` or `[failed] 1: evidence`. An item without evidence counts as unknown.",
-    );
+    parts.push(block("CHECKLIST", fenced("checklist", rows.join("\n"), fence)));
   }
+  if (task.kind === "review") parts.push(block("HOW TO ANSWER", ANSWER_FORMAT));
+  list("CHANGED BY THE WORK, SHOWN TO YOU AS THE REQUEST HAS THEM", input.shownAsRequested ?? []);
   list("WHAT WENT WRONG BEFORE", input.problems ?? []);
   if (input.diagnosis !== undefined) parts.push(block("DIAGNOSIS", fenced("diagnosis", input.diagnosis, fence)));
   if (input.answer !== undefined) parts.push(block("ANSWER FROM THE PERSON", input.answer));

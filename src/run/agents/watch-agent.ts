@@ -3,7 +3,7 @@ import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentUsage } from "../../schema/journal.js";
 import { type Run, record, spentSoFar } from "../run.js";
-import type { AgentEvent, AgentOutcome, AgentRequest } from "./agent.js";
+import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
 import { toolUse } from "./agent-events.js";
 import { type AgentSigns, agentBreaker, nextDeadline, runBreaker } from "./breakers.js";
 
@@ -15,14 +15,14 @@ export interface WatchedSession extends AgentOutcome {
 }
 
 /** Runs one session to its end. */
-export async function watchAgent(run: Run, request: AgentRequest): Promise<WatchedSession> {
+export async function watchAgent(run: Run, runner: AgentRunner, request: AgentRequest): Promise<WatchedSession> {
   const watch = new Watch(run, request);
   const stopped: AgentOutcome = { outcome: "stopped", text: "" };
   watch.check();
   try {
     // Halted before it began: nothing is started that would only be stopped.
     if (run.halt.signal.aborted) return watch.end(stopped);
-    return watch.end(await run.runner.run(request, (event) => watch.hear(event)));
+    return watch.end(await runner.run(request, (event) => watch.hear(event)));
   } catch (error) {
     if (run.halt.signal.aborted) return watch.end(stopped);
     throw error;
@@ -100,6 +100,6 @@ class Watch {
   }
 
   #nowMs(): number {
-    return this.#run.context.now().getTime();
+    return this.#run.clock();
   }
 }

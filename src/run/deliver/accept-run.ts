@@ -10,7 +10,7 @@ import type { RunTask } from "../../schema/run.js";
 import { baseDigest, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
 import { sawThisTree } from "../record/run-state.js";
-import { type Run, record } from "../run.js";
+import { type Run, record, roleOf } from "../run.js";
 
 /** Runs it and records what it came to. */
 export async function acceptRun(run: Run): Promise<AcceptedReport> {
@@ -27,6 +27,9 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     result: run.folder.main,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
     env: run.context.env,
+    allowOrigins: run.options.allow_origins ?? [],
+    ...(run.options.trials === undefined ? {} : { trials: run.options.trials }),
+    ...(run.options.quick === undefined ? {} : { quick: run.options.quick }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
     logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },
@@ -90,14 +93,16 @@ export async function addRepair(run: Run, report: AcceptedReport): Promise<boole
 }
 
 /**
- * A checklist is judged by a reviewer, on the tree that is delivered: a plan without a review gets one, and so does a tree
- * that was changed after it. false when there is nothing to judge, or a review was given up.
+ * A checklist is judged by a reviewer who could not have done the work, on the tree that is delivered: a plan without such a
+ * review gets one, and so does a tree that was changed after it. false when there is nothing to judge, or a review was given up.
  */
 export async function addReview(run: Run): Promise<boolean> {
   const checklist = run.manifest.acceptance?.checklist ?? [];
-  const reviews = [...run.state.tasks.values()].filter(({ task }) => task.kind === "review");
+  const reviews = [...run.state.tasks.values()].filter(
+    ({ task }) => task.kind === "review" && !roleOf(run, task.owner).mayEdit,
+  );
   const isSettled = reviews.some(({ status, last }) => status !== "completed" || sawThisTree(run.state, last?.agent));
-  if (checklist.length === 0 || isSettled) return false;
+  if ((checklist.length === 0 && reviews.length === 0) || isSettled) return false;
   const task: RunTask = {
     id: nextId(run),
     title: `Review: ${run.manifest.task?.title ?? "the request"}`,

@@ -88,7 +88,7 @@ const passed = ["it greets", "it is short"].map((item) => ({ item, status: "pass
 function good(): RunState {
   const state = emptyState();
   state.requestDigest = hash("c");
-  const review = end("reviewer-2", 2, { text: "VERDICT: pass", judgements: passed });
+  const review = end("reviewer-2", 2, { verdict: "pass", judgements: passed });
   const work = end("engineer-1", 1);
   state.tasks.set(1, task(1, { last: work }));
   state.tasks.set(2, task(2, { last: review }, "review"));
@@ -149,18 +149,17 @@ describe("completed [P7]", () => {
     ],
     ["the review leaves a point out", () => review(good(), { judgements: [passed[0]!] }), undefined],
     ["nobody reviewed", () => review(good(), { judgements: [] }), undefined],
-    ["the reviewer says no", () => review(good(), { text: "all fine\n  VERDICT: fail\nSUMMARY: it lies" }), undefined],
-    ["the reviewer is blocked", () => review(good(), { text: "verdict: blocked" }), undefined],
+    ["the reviewer says no", () => review(good(), { verdict: "fail" }), undefined],
   ])("is not said when %s", (_, state, accepted) => {
     expect(deliver(state(), accepted).status).toBe("partial");
   });
 
   it("listens to the latest word of a task, and to it alone", () => {
     const state = good();
-    const earlier = end("reviewer-0", 2, { text: "VERDICT: fail" });
+    const earlier = end("reviewer-0", 2, { verdict: "fail" });
     state.agents.set("reviewer-0", { ...start("reviewer-0", 2), startedAt: at(0), end: earlier, endedAt: at(1) });
     expect(deliver(state).status).toBe("completed");
-    const words = end("architect-3", 2, { text: "VERDICT: fail" });
+    const words = end("architect-3", 2, { verdict: "fail" });
     state.agents.set("architect-3", { ...start("architect-3", 2), purpose: "diagnose", startedAt: at(5), end: words });
     expect(deliver(state).status).toBe("completed");
   });
@@ -189,7 +188,7 @@ describe("judgements", () => {
     });
     expect(deliver(state).status).toBe("completed");
     // What an older review said no to was looked at again; what a tester said no to was not.
-    expect(deliver(review(state, { text: "VERDICT: fail" })).status).toBe("completed");
+    expect(deliver(review(state, { verdict: "fail" })).status).toBe("completed");
     state.tasks.set(2, { ...state.tasks.get(2)!, task: { ...state.tasks.get(2)!.task, kind: "verify" } });
     expect(deliver(state).status).toBe("partial");
   });
@@ -244,8 +243,66 @@ describe("less than completed", () => {
     const idle = criterion("AC-2", { proves_nothing: true });
     const percent = (...results: Result[]) => deliver(good(), report(results)).completion_percentage;
     expect(percent(criterion("AC-1"), criterion("AC-3", { status: "failed" }), idle)).toBe(50);
-    expect(percent(idle)).toBe(0);
-    expect(percent()).toBeUndefined();
+    const open = { verdict: "incomplete" as const };
+    expect(deliver(good(), report([idle], open)).completion_percentage).toBe(0);
+    expect(deliver(good(), report([], open)).completion_percentage).toBeUndefined();
+    expect(percent(criterion("AC-1"), idle)).toBe(100);
+  });
+});
+
+describe("what no run can prove", () => {
+  const idle = criterion("AC-1", { proves_nothing: true });
+  const guards = report([idle], { verdict: "incomplete", guardsOnly: true, forPerson: [], awaitsJudgement: true });
+  const person = criterion("AC-2", { status: "unknown", evidence: undefined });
+
+  it("is completed by guards that hold and a judged checklist, and says so", () => {
+    const { status, summary } = deliver(good(), guards);
+    expect(status).toBe("completed");
+    expect(summary).toMatch(
+      /Nothing in it could be proven by a run: what guards holds, and the checklist was judged\.$/,
+    );
+  });
+
+  it("is not completed without a checklist, against the reviewer, or when nothing was changed", () => {
+    const none = deliver(good(), guards, { acceptance: {} });
+    expect(none).toMatchObject({ status: "partial" });
+    expect(none.summary).toMatch(/Missing: there is no checklist to judge it by\.$/);
+    const no = deliver(review(good(), { verdict: "fail" }), guards);
+    expect(no).toMatchObject({ status: "partial" });
+    expect(no.summary).toMatch(/Missing: a tester or reviewer says no\.$/);
+    const same = deliver(good(), { ...guards, awaitsJudgement: false });
+    expect(same).toMatchObject({ status: "partial" });
+    expect(same.summary).toMatch(/Missing: nothing that was run shows the work\.$/);
+  });
+
+  it("waits for a person where the request asks for one; nobody calls that skipped", () => {
+    const waits = report([criterion("AC-1"), person], {
+      verdict: "incomplete",
+      counts: { passed: 1, failed: 0, skipped: 0, unknown: 1, proven: 1 },
+      forPerson: ["AC-2"],
+      awaitsJudgement: true,
+    });
+    const { status, summary, acceptance_results: results } = deliver(good(), waits);
+    expect(status).toBe("partial");
+    expect(summary).toMatch(/Missing: 1 criterion for a person to judge\.$/);
+    expect(results).toMatchObject({ tests_passed: 1, tests_skipped: 0, tests_for_person: 1 });
+  });
+
+  it("is answered by the criterion that says the same", () => {
+    const state = review(good(), { judgements: [passed[1]!] });
+    const proven = criterion("AC-1", { description: "it greets", evidence: "proven" });
+    const { status, acceptance_results: results } = deliver(state, report([proven]));
+    expect(status).toBe("completed");
+    expect(results?.checklist?.[0]).toEqual({
+      item: "it greets",
+      status: "passed",
+      evidence: "proven",
+      note: "criterion AC-1",
+    });
+    const recorded = criterion("AC-1", { description: "it greets", evidence: "recorded" });
+    expect(deliver(state, report([recorded])).status).toBe("partial");
+    const no = { item: "it greets", status: "failed" as const, note: "it does not" };
+    expect(deliver(review(state, { judgements: [no, passed[1]!] }), report([proven])).status).toBe("partial");
   });
 });
 

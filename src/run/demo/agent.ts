@@ -131,8 +131,11 @@ function review({ cwd, handOver }: Desk, script: DemoScript): string {
     const look = script.review?.[index];
     if (look === undefined) return `[unknown] ${index + 1}: the script does not say where to look`;
     const file = join(cwd, look.file);
-    const holds = existsSync(file) && readFileSync(file, "utf8").includes(look.contains);
-    return `[${holds ? "passed" : "failed"}] ${index + 1}: ${look.file} ${holds ? "holds" : "does not hold"} ${JSON.stringify(look.contains)}`;
+    const at = existsSync(file) ? readFileSync(file, "utf8").indexOf(look.contains) : -1;
+    const quote = JSON.stringify(look.contains);
+    if (at < 0) return `[failed] ${index + 1}: ${look.file} does not hold ${quote}`;
+    const line = readFileSync(file, "utf8").slice(0, at).split("\n").length;
+    return `[passed] ${index + 1}: ${look.file}:${line} ${quote}`;
   });
   const bad = rows.some((row) => row.startsWith("[failed]"));
   return [

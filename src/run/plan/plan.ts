@@ -1,6 +1,8 @@
 // What will be done, by whom and in which order, before anything is started. Pure: text and values in, a plan out.
+
 import { NutError } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { mismatchLine, mismatchWords } from "../../schema/mismatch.js";
 import { PlanFile, type PlanSource, type RunPlan, type RunTask } from "../../schema/run.js";
 
 export interface PlanFacts {
@@ -14,10 +16,11 @@ export interface PlanFacts {
 export function readPlan(source: PlanSource, value: unknown, facts: PlanFacts): RunPlan {
   const parsed = PlanFile.safeParse(value);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    throw new NutError("RUN_PLAN_INVALID", `the plan is not valid: ${issue.path.join(".")}: ${issue.message}`, {
+    throw new NutError("RUN_PLAN_INVALID", `the plan is not valid: ${mismatchLine(parsed.error.issues[0]!, "plan")}`, {
       hint: "nexus run --help says what a plan file holds",
-      data: { issues: parsed.error.issues.map(({ path, message }) => ({ path: path.join("."), message })) },
+      data: {
+        issues: parsed.error.issues.map((issue) => ({ path: issue.path.join("."), message: mismatchWords(issue) })),
+      },
     });
   }
   const plan = parsed.data;
@@ -172,7 +175,7 @@ function circles(tasks: readonly RunTask[]): number[] {
  * `CRITERIA: AC-1` line, since the task schema is closed.
  */
 export function listInText(name: "FILES" | "CRITERIA", texts: readonly (string | undefined)[]): string[] | undefined {
-  const line = new RegExp(`^\\s*${name}\\s*:\\s*(.+)$`, "im");
+  const line = new RegExp(`^[^\\S\\n]*${name}[^\\S\\n]*:[^\\S\\n]*(.+)$`, "im");
   for (const text of texts) {
     const match = text === undefined ? null : line.exec(text);
     if (match === null) continue;

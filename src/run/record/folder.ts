@@ -21,7 +21,8 @@ export interface RunFolder {
   readonly slots: string;
   readonly objects: string;
   readonly agents: string;
-  readonly home: string;
+  /** One for every session. */
+  readonly homes: string;
   readonly logs: string;
   readonly checkpoints: string;
   readonly delivery: string;
@@ -44,7 +45,7 @@ export function runFolder(runs: string, id: string, repo: boolean): RunFolder {
     slots: at("slots"),
     objects: at("objects"),
     agents: at("agents"),
-    home: at("home"),
+    homes: at("homes"),
     logs: at("logs"),
     checkpoints: at("checkpoints"),
     delivery: at("delivery"),

@@ -11,6 +11,7 @@ import { type Attempt, runAgent } from "../agents/attempt.js";
 import { diagnosisPrompt, taskPrompt } from "../agents/prompts.js";
 import { checkpoint } from "../deliver/checkpoint.js";
 import type { AgentState, TaskState } from "../record/run-state.js";
+import { shownAsRequested, takeReviewSlot } from "../review/review-tree.js";
 import { type Run, record, roleOf, spentSoFar } from "../run.js";
 import { completeConflict, completeMerged, finishMerge, integrate, isMerged, mergeInto } from "./integrate.js";
 import { nextTasks } from "./schedule.js";
@@ -63,9 +64,10 @@ function showStatus(run: Run, running: number): void {
   const tasks = [...run.state.tasks.values()];
   const now = run.context.now().getTime();
   const agents = [...run.state.agents.values()]
-    .filter(({ end, startedAt }) => end === undefined && Date.parse(startedAt) >= run.since)
+    .slice(run.agentsBefore)
+    .filter(({ end }) => end === undefined)
     .slice(-4)
-    .map(({ role, task, startedAt }) => `${role} on ${task} (${Math.round((now - Date.parse(startedAt)) / 1_000)} s)`);
+    .map(({ role, task, startedAt }) => `${role} on ${task} (${secondsFrom(startedAt, now)} s)`);
   const { tokens, costUsd } = spentSoFar(run);
   const spent = `${tokens === 0 ? "" : `, ${tokens} tokens`}${costUsd === 0 ? "" : `, $${costUsd.toFixed(2)}`}`;
   run.context.progress({
@@ -76,6 +78,9 @@ function showStatus(run: Run, running: number): void {
     total: tasks.length,
   });
 }
+
+/** For the eye only: the wall clock may have been set back. */
+const secondsFrom = (startedAt: string, now: number) => Math.max(0, Math.round((now - Date.parse(startedAt)) / 1_000));
 
 /** Tasks that can be started or taken up where a killed process left them. */
 function startable(run: Run, running: ReadonlyMap<number, unknown>): TaskState[] {
@@ -165,7 +170,9 @@ async function tryTask(run: Run, t: TaskState): Promise<void> {
         ...(t.answer === undefined ? {} : { answer: t.answer }),
         reread: session.reread,
         ...(conflicts === undefined ? {} : { conflicts }),
-        ...(t.task.kind === "review" ? { checklist: run.manifest.acceptance?.checklist ?? [] } : {}),
+        ...(t.task.kind === "review"
+          ? { checklist: run.manifest.acceptance?.checklist ?? [], shownAsRequested: shownAsRequested(run) }
+          : {}),
       }),
   });
   // A stopped agent's slot waits, edits and all, for the session to be continued.
@@ -188,6 +195,9 @@ interface SlotAndSession {
 
 /** A slot and a session: the interrupted ones when they can be continued, otherwise as policy and tier say. */
 function takeSlot(run: Run, { task }: TaskState): SlotAndSession {
+  if (task.kind === "review") {
+    return { slot: takeReviewSlot(run), session: null, reason: "a review starts afresh", reread: false };
+  }
   const { agent } = roleOf(run, task.owner);
   const agents = [...run.state.agents.values()];
   const latest = agents.findLast((entry) => entry.task === task.id && entry.purpose === "work");
@@ -233,10 +243,13 @@ function sessionsOf({ state }: Run, { agent, session, task, end }: AgentState): 
 /** The harness's own check: limits first, then whatever tests the task names, then the merge. */
 async function checkTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
   const last = t.last!;
-  const slot = run.held.get(last.agent) ?? rebuildSlot(run, last.changes);
+  const held = run.held.get(last.agent);
+  const slot = held ?? rebuildSlot(run, last.changes);
   const problems = last.problems.length > 0 ? last.problems : await testProblems(run, t, slot);
   run.held.delete(last.agent);
-  run.slots.release(slot);
+  // A reviewer's tree is not the main tree.
+  if (held !== undefined && t.task.kind === "review") run.slots.discard(slot);
+  else run.slots.release(slot);
   if (run.halt.signal.aborted) return;
   if (problems.length === 0) return turn.take(() => integrate(run, t));
   record(run, { type: "task_failed", task: t.task.id, problems });
@@ -273,6 +286,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     env: run.context.env,
     baseline: false,
     quick: true,
+    allowOrigins: run.options.allow_origins ?? [],
     ...(task.criteria === "all" ? {} : { only: task.criteria }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,

@@ -1,9 +1,11 @@
 // Finding and reading fixture files. A broken file is an authoring mistake: it is refused, never skipped.
+
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative } from "node:path";
 import { findCoreFolder } from "../../../catalog/index.js";
 import { fromSystemError, NutError } from "../../../errors.js";
 import { Fixture } from "../../../schema/fixture.js";
+import { mismatchLine } from "../../../schema/mismatch.js";
 
 export interface LoadedFixture {
   readonly file: string;
@@ -54,9 +56,8 @@ function readFixtures(file: string): Fixture[] {
   return (Array.isArray(value) ? value : [value]).map((one, index) => {
     const parsed = Fixture.safeParse(one);
     if (parsed.success) return parsed.data;
-    const { path, message } = parsed.error.issues[0]!;
     const id = typeof one?.test_id === "string" ? one.test_id : `fixture ${index + 1}`;
-    throw broken(file, `${id}: ${[...path, message].join(": ")}`);
+    throw broken(file, `${id}: ${mismatchLine(parsed.error.issues[0]!)}`);
   });
 }
 

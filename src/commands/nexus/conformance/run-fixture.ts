@@ -134,6 +134,12 @@ class Paths {
     const named = events.map((event) => event?.params?.harness_id).find((id) => typeof id === "string");
     this.harnessId = (named as string | undefined) ?? harnessId;
     this.#file = `${file}: ${fixture.test_id}`;
+    // All of them before anything runs: a mistake of the author must not hide behind a step that fails first.
+    for (const path of pathsIn(fixture)) this.resolve(path);
+    const token = /\{[A-Z][A-Z0-9_]*\}/.exec(
+      JSON.stringify([fixture.action, fixture.event, fixture.steps?.map(asked)]),
+    );
+    if (token !== null) throw broken(this.#file, `the token ${token[0]} stands where none is filled in`);
   }
 
   resolve(path: string): string {
@@ -148,6 +154,18 @@ class Paths {
     return Object.fromEntries(Object.entries(files).map(([path, value]) => [this.resolve(path), value]));
   }
 }
+
+/** Every path a fixture names. */
+function pathsIn({ precondition, postcondition, steps = [] }: Fixture): string[] {
+  const maps = [
+    precondition?.state_files,
+    postcondition?.state_files,
+    ...steps.map(({ assert_state }) => assert_state),
+  ];
+  return maps.flatMap((map) => Object.keys(map ?? {}));
+}
+
+const asked = ({ action, event }: Step) => [action, event];
 
 /** How a thrown refusal looks to a fixture: the same as one that was returned. */
 export function refused(error: unknown): Outcome {

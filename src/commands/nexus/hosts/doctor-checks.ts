@@ -114,7 +114,7 @@ export async function hooksCheck(host: Host, scope: Scope, input: InstallInput, 
     const slow: string[] = [];
     let longest = 0;
     for (const event of events) {
-      const { exit, ms } = await runHookProcess({ host: host.name, event, folder, input, context });
+      const { exit, ms } = await runHookProcess({ host, event, folder, input, context });
       if (exit !== 0) return { what, state: "problem", message: `${event} ended with ${exit ?? "a signal"}`, fix };
       longest = Math.max(longest, ms);
       if (ms > HOOK_MS) slow.push(event);

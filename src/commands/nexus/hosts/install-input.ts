@@ -49,6 +49,7 @@ export async function installInput(
     skills: skillFiles(catalog, host),
     ...(await ownPrograms({ packageRoot: dirname(catalog.coreDir), node, env })),
     version: VERSION,
+    platform: process.platform,
   };
 }
 

@@ -10,7 +10,9 @@ import {
   type Host,
   hookEvents,
   type InstallFile,
+  importing,
   SERVER,
+  throughShell,
   toolNames,
 } from "../../../hosts/index.js";
 import { VERSION } from "../../../version.js";
@@ -60,7 +62,7 @@ export async function pluginFiles(): Promise<Record<string, string>> {
   );
   inside(
     "hooks/hooks.json",
-    json({ hooks: hooks("claude-plugin", shellVariable("CLAUDE_PLUGIN_ROOT"), hookEvents("claude")) }),
+    json({ hooks: hooks(claude, "claude-plugin", shellVariable("CLAUDE_PLUGIN_ROOT"), hookEvents("claude")) }),
   );
   for (const agent of agentFiles(catalog, claude)) inside(`agents/${agent.id}.md`, claudeAgent(agent, claude.toolName));
   for (const skill of skillFiles(catalog, claude)) inside(`skills/${skill.id}/SKILL.md`, claudeSkill(skill));
@@ -78,7 +80,7 @@ export async function pluginFiles(): Promise<Record<string, string>> {
   );
   inside(
     "codex/hooks.json",
-    json({ hooks: hooks("codex", shellVariable("PLUGIN_ROOT:-$CLAUDE_PLUGIN_ROOT"), hookEvents("codex")) }),
+    json({ hooks: hooks(codex, "codex", shellVariable("PLUGIN_ROOT:-$CLAUDE_PLUGIN_ROOT"), hookEvents("codex")) }),
   );
   // Codex expands nothing here; a relative path counts from the plugin's own folder.
   inside("codex/mcp.json", json({ mcpServers: { [SERVER]: { ...server(codex, "./bin/nexus.js"), cwd: "." } } }));
@@ -93,7 +95,10 @@ function server(host: Host, program: string): { command: string; args: string[];
   return { command: "node", args: [program, "mcp"], env: { NEXUS_HARNESS_ID: host.harnessId } };
 }
 
-function hooks(host: string, root: string, events: readonly string[]): Record<string, unknown[]> {
+function hooks({ harnessId }: Host, name: string, root: string, events: readonly string[]): Record<string, unknown[]> {
+  // A plugin is one for every platform.
+  const command = (event: string) =>
+    throughShell({ words: ["node", `"${root}/dist/hook/hook.js"`, name, event], harnessId, event, platform: "any" });
   return Object.fromEntries(
     events.map((event) => [
       event,
@@ -103,7 +108,7 @@ function hooks(host: string, root: string, events: readonly string[]): Record<st
           hooks: [
             {
               type: "command",
-              command: `node "${root}/dist/hook/hook.js" ${host} ${event}`,
+              command: command(event),
               timeout: event === "SessionEnd" ? 3 : 20,
             },
           ],
@@ -119,8 +124,7 @@ const shellVariable = (name: string): string => `\${${name}}`;
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const OPENCODE = `import { fileURLToPath } from "node:url";
-import { nexusPlugin } from "../${CLAUDE_PLUGIN}/dist/hook/opencode-plugin.js";
 
 const hook = fileURLToPath(new URL("../${CLAUDE_PLUGIN}/dist/hook/hook.js", import.meta.url));
-export const Nexus = nexusPlugin({ node: "node", hook });
+${importing(`"../${CLAUDE_PLUGIN}/dist/hook/opencode-plugin.js"`, '{ node: "node", hook }')}
 `;

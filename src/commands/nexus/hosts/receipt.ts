@@ -1,4 +1,4 @@
-// What a set-up changed, kept outside the project and outside the host, so that it can be undone to the byte.
+// What a set-up changes, written before it does, kept outside the project and outside the host, so that it can be undone to the byte.
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,6 +11,8 @@ const ReceiptFile = z.object({
   before: z.string().nullable(),
   /** Digest of what we left there. */
   after: z.string(),
+  /** What we left there before, while a change was under way: it may still be there when that was killed. */
+  until: z.string().optional(),
 });
 const Receipt = z.object({
   host: z.string(),
@@ -50,6 +52,12 @@ export function writeReceipt(path: string, receipt: Receipt): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   atomicWrite(path, `${JSON.stringify(receipt, null, 2)}\n`, { mode: 0o600 });
 }
+
+/** Whether a text is what a receipt says we left. */
+export const isLeft = (text: string, { after, until }: Receipt["files"][number]): boolean => {
+  const now = digest(text);
+  return now === after || now === until;
+};
 
 export function dropReceipt(path: string): void {
   rmSync(path, { force: true });

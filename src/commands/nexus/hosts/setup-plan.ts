@@ -2,7 +2,7 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { NutError, shellWord } from "../../../errors.js";
 import type { InstallFile, TextEdit } from "../../../hosts/index.js";
-import { digest, type Receipt } from "./receipt.js";
+import { isLeft, type Receipt } from "./receipt.js";
 
 export interface PlannedChange {
   readonly path: string;
@@ -28,7 +28,7 @@ export function planSetup(
   const changes = files.flatMap((file): PlannedChange[] => {
     const before = readText(file.path);
     const known = recorded(file.path, [receipt, ...others]);
-    const untouched = known !== undefined && before !== null && digest(before) === known.after;
+    const untouched = known !== undefined && before !== null && isLeft(before, known);
     if ("content" in file) {
       if (before !== null && before !== file.content && known === undefined) {
         kept.push(file.path);
@@ -71,7 +71,9 @@ export function planRemoval(
     const before = readText(file.path);
     if (before === null || recorded(file.path, others) !== undefined) return [];
     const known = recorded(file.path, [receipt]);
-    if (known !== undefined && digest(before) === known.after)
+    // Killed before it came to this one, or after it was put back.
+    if (known !== undefined && before === known.before) return [];
+    if (known !== undefined && isLeft(before, known))
       return [{ path: file.path, before, after: known.before, original: known.before }];
     if ("edit" in file) {
       const after = file.edit.remove(before);

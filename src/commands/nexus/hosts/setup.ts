@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red } from "../../../cli/text.js";
-import { atomicWrite } from "../../../files/index.js";
+import { atomicWrite, TEMP_MARK } from "../../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { lineDiff } from "../../../trees/diff-text.js";
@@ -53,6 +53,7 @@ export default command({
     const input = await installInput({ host, scope, node: process.execPath }, context);
     const files = installFiles(name, input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
+    if (!dryRun) sweepBeside([path, ...files.map((file) => file.path)]);
     const receipt = readReceipt(path);
     const others = HOST_NAMES.filter((other) => other !== name).flatMap((other) => {
       const found = readReceipt(receiptPath(input.home, context.env, { host: other, scope, root: input.root }));
@@ -130,42 +131,71 @@ interface Applying {
   readonly remove: boolean;
 }
 
-/** All or nothing: what was written before a failure is put back. */
+/**
+ * All or nothing: what was written before a failure is put back. The receipt is written first and dropped last, so that
+ * whenever this is killed it can be undone.
+ */
 function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, receipt, key, remove }: Applying): void {
   const done: PlannedChange[] = [];
-  const folders: string[] = [];
+  const made = changes.flatMap(({ path: file, after }) => (after === null ? [] : missingFolders(dirname(file))));
+  const folders = [...new Set([...(receipt?.folders ?? []), ...made])];
+  const entries = plan.changes.map(({ path: file, after, original }) => ({
+    path: file,
+    before: original,
+    after: digest(after ?? ""),
+  }));
+  const until = new Map(receipt?.files.map((file) => [file.path, file.after]));
+  const under = entries.map((entry) => ({ ...entry, ...optional("until", until.get(entry.path)) }));
   try {
+    if (!remove) writeReceipt(path, { ...key, files: under, folders });
     for (const change of changes) {
-      write(change.path, change.after, folders);
+      write(change.path, change.after);
       done.push(change);
     }
-    if (remove) {
-      removeFolders(receipt?.folders ?? []);
-      dropReceipt(path);
+    if (!remove) {
+      writeReceipt(path, { ...key, files: entries, folders });
       return;
     }
-    const entries = plan.changes.map(({ path: file, after, original }) => ({
-      path: file,
-      before: original,
-      after: digest(after ?? ""),
-    }));
-    writeReceipt(path, { ...key, files: entries, folders: [...(receipt?.folders ?? []), ...folders] });
-  } catch (error) {
-    for (const change of done.reverse()) write(change.path, change.before, []);
     removeFolders(folders);
+    dropReceipt(path);
+  } catch (error) {
+    for (const change of done.reverse()) write(change.path, change.before);
+    removeFolders(made);
+    if (receipt === null) dropReceipt(path);
+    else writeReceipt(path, receipt);
     throw error;
   }
 }
 
-function write(path: string, text: string | null, folders: string[]): void {
+const optional = (name: string, value: string | undefined) => (value === undefined ? {} : { [name]: value });
+
+/** Temporary files of a set-up that was killed, beside what it writes. */
+function sweepBeside(paths: readonly string[]): void {
+  for (const path of paths) {
+    const folder = dirname(path);
+    if (!existsSync(folder)) continue;
+    const prefix = `.${basename(path)}${TEMP_MARK}`;
+    for (const name of readdirSync(folder))
+      if (name.startsWith(prefix) && !isAlive(Number.parseInt(name.slice(prefix.length), 10)))
+        rmSync(join(folder, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+function write(path: string, text: string | null): void {
   if (text === null) {
     rmSync(path, { force: true });
     return;
   }
-  for (const folder of missingFolders(dirname(path))) {
-    mkdirSync(folder);
-    folders.push(folder);
-  }
+  mkdirSync(dirname(path), { recursive: true });
   const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o644;
   atomicWrite(path, text, { mode });
 }

@@ -1,12 +1,12 @@
-import type { InstallInput } from "../../../hosts/index.js";
+import { type Host, hookCommand, type InstallInput } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { runChild } from "../../../process/index.js";
 
 export interface Trial {
-  readonly host: string;
+  readonly host: Host;
   readonly event: string;
   readonly folder: string;
-  readonly input: Pick<InstallInput, "node" | "hook">;
+  readonly input: Pick<InstallInput, "node" | "hook" | "platform">;
   readonly context: Context;
 }
 
@@ -18,12 +18,14 @@ export async function runHookProcess({
   input,
   context,
 }: Trial): Promise<{ exit: number | null; ms: number }> {
+  const isCommand = host.name !== "opencode" && input.platform !== "win32";
   const { code, durationMs } = await runChild({
-    command: input.node,
-    args: [input.hook, host, event],
+    ...(isCommand
+      ? { command: "/bin/sh", args: ["-c", hookCommand(input, host, event)] }
+      : { command: input.node, args: [input.hook, host.name, event] }),
     cwd: folder,
     env: context.env,
-    stdin: { text: JSON.stringify(host === "opencode" ? note(event, folder) : payload(event, folder)) },
+    stdin: { text: JSON.stringify(host.name === "opencode" ? note(event, folder) : payload(event, folder)) },
     timeoutMs: 20_000,
     signal: context.signal,
   });

@@ -4,7 +4,7 @@ import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
 import { isRefusal } from "../../../state/index.js";
-import { callTool } from "../../../tools/call-tool.js";
+import { callTool, describeArguments } from "../../../tools/call-tool.js";
 
 export default command({
   name: "call",
@@ -20,6 +20,12 @@ export default command({
     ['nexus call task_update \'{"id":3,"status":"completed"}\'', "marks task 3 done"],
     ["nexus call plan_start - < plan.json", "arguments from a file"],
   ],
+  details([tool = ""]) {
+    const rows = describeArguments(tool);
+    if (rows === null) return null;
+    const none = [["(none)", "it takes no arguments"]] as const;
+    return { title: `What ${tool} takes`, rows: rows.length === 0 ? none : rows };
+  },
   async run({ tool, arguments: text }, context) {
     const json = text === "-" ? (await buffer(context.stdin())).toString("utf8") : text;
     let given: unknown;

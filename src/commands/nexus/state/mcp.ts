@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { contextOf } from "../../../cli/io.js";
-import { serve } from "../../../mcp/server.js";
+import { relay } from "../../../mcp/relay.js";
+import { TOOL_SOCKET } from "../../../schema/tools.js";
 
 export default rawCommand({
   name: "mcp",
@@ -13,6 +14,12 @@ export default rawCommand({
   ],
   examples: [["nexus mcp", "what a host is told to start"]],
   async run(_, io) {
+    const socket = io.env[TOOL_SOCKET];
+    if (socket !== undefined) {
+      await relay(socket, io.stdin(), io.stdout);
+      return 0;
+    }
+    const { serve } = await import("../../../mcp/server.js");
     await serve({
       context: contextOf(io, true, () => {}),
       stdin: io.stdin(),

@@ -6,7 +6,7 @@ import { isRefusal } from "../../../state/index.js";
 import { projectOf, type Tool } from "../../../tools/tool.js";
 
 /** Throws TOOL_REFUSED where the tool would answer `{ error }`. */
-export async function useTool<Input extends z.ZodType, Output extends z.ZodType>(
+export async function useTool<Input extends z.ZodObject, Output extends z.ZodType>(
   tool: Tool<Input, Output>,
   input: z.output<Input>,
   context: Context,

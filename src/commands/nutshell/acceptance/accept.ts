@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
-import { junitXml, rebuildTree, runAcceptance } from "../../../acceptance/index.js";
+import { junitXml, rebuildTree } from "../../../acceptance/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
@@ -10,6 +10,7 @@ import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.j
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
+import { type Accepted, acceptAll } from "../../../request/hidden.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { reportLines } from "./acceptance-text.js";
@@ -58,26 +59,32 @@ export default command({
         target.dir.startsWith(work) ? null : target.dir,
       );
       const logs = input.logs === undefined ? undefined : resolve(context.cwd, input.logs);
-      const report = await runAcceptance({
-        request: request.dir,
-        manifest: request.manifest,
-        base,
-        result,
-        workDir: join(work, "rooms"),
-        env: context.env,
-        sandbox: input.noSandbox ? "off" : "auto",
-        trials: input.trials,
-        quick: input.quick,
-        // Without an untouched request there is nothing to compare with.
-        baseline: !input.noBaseline && result !== base,
-        credentials: credentials.read,
-        scrub: credentials.scrub,
-        ...(logs === undefined ? {} : { logs: { dir: logs, name: (file: string) => join(logs, file) } }),
-        signal: context.signal,
-        onProgress: tell(context),
-      });
-      writeJunit(input.junit, request, report.results, context);
-      return toShape(report, credentials.used());
+      const accepted = await acceptAll(
+        {
+          request: request.dir,
+          manifest: request.manifest,
+          base,
+          result,
+          workDir: join(work, "rooms"),
+          env: context.env,
+          sandbox: input.noSandbox ? "off" : "auto",
+          trials: input.trials,
+          quick: input.quick,
+          // Without an untouched request there is nothing to compare with.
+          baseline: !input.noBaseline && result !== base,
+          allowOrigins: input.allowOrigin,
+          keepBodies: input.keepBodies,
+          credentials: credentials.read,
+          scrub: credentials.scrub,
+          ...(logs === undefined ? {} : { logs: { dir: logs, name: (file: string) => join(logs, file) } }),
+          signal: context.signal,
+          onProgress: tell(context),
+        },
+        input.identity,
+        context,
+      );
+      writeJunit(input.junit, request, accepted, context);
+      return toShape(accepted, credentials.used());
     }),
   text: reportLines,
   exit: ({ verdict }) => (verdict === "passed" ? 0 : 1),
@@ -99,8 +106,15 @@ function resultFolder(target: OpenedFolder, base: string, rebuilt: string): stri
 function writeJunit(
   file: string | undefined,
   { manifest }: OpenedFolder,
-  results: Parameters<typeof junitXml>[1],
+  { report, hidden }: Accepted,
   { cwd }: Context,
 ): void {
-  if (file !== undefined) writeFileSync(resolve(cwd, file), junitXml(manifest.task?.title ?? manifest.id, results));
+  if (file === undefined) return;
+  // A report is handed on: of hidden checks it says how they ended, and nothing else.
+  const unrun = Array.from({ length: hidden?.count ?? 0 }, (_, n) => ({
+    id: `hidden ${n + 1}`,
+    status: "skipped" as const,
+  }));
+  const sealed = (hidden?.results ?? unrun).map(({ id, status }) => ({ id, status, type: "hidden", output: "" }));
+  writeFileSync(resolve(cwd, file), junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed]));
 }

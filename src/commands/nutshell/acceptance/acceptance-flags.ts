@@ -1,6 +1,17 @@
 import { z } from "zod";
 import { flag } from "../../../cli/fields.js";
 
+const Origin = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+  error: "give an origin such as http://127.0.0.1:8080",
+});
+
+export const ALLOW_ORIGIN = {
+  allowOrigin: flag(z.array(Origin).default([]), {
+    value: "<origin>",
+    about: "api_test may ask this origin, on this machine or a private network too",
+  }),
+};
+
 /** Flags of everything that runs an acceptance. */
 export const ACCEPTANCE_FLAGS = {
   base: flag(z.string().optional(), {
@@ -21,5 +32,7 @@ export const ACCEPTANCE_FLAGS = {
     short: "y",
     about: "do not ask before running what was not made here",
   }),
+  ...ALLOW_ORIGIN,
+  keepBodies: flag(z.boolean().default(false), { about: "keep what api_test was answered in the logs" }),
   noSandbox: flag(z.boolean().default(false), { about: "run without bubblewrap" }),
 };

@@ -3,18 +3,17 @@ import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import {
-  type AcceptanceReport,
   ARTIFACTS,
   artifactPath,
   buildCleanTree,
   compareTrees,
+  type HiddenReport,
   isResult,
   judgeDelivery,
   listTree,
   planChecks,
   readConstraints,
   rebuildTree,
-  runAcceptance,
   violations,
 } from "../../../acceptance/index.js";
 import { openBundle } from "../../../bundle/index.js";
@@ -27,6 +26,7 @@ import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.j
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
+import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
@@ -47,7 +47,7 @@ const Verification = z.object({
   gaps: z.array(z.string()).describe("what keeps it from being backed"),
   claims: z.array(
     z.object({
-      kind: z.enum(["criterion", "checklist"]),
+      kind: z.enum(["criterion", "checklist", "hidden"]),
       id: z.string(),
       status: Status,
       evidence: z.enum(EVIDENCE),
@@ -57,6 +57,10 @@ const Verification = z.object({
     }),
   ),
   findings: z.array(FindingShape),
+  hidden: z
+    .object({ count: z.int(), digest: z.string(), run: z.boolean() })
+    .nullable()
+    .describe("checks sealed for whoever verifies; null when the request has none or is not at hand"),
   rerun: ReportShape.nullable(),
 });
 export type Verification = z.output<typeof Verification>;
@@ -94,29 +98,36 @@ export default command({
     ["nutshell verify delivery.nut -r task.nut --allow recorded", "hashes, links, claims; nothing is run"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, rerun }) => [
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, rerun }) => [
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
     ...claims.map(
       ({ id, status: claimed, evidence, note, proves_nothing }) =>
         `${MARKS[claimed]} ${bold(id)}: ${claimed}, ${BACKING[evidence]}${proves_nothing ? yellow(" (guards, proves nothing)") : ""}${note === undefined ? "" : dim(` (${note})`)}`,
     ),
+    ...(hidden === null || hidden.run ? [] : [`${yellow("?")} ${hidden.count} hidden, not run ${dim(hidden.digest)}`]),
     ...(rerun === null ? [] : ["", "run again:", ...reportLines(rerun)]),
     ...(backed ? [] : gaps.map((gap) => dim(`  ${gap}`))),
-    lastLine({ verified, status, backed, allowed, rerun }),
+    lastLine({ verified, status, backed, allowed, hidden, rerun }),
   ],
   exit: ({ verified }) => (verified ? 0 : 1),
 });
 
 /** One sentence that says what the answer rests on. */
-function lastLine(answer: Pick<Verification, "verified" | "status" | "backed" | "allowed" | "rerun">): string {
-  const { verified, status, backed, allowed, rerun } = answer;
+function lastLine(
+  answer: Pick<Verification, "verified" | "status" | "backed" | "allowed" | "hidden" | "rerun">,
+): string {
+  const { verified, status, backed, allowed, hidden, rerun } = answer;
   if (status === null) return `${red("not verified")}: it is damaged`;
   if (verified && allowed.length === 0) return `${green("verified")}: completed`;
   if (verified) return `${yellow("accepted")}: ${status}, ${allowed.join(" and ")} as you allowed`;
   if (status !== "completed") return `${red("not verified")}: ${status}`;
   if (backed) return `${red("not verified")}: completed is claimed, but the delivery does not match`;
   const why =
-    rerun === null ? "recorded, not proven: run it here with --request and --rerun" : "claimed, but not backed";
+    rerun === null
+      ? "recorded, not proven: run it here with --request and --rerun"
+      : hidden?.run === false
+        ? `claimed, but ${hidden.count} hidden, not run: name a key that opens them with --identity`
+        : "claimed, but not backed";
   return `${red("not verified")}: completed is ${why}`;
 }
 
@@ -148,7 +159,8 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     request:
       second === null ? null : { checks: second.checks, checklist: request?.manifest.acceptance?.checklist ?? [] },
     digests: second?.digests ?? null,
-    rerun: second?.report ?? null,
+    rerun: second?.accepted?.report ?? null,
+    hidden: second?.hidden ?? null,
   });
   const findings = [...archive, ...links, ...(second?.findings ?? []), ...judgement.findings];
   const whole = !findings.some(({ severity }) => severity === "error");
@@ -164,8 +176,8 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     gaps: [...judgement.gaps],
     claims: judgement.claims.map(({ provesNothing, ...claim }) => ({ ...claim, proves_nothing: provesNothing })),
     findings,
-    rerun:
-      second?.report === undefined || second.report === null ? null : toShape(second.report, second.credentialsUsed),
+    hidden: hiddenWords(second?.hidden ?? null),
+    rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
   };
 }
 
@@ -225,8 +237,13 @@ function damaged(findings: Finding[]): Verification {
     gaps: ["the delivery is damaged"],
     claims: [],
     findings,
+    hidden: null,
     rerun: null,
   };
+}
+
+function hiddenWords(hidden: HiddenReport | null): Verification["hidden"] {
+  return hidden === null ? null : { count: hidden.count, digest: hidden.digest, run: hidden.results !== null };
 }
 
 const requestId = ({ manifest }: OpenedFolder, delivery: Delivery): string | undefined =>
@@ -310,34 +327,42 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
-  let report: AcceptanceReport | null = null;
+  let accepted: Accepted | null = null;
+  const unrun = hiddenUnrun(request.dir, request.manifest);
   const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
     await askConsent({ sources: [input.request!, input.delivery], yes: input.yes }, context);
-    report = await runAcceptance({
-      request: request.dir,
-      manifest: request.manifest,
-      base,
-      result,
-      workDir: join(work, "rooms"),
-      env: context.env,
-      sandbox: input.noSandbox ? "off" : "auto",
-      trials: input.trials,
-      quick: input.quick,
-      credentials: credentials.read,
-      scrub: credentials.scrub,
-      signal: context.signal,
-      onProgress: tell(context),
-    });
+    accepted = await acceptAll(
+      {
+        request: request.dir,
+        manifest: request.manifest,
+        base,
+        result,
+        workDir: join(work, "rooms"),
+        env: context.env,
+        sandbox: input.noSandbox ? "off" : "auto",
+        trials: input.trials,
+        quick: input.quick,
+        allowOrigins: input.allowOrigin,
+        keepBodies: input.keepBodies,
+        credentials: credentials.read,
+        scrub: credentials.scrub,
+        signal: context.signal,
+        onProgress: tell(context),
+      },
+      input.identity,
+      context,
+    );
   }
   const trees =
-    report?.digests ??
+    accepted?.report.digests ??
     buildCleanTree({ base, request: request.dir, plan, result, target: join(work, "clean") }).digests;
   const rules = readConstraints(request.manifest.harness?.constraints ?? []).rules;
   const broken = violations(compareTrees(base, result), rules).filter(({ path }) => !plan.isOwnTest(path));
   return {
     checks: plan.checks,
-    report,
+    accepted,
+    hidden: accepted === null ? unrun : accepted.hidden,
     findings: broken.map(
       ({ path, constraint }): Finding => ({
         code: "CONSTRAINT_BROKEN",

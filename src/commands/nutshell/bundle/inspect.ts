@@ -16,6 +16,7 @@ import type { Finding } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { bundleSource } from "../../../request/target.js";
 import { FindingShape } from "../../../schema/finding.js";
+import { HiddenSummary } from "../../../schema/hidden.js";
 import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 
 const Entry = z.object({
@@ -83,6 +84,7 @@ export default command({
       ["  Id:", text(manifest.id)],
       ...(digest === undefined ? [] : [["  Content:", digest]]),
       ["  Files:", total(entries)],
+      ...hiddenRow(manifest),
     ]),
     ...(complete ? [] : [dim("  (as the manifest lists them; the archive was not read)")]),
     "",
@@ -138,6 +140,13 @@ function head(manifest: Record<string, unknown>): string[] {
   const title = text(task.title) || text(manifest.summary) || "(no title)";
   const priority = task.priority === undefined ? "" : ` ${dim(`[${text(task.priority)}]`)}`;
   return [`${bold(title)}${priority}`, ...(task.summary === undefined ? [] : [text(task.summary)])];
+}
+
+function hiddenRow({ acceptance }: Record<string, unknown>): string[][] {
+  const parsed = HiddenSummary.safeParse((acceptance as Record<string, unknown> | undefined)?.hidden);
+  if (!parsed.success) return [];
+  const { count: checks, recipients, digest } = parsed.data;
+  return [["  Hidden:", `${count(checks, "check")} for ${count(recipients, "key")}, ${digest}`]];
 }
 
 /** Lenient manifests may hold anything anywhere. */

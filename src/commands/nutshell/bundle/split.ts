@@ -18,6 +18,7 @@ import { parseJson } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { makeFolders } from "../../../request/new-folder.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
+import { mismatchLine } from "../../../schema/mismatch.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
 
 const MAX_PARTS = 100;
@@ -128,8 +129,7 @@ function readPlan(path: string): SplitPlan {
   }
   const parsed = SplitPlan.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0]!;
-  throw new NutError("USAGE", `${path}: ${issue.path.join(".")}: ${issue.message.toLowerCase()}`, {
+  throw new NutError("USAGE", `${path}: ${mismatchLine(parsed.error.issues[0]!)}`, {
     hint: PLAN_HINT,
   });
 }

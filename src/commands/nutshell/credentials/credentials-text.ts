@@ -42,7 +42,7 @@ export function rotateLines(result: RotateResult): string[] {
   const { changed, recipients, rotation } = result;
   return [
     changed === null
-      ? `Encrypted again: ${result.vault}`
+      ? `${result.encryption === "none" ? "Written in clear, for everyone who has the bundle" : "Encrypted again"}: ${result.vault}`
       : `${changed.state === "revoked" ? "Revoked" : "Renewed"}: ${changed.name}, expires ${changed.expires_at ?? "never"}`,
     ...(recipients.length === 0 ? [] : [`For: ${count(recipients.length, "recipient")}`]),
     ...(rotation === null ? [] : [`Rotation ${rotation.sequence}: ${rotation.path}`]),

@@ -59,20 +59,21 @@ interface VerifyRequest extends Received {
   readonly request?: string | undefined;
   readonly rerun: boolean;
   readonly yes: boolean;
+  readonly allowOrigin: string[];
 }
 
 /** Nothing is believed on somebody's word where money is paid for it. */
-const PLAIN = { identity: [], allow: [], quick: false, noSandbox: false };
+const PLAIN = { identity: [], allow: [], keepBodies: false, quick: false, noSandbox: false };
 
 /** Verifies a delivery; a sealed one is opened into a folder that is gone afterwards. */
 export async function verifyForMarket(input: VerifyRequest, context: Context) {
-  const { bytes, identity, file, request, rerun, yes } = input;
+  const { bytes, identity, file, request, rerun, yes, allowOrigin } = input;
   const scratch = mkdtempSync(join(tmpdir(), "nutshell-receive-"));
   try {
     const opened = join(scratch, "delivery");
     if (isSealed(bytes)) await unpackForMarket({ bytes, identity, dir: opened }, context);
     const delivery = isSealed(bytes) ? opened : file;
-    return await verifyDelivery({ delivery, request, rerun, yes, ...PLAIN }, context);
+    return await verifyDelivery({ delivery, request, rerun, yes, allowOrigin, ...PLAIN }, context);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

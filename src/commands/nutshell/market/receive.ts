@@ -7,6 +7,7 @@ import { green, red } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { MarketTask } from "../../../schema/market.js";
+import { ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 import { verifyForMarket } from "./market-bundle.js";
@@ -32,6 +33,7 @@ export default command({
     rerun: flag(z.boolean().default(false), { about: "run the acceptance again in a clean folder" }),
     approve: flag(z.boolean().default(false), { about: "run the acceptance here, and pay when it verifies" }),
     reject: flag(z.boolean().default(false), { about: "refuse it" }),
+    ...ALLOW_ORIGIN,
     ...YES,
     ...CLAWNET,
   }),
@@ -52,7 +54,7 @@ export default command({
       "verify by running the tests here, then pay",
     ],
   ],
-  async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes }, context) {
+  async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes, allowOrigin }, context) {
     if (approve && reject)
       throw new NutError("USAGE", "--approve and --reject exclude each other", { hint: "nutshell receive --help" });
     const market = await connect(clawnet, context);
@@ -65,7 +67,7 @@ export default command({
       });
     }
     const verification = await verifyForMarket(
-      { bytes, file, identity, request, rerun: rerun || approve, yes },
+      { bytes, file, identity, request, rerun: rerun || approve, yes, allowOrigin },
       context,
     );
     const { verified } = verification;

@@ -1,0 +1,126 @@
+// A request our own process sends for a check. It goes to the address that was looked at, not to what a name means a moment
+// later; addresses of this machine, of private networks and of clouds' metadata only where the person named the origin.
+import { lookup } from "node:dns/promises";
+import { type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { BlockList, isIP } from "node:net";
+
+const BODY_LIMIT = 1024 * 1024;
+
+export interface Answer {
+  readonly status: number | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface Question {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface Reach extends Question {
+  /** Whether the person named this origin: it may then be anywhere. */
+  readonly named: boolean;
+  /** Addresses of a name; the system's by default. */
+  readonly resolve?: (host: string) => Promise<readonly string[]>;
+}
+
+const INNER = new BlockList();
+for (const [net, bits] of [
+  ...[["0.0.0.0", 8] as const, ["10.0.0.0", 8] as const, ["100.64.0.0", 10] as const, ["127.0.0.0", 8] as const],
+  ...[["169.254.0.0", 16] as const, ["172.16.0.0", 12] as const, ["192.0.0.0", 24] as const],
+  ...[["192.168.0.0", 16] as const, ["198.18.0.0", 15] as const, ["224.0.0.0", 3] as const],
+]) {
+  INNER.addSubnet(net, bits, "ipv4");
+}
+for (const [net, bits] of [
+  ...[["::", 96] as const, ["fc00::", 7] as const, ["fe80::", 9] as const, ["ff00::", 8] as const],
+  // Ways to write an IPv4 address, which would be looked at under another rule.
+  ...[["64:ff9b::", 96] as const, ["2002::", 16] as const, ["2001::", 32] as const],
+]) {
+  INNER.addSubnet(net, bits, "ipv6");
+}
+
+/** Whether an address is this machine's, a private or link-local network's, or nobody's in particular. */
+export function isInner(address: string): boolean {
+  return INNER.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+/** Why an address is not asked. */
+export class NotReached extends Error {}
+
+/** Asks once; redirects are not followed and a body is read up to a limit. Throws NotReached before anything is sent. */
+export async function reach(url: URL, options: Reach): Promise<Answer> {
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const addresses = isIP(host) === 0 ? await (options.resolve ?? addressesOf)(host) : [host];
+  const [address] = addresses;
+  if (address === undefined) throw new NotReached(`${host} has no address`);
+  const inner = options.named ? undefined : addresses.find(isInner);
+  if (inner !== undefined) {
+    throw new NotReached(`${inner} is on this machine or its network; to allow it: --allow-origin ${url.origin}`);
+  }
+  return answerOf(send(url, address, options), options);
+}
+
+/** The same through the socket of a service in a room. */
+export function askSocket(socketPath: string, question: Question & { readonly path: string }): Promise<Answer> {
+  const { method, path, headers, signal } = question;
+  return answerOf(
+    httpRequest({ socketPath, method, path, headers: { host: "127.0.0.1", ...headers }, signal }),
+    question,
+  );
+}
+
+async function addressesOf(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address);
+}
+
+function send(url: URL, address: string, { method, headers, signal }: Reach): ClientRequest {
+  const ask = url.protocol === "https:" ? httpsRequest : httpRequest;
+  return ask(url, {
+    method,
+    headers,
+    signal,
+    agent: false,
+    // The name was looked up above; a second look could give another address.
+    lookup: (_host, options, done) => {
+      const family = isIP(address);
+      if (options.all === true) done(null, [{ address, family }]);
+      else done(null, address, family);
+    },
+  });
+}
+
+async function answerOf(request: ClientRequest, { body, signal }: Question): Promise<Answer> {
+  try {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      request.on("response", resolve);
+      request.on("error", reject);
+      request.end(body);
+    });
+    return { status: response.statusCode ?? null, headers: headersOf(response), body: await readBody(response) };
+  } catch (error) {
+    // A body that is cut off by the end of the time is reported as a lost connection.
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    request.destroy();
+  }
+}
+
+function headersOf({ headers }: IncomingMessage): Record<string, string> {
+  const rows = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(", ") : value]);
+  return Object.fromEntries(rows.filter(([, value]) => value !== undefined)) as Record<string, string>;
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response) {
+    chunks.push(chunk as Uint8Array);
+    size += (chunk as Uint8Array).length;
+    if (size > BODY_LIMIT) break;
+  }
+  return Buffer.concat(chunks).subarray(0, BODY_LIMIT).toString("utf8");
+}

@@ -1,0 +1,101 @@
+// Variables by which an agent program logs in and finds its model: of the person's environment these and no others, so that
+// a program of one vendor never sees the key of another. Names are as the vendors' own documents have them.
+import { basename } from "node:path";
+import type { Environment } from "../process/index.js";
+import type { DriverName } from "./driver.js";
+import { programOf } from "./probe.js";
+
+/** How the person's network is reached. */
+const NETWORK = [
+  ..."HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy".split(" "),
+  ..."SSL_CERT_FILE SSL_CERT_DIR NODE_EXTRA_CA_CERTS".split(" "),
+];
+
+const AWS = [
+  ..."AWS_ACCESS_KEY_ID AWS_SECRET_ACCESS_KEY AWS_SESSION_TOKEN AWS_REGION AWS_DEFAULT_REGION".split(" "),
+  "AWS_BEARER_TOKEN_BEDROCK",
+];
+const GOOGLE_CLOUD = [
+  ..."GOOGLE_CLOUD_PROJECT GOOGLE_CLOUD_LOCATION GOOGLE_APPLICATION_CREDENTIALS VERTEX_LOCATION".split(" "),
+];
+const OPENAI = "OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORGANIZATION OPENAI_PROJECT".split(" ");
+
+interface Login {
+  readonly always: readonly string[];
+  /** Only when the variable is set: another vendor serves the model. */
+  readonly when?: Readonly<Record<string, readonly string[]>>;
+}
+
+const CLAUDE: Login = {
+  always: [
+    ..."ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS".split(" "),
+    ..."ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL".split(" "),
+    ..."ANTHROPIC_DEFAULT_SONNET_MODEL ANTHROPIC_DEFAULT_HAIKU_MODEL CLAUDE_CODE_OAUTH_TOKEN".split(" "),
+  ],
+  when: {
+    CLAUDE_CODE_USE_BEDROCK: [...AWS, "ANTHROPIC_BEDROCK_BASE_URL", "CLAUDE_CODE_SKIP_BEDROCK_AUTH"],
+    CLAUDE_CODE_USE_VERTEX: [
+      ...GOOGLE_CLOUD,
+      ..."ANTHROPIC_VERTEX_PROJECT_ID ANTHROPIC_VERTEX_BASE_URL CLOUD_ML_REGION CLAUDE_CODE_SKIP_VERTEX_AUTH".split(
+        " ",
+      ),
+    ],
+    CLAUDE_CODE_USE_FOUNDRY: "ANTHROPIC_FOUNDRY_API_KEY ANTHROPIC_FOUNDRY_RESOURCE ANTHROPIC_FOUNDRY_BASE_URL".split(
+      " ",
+    ),
+  },
+};
+const CODEX: Login = { always: [...OPENAI, "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"] };
+
+/** By the program's name. */
+const LOGINS: Readonly<Record<string, Login>> = {
+  claude: CLAUDE,
+  "claude-agent-acp": CLAUDE,
+  codex: CODEX,
+  "codex-acp": CODEX,
+  opencode: { always: ["OPENCODE_API_KEY"] },
+  gemini: {
+    always: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
+    when: { GOOGLE_GENAI_USE_VERTEXAI: [...GOOGLE_CLOUD, "GOOGLE_API_KEY"] },
+  },
+  qwen: { always: [...OPENAI, "OPENAI_MODEL", "DASHSCOPE_API_KEY"] },
+  copilot: { always: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"] },
+};
+
+/** Of the caller's environment what this program needs. `more` are variables its own settings name. */
+export function loginEnvironment(
+  name: DriverName,
+  env: Environment,
+  { command = "", more = [] }: { readonly command?: string | undefined; readonly more?: readonly string[] } = {},
+): Record<string, string> {
+  const program = name === "acp" ? basename(programOf(command)) : name;
+  const { always, when = {} } = LOGINS[program] ?? { always: [] };
+  const chosen = Object.entries(when).flatMap(([key, names]) => (env[key] === undefined ? [] : [key, ...names]));
+  const names = name === "command" ? [] : [...NETWORK, ...always, ...chosen, ...more];
+  return Object.fromEntries(names.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])));
+}
+
+/** Providers of OpenCode whose variables are not simply `<PROVIDER>_API_KEY`. */
+const PROVIDERS: Readonly<Record<string, readonly string[]>> = {
+  google: ["GOOGLE_GENERATIVE_AI_API_KEY", "GEMINI_API_KEY"],
+  "google-vertex": GOOGLE_CLOUD,
+  "google-vertex-anthropic": GOOGLE_CLOUD,
+  "amazon-bedrock": AWS,
+  azure: ["AZURE_API_KEY", "AZURE_RESOURCE_NAME"],
+  "github-copilot": ["GITHUB_TOKEN"],
+  openai: OPENAI,
+  anthropic: ["ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"],
+};
+
+/** Tried in this order where no model is named; the first that has a variable set is taken. */
+const USUAL_PROVIDERS = ["opencode", "anthropic", "openai", "google", "openrouter"];
+
+/** What OpenCode needs for a model such as `anthropic/claude-…`. */
+export function providerVariables(model: string | undefined, env: Environment): readonly string[] {
+  const provider = model?.includes("/") === true ? model.slice(0, model.indexOf("/")) : undefined;
+  if (provider !== undefined) return variablesOf(provider);
+  return USUAL_PROVIDERS.map(variablesOf).find((names) => names.some((name) => env[name] !== undefined)) ?? [];
+}
+
+const variablesOf = (provider: string): readonly string[] =>
+  PROVIDERS[provider] ?? [`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`];

@@ -1,0 +1,97 @@
+// Files in a folder that somebody else may have written to: an agent's home, the tree it worked in. `root` itself is ours;
+// every step below it is taken without following a link, so nothing outside it is ever written or removed. On Linux the
+// steps are held open, so a folder that is swapped for a link in between changes nothing either.
+import { closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isSystemError, NutError } from "../errors.js";
+
+const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const HAS_DESCRIPTORS = process.platform === "linux";
+
+/** Writes a file that must be new or replace a plain one. Folders on the way are made. Throws SOURCE_UNSAFE at a link. */
+export function writeInside(root: string, path: string, data: string | Uint8Array, mode = 0o600): void {
+  within(root, path, { make: true }, (folder, name) => {
+    const place = join(folder, name);
+    rmSync(place, { force: true });
+    const file = openSync(place, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, mode);
+    try {
+      const bytes = Buffer.from(data as string);
+      for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** Makes a folder and those on the way to it. */
+export function makeInside(root: string, path: string): void {
+  within(root, `${path}/.`, { make: true }, () => {});
+}
+
+/** Removes a file or a folder with all that is in it; a link is removed, not followed. Nothing happens when it is not there. */
+export function removeInside(root: string, path: string): void {
+  within(root, path, { make: false }, (folder, name) => rmSync(join(folder, name), { recursive: true, force: true }));
+}
+
+/** Does something to `name` in the folder `path` lies in. Without `make` a missing folder ends it quietly. */
+export function within(
+  root: string,
+  path: string,
+  { make }: { readonly make: boolean },
+  act: (folder: string, name: string) => void,
+): void {
+  const parts = path.split("/").filter((part) => part !== "");
+  const name = parts.pop() ?? "";
+  if (name === "" || parts.includes("..") || name === "..") throw unsafe(join(root, path));
+  let folder = openFolder(root, root);
+  try {
+    for (const part of parts) {
+      const next = step(folder, part, join(root, path), make);
+      if (next === null) return;
+      folder.close();
+      folder = next;
+    }
+    act(folder.path, name);
+  } finally {
+    folder.close();
+  }
+}
+
+interface Folder {
+  /** Leads to the folder itself, whatever became of its name. */
+  readonly path: string;
+  close(): void;
+}
+
+function openFolder(path: string, shown: string): Folder {
+  if (!HAS_DESCRIPTORS) {
+    const stat = lstatSync(path);
+    if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw unsafe(shown);
+    return { path, close: () => {} };
+  }
+  try {
+    const fd = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    return { path: `/proc/self/fd/${fd}`, close: () => closeSync(fd) };
+  } catch (error) {
+    if (isSystemError(error) && (error.code === "ELOOP" || error.code === "ENOTDIR")) throw unsafe(shown);
+    throw error;
+  }
+}
+
+function step(from: Folder, name: string, shown: string, make: boolean): Folder | null {
+  const path = join(from.path, name);
+  try {
+    return openFolder(path, shown);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== "ENOENT") throw error;
+    if (!make) return null;
+    mkdirSync(path, { mode: 0o700 });
+    return openFolder(path, shown);
+  }
+}
+
+const unsafe = (path: string) =>
+  new NutError("SOURCE_UNSAFE", `${path} lies behind a link or in something that is no folder of ours`, {
+    hint: "nexus run <request>",
+    data: { path },
+  });

@@ -1,0 +1,153 @@
+// The settings that start our hooks, watched while an agent is at work: copies are taken when it starts, every gate looks
+// whether they are still the same, and when it ends they are put back. No role may change them, whichever way.
+import { createHash } from "node:crypto";
+import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { atomicWrite } from "../files/index.js";
+
+/** A file, or with a `/` at its end a folder of files; relative to the project or starting with `~/`. */
+export interface Watch {
+  readonly path: string;
+  /** The host writes there by itself, so only what starts or stops hooks counts. */
+  readonly shared?: boolean;
+}
+
+export interface WatchedFile {
+  /** Absolute; a folder keeps its `/`. */
+  readonly path: string;
+  readonly shared: boolean;
+  /** What the file system changes with the file; null when there was none. */
+  readonly stamp: string | null;
+  /** Digest of what counts; null when there was nothing. */
+  readonly hash: string | null;
+  readonly mode: number;
+}
+
+export interface WatchPlace {
+  readonly root: string;
+  readonly home: string | null;
+}
+
+/** More files than any host's folder of settings holds. */
+const MAX_FILES = 500;
+
+/** Looks at everything that is watched and keeps copies in `folder`. */
+export function watchSettings(watches: readonly Watch[], place: WatchPlace, folder: string): WatchedFile[] {
+  const paths = watches.flatMap(({ path, shared = false }) =>
+    placed(path, place).flatMap((one) =>
+      (one.endsWith("/") ? [one, ...filesIn(one)] : [one]).map((file) => ({ file, shared })),
+    ),
+  );
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return paths.slice(0, MAX_FILES).map(({ file, shared }, index) => {
+    const seen = look(file, shared);
+    if (seen.bytes !== null) writeFileSync(join(folder, String(index)), seen.bytes, { mode: 0o600 });
+    return { path: file, shared, stamp: stampOf(file), hash: seen.hash, mode: seen.mode };
+  });
+}
+
+function placed(path: string, { root, home }: WatchPlace): string[] {
+  if (!path.startsWith("~/")) return [join(root, path)];
+  return home === null ? [] : [join(home, path.slice(2))];
+}
+
+/** The first that is no longer what it was, or null. Bytes are read only where the file system saw a change. */
+export function changedSetting(watched: readonly WatchedFile[]): string | null {
+  const changed = watched.find(
+    ({ path, shared, stamp, hash }) => stampOf(path) !== stamp && look(path, shared).hash !== hash,
+  );
+  return changed?.path ?? null;
+}
+
+/** The same with one file as it is now; null when it is not watched. */
+export function acceptChange(watched: readonly WatchedFile[], path: string, folder: string): WatchedFile[] | null {
+  const concerned = (one: WatchedFile) => one.path === path || one.path === `${dirname(path)}/`;
+  if (!watched.some(concerned)) return null;
+  return watched.map((one, index) => {
+    if (!concerned(one)) return one;
+    const { hash, mode, bytes } = look(one.path, one.shared);
+    if (bytes !== null) writeFileSync(join(folder, String(index)), bytes, { mode: 0o600 });
+    return { ...one, stamp: stampOf(one.path), hash, mode };
+  });
+}
+
+/** Makes every watched file what it was. Returns what had been changed; that version is kept in `copies`. */
+export function putSettingsBack(watched: readonly WatchedFile[], folder: string, copies: string): string[] {
+  const changed: string[] = [];
+  watched.forEach(({ path, shared, hash, mode }, index) => {
+    const now = look(path, shared);
+    if (now.hash === hash) return;
+    if (path.endsWith("/")) {
+      const known = new Set(watched.map((file) => file.path));
+      for (const file of filesIn(path).filter((one) => !known.has(one))) {
+        setAside(file, copies);
+        rmSync(file, { force: true });
+        changed.push(file);
+      }
+      return;
+    }
+    setAside(path, copies);
+    changed.push(path);
+    const copy = join(folder, String(index));
+    restore(path, existsSync(copy) ? readFileSync(copy) : null, mode);
+  });
+  return changed;
+}
+
+/** Whatever took the file's place goes, a link too: it may lead anywhere. */
+function restore(path: string, bytes: Uint8Array | null, mode: number): void {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry !== undefined && (bytes === null || !entry.isFile())) rmSync(path, { recursive: true, force: true });
+  if (bytes === null) return;
+  mkdirSync(dirname(path), { recursive: true });
+  atomicWrite(path, bytes, { mode });
+}
+
+function setAside(path: string, copies: string): void {
+  const { bytes } = look(path, false);
+  if (bytes === null) return;
+  mkdirSync(copies, { recursive: true, mode: 0o700 });
+  writeFileSync(join(copies, basename(path)), bytes, { mode: 0o600 });
+}
+
+interface Seen {
+  readonly hash: string | null;
+  readonly bytes: Uint8Array | null;
+  readonly mode: number;
+}
+
+const digest = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+
+function look(path: string, shared: boolean): Seen {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return { hash: shared ? digest("") : null, bytes: null, mode: 0o644 };
+  const mode = stat.mode & 0o777;
+  if (path.endsWith("/"))
+    return { hash: stat.isDirectory() ? digest(filesIn(path).join("\0")) : "other", bytes: null, mode };
+  // Reading a pipe would wait for ever.
+  if (!stat.isFile()) return { hash: "other", bytes: null, mode };
+  const bytes = readFileSync(path);
+  return { hash: digest(shared ? switches(bytes.toString("utf8")) : bytes), bytes, mode };
+}
+
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+      .filter((item) => !item.isDirectory())
+      .map(({ name }) => join(folder, name))
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** What in a text starts our hooks, or stops all hooks. */
+const SWITCHES =
+  /(?:hook\.js|nexus)'? (?:hook )?(?:claude|codex) \w+|"disableAllHooks"\s{0,9}:\s{0,9}\w+|\bhooks\s{0,9}=\s{0,9}\w+/g;
+const switches = (text: string): string => (text.match(SWITCHES) ?? []).sort().join("\n");
+
+function stampOf(path: string): string | null {
+  const stat = statSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? null : `${stat.size}:${stat.ino}:${stat.ctimeNs}:${stat.mode}`;
+}

@@ -1,0 +1,123 @@
+// Secrets without a shape of their own, known by the name they are given to: `FASTLY_API_TOKEN=…`, `"client_secret": "…"`.
+// With a provider's name it is a finding, with a general one a warning, and in both cases only if the value looks drawn.
+import type { OwnRule } from "./own-leak-rules.js";
+
+/** Nobody's secret: what documents and examples write where one belongs. */
+export const PLACEHOLDER =
+  /^(?:[$<{%*.]|x{3}|pass|pwd|secret|user|guest|admin|change|your|example|sample|test|dummy|fake|mock|foo|hunter|root|redis|abcd|0123|1234|process\.|env\.|var\.)/i;
+
+const PROVIDERS = [
+  ...["adyen", "airtable", "algolia", "alibaba", "aliyun", "amplitude", "asana", "assemblyai", "auth0", "azure"],
+  ...["binance", "bitbucket", "braintree", "bugsnag", "cloudflare", "codecov", "cohere", "coinbase", "contentful"],
+  ...["datadog", "dd_api", "dd_app", "deepgram", "deepl", "deepseek", "digitalocean", "discord", "dropbox"],
+  ...["elastic", "elevenlabs", "etherscan", "facebook", "fastly", "firebase", "gemini", "github", "gitlab", "gitea"],
+  ...["hetzner", "heroku", "honeycomb", "huggingface", "ibm", "infura", "intercom", "jira", "klaviyo", "kraken"],
+  ...["launchdarkly", "linkedin", "linode", "loggly", "mailchimp", "mailgun", "mailjet", "mandrill", "messagebird"],
+  ...["mistral", "mixpanel", "mollie", "nexmo", "ngrok", "npm", "okta", "openai", "openweather", "opsgenie", "ovh"],
+  ...["pagerduty", "paypal", "paystack", "plaid", "plivo", "postmark", "pusher", "railway", "razorpay", "recurly"],
+  ...["resend", "rollbar", "scaleway", "segment", "sendgrid", "sentry", "serpapi", "shopify", "slack", "snowflake"],
+  ...["snyk", "sonar", "sparkpost", "splunk", "spotify", "stripe", "supabase", "telegram", "travis", "trello"],
+  ...["twilio", "twitch", "twitter", "typesense", "upstash", "vercel", "vonage", "vultr", "wandb", "yandex"],
+  ...["zendesk", "zoom"],
+];
+const PROVIDER = new RegExp(`(?<![A-Za-z])(?:${PROVIDERS.join("|")})`, "i");
+/** Names that say that everybody may know it, or that it is a sum and not a secret. */
+const PUBLIC_NAME =
+  /public|pub_?key|publishable|site_?key|cache|partition|sort_?key|hash|sha\d|digest|checksum|integrity|etag|next_?token|page_?token|cursor|foreign|primary|idempotency|key_?(?:id|name|path|file|words?)|token_?(?:id|type|name|url|uri)|secret_?(?:id|name|arn)/i;
+
+const WORDS = ["KEY", "TOKEN", "SECRET", "PASSW", "PWD", "_AUTH", "_key", "-key", "Key", "oken", "ecret", "assword"];
+/** The value is only looked at, since it may be an assignment itself: `line = "API_KEY=…"`. */
+const ASSIGNMENT =
+  /([A-Za-z][\w.-]{0,60})["'`]?\]?\s{0,4}(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
+/** How much of the text around a word is looked at. */
+const REACH = { before: 64, after: 360 };
+
+/** Length, digits among letters, and how often letters turn into digits or change their case: words do so rarely. */
+export function isDrawn(value: string, least = 16): boolean {
+  if (value.length < least || PLACEHOLDER.test(value) || value.includes("://")) return false;
+  if (!/[0-9]/.test(value) || !/[A-Za-z]/.test(value) || isWords(value)) return false;
+  return entropy(value) >= (value.length < 20 ? 3.2 : 3) && turns(value) >= value.length * 0.25;
+}
+
+/** Words with something between them: `rotated-token-abc123`, `tab2.context.lookupSecret`. */
+function isWords(value: string): boolean {
+  const words = value
+    .split(/[^A-Za-z0-9]+/)
+    .filter((part) => /^(?:[A-Z]?[a-z]{3,}|[A-Z]{3,}|[A-Za-z][a-z]+(?:[A-Z][a-z]+)+)$/.test(part));
+  return words.join("").length * 5 > value.length * 2;
+}
+
+/** Bits a character, by how often each occurs. */
+function entropy(value: string): number {
+  const counts = new Map<string, number>();
+  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
+  let bits = 0;
+  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
+  return bits;
+}
+
+function turns(value: string): number {
+  let found = 0;
+  for (let at = 1; at < value.length; at += 1) if (kindOf(value, at) !== kindOf(value, at - 1)) found += 1;
+  return found;
+}
+
+function kindOf(value: string, at: number): 0 | 1 | 2 | 3 {
+  const code = value.charCodeAt(at);
+  if (code >= 48 && code <= 57) return 0;
+  if (code >= 65 && code <= 90) return 1;
+  return code >= 97 && code <= 122 ? 2 : 3;
+}
+
+/** Where a value that looks drawn is given to a name that passes `isMeant`. */
+function assigned(id: string, isMeant: (name: string) => boolean): OwnRule {
+  return {
+    id,
+    keywords: WORDS.map((text) => [text, assignmentFollows]),
+    reach: REACH,
+    find: (text) =>
+      [...text.matchAll(ASSIGNMENT)]
+        .filter(([, name = "", value = ""]) => isMeant(name) && !PUBLIC_NAME.test(name) && isDrawn(value))
+        .map(({ index, 0: all }) => [index, index + all.length]),
+  };
+}
+
+const SAYS_SECRET = /key|token|secret|passw|pwd|auth/i;
+const SAYS_PRIVATE =
+  /(?:api|secret|access|private|auth|signing|encryption|master|service|admin|webhook)[_.-]?key|secret|passw|pwd|(?:access|auth|api|bearer|refresh|bot|deploy|personal|id|session)[_.-]?token|_token$|^token$/i;
+
+export const ASSIGNED_RULES: readonly OwnRule[] = [
+  assigned("assigned-token", (name) => PROVIDER.test(name) && SAYS_SECRET.test(name)),
+  {
+    ...assigned("assigned-secret", (name) => !PROVIDER.test(name) && SAYS_PRIVATE.test(name)),
+    warns: true,
+  },
+];
+
+/** Whether a name ends here and sixteen characters of a value follow: nearly all uses of these words fail it at once. */
+function assignmentFollows(bytes: Uint8Array, from: number): boolean {
+  let at = skip(bytes, from, 24, NAME);
+  at = skip(bytes, at, 2, CLOSING);
+  at = skip(bytes, at, 4, BLANK);
+  const signs = skip(bytes, at, 2, SIGN);
+  if (signs === at) return false;
+  at = skip(bytes, signs, 4, BLANK);
+  at = skip(bytes, at, 1, CLOSING);
+  if (bytes[at] === 0x42 && bytes[at + 6] === 0x20) at += 7;
+  return skip(bytes, at, 16, VALUE) === at + 16;
+}
+
+function skip(bytes: Uint8Array, from: number, most: number, kind: Uint8Array): number {
+  const end = Math.min(bytes.length, from + most);
+  let at = from;
+  while (at < end && kind[bytes[at]!] === 1) at += 1;
+  return at;
+}
+
+const bytesLike = (pattern: RegExp): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
+const NAME = bytesLike(/[\w.-]/);
+const CLOSING = bytesLike(/["'`\]]/);
+const BLANK = bytesLike(/[ \t]/);
+const SIGN = bytesLike(/[=:>]/);
+const VALUE = bytesLike(/[\w\-./+=~|:]/);

@@ -1,0 +1,45 @@
+// How much of what secrets look like is found, and how much of what is none. The samples were written before the rules
+// were read; see leak-samples.ts.
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { leakScanner } from "../../src/vault/index.js";
+import { LEAK_SAMPLES } from "./leak-samples.js";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const LARGEST = 1024 * 1024;
+
+describe("the leak scan", () => {
+  it("finds nine of ten samples, and refuses eight of ten", async () => {
+    expect(LEAK_SAMPLES.length).toBeGreaterThanOrEqual(107);
+    expect(new Set(LEAK_SAMPLES.map(({ provider }) => provider)).size).toBeGreaterThanOrEqual(58);
+    const missed: string[] = [];
+    let refused = 0;
+    for (const { provider, kind, text } of LEAK_SAMPLES) {
+      const leaks = (await leakScanner()).scan("notes.txt", Buffer.from(text));
+      if (leaks.length === 0) missed.push(`${provider} ${kind}`);
+      if (leaks.some(({ severity }) => severity === "error")) refused += 1;
+      for (const { masked } of leaks) expect(masked.length, `${provider} ${kind} is shown`).toBeLessThan(40);
+    }
+    expect(missed.length, missed.join(", ")).toBeLessThanOrEqual(LEAK_SAMPLES.length * 0.05);
+    expect(refused).toBeGreaterThanOrEqual(LEAK_SAMPLES.length * 0.9);
+  });
+
+  it("is wrong about at most one of a thousand files of others", async () => {
+    const scanner = await leakScanner();
+    const files = ["src", "docs", "core", "node_modules"].flatMap((folder) => filesIn(join(root, folder)));
+    for (const path of files) scanner.scan(path, readFileSync(path));
+    const wrong = new Set(scanner.leaks().map(({ path, rule }) => `${path.slice(root.length)} ${rule}`));
+    expect(wrong.size, [...wrong].join("\n")).toBeLessThanOrEqual(files.length / 1000);
+  }, 120_000);
+});
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    const about = lstatSync(path);
+    if (about.isDirectory()) return filesIn(path);
+    return about.isFile() && about.size <= LARGEST ? [path] : [];
+  });
+}
