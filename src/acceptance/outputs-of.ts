@@ -46,7 +46,8 @@ export function gatherOutputs({ plan, trees, isGuarded, run, folder }: OutputsOp
       const found = layers.filter((layer) => layer !== null);
       if (found.length === 0) return tree;
       const checkers = new Set(tree.view.checkers);
-      return roomTree(found.reduce(putOver, tree.layers), isGuarded, (path) => checkers.has(path));
+      const isChecker = (path: string) => checkers.has(path);
+      return roomTree(found.reduce(putOver, tree.layers), { isGuarded, isChecker, open: tree.open });
     },
   };
   return outputs;

@@ -293,6 +293,31 @@ describe("a tree with more tests than mounts can hold", () => {
   });
 });
 
+describe("a test that writes beside itself", () => {
+  const writes = {
+    ...ANSWERS,
+    "tests/t.sh": 'set -e\n[ "$(sh files/answer.sh)" = 5 ]\nmkdir tests/output\necho done > tests/output/log\n',
+  };
+
+  it("may", async () => {
+    expect(await make([criterion], writes, { "files/answer.sh": "echo 5\n" }).accept()).toMatchObject({
+      verdict: "passed",
+    });
+  });
+
+  it.skipIf(!held)("lets the work neither change a test there nor put a setting beside it (needs bwrap)", async () => {
+    const attempt = async (attack: string) =>
+      (await make([criterion], writes, { "files/answer.sh": `${attack}\necho 5\n` }).accept({ trials: 1 })).results[0];
+    expect(await attempt("echo true > tests/t.sh 2>/dev/null; mv tests was 2>/dev/null")).toMatchObject({
+      status: "passed",
+    });
+    expect(await attempt("echo > tests/conftest.py")).toMatchObject({
+      status: "failed",
+      reason: "the tests were changed while it ran: tests/conftest.py",
+    });
+  });
+});
+
 describe("an odd tree", () => {
   it("has names with spaces, quotes, newlines and colons, and no writable mark is left", async () => {
     const { accept, folder, result } = make(
