@@ -140,26 +140,6 @@ describe("a run that fails", () => {
   });
 });
 
-describe("a report of newlines", () => {
-  it("takes time in proportion to its length", async () => {
-    helloRequest(root);
-    const plan = join(root, "plan.json");
-    put(root, { "plan.json": JSON.stringify({ tasks: [{ title: "greet", criteria: [] }] }) });
-    const took = async (lines: number) => {
-      const id = `n${lines}`;
-      const agent: Agent = async (request, tell) => `${await honest(request, tell)}\n${"\n".repeat(lines)}x`;
-      const options = { id, plan, yes: true, quick: true, output: join(root, `${id}.nut`) };
-      const w = await world({ root, agent, options });
-      const began = performance.now();
-      await w.go();
-      return performance.now() - began;
-    };
-    await took(10);
-    // Quadratic, the longer one took minutes.
-    expect(await took(200_000)).toBeLessThan(10 * Math.max(await took(20_000), 1_000));
-  });
-});
-
 describe("the log of an agent", () => {
   it("holds what it told, and the journal its session; what comes after its end is dropped", async () => {
     let late = (_: AgentEvent) => {};

@@ -6,7 +6,7 @@ import { ALLOW_ORIGIN } from "../../nutshell/acceptance/acceptance-flags.js";
 export const acceptanceFlags = {
   trials: flag(z.coerce.number().int().min(1).max(100).optional(), {
     value: "<n>",
-    about: "how often the acceptance runs base and result (default 3)",
+    about: "how often the acceptance runs base and result (default: 3)",
   }),
   quick: flag(z.boolean().default(false), {
     about: "run each check once and leave the controls out: recorded, not proven",

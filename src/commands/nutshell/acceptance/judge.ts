@@ -21,13 +21,13 @@ const JudgeInput = z.object({
   request: flag(z.string().optional(), { short: "r", value: "<request>", about: "the request it answers" }),
   items: flag(z.array(z.string()).default([]), {
     name: "item",
-    value: "<words>",
+    value: "<text>",
     about: "a point of the checklist, or the id of a criterion for a person",
   }),
   all: flag(z.boolean().default(false), { about: "everything that nobody judged by name yet" }),
-  status: flag(z.enum(["passed", "failed"]), { value: "<answer>", about: "what you say" }),
+  status: flag(z.enum(["passed", "failed"]), { value: "<status>", about: "what you say" }),
   by: flag(z.string().trim().min(1), { value: "<name>", about: "who says so" }),
-  why: flag(z.string().trim().min(1), { value: "<words>", about: "what you looked at, and why" }),
+  why: flag(z.string().trim().min(1), { value: "<text>", about: "what you looked at, and why" }),
 });
 type JudgeInput = z.output<typeof JudgeInput>;
 
@@ -50,8 +50,8 @@ export default command({
     "The delivery's status follows: completed when everything is answered with passed, partial when something is not. `verify --rerun` still has to prove the rest.",
   ],
   examples: [
-    ['nutshell judge delivery.nut --item "it is polite" --status passed --by Ada --why "read all of it"', "one point"],
-    ['nutshell judge delivery.nut -r task.nut --all --status passed --by Ada --why "compared with the sketch"', "all"],
+    ['nutshell judge done.nut --item "polite" --status passed --by Ada --why "read"', "one point"],
+    ['nutshell judge done.nut --all --status failed --by Ada --why "no sketch"', "all"],
   ],
   run: (input, context) => withWorkFolder(context, (work) => judge(work, input, context)),
   text: ({ judged, status, by, delivery_status }) => [
@@ -63,7 +63,7 @@ export default command({
 async function judge(work: string, input: JudgeInput, context: Context): Promise<z.output<typeof Judged>> {
   const { items, all, status, by, why } = input;
   if (all === items.length > 0) {
-    throw new NutError("USAGE", "say what is judged: --item <words>, or --all", { hint: "nutshell judge --help" });
+    throw new NutError("USAGE", "say what is judged: --item <text>, or --all", { hint: "nutshell judge --help" });
   }
   const path = resolve(context.cwd, input.delivery);
   const isBundle = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
