@@ -39,7 +39,9 @@ async function roomAgainstCopy(): Promise<void> {
   put("tree/tests/a.sh", "true\n");
   put("tree/package.json", "{}\n");
   const rooms = await openRooms({ folder: join(work, "rooms"), env: process.env, sandbox: "auto" });
-  const tree = roomTree(layersOf(join(work, "tree")), (path) => path.startsWith("tests/") || path === "package.json");
+  const tree = roomTree(layersOf(join(work, "tree")), {
+    isGuarded: (path) => path.startsWith("tests/") || path === "package.json",
+  });
   const ours: number[] = [];
   const peer: number[] = [];
   for (let round = 0; round < rounds; round += 1) {

@@ -45,7 +45,9 @@ export function gatherOutputs({ plan, trees, isGuarded, run, folder }: OutputsOp
       const layers = await Promise.all(earlier(check, byId).map((id) => madeBy(id, name)));
       const found = layers.filter((layer) => layer !== null);
       if (found.length === 0) return tree;
-      return roomTree(found.reduce(putOver, tree.layers), isGuarded);
+      const checkers = new Set(tree.view.checkers);
+      const isChecker = (path: string) => checkers.has(path);
+      return roomTree(found.reduce(putOver, tree.layers), { isGuarded, isChecker, open: tree.open });
     },
   };
   return outputs;

@@ -206,7 +206,30 @@ async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Flo
     ...controlsFor(check, trees.result.view, seen),
     ...suppliedControls(plan.controls, (path) => readRequest(options.request, path)),
   ];
-  return toResult(check, await makeTrials(trialPlan, runTrial, controls), work);
+  const trials = await makeTrials(trialPlan, runTrial, controls);
+  const inOrder = trialPlan.once || !isPlainFailure(trials) ? [] : earlierChecks(check, plan);
+  const passes = inOrder.length > 0 && (await passesAfter(check, inOrder, { outputs, run }));
+  return toResult(check, trials, work, passes ? inOrder : []);
+}
+
+const isPlainFailure = (trials: readonly Trial[]): boolean =>
+  trials.every(({ tree, outcome }) => tree !== "result" || outcome.status === "failed") &&
+  !trials.some(({ tree, outcome }) => tree === "steered" && outcome.status === "passed");
+
+/** Checks that stand before one that names none: its author may have counted on what they leave behind. */
+function earlierChecks({ id, after }: Check, { checks }: CheckPlan): string[] {
+  if (after.length > 0) return [];
+  const before = checks.slice(
+    0,
+    checks.findIndex((check) => check.id === id),
+  );
+  return before.filter(({ automatic }) => automatic).map((check) => check.id);
+}
+
+/** Only to say so: nothing counts that was not declared. */
+async function passesAfter(check: Check, after: readonly string[], floor: Pick<Floor, "outputs" | "run">) {
+  const ordered: Check = { ...check, after };
+  return (await floor.run(ordered, await floor.outputs.treeFor(ordered, "result"))).status === "passed";
 }
 
 /** A file of the request, never through a link out of it. */
@@ -218,13 +241,19 @@ const unrun = (reason: string): Trial => ({ tree: "result", control: null, outco
 
 const isCompared = ({ baseline }: AcceptanceOptions): boolean => baseline !== false;
 
-function toResult(check: Check, trials: readonly Trial[], { options, trees }: Work): CheckResult {
+function toResult(
+  check: Check,
+  trials: readonly Trial[],
+  { options, trees }: Work,
+  passesAfter: readonly string[] = [],
+): CheckResult {
   const { scrub = (text) => text, logs, quick = false } = options;
   const weighed = weighCheck({ trials, quick, compared: isCompared(options), outside: trees.subject.outside });
   const first = trials[0]!;
   const shown = trials.find(({ tree, outcome }) => tree === "result" && outcome.status === weighed.status) ?? first;
   const output = scrub((shown.outcome.log ?? "").slice(0, LOG_LIMIT));
-  const reason = weighed.reason ?? shown.outcome.note;
+  const order = passesAfter.length === 0 ? "" : `; it passes after ${passesAfter.join(", ")}: its "after" may say so`;
+  const reason = order === "" ? (weighed.reason ?? shown.outcome.note) : `${weighed.reason}${order}`;
   const ran = weighed.status === "passed" || weighed.status === "failed";
   const backed = weighed.status === "failed" || weighed.proven || weighed.weakness === "guards";
   const before = trials.find(({ tree }) => tree === "base")?.outcome.status;

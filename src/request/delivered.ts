@@ -36,7 +36,7 @@ export function readDelivery(dir: string, manifest: Manifest): Delivery {
   });
 }
 
-export function deliveredPaths({ artifacts = {} }: Delivery): Delivered {
+export function deliveredPaths({ artifacts = {}, digests }: Delivery): Delivered {
   const paths = (rows: readonly { path: string }[] | undefined) => (rows ?? []).map(({ path }) => path);
   return {
     created: paths(artifacts.files_created),
@@ -44,5 +44,6 @@ export function deliveredPaths({ artifacts = {} }: Delivery): Delivered {
     deleted: paths(artifacts.files_deleted),
     links: artifacts.links ?? [],
     folders: paths(artifacts.folders),
+    exact: digests?.result !== undefined,
   };
 }

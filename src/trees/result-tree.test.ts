@@ -130,6 +130,9 @@ describe("a result", () => {
     rebuildTree(base, delivery, delivered, rebuilt);
     expect(readFileSync(join(rebuilt, "files/a.txt"), "utf8")).toBe("changed\n");
     expect([existsSync(join(rebuilt, "files/n.txt")), existsSync(join(rebuilt, "files/b.txt"))]).toEqual([true, false]);
+    const exact = join(folder, "exact");
+    rebuildTree(base, delivery, { ...delivered, exact: true }, exact);
+    expect(readFileSync(join(exact, "files/a.txt"), "utf8")).toBe("one\ntwo\n");
   });
 });
 

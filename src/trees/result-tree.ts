@@ -237,6 +237,8 @@ export interface Delivered {
   readonly links?: readonly { readonly path: string; readonly target: string }[];
   /** Empty folders. */
   readonly folders?: readonly string[];
+  /** It names its tree by digest, so its paths are meant as they stand. */
+  readonly exact?: boolean;
 }
 
 /** Rebuilds the result tree in `target` from its base and an unpacked delivery. */
@@ -289,7 +291,8 @@ function listArtifacts(folder: string): [string, string][] {
 const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.slice(ARTIFACTS.length + 1) : path);
 
 /** Other tools leave out the request's `files/` folder; a modified file that exists only below it gives them away. */
-function artifactsRoot(base: string, { modified, deleted }: Delivered): "" | "files/" {
+function artifactsRoot(base: string, { modified, deleted, exact }: Delivered): "" | "files/" {
+  if (exact === true) return "";
   const exists = (path: string) => lstatSync(join(base, path), { throwIfNoEntry: false }) !== undefined;
   const oldPaths = [...modified, ...deleted].map(bare);
   const isElsewhere = (path: string) => !exists(path) && exists(`files/${path}`);

@@ -67,6 +67,16 @@ describe("controls of a plain check", () => {
     expect([...altered!.files.keys()].sort()).toEqual(["tests/a.mjs", "tests/want.txt"]);
   });
 
+  it("know a script by a name in quotes, in any letters", () => {
+    const files = {
+      "tests/odd näme.mjs": 'import "./größe.mjs";\n',
+      "tests/größe.mjs": "if (f() !== 5) throw new Error();\n",
+    };
+    const [altered] = named(files, { command: "node 'tests/odd näme.mjs'" });
+    expect([...altered!.files.keys()]).toEqual(["tests/größe.mjs"]);
+    expect(named(files, { command: "node tests/$NAME" })).toEqual([]);
+  });
+
   it("are none where the work runs inside the test and nothing can be altered", () => {
     expect(named({ "tests/a.py": "import calc\ncalc.self_test()\n", "calc.py": "" }, { script: "tests/a.py" })).toEqual(
       [],

@@ -238,6 +238,14 @@ describe("checks that come after others", () => {
     expect((await accept()).results[1]).toMatchObject({ id: "use", status: "passed" });
   });
 
+  it("are told so when they say nothing of it and pass in that order alone", async () => {
+    const uses = { id: "use", type: "shell", command: "test -e made" };
+    const { outcomes } = make([{ id: "make", type: "shell", command: "sh files/answer.sh" }, uses], ANSWERS, {
+      "files/answer.sh": "echo > made\n",
+    });
+    expect((await outcomes()).use).toBe('failed: exit 1, expected 0; it passes after make: its "after" may say so');
+  });
+
   it("must name criteria, and not themselves", async () => {
     const criterionAfter = (id: string, ...after: string[]) => ({ id, type: "shell", command: "true", after });
     await expect(make([criterionAfter("a", "b")], {}, {}).accept()).rejects.toThrow('comes after "b", which is no');
@@ -259,6 +267,54 @@ describe("trials", () => {
     const tries = Array.from({ length: 12 }, (_, index) => accept({ workDir: join(folder, `work${index}`) }));
     const proven = await Promise.all(tries);
     expect(proven.filter(({ counts }) => counts.proven > 0).length).toBeLessThan(4);
+  });
+});
+
+describe("a tree with more tests than mounts can hold", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 320 }, (_, n) => [
+      [`files/${n}/a.test.js`, "1\n"],
+      [`files/${n}/a.js`, "1\n"],
+    ]).flat(),
+  );
+  const attempt = (work: string) =>
+    make([criterion], { ...many, ...ANSWERS }, { "files/answer.sh": work }).accept({ trials: 1 });
+
+  it("is a copy, in which work is done as anywhere", async () => {
+    expect(await attempt("echo 5\n")).toMatchObject({ verdict: "passed" });
+  });
+
+  it("is compared afterwards: a test that was changed meanwhile fails the check", async () => {
+    const { results } = await attempt("for n in files/*/a.test.js; do echo 2 > $n; done 2>/dev/null; echo 5\n");
+    expect(results[0]).toMatchObject({
+      status: "failed",
+      reason: expect.stringContaining("the tests were changed while it ran: files/"),
+    });
+  });
+});
+
+describe("a test that writes beside itself", () => {
+  const writes = {
+    ...ANSWERS,
+    "tests/t.sh": 'set -e\n[ "$(sh files/answer.sh)" = 5 ]\nmkdir tests/output\necho done > tests/output/log\n',
+  };
+
+  it("may", async () => {
+    expect(await make([criterion], writes, { "files/answer.sh": "echo 5\n" }).accept()).toMatchObject({
+      verdict: "passed",
+    });
+  });
+
+  it.skipIf(!held)("lets the work neither change a test there nor put a setting beside it (needs bwrap)", async () => {
+    const attempt = async (attack: string) =>
+      (await make([criterion], writes, { "files/answer.sh": `${attack}\necho 5\n` }).accept({ trials: 1 })).results[0];
+    expect(await attempt("echo true > tests/t.sh 2>/dev/null; mv tests was 2>/dev/null")).toMatchObject({
+      status: "passed",
+    });
+    expect(await attempt("echo > tests/conftest.py")).toMatchObject({
+      status: "failed",
+      reason: "the tests were changed while it ran: tests/conftest.py",
+    });
   });
 });
 

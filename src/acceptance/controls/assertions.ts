@@ -1,5 +1,6 @@
 // Where the expectations of a test are, per language.
 import { readJavaScript } from "./languages/javascript.js";
+import { readPerl } from "./languages/perl.js";
 import { readPython } from "./languages/python.js";
 import { readShell } from "./languages/shell.js";
 import { type Assertion, NO_TESTS, type TestText } from "./languages/test-text.js";
@@ -10,7 +11,7 @@ export type { Assertion };
 /** A text larger than this was not written by a person, and is left as it is. */
 const READ_LIMIT = 1024 * 1024;
 
-export type TestLanguage = "javascript" | "python" | "shell" | "go" | "rust" | "java" | "c";
+export type TestLanguage = "javascript" | "python" | "shell" | "go" | "rust" | "java" | "c" | "perl";
 
 export function testLanguage(path: string, text: string): TestLanguage | null {
   if (/\.[cm]?[jt]sx?$/.test(path)) return "javascript";
@@ -20,6 +21,7 @@ export function testLanguage(path: string, text: string): TestLanguage | null {
   if (/\.rs$/.test(path)) return "rust";
   if (/\.(?:java|kt)$/.test(path)) return "java";
   if (/\.(?:c|cc|cpp|cxx|h|hpp)$/.test(path)) return "c";
+  if (/\.(?:t|pl)$/.test(path) && /^\s*use\s+Test::/m.test(text)) return "perl";
   const [line = ""] = text.slice(0, 200).split("\n");
   if (!line.startsWith("#!")) return null;
   if (/\bpython/.test(line)) return "python";
@@ -38,6 +40,8 @@ export function readTestText(path: string, text: string, as?: TestLanguage): Tes
       return readPython(text);
     case "shell":
       return readShell(text);
+    case "perl":
+      return readPerl(text);
     default:
       return readTyped(text, language);
   }

@@ -21,6 +21,13 @@ export function namedTests(text: string, start: string | null, view: TreeView): 
       found.add(path);
       if (depth < DEPTH) follow(inner, posix.dirname(path), depth + 1);
     }
+    // Settings may give a checker another name to import it by.
+    for (const path of view.checkers ?? []) {
+      const name = posix.basename(path).replace(/\.[^.]+$/, "");
+      const inner = view.read(path);
+      if (found.has(path) || inner === null || testLanguage(path, inner) === null) continue;
+      if (content.includes(`"${name}"`) || content.includes(`'${name}'`)) found.add(path);
+    }
   };
   follow(text, start === null ? "" : posix.dirname(start), 0);
   if (found.size === 0 && RUNNER.test(text)) for (const path of allTests(view)) if (path !== start) found.add(path);
@@ -41,7 +48,9 @@ export function goldenFiles(text: string, start: string | null, view: TreeView):
 }
 
 function wordsAsPaths(text: string, folder: string, view: TreeView): string[] {
-  const words = new Set(text.slice(0, 200_000).match(/[\w.@/-]{3,200}/g) ?? []);
+  const head = text.slice(0, 200_000);
+  const quoted = [...head.matchAll(/(["'])([^"'\n]{3,200})\1/g)].map((found) => found[2]!);
+  const words = new Set([...(head.match(/[\w.@/-]{3,200}/g) ?? []), ...quoted]);
   return [...words]
     .filter((word) => /[./]/.test(word) && !word.startsWith("-"))
     .flatMap((word) => {

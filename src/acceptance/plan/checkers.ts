@@ -38,6 +38,9 @@ export interface Named {
 const HOLDS_EXPECTATIONS =
   /(?:^|[-_.])(?:checks?|tests?|spec|asserts?|assertions?|expect|expected|golden|fixtures?|harness)(?:[-_.]|$)/i;
 
+/** What is not there yet and only ever holds expectations: nobody brings the answers to his own questions. */
+const ONLY_EXPECTATIONS = /(?:^|[-_.])(?:asserts?|assertions?|expect|expected|golden|fixtures?)(?:[-_.]|$)/i;
+
 export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named {
   const names = wordsOf(checkTexts);
   const asked = wordsOf([task]);
@@ -54,10 +57,12 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named 
   };
 
   function decides(path: string): boolean {
+    const name = posix.basename(path);
     const text = facts.baseText(path);
-    const how = text === null ? null : facts.decides(path, text);
-    if (HOLDS_EXPECTATIONS.test(posix.basename(path)) && (text === null || how !== null)) return true;
-    if (how === "tests") return facts.runAlone.has(posix.basename(path));
+    if (text === null) return ONLY_EXPECTATIONS.test(name);
+    const how = facts.decides(path, text);
+    if (HOLDS_EXPECTATIONS.test(name) && how !== null) return true;
+    if (how === "tests") return facts.runAlone.has(name);
     return how === "compares" || (how === "refuses" && facts.wholeCommands.has(path));
   }
 }

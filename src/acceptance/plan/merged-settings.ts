@@ -1,5 +1,6 @@
 // Settings files that are half work, half steering. Dependencies belong to whoever wrote the code; scripts, runners and
 // their options belong to whoever asks. The room gets the base's file with the work's dependencies in it.
+import { posix } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseToml, stringify as stringifyToml } from "@decimalturn/toml-patch";
 
@@ -58,6 +59,16 @@ export const isHalfWork = (path: string): boolean => Object.hasOwn(FROM_THE_WORK
 export function locksOf(path: string): string[] {
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
   return (LOCKS[nameOf(path)] ?? []).map((name) => `${folder}${name}`);
+}
+
+/** Whether package managers write a file themselves while they build. */
+export const isLock = (path: string): boolean => Object.values(LOCKS).some((names) => names.includes(nameOf(path)));
+
+/** Folders of the tree that a settings file names as dependencies. */
+export function localDependencies(path: string, text: string): string[] {
+  const folder = path.slice(0, path.lastIndexOf("/") + 1);
+  const named = nameOf(path) === "package.json" ? /"file:([^"]+)"/g : /\bpath\s*=\s*"([^"]+)"/g;
+  return [...text.matchAll(named)].map(([, place]) => `${posix.join(folder, place!)}/`);
 }
 
 /** The base's file with the work's dependencies; null when nothing of it comes from the work or one cannot be read. */

@@ -162,6 +162,7 @@ describe("the default subject", () => {
     ],
     ["src/lib.rs", "pub fn total(p: &[i32]) -> i32 {\n    assert!(p.len() > 0);\n    0\n}\n", "use lib::total;"],
     ["files/verify.py", "", "python3 files/verify.py"],
+    ["files/build/test", "", "./files/build/test"],
   ])("takes %s, which has conditions as any code has", (path, text, named) => {
     const base: Record<string, string> = text === "" ? {} : { [path]: text };
     expect(subjectOf({ base, work: { [path]: "x" }, checkTexts: [named] })).toMatchObject({ work: [path] });
@@ -226,6 +227,18 @@ describe("settings that are half work", () => {
     const work = { "package.json": '{"scripts":{"test":"vitest"},"dependencies":{"a":"3"}}' };
     expect(subjectOf({ base, work }).outside).toEqual([]);
     expect(subjectOf({ base, work: { "package-lock.json": "2" } }).outside).toEqual(["package-lock.json"]);
+  });
+
+  it("brings the code of a new dependency that lies in the tree, and nothing that was there before", () => {
+    const settings = '{"scripts":{"test":"vitest"},"dependencies":{"a":"1","b":"file:vendor/b"}}';
+    const work = {
+      "package.json": settings,
+      "vendor/b/index.js": "x",
+      "vendor/b/Makefile": "x",
+      "vendor/c/index.js": "x",
+    };
+    expect(subjectOf({ base, work }).work).toEqual(["vendor/b/index.js"]);
+    expect(subjectOf({ base: { ...base, "vendor/b/old.js": "" }, work }).work).toEqual([]);
   });
 
   it("takes of a new file only what says how the code is loaded", () => {

@@ -6,7 +6,7 @@ import type { ResultChange } from "../../trees/result-tree.js";
 import type { CheckPlan } from "../model.js";
 import { type CheckerFacts, type Named, namedFiles } from "./checkers.js";
 import { readConstraints, violations } from "./constraints.js";
-import { isHalfWork, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
+import { isHalfWork, localDependencies, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
 import { pathAllowed } from "./paths.js";
 import { isBuilt, isStandardModule, isSteering, isTestFile } from "./steering.js";
 
@@ -68,18 +68,28 @@ export function findSubject(facts: SubjectFacts): Subject {
     const whole = half !== null && sameSettings(change.path, half, facts.result.text(change.path) ?? "");
     if (!whole) outside.push({ path: change.path, why });
   }
-  // A lock file belongs to the dependencies it locks.
-  const follows = ({ path, why }: Outside) => why === STEERS && locks.has(path);
+  // A lock file belongs to the dependencies it locks, and so does the code of a new one that came along.
+  const follows = ({ path, why }: Outside) =>
+    why === STEERS && (locks.has(path) || isNewDependency(path, facts, merged));
   const following = new Set(outside.filter(follows).map(({ path }) => path));
   return {
     work: [...work, ...facts.changes.filter(({ path }) => following.has(path))],
     merged,
     outside: outside.filter((row) => !follows(row)),
-    isChecker: (path) => facts.plan.subject === null && asks.isChecker(path),
+    isChecker: (path) => facts.plan.subject === null && asks.isChecker(path) && facts.base.exists(path),
   };
 }
 
 const STEERS = "it steers checks";
+
+/** New code in a folder that the work's own dependencies name, as `file:vendor/adder` does. */
+function isNewDependency(path: string, { base }: SubjectFacts, merged: ReadonlyMap<string, string>): boolean {
+  const folders = [...merged].flatMap(([settings, text]) => localDependencies(settings, text));
+  return folders.some((folder) => {
+    const rest = path.slice(folder.length);
+    return path.startsWith(folder) && !base.exists(folder.slice(0, -1)) && !isSteering(rest) && !isTestFile(rest);
+  });
+}
 
 interface Questions extends Named {
   readonly forbidden: ReadonlyMap<string, string>;

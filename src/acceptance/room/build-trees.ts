@@ -13,7 +13,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, posix } from "node:path";
 import { isText } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
@@ -31,6 +31,7 @@ import { isFolderAbove, testsDigest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
 import type { CheckPlan } from "../model.js";
+import { isLock } from "../plan/merged-settings.js";
 import { isSteering, isTestFile } from "../plan/steering.js";
 import { findSubject, type ReadableTree, type Subject, type SubjectFacts } from "../plan/subject.js";
 import { type Layers, layersOf, putOver } from "./layers.js";
@@ -71,15 +72,18 @@ export function buildTrees(parts: TreeParts): Trees {
   const subject = findSubject(subjectFacts(parts, changes, before));
   const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
   const worked = new Set(subject.work.map(({ path }) => path));
+  // Package managers write their lock files while they build; what is in them is the base's at the start.
+  const steers = (path: string) => isSteering(path) && !isLock(path);
   const isGuarded = (path: string) =>
-    !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path) || subject.isChecker(path));
+    !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || steers(path) || subject.isChecker(path));
+  const guards = { isGuarded, isChecker: subject.isChecker, open: writtenFolders(parts, untouched) };
   const layered = (name: string, delta: Delta) => {
     const removed = writeDelta(join(folder, name), result, delta);
-    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), isGuarded, subject.isChecker);
+    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), guards);
   };
   const everything = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
   return {
-    base: roomTree(untouched, isGuarded, subject.isChecker),
+    base: roomTree(untouched, guards),
     result: layered("work", { changes: subject.work, texts: subject.merged }),
     steered: subject.outside.length === 0 ? null : layered("everything", { changes: everything, texts: new Map() }),
     subject,
@@ -184,6 +188,31 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
     ),
     task: `${title}\n${summary}`,
   };
+}
+
+/** Folders of tests into which the request's own tests write, told by names in their texts that are not there yet. */
+function writtenFolders({ request, plan }: TreeParts, { entries }: Layers): string[] {
+  const { text } = readable(request);
+  const own = [...lookAtFiles(request, ownTests(plan)).entries.keys()];
+  const folders = own.flatMap((path) =>
+    pathsNamed(path, text(path) ?? "").flatMap((named) => {
+      const folder = posix.dirname(named);
+      const made = !entries.has(named) && entries.get(folder)?.type === "folder" && isTestFile(`${folder}/x`);
+      return made ? [folder] : [];
+    }),
+  );
+  return [...new Set(folders)].slice(0, MOST_OPEN);
+}
+
+const MOST_OPEN = 20;
+
+function pathsNamed(test: string, text: string): string[] {
+  const words = text.slice(0, 200_000).match(/[\w.@/-]{3,200}/g) ?? [];
+  const beside = /__dirname|__file__|import\.meta|\$0|BASH_SOURCE/.test(text);
+  return [...new Set(words)].flatMap((word) => {
+    if (word.includes("/")) return [posix.normalize(word), posix.join(posix.dirname(test), word)];
+    return beside && /^[\w-]+\.\w+$/.test(word) ? [posix.join(posix.dirname(test), word)] : [];
+  });
 }
 
 interface Delta {

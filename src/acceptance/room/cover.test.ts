@@ -19,9 +19,18 @@ it("anchors the folders above a folder of tests that is not at the root", () => 
   });
 });
 
+it("holds the files of a folder one by one where tests make files of their own", () => {
+  const files = ["tests/a.sh", "tests/deep/b.sh", "src/a.js"];
+  expect(coverOf(files, isGuarded, { open: ["tests"] })).toEqual({
+    anchors: ["tests"],
+    frozen: ["tests/deep", "tests/a.sh"],
+    compared: [],
+  });
+});
+
 it("covers folders first when mounts run out, and says what is left to compare", () => {
   const files = ["a/package.json", "a/x.js", "b/package.json", "b/x.js", "tests/t.sh"];
-  expect(coverOf(files, isGuarded, 3)).toEqual({
+  expect(coverOf(files, isGuarded, { limit: 3 })).toEqual({
     anchors: ["a"],
     frozen: ["tests", "a/package.json"],
     compared: ["b/package.json"],

@@ -14,10 +14,18 @@ export interface Cover {
 /** More mounts than this make starting a room slow. */
 export const MAX_MOUNTS = 300;
 
-/** `files` are all paths of the tree; `isGuarded` says which may not change while a check runs. */
-export function coverOf(files: Iterable<string>, isGuarded: (path: string) => boolean, limit = MAX_MOUNTS): Cover {
+/**
+ * `files` are all paths of the tree; `isGuarded` says which may not change while a check runs; `open` are folders in which
+ * tests make files of their own, so that their files are held one by one.
+ */
+export function coverOf(
+  files: Iterable<string>,
+  isGuarded: (path: string) => boolean,
+  { limit = MAX_MOUNTS, open = [] }: { readonly limit?: number; readonly open?: readonly string[] } = {},
+): Cover {
   const root = newFolder();
   for (const path of files) add(root, path, isGuarded(path));
+  for (const path of open) add(root, `${path}/`, false);
   const frozen: string[] = [];
   collect(root, "", frozen);
   // Folders first: they hold the most tests for one mount.

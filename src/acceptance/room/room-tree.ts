@@ -10,29 +10,36 @@ export interface RoomTree {
   readonly cover: Cover;
   /** Folders that are empty and writable in every room, wherever they stand: runners keep caches in them. */
   readonly caches: readonly string[];
+  /** Folders of tests in which the tests make files of their own. */
+  readonly open: readonly string[];
   /** Every file that may not change while a check runs. */
   readonly guarded: readonly string[];
   /** Whether a file of that name is somewhere in it. */
   readonly has: (name: string) => boolean;
 }
 
-export function roomTree(
-  layers: Layers,
-  isGuarded: (path: string) => boolean,
-  isChecker: (path: string) => boolean = () => false,
-): RoomTree {
+export interface Guards {
+  readonly isGuarded: (path: string) => boolean;
+  readonly isChecker?: (path: string) => boolean;
+  /** Folders of tests in which the tests make files of their own. */
+  readonly open?: readonly string[];
+}
+
+export function roomTree(layers: Layers, { isGuarded, isChecker = () => false, open: asked = [] }: Guards): RoomTree {
   const files = [...layers.entries].filter(([, { type }]) => type === "file" || type === "link").map(([path]) => path);
   const guarded = files.filter(isGuarded);
   const guards = new Set(guarded);
+  const open = asked.filter((path) => layers.entries.get(path)?.type === "folder");
   const names = new Set(files.map((path) => basename(path)));
   return {
     layers,
     view: viewOf(layers, guarded.filter(isChecker)),
     cover: withoutLinks(
-      coverOf(files, (path) => guards.has(path)),
+      coverOf(files, (path) => guards.has(path), { open }),
       layers,
     ),
     caches: cachesOf(layers),
+    open,
     guarded,
     has: (name) => names.has(name),
   };

@@ -5,6 +5,7 @@ import {
   chmodSync,
   constants,
   copyFileSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -30,6 +31,7 @@ import {
   type Sandbox,
 } from "../../process/index.js";
 import { seeEntry, type TreeEntry } from "../../trees/tree.js";
+import { isSteering } from "../plan/steering.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
 import { keepOutputs } from "./outputs.js";
@@ -163,6 +165,7 @@ const EMPTY: RoomTree = {
   view: { exists: () => false, read: () => null, list: () => [] },
   cover: { anchors: [], frozen: [], compared: [] },
   caches: [],
+  open: [],
   guarded: [],
   has: () => false,
 };
@@ -205,8 +208,12 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
         sandbox,
       }),
     written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
-    changedGuards: () =>
-      [...before].filter(([path, entry]) => isChanged(join(outside.tree, path), entry, layered)).map(([path]) => path),
+    changedGuards: () => [
+      ...[...before]
+        .filter(([path, entry]) => isChanged(join(outside.tree, path), entry, layered))
+        .map(([path]) => path),
+      ...plantedFiles(outside.tree, tree),
+    ],
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
@@ -309,6 +316,19 @@ function writtenBelow(path: string, inside: Outside, outside: Outside): [string,
   }
   const bytes = readWritten(outside[key], below);
   return bytes === null ? [] : [[path, bytes]];
+}
+
+/** What a test makes in its own folder is data; code and settings there were put by somebody else. */
+const STEERS_THERE = /\.(?:py|[cm]?[jt]sx?|sh|bash|so|node|mk|toml|ini|cfg)$/;
+
+function plantedFiles(root: string, { open, layers }: RoomTree): string[] {
+  return open.flatMap((folder) =>
+    lstatSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory() === true
+      ? readdirSync(join(root, folder))
+          .map((name) => `${folder}/${name}`)
+          .filter((path) => !layers.entries.has(path) && (STEERS_THERE.test(path) || isSteering(path)))
+      : [],
+  );
 }
 
 type Guards = ReadonlyMap<string, TreeEntry | null>;

@@ -126,10 +126,14 @@ function shellRun(
 
 /** `python3 tests/check.py` is a script like any other. */
 export function commandScript(command: string | undefined, view: TreeView): string | null {
-  const words = (command ?? "").trim().split(/\s+/);
-  const [program, file] = words;
-  if (words.length !== 2 || !/^(?:sh|bash|node|python3?)$/.test(program!) || !/^[\w./@-]+$/.test(file!)) return null;
-  const path = posix.normalize(file!);
+  const [only, ...others] = shellCommands(command ?? "");
+  if (only === undefined || others.length > 0 || only.negated || only.operator !== "\n") return null;
+  const [program, word] = only.words.map(({ text }) => text);
+  if (only.words.length !== 2 || !/^(?:sh|bash|node|python3?)$/.test(program!)) return null;
+  const file = /^(["'])(.*)\1$/.exec(word!)?.[2] ?? word!;
+  // Nothing that a shell would read otherwise than it stands there.
+  if (/["'`$\\*?[\]<>~]/.test(file)) return null;
+  const path = posix.normalize(file);
   const text = view.read(path);
   if (text === null) return null;
   const own = interpreter(path, text)[0]!
