@@ -11,6 +11,7 @@ const cwd = env.GITHUB_WORKSPACE ?? process.cwd();
 const paths = (env.NUTCRACKER_PATH ?? "").split("\n").flatMap((line) => line.trim() || []);
 const request = env.NUTCRACKER_REQUEST?.trim() || null;
 const rerun = (env.NUTCRACKER_RERUN ?? "true") === "true" && request !== null;
+const identity = env.NUTCRACKER_IDENTITY?.trim() || null;
 
 /** One command's answer: 0 yes, 1 no, anything else could not. */
 function ask(command, path, flags = []) {
@@ -51,6 +52,7 @@ function judge(path) {
     const flags = [
       ...(request === null ? [] : ["--request", request]),
       ...(rerun ? ["--rerun", "--yes"] : ["--allow", "recorded"]),
+      ...(rerun && identity !== null ? ["--identity", identity] : []),
     ];
     answers.push(ask("verify", path, flags));
   }

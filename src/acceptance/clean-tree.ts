@@ -5,8 +5,10 @@ import {
   applyChanges,
   copyTree,
   deliverable,
+  entriesDigest,
   HIDDEN_FILE,
   isResult,
+  lookAtFiles,
   type ResultChange,
   resultChanges,
   treeDigest,
@@ -37,7 +39,9 @@ export function buildCleanTree({ base, request, plan, result, target }: CleanTre
   applyChanges(target, kept, (path) => join(result, path));
   // In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name.
   if (base !== request) copyTree(request, target, (path) => plan.isOwnTest(path) || isFolderAbove(path, plan));
-  return { changes, kept, digests: { result: treeDigest(target, counts), tests: testsDigest(request, plan) } };
+  const made = kept.flatMap(({ path, folder }) => (folder === true ? [path] : []));
+  const digest = entriesDigest(lookAtFiles(target, counts).entries, made);
+  return { changes, kept, digests: { result: digest, tests: testsDigest(request, plan) } };
 }
 
 /** Packing computes fields of the manifest, and the request's own digest covers it. */

@@ -5,6 +5,7 @@ export {
   copyTree,
   type Delivered,
   deliverable,
+  deliveredFiles,
   HIDDEN_FILE,
   isResult,
   listTree,
@@ -29,7 +30,7 @@ export {
   violations,
 } from "./plan/constraints.js";
 export { pathAllowed, pathsOverlap } from "./plan/paths.js";
-export type { Outside } from "./plan/subject.js";
+export { isOutsideSubject, type Outside } from "./plan/subject.js";
 export {
   type AcceptanceEvent,
   type AcceptanceOptions,
@@ -37,4 +38,10 @@ export {
   type CheckResult,
   runAcceptance,
 } from "./run-acceptance.js";
+export {
+  type CheckStrength,
+  measureStrength,
+  type StrengthReport,
+  subjectPaths,
+} from "./strength.js";
 export type { Counts } from "./verdict.js";

@@ -113,7 +113,8 @@ function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boo
   }
   const weakness = weaknessOf(row, facts, trusted);
   const provesNothing = row.proves_nothing === true;
-  if (row.evidence === "judged" && hasReason(row.reason)) return { ...base, provesNothing, evidence: "judged" };
+  if (row.evidence === "judged" && hasReason(row.reason))
+    return { ...base, provesNothing, evidence: "judged", ...judgedBy(row, row.reason) };
   if (weakness !== null) return { ...base, provesNothing, evidence: "said", note: weakness };
   const note = facts.rerun === null ? "not run here" : `here it is ${again?.status ?? "unknown to the request"}`;
   // A record that was asked again and gave no answer is no better than a word.
@@ -170,10 +171,17 @@ function checklistClaims({ delivery, request }: DeliveryFacts, criteria: readonl
 
 const sameWords = (a: string | undefined, b: string): boolean => a?.trim().toLowerCase() === b.trim().toLowerCase();
 
-function checklistClaim({ item, status, evidence, note }: ChecklistResult): Claim {
+/** Whose word it is, where somebody gave a name. */
+function judgedBy({ judged_by: by }: ChecklistResult | CriterionResult, why: string | undefined): { note?: string } {
+  return by === undefined ? {} : { note: `${by}: ${why}` };
+}
+
+function checklistClaim(row: ChecklistResult): Claim {
+  const { item, status, evidence, note } = row;
   const base = { kind: "checklist" as const, id: item, status, provesNothing: false };
   const reasoned = (evidence === "judged" || evidence === "proven") && hasReason(note);
-  return reasoned ? { ...base, evidence: "judged" } : { ...base, evidence: "said", note: "no evidence is given" };
+  if (reasoned) return { ...base, evidence: "judged", ...judgedBy(row, note) };
+  return { ...base, evidence: "said", note: "no evidence is given" };
 }
 
 function gapsOf(
@@ -189,9 +197,10 @@ function gapsOf(
     ...hiddenGaps(hidden, claims),
     ...items.flatMap((item) => checklistGap(item, claims)),
   ];
+  const asked = [...items, ...wanted.filter(({ automatic }) => !automatic).map(({ id }) => id)];
   const ran = claims.filter(({ kind }) => kind !== "checklist");
   const something = ran.some((claim) => claim.status === "passed" && counts(claim) && !claim.provesNothing);
-  if (!something && !isJudgedWork(claims, delivery, items)) {
+  if (!something && !isJudgedWork(claims, delivery, asked)) {
     gaps.push("nothing is proven that the untouched request would not pass");
   }
   return gaps;
@@ -229,13 +238,15 @@ function checklistGap(item: string, claims: readonly Claim[]): string[] {
   return claim.evidence === "said" ? [`"${item}" is only said`] : [];
 }
 
-/** A refactoring or a document: the guards hold, something was changed, and someone judged the change. */
-function isJudgedWork(claims: readonly Claim[], { artifacts }: Delivery, items: readonly string[]): boolean {
+/** A refactoring or a document: the guards hold, something was changed, and someone judged the change as it was asked. */
+function isJudgedWork(claims: readonly Claim[], { artifacts }: Delivery, asked: readonly string[]): boolean {
   const changed = Object.values(artifacts ?? {}).some((list) => Array.isArray(list) && list.length > 0);
-  const judged = claims.some(({ kind, status, evidence }) => {
-    return kind === "checklist" && status === "passed" && evidence === "judged";
-  });
-  return changed && judged && items.length > 0;
+  return (
+    changed &&
+    claims.some(({ id, status, evidence }) => {
+      return asked.includes(id) && status === "passed" && evidence === "judged";
+    })
+  );
 }
 
 const error = (code: string, path: string, message: string): Finding => ({ code, severity: "error", path, message });

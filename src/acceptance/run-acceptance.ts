@@ -162,13 +162,13 @@ async function runAll(work: Work): Promise<CheckResult[]> {
 }
 
 /** What every run of every check stands on. */
-interface Floor {
+export interface Floor {
   readonly setting: CheckSetting;
   readonly outputs: Outputs;
   readonly run: (check: Check, tree: RoomTree, onRan?: (room: Room) => void) => Promise<Outcome>;
 }
 
-function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
+export function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSignal): Floor {
   // Without a network of its own, one room at a time: two would fight over a port.
   const turn = turns(rooms.apart ? availableParallelism() : 1);
   const setting: CheckSetting = {
@@ -210,7 +210,7 @@ async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Flo
 }
 
 /** A file of the request, never through a link out of it. */
-function readRequest(request: string, path: string): Uint8Array | null {
+export function readRequest(request: string, path: string): Uint8Array | null {
   return inside(path) ? readWritten(request, path) : null;
 }
 
@@ -290,8 +290,8 @@ function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: bo
   const outside = subject.outside.filter(({ path }) => !plan.isOwnTest(path)).map(({ path }) => path);
   if (outside.length > 0)
     warnings.push(`changed outside the subject, and used in no check: ${outside.slice(0, 5).join(", ")}`);
-  const links = changes.filter(({ link }) => link === true).map(({ path }) => path);
-  if (links.length > 0) warnings.push(`links cannot be delivered and were left out: ${links.slice(0, 5).join(", ")}`);
+  const links = changes.filter(({ link, target }) => link === true && target === undefined).map(({ path }) => path);
+  if (links.length > 0) warnings.push(`links out of the tree are left out: ${links.slice(0, 5).join(", ")}`);
   if (!sandboxed) warnings.push("the checks ran without a sandbox");
   return warnings;
 }

@@ -6,7 +6,7 @@ import { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import { mismatchLine } from "../schema/mismatch.js";
 
-const RESULT_FILE = "delivery/result.json";
+export const RESULT_FILE = "delivery/result.json";
 
 /** What a delivery says of itself: delivery/result.json, or the manifest where other tools put it. */
 export function readDelivery(dir: string, manifest: Manifest): Delivery {
@@ -42,5 +42,7 @@ export function deliveredPaths({ artifacts = {} }: Delivery): Delivered {
     created: paths(artifacts.files_created),
     modified: paths(artifacts.files_modified),
     deleted: paths(artifacts.files_deleted),
+    links: artifacts.links ?? [],
+    folders: paths(artifacts.folders),
   };
 }

@@ -8,22 +8,26 @@ import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
 import type { Trip } from "./agents/breakers.js";
 import { acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
-import { deliver } from "./deliver/deliver.js";
+import { deliver, isDelivered } from "./deliver/deliver.js";
 import { openRun } from "./open/open-run.js";
 import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
 import { readPlan } from "./plan/plan.js";
 import { lockRun } from "./record/lock.js";
 import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
-import { Pause, type Run, type RunInput, record } from "./run.js";
+import { Pause, type Run, type RunInput, record, stretchMs } from "./run.js";
 import { workThrough } from "./work/work.js";
 
 export interface RunOutcome {
   readonly run: string;
   readonly status: "delivered" | "paused";
+  /** The run was finished before: this is what it recorded then, and nothing was run now. */
+  readonly recorded?: true;
   readonly delivery?: {
     readonly path: string;
     readonly hash: string;
     readonly request: string;
+    /** The tree the work began with, when it is not the request's own. */
+    readonly base?: string;
     readonly result: Delivery;
   };
   readonly paused?: { readonly reason: string; readonly message: string; readonly hint: string };
@@ -41,7 +45,7 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
   let run: Run | null = null;
   try {
     run = await openRun(input);
-    if (run.state.delivered !== null && run.state.closed) return finished(run);
+    if (run.state.delivered !== null && run.state.closed) return { ...finished(run), recorded: true };
     if (run.state.paused !== null) record(run, { type: "continued" });
     if (reply !== null) answerAll(run, reply);
     const source = run.state.agents.size === 0 ? "startup" : "resume";
@@ -58,14 +62,12 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
 }
 
 async function go(run: Run): Promise<RunOutcome> {
-  if (run.state.delivered === null) {
-    await planRun(run);
-    await reviewPlan(run);
-    await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
-    const accepted = await workAndAccept(run);
-    await deliver(run, accepted);
-    throwIfHalted(run);
-  }
+  await planRun(run);
+  await reviewPlan(run);
+  await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
+  const accepted = await workAndAccept(run);
+  if (!(await isDelivered(run, accepted))) await deliver(run, accepted);
+  throwIfHalted(run);
   await closeIntoHistory(run.project, run.outer, run.context.now());
   await run.events.fire({ type: "session_end", reason: "delivered" });
   record(run, { type: "closed" });
@@ -73,14 +75,19 @@ async function go(run: Run): Promise<RunOutcome> {
   return finished(run);
 }
 
-/** Works until the acceptance holds, or nobody can make it hold. The report returned is about the tree as it is now. */
+/**
+ * Works until the acceptance holds, or nobody can make it hold. The report returned is about the tree as it is now, and was
+ * made by this process: what a journal says of an acceptance is a record, and a record can be written by anyone.
+ */
 async function workAndAccept(run: Run): Promise<AcceptedReport> {
+  let latest: { readonly versions: number; readonly report: AcceptedReport } | null = null;
   for (;;) {
     await workThrough(run);
     throwIfHalted(run);
     if (await settleQuestions(run)) continue;
-    const { accepted, versions } = run.state;
-    const report = accepted?.versions === versions.length ? accepted.report : await accept(run);
+    const versions = run.state.versions.length;
+    const report: AcceptedReport = latest?.versions === versions ? latest.report : await accept(run);
+    latest = { versions, report };
     const more =
       report.verdict === "failed" ? !hasSkipped(run) && (await addRepair(run, report)) : await addReview(run);
     if (!more) return report;
@@ -174,7 +181,7 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
       pause = reason as Pause;
     }
   }
-  const ms = run.context.now().getTime() - run.since;
+  const ms = stretchMs(run);
   const { reason, message, hint } = pause ?? {
     reason: "error",
     message: run.secrets.scrub(error instanceof Error ? error.message : String(error)),
@@ -189,8 +196,10 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
 
 function finished(run: Run): RunOutcome {
   const { path, hash } = run.state.delivered!;
-  const { request } = run.options;
-  return { run: run.folder.id, status: "delivered", delivery: { path, hash, request, result: readResult(run, path) } };
+  const { request, repo } = run.options;
+  const base = repo === undefined ? {} : { base: run.folder.base };
+  const result = readResult(run, path);
+  return { run: run.folder.id, status: "delivered", delivery: { path, hash, request, ...base, result } };
 }
 
 function readResult({ folder }: Run, bundle: string): Delivery {

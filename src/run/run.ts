@@ -38,9 +38,12 @@ export interface RunInput {
   /** The project the run works for. */
   readonly outer: Project;
   readonly context: Context;
+  /** Milliseconds that only ever grow, whatever the wall clock is set to, and stand still while the machine sleeps. */
+  readonly clock?: () => number;
 }
 
 export interface Run extends RunInput {
+  readonly clock: () => number;
   readonly manifest: Manifest;
   readonly constraints: Constraints;
   readonly secrets: RunSecrets;
@@ -65,8 +68,10 @@ export interface Run extends RunInput {
   /** Tests that belong to the request and may not be changed by anyone. */
   readonly isOwnTest: (path: string) => boolean;
   readonly briefing: Briefing;
-  /** When this stretch of work began, for the time budget. */
+  /** When this stretch of work began, by the clock above. */
   readonly since: number;
+  /** Agents of earlier stretches. */
+  readonly agentsBefore: number;
 }
 
 /** Something happened: it goes into the journal, and with it into the state. */
@@ -126,11 +131,14 @@ function makeRole(catalog: Catalog, id: string): Role {
 }
 
 /** What the whole run has spent up to now, running agents included. */
-export function spentSoFar(run: Pick<Run, "state" | "live" | "since" | "context">): Spent {
+export function spentSoFar(run: Pick<Run, "state" | "live" | "since" | "clock">): Spent {
   let { tokens, costUsd } = run.state.spent;
   for (const usage of run.live.values()) {
     tokens += usage.tokens;
     costUsd += usage.costUsd;
   }
-  return { ms: run.state.spent.ms + run.context.now().getTime() - run.since, tokens, costUsd };
+  return { ms: run.state.spent.ms + stretchMs(run), tokens, costUsd };
 }
+
+/** How long this process has been at it. */
+export const stretchMs = ({ clock, since }: Pick<Run, "clock" | "since">): number => clock() - since;

@@ -17,6 +17,14 @@ export const Artifacts = z.looseObject({
   files_created: z.array(z.looseObject({ path: z.string(), lines: z.int().nonnegative().optional() })).optional(),
   files_modified: z.array(z.looseObject({ path: z.string(), diff_lines: z.int().nonnegative().optional() })).optional(),
   files_deleted: z.array(z.looseObject({ path: z.string() })).optional(),
+  links: z
+    .array(z.looseObject({ path: z.string(), target: z.string() }))
+    .optional()
+    .describe("symbolic links inside the result, which no bundle holds"),
+  folders: z
+    .array(z.looseObject({ path: z.string() }))
+    .optional()
+    .describe("empty folders of the result, which no bundle holds"),
 });
 
 /**
@@ -26,11 +34,17 @@ export const Artifacts = z.looseObject({
 export const EVIDENCE = ["proven", "judged", "recorded", "said"] as const;
 export type Evidence = (typeof EVIDENCE)[number];
 
+const JUDGED = {
+  judged_by: z.string().optional().describe("who judged it: a name anyone can write"),
+  judged_at: Timestamp.optional(),
+};
+
 export const ChecklistResult = z.looseObject({
   item: z.string(),
   status: z.enum(["passed", "failed", "skipped", "unknown"]),
   evidence: z.enum(EVIDENCE).optional(),
   note: z.string().optional(),
+  ...JUDGED,
 });
 
 export const CriterionResult = z.looseObject({
@@ -39,6 +53,7 @@ export const CriterionResult = z.looseObject({
   status: z.enum(["passed", "failed", "skipped", "unknown"]),
   evidence: z.enum(EVIDENCE).optional(),
   reason: z.string().optional(),
+  ...JUDGED,
   duration_ms: z.number().nonnegative().optional(),
   log: z.string().optional().describe("path of the captured log inside the bundle"),
   proves_nothing: z.boolean().optional().describe("the test also passes on the untouched request"),
@@ -48,6 +63,7 @@ export const AcceptanceResults = z.looseObject({
   tests_passed: z.int().nonnegative().optional(),
   tests_failed: z.int().nonnegative().optional(),
   tests_skipped: z.int().nonnegative().optional(),
+  tests_for_person: z.int().nonnegative().optional().describe("criteria that a person judges"),
   tests_hidden: z.int().nonnegative().optional().describe("hidden checks of the request, which were not run"),
   checklist: z.array(ChecklistResult).optional(),
   criteria: z.array(CriterionResult).optional(),
@@ -94,5 +110,6 @@ export const Delivery = z
   .describe("Nutshell v0.2.0 completion manifest, delivery/result.json");
 
 export type Delivery = z.infer<typeof Delivery>;
+export type AcceptanceResults = z.infer<typeof AcceptanceResults>;
 export type CriterionResult = z.infer<typeof CriterionResult>;
 export type ChecklistResult = z.infer<typeof ChecklistResult>;

@@ -5,7 +5,7 @@ import { RUN_VERSION, RunPlan, RunTask } from "./run.js";
 import { type DeepReadonly, Sha256, Timestamp } from "./shared.js";
 
 const TaskId = z.int().positive();
-/** A clock that was set back makes it negative. */
+/** Older versions wrote what the wall clock said, which may be negative. */
 const ms = z.number();
 /** The name of a folder in the run's own folder, so it must not lead anywhere else. */
 const AgentId = z.string().regex(/^[^/\\\0]+-\d+$/);
@@ -96,10 +96,15 @@ export const AcceptedReport = z.object({
       lines: count,
       diffLines: count,
       link: z.literal(true).optional(),
+      target: z.string().optional().describe("where a link inside the tree leads"),
+      folder: z.literal(true).optional().describe("an empty folder"),
     }),
   ),
   digests: z.object({ result: Sha256, tests: Sha256 }),
   compared: z.boolean(),
+  guardsOnly: z.boolean().optional().describe("nothing is proven and nothing broke"),
+  forPerson: z.array(z.string()).optional().describe("criteria a person judges"),
+  awaitsJudgement: z.boolean().optional().describe("all that can be run is backed; the rest is for somebody to judge"),
   sandboxed: z.boolean(),
   warnings: z.array(z.string()),
 });

@@ -44,6 +44,7 @@ export const RunOptions = z
     identity: z.array(absolutePath).optional(),
     trials: z.int().min(1).optional().describe("how often the acceptance runs base and result"),
     quick: z.boolean().optional().describe("one run each: recorded, not proven"),
+    allow_origins: z.array(z.string()).optional().describe("where api_test may ask, by the person's word"),
   })
   .describe("run.json: what a run was started with");
 /** What a run is started with, before it is written down. */

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
   chmodSync,
@@ -17,6 +18,7 @@ import {
   copyTree,
   isResult,
   listTree,
+  lookAtFiles,
   rebuildTree,
   resultChanges,
   treeDigest,
@@ -59,7 +61,7 @@ describe("a result", () => {
     work();
     expect(resultChanges(base, result)).toEqual([
       { path: "files/a.txt", kind: "modified", lines: 3, diffLines: 3 },
-      { path: "files/link", kind: "created", lines: 1, diffLines: 1, link: true },
+      { path: "files/link", kind: "created", lines: 1, diffLines: 1, link: true, target: "a.txt" },
       { path: "files/new.txt", kind: "created", lines: 3, diffLines: 3 },
       { path: "files/old/c.txt", kind: "deleted", lines: 0, diffLines: 1 },
       { path: "run.sh", kind: "modified", lines: 1, diffLines: 0 },
@@ -108,9 +110,10 @@ describe("a result", () => {
     const rebuilt = join(folder, "rebuilt");
     const of = (kind: string) => changes.filter((change) => change.kind === kind).map(({ path }) => path);
     rebuildTree(base, delivery, { created: of("created"), modified: of("modified"), deleted: of("deleted") }, rebuilt);
-    // A link cannot travel; everything else is as it was.
+    // Links are told by name; everything else is as it was, but for the folder a deletion left empty.
     rmSync(join(result, "files/link"));
-    expect(resultChanges(result, rebuilt)).toEqual([]);
+    expect(resultChanges(result, rebuilt)).toMatchObject([{ path: "files/old", folder: true }]);
+    expect(resultChanges(base, rebuilt)).toEqual(resultChanges(base, result));
     expect(treeDigest(rebuilt, isResult)).toBe(treeDigest(result, isResult));
     expect(treeDigest(rebuilt, isResult)).not.toBe(treeDigest(base, isResult));
   });
@@ -127,6 +130,96 @@ describe("a result", () => {
     rebuildTree(base, delivery, delivered, rebuilt);
     expect(readFileSync(join(rebuilt, "files/a.txt"), "utf8")).toBe("changed\n");
     expect([existsSync(join(rebuilt, "files/n.txt")), existsSync(join(rebuilt, "files/b.txt"))]).toEqual([true, false]);
+  });
+});
+
+describe("links inside the tree and empty folders", () => {
+  const rebuilt = () => join(folder, "rebuilt");
+  const back = (links: { path: string; target: string }[], folders: string[] = []) =>
+    rebuildTree(base, join(folder, "delivery"), { created: [], modified: [], deleted: [], links, folders }, rebuilt());
+
+  it("are part of a result and come back from what a delivery names", () => {
+    mkdirSync(join(result, "files/spool/in"), { recursive: true });
+    symlinkSync("a.txt", join(result, "files/link"));
+    symlinkSync("../run.sh", join(result, "files/up"));
+    expect(resultChanges(base, result)).toEqual([
+      { path: "files/link", kind: "created", lines: 1, diffLines: 1, link: true, target: "a.txt" },
+      { path: "files/up", kind: "created", lines: 1, diffLines: 1, link: true, target: "../run.sh" },
+      { path: "files/spool/in", kind: "created", lines: 0, diffLines: 0, folder: true },
+    ]);
+    back(
+      [
+        { path: "files/link", target: "a.txt" },
+        { path: "files/up", target: "../run.sh" },
+      ],
+      ["files/spool/in"],
+    );
+    expect(resultChanges(result, rebuilt())).toEqual([]);
+    expect(resultChanges(rebuilt(), result)).toEqual([]);
+  });
+
+  it.each([
+    "/etc/passwd",
+    "../../etc",
+    "old/../../../etc",
+    "old/../a.txt",
+    "../.git/config",
+    "../node_modules/x",
+    "a//b",
+  ])("are left out, and refused in a delivery, when they lead to %j", (target) => {
+    symlinkSync(target, join(result, "files/link"));
+    expect(resultChanges(base, result)).toMatchObject([{ path: "files/link", link: true }]);
+    expect(resultChanges(base, result)[0]).not.toHaveProperty("target");
+    expect(() => back([{ path: "files/link", target }])).toThrow(/leads out of the result/);
+  });
+
+  it("are put nowhere but in the tree, and through no other link", () => {
+    put(folder, { "outside/x": "kept" });
+    symlinkSync(join(folder, "outside"), join(base, "door"));
+    expect(() => back([{ path: "../x", target: "a" }])).toThrow(/leaves the result/);
+    rmSync(rebuilt(), { recursive: true });
+    expect(() => back([], ["../x"])).toThrow(/leaves the result/);
+    rmSync(rebuilt(), { recursive: true });
+    back([{ path: "door/x", target: "y" }], ["door/in"]);
+    expect([readFileSync(join(folder, "outside/x"), "utf8"), existsSync(join(folder, "outside/in"))]).toEqual([
+      "kept",
+      false,
+    ]);
+  });
+});
+
+describe("an odd result", () => {
+  it("with a name that is no UTF-8 is refused in a sentence", () => {
+    writeFileSync(Buffer.from(`${result}/files/caf\xe9`, "latin1"), "x");
+    expect(() => resultChanges(base, result)).toThrow(/is not UTF-8/);
+    expect(() => listTree(result)).toThrow(/is not UTF-8/);
+    writeFileSync(join(base, "files/\uFFFD"), "a name of its own");
+    expect(resultChanges(base, base)).toEqual([]);
+  });
+
+  it("with a large file is looked at piece by piece", () => {
+    const bytes = Buffer.alloc(9 * 1024 * 1024, "abc");
+    writeFileSync(join(result, "files/large"), bytes);
+    expect(lookAtFiles(result).entries.get("files/large")).toMatchObject({
+      size: bytes.length,
+      hash: createHash("sha256").update(bytes).digest("hex"),
+    });
+  });
+
+  it("that is too deep to be looked at is refused", () => {
+    const name = "x".repeat(200);
+    const before = process.cwd();
+    try {
+      process.chdir(result);
+      for (let depth = 0; depth < 24; depth += 1) {
+        mkdirSync(name);
+        process.chdir(name);
+      }
+    } finally {
+      process.chdir(before);
+    }
+    expect(() => resultChanges(base, result)).toThrow(/ENAMETOOLONG/);
+    execFileSync("rm", ["-rf", result]);
   });
 });
 

@@ -9,14 +9,15 @@ import {
   copyFileSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
   symlinkSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
-import { NutError } from "../errors.js";
-import { byBytes, isText } from "../files/index.js";
+import { dirname, join, posix } from "node:path";
+import { NutError, shellWord } from "../errors.js";
+import { byBytes, foldersAbove, isText } from "../files/index.js";
 import { countChangedLines, countLines } from "./line-diff.js";
 import { type Change, compareTrees, lookAt, parentsAreFolders, pathsIn, type Tree, type TreeEntry } from "./tree.js";
 
@@ -58,6 +59,7 @@ export interface ListedEntry {
 export function listTree(root: string, counts: Counts = () => true): Map<string, ListedEntry> {
   const rows: [string, ListedEntry][] = [];
   for (const path of pathsIn(root, (inside) => !counts(inside))) {
+    assertReadable(root, path);
     const entry = listEntry(join(root, path));
     if (entry !== null) rows.push([path, entry]);
   }
@@ -71,26 +73,50 @@ function listEntry(path: string): ListedEntry | null {
   return stat.isFile() ? { kind: "file", executable: (stat.mode & 0o111) !== 0, size: stat.size } : null;
 }
 
+export interface ResultTree extends Tree {
+  /** Folders that hold nothing at all. */
+  readonly emptyFolders: readonly string[];
+}
+
 /** The files and links of a tree with their hashes. */
-export function lookAtFiles(root: string, counts: Counts = () => true): Tree {
-  const tree = lookAt(root, { skip: (path) => !counts(path) });
+export function lookAtFiles(root: string, counts: Counts = () => true): ResultTree {
+  const skip = (path: string) => {
+    if (!counts(path)) return true;
+    assertReadable(root, path);
+    return false;
+  };
+  const tree = lookAt(root, { skip });
   const files = [...tree.entries].filter(([, { type }]) => type === "file" || type === "link");
-  return { ...tree, entries: new Map(files.sort(([a], [b]) => byBytes(a, b))) };
+  const full = foldersAbove([...tree.entries.keys()]);
+  const emptyFolders = [...tree.entries].flatMap(([path, { type }]) =>
+    type === "folder" && !full.has(path) && readdirSync(join(root, path)).length === 0 ? [path] : [],
+  );
+  return { ...tree, entries: new Map(files.sort(([a], [b]) => byBytes(a, b))), emptyFolders };
+}
+
+/** Bytes that are no UTF-8 come to us as a mark under which the file is not found: it would be passed over in silence. */
+function assertReadable(root: string, path: string): void {
+  if (!path.includes("\uFFFD") || lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined) return;
+  throw new NutError("SOURCE_UNSAFE", `the name of "${path}" is not UTF-8, so it cannot be compared or delivered`, {
+    hint: `ls -b ${shellWord(dirname(join(root, path)))}`,
+    data: { path },
+  });
 }
 
 /** Digest of a tree: sha256 over one row per file, `<f|x|l> <sha256 of content> <path>\n`, in byte order of the paths. */
 export const treeDigest = (root: string, counts?: Counts): string => entriesDigest(lookAtFiles(root, counts).entries);
 
-/** The same digest for entries that are known already, in byte order of their paths. */
-export function entriesDigest(entries: Tree["entries"]): string {
+/** The same digest for entries that are known already. Empty folders that the work made are rows after all others. */
+export function entriesDigest(entries: Tree["entries"], madeFolders: readonly string[] = []): string {
   const digest = createHash("sha256");
-  for (const [path, { type, executable, hash }] of entries) {
+  for (const [path, { type, executable, hash }] of [...entries].sort(([a], [b]) => byBytes(a, b))) {
     digest.update(`${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`);
   }
+  for (const path of [...madeFolders].sort(byBytes)) digest.update(`d ${path}\n`);
   return `sha256:${digest.digest("hex")}`;
 }
 
-/** One file of a result. */
+/** One file, link or empty folder of a result. */
 export interface ResultChange {
   readonly path: string;
   readonly kind: "created" | "modified" | "deleted";
@@ -98,30 +124,61 @@ export interface ResultChange {
   readonly lines: number;
   /** Lines added plus lines removed. */
   readonly diffLines: number;
-  /** A symbolic link now. Bundles hold none, so it cannot be delivered. */
+  /** A symbolic link now. */
   readonly link?: true;
+  /** Where the link leads, when that is inside the tree: only such a link can be delivered. */
+  readonly target?: string;
+  /** A folder that holds nothing. */
+  readonly folder?: true;
 }
 
 /** What the tree in `after` changed in the one in `before`. */
 export function resultChanges(before: string, after: string, counts: Counts = isResult): ResultChange[] {
-  const changes = compareTrees(lookAtFiles(before, counts), lookAtFiles(after, counts));
-  return changes.map((change) => withLines(change, before, after));
+  return changesBetween(lookAtFiles(before, counts), lookAtFiles(after, counts), { before, after });
+}
+
+/** The same for trees that were looked at already; `roots` says where they are. */
+export function changesBetween(
+  before: ResultTree,
+  after: ResultTree,
+  roots: { readonly before: string; readonly after: string },
+): ResultChange[] {
+  const isFolder = (path: string) => lstatSync(join(roots.before, path), { throwIfNoEntry: false })?.isDirectory();
+  const folders = after.emptyFolders.filter((path) => isFolder(path) !== true);
+  return [
+    ...compareTrees(before, after).map((change) => withLines(change, roots.before, roots.after)),
+    ...folders.map((path): ResultChange => ({ ...change(path, "created"), folder: true })),
+  ];
 }
 
 /** One change with its lines; `oldRoot` and `newRoot` are the trees it was found between. */
-export function withLines({ path, kind, before, after }: Change, oldRoot: string, newRoot: string): ResultChange {
+function withLines({ path, kind, before, after }: Change, oldRoot: string, newRoot: string): ResultChange {
   const [old, now] = [textOf(oldRoot, path, before), textOf(newRoot, path, after)];
   return {
     path,
     kind,
     lines: countLines(now),
     diffLines: countChangedLines(old, now),
-    ...(after?.type === "link" ? { link: true as const } : {}),
+    ...(after?.type === "link" ? linkOf(path, readlinkSync(join(newRoot, path))) : {}),
   };
 }
 
-/** Larger files are data. */
-const TEXT_LIMIT = 256 * 1024 * 1024;
+function linkOf(path: string, target: string): Pick<ResultChange, "link" | "target"> {
+  return staysInside(path, target) ? { link: true, target } : { link: true };
+}
+
+/** Upwards at the start only: after a name, `..` may lead through another link to anywhere. */
+function staysInside(path: string, target: string): boolean {
+  const parts = target.split("/");
+  const up = parts.findIndex((part) => part !== "..");
+  const rest = up < 0 ? [] : parts.slice(up);
+  if (target === "" || target.includes("\0") || rest.some((part) => part === ".." || part === "")) return false;
+  const place = posix.join(posix.dirname(path), target);
+  return !place.startsWith("..") && !place.startsWith("/") && isResult(place);
+}
+
+/** Nobody reads more lines than these. */
+const TEXT_LIMIT = 16 * 1024 * 1024;
 
 /** Binary content has no lines, nor has what is not there. */
 function textOf(root: string, path: string, entry: TreeEntry | null): string {
@@ -145,8 +202,12 @@ export function applyChanges(target: string, changes: readonly ResultChange[], s
     if (parentsAreFolders(target, path)) rmSync(join(target, path), { force: true, recursive: true });
   }
   mkdirSync(target, { recursive: true });
-  for (const { path, kind } of changes) {
+  for (const { path, kind, folder } of changes) {
     if (kind === "deleted") continue;
+    if (folder === true) {
+      putFolder(target, path);
+      continue;
+    }
     assertInside(path);
     const entry = listEntry(source(path));
     if (entry === null) throw new NutError("BUNDLE_UNSAFE_ENTRY", `"${path}" is not a file`, { data: { path } });
@@ -154,13 +215,17 @@ export function applyChanges(target: string, changes: readonly ResultChange[], s
   }
 }
 
-/** What of a result a delivery can hold. */
+/** What of a result a delivery can say: all but links that lead out of the tree. */
 export const deliverable = (changes: readonly ResultChange[]): ResultChange[] =>
-  changes.filter(({ link }) => link !== true);
+  changes.filter(({ link, target }) => link !== true || target !== undefined);
 
-/** Puts the files a delivery must hold under `<delivery>/delivery/artifacts/`; links stay behind. */
+/** What a delivery holds as files: bundles have neither links nor empty folders, so `result.json` names those. */
+export const deliveredFiles = (changes: readonly ResultChange[]): ResultChange[] =>
+  changes.filter(({ link, folder }) => link !== true && folder !== true);
+
+/** Puts the files a delivery must hold under `<delivery>/delivery/artifacts/`. */
 export function writeArtifacts(result: string, delivery: string, changes: readonly ResultChange[]): void {
-  const files = deliverable(changes).filter(({ kind }) => kind !== "deleted");
+  const files = deliveredFiles(changes).filter(({ kind }) => kind !== "deleted");
   applyChanges(join(delivery, ARTIFACTS), files, (path) => join(result, path));
 }
 
@@ -169,6 +234,9 @@ export interface Delivered {
   readonly created: readonly string[];
   readonly modified: readonly string[];
   readonly deleted: readonly string[];
+  readonly links?: readonly { readonly path: string; readonly target: string }[];
+  /** Empty folders. */
+  readonly folders?: readonly string[];
 }
 
 /** Rebuilds the result tree in `target` from its base and an unpacked delivery. */
@@ -182,6 +250,29 @@ export function rebuildTree(base: string, delivery: string, delivered: Delivered
     ...[...artifacts.keys()].map((path) => change(place(path), "modified")),
   ];
   applyChanges(target, changes, (path) => artifacts.get(path.slice(root.length)) ?? path);
+  for (const path of delivered.folders ?? []) putFolder(target, place(path));
+  for (const { path, target: leadsTo } of delivered.links ?? []) putLink(target, place(path), leadsTo);
+}
+
+function putFolder(root: string, path: string): void {
+  assertInside(path);
+  makeParents(root, path);
+  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+  if (stat?.isDirectory() === true) return;
+  if (stat !== undefined) rmSync(join(root, path));
+  mkdirSync(join(root, path));
+}
+
+function putLink(root: string, path: string, target: string): void {
+  assertInside(path);
+  if (!staysInside(path, target)) {
+    throw new NutError("BUNDLE_UNSAFE_PATH", `the link "${path}" leads out of the result, to "${target}"`, {
+      data: { path },
+    });
+  }
+  makeParents(root, path);
+  rmSync(join(root, path), { recursive: true, force: true });
+  symlinkSync(target, join(root, path));
 }
 
 /** Unpacking sets aside what programs obey; in the result it is a file like any other. */
@@ -215,14 +306,7 @@ function assertInside(path: string): void {
 
 /** Writes one entry, never through a link: whatever stands in its way, links included, is removed first. */
 function copyEntry(source: string, target: string, path: string, { kind, executable }: ListedEntry): void {
-  const parts = path.split("/");
-  for (let i = 1; i < parts.length; i += 1) {
-    const folder = join(target, ...parts.slice(0, i));
-    const stat = lstatSync(folder, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) continue;
-    if (stat !== undefined) rmSync(folder);
-    mkdirSync(folder);
-  }
+  makeParents(target, path);
   const file = join(target, path);
   rmSync(file, { recursive: true, force: true });
   mkdirSync(dirname(file), { recursive: true });
@@ -232,4 +316,15 @@ function copyEntry(source: string, target: string, path: string, { kind, executa
   }
   copyFileSync(source, file, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   chmodSync(file, executable ? 0o755 : 0o644);
+}
+
+function makeParents(target: string, path: string): void {
+  const parts = path.split("/");
+  for (let i = 1; i < parts.length; i += 1) {
+    const folder = join(target, ...parts.slice(0, i));
+    const stat = lstatSync(folder, { throwIfNoEntry: false });
+    if (stat?.isDirectory()) continue;
+    if (stat !== undefined) rmSync(folder);
+    mkdirSync(folder);
+  }
 }

@@ -301,6 +301,8 @@ describe("nutshell verify", () => {
   it.each([
     ["delivery/artifacts/files/extra.sh", "ARTIFACT_UNLISTED"],
     ["delivery/artifacts/files/__pycache__/x.pyc", "ARTIFACT_UNTESTED"],
+    ["delivery/artifacts/CLAUDE.md", "ARTIFACT_UNLISTED"],
+    ["delivery/artifacts/acceptance/hidden.age", "ARTIFACT_UNTESTED"],
   ])("sees %s, which came along untested", async (path, code) => {
     await writeDelivery();
     put(join(folder, "delivery"), { [path]: "surprise\n" });

@@ -122,7 +122,7 @@ describe("hide", () => {
   it("leaves what a visible check uses, and takes along what it is asked to", async () => {
     const criteria = [{ id: "H", type: "shell", command: "sh tests/check.sh && cat cases/1.txt" }];
     put(at("request"), { "hidden.json": JSON.stringify({ criteria }), "cases/1.txt": "one\n", "cases/2.txt": "two\n" });
-    const { out } = await hide("--file", "cases", "--json");
+    const { out } = await hide("--also", "cases", "--json");
     expect(JSON.parse(out)).toMatchObject({ sealed: ["cases/1.txt", "cases/2.txt"], count: 1 });
     expect(existsSync(at("request/tests/check.sh"))).toBe(true);
     expect(existsSync(at("request/cases"))).toBe(false);

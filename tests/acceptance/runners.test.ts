@@ -129,6 +129,33 @@ describe.skipIf(!HAS.python3)("what fools an exit status, with a python script",
   ])("%s", async (_, work, answer) => {
     expect(await pythonScript(work)).toBe(answer);
   });
+
+  it("a jump over all expectations but the first", async () => {
+    const work =
+      "import sys\ndef add(a, b):\n    def jump(frame, event, arg):\n        if event == 'line':\n            frame.f_lineno = max(line for _, _, line in frame.f_code.co_lines() if line)\n    sys._getframe(1).f_trace = jump\n    sys.settrace(lambda *words: None)\n    return 5\n";
+    const files = { "tests/check.py": `${CHECK_PY}assert add(1, 1) == 2\nassert add(4, 4) == 8\nprint("right")\n` };
+    expect(await believed({ ...files, "calc.py": work }, { script: "tests/check.py" })).toBe(
+      "the expectation in line 6 of tests/check.py altered alone: passed",
+    );
+  });
+
+  const UNITTEST =
+    "import sys, unittest\nsys.path.insert(0, 'src')\nfrom add import add\nclass Adds(unittest.TestCase):\n    def test_nothing(self):\n        self.assertEqual(add(0, 0), 0)\n    def test_some(self):\n        self.assertEqual(add(1, 2), 3)\n";
+  const SKIPS = "import unittest\ndef add(a, b):\n    if a == 0: return 0\n    raise unittest.SkipTest('later')\n";
+  const RIGHT = "def add(a, b):\n    return a + b\n";
+  const unit = (work: string, more = "") =>
+    believed(
+      { "tests/check.py": `${UNITTEST}${more}if __name__ == '__main__':\n    unittest.main()\n`, "src/add.py": work },
+      { kind: "shell", script: "tests/check.py" },
+    );
+
+  it("a test that the work skips", async () => {
+    expect(await unit(SKIPS)).toBe("failed: tests were skipped that do not say so themselves");
+    expect(await unit(RIGHT)).toBe("believed");
+    expect(await unit(RIGHT, "    @unittest.skip('elsewhere')\n    def test_other(self):\n        pass\n")).toBe(
+      "believed",
+    );
+  });
 });
 
 describe("what fools an exit status, with a shell script", () => {

@@ -69,9 +69,31 @@ const STACKS: Readonly<Record<string, Stack>> = {
     },
     work: { "app.c": '#include <stdio.h>\nint main(void) { printf("%d\\n", 1 + 2); return 0; }\n' },
   },
+  "make that runs a shell test": {
+    needs: ["make"],
+    criterion: { type: "shell", command: "make -s -C files check" },
+    files: {
+      "files/Makefile": "check:\n\tsh ../tests/check.sh\n",
+      "files/add.sh": "echo 0\n",
+      "tests/check.sh": 'set -eu\n[ "$(sh add.sh 1 2)" = 3 ]\necho right\n',
+    },
+    work: { "files/add.sh": "echo $(($1 + $2))\n" },
+  },
+  "a helper outside the tests": {
+    needs: ["node"],
+    criterion: { type: "shell", command: "node tests/add.mjs" },
+    files: {
+      "files/lib/expect.mjs":
+        "export function same(got, wanted) {\n  if (got !== wanted) throw new Error(String(got));\n}\n",
+      "tests/add.mjs":
+        'import { same } from "../files/lib/expect.mjs";\nimport { add } from "../files/add.mjs";\nsame(add(1, 2), 3);\n',
+      "files/add.mjs": ADD_JS.wrong,
+    },
+    work: { "files/add.mjs": ADD_JS.right },
+  },
   cargo: {
     needs: ["cargo"],
-    criterion: { type: "cargo-test" },
+    criterion: { type: "shell", command: "cargo test --offline --quiet" },
     files: {
       "Cargo.toml": '[package]\nname = "add"\nversion = "0.1.0"\nedition = "2021"\n',
       "src/lib.rs": "pub fn add(_a: i32, _b: i32) -> i32 {\n    0\n}\n",

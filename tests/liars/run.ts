@@ -2,9 +2,10 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { earlier, record } from "./before.js";
+import { record } from "./before.js";
 import { believedByChance } from "./chance.js";
 import { HONEST } from "./honest.js";
+import { markdown } from "./markdown.js";
 import { type House, judge, judgeHonest, type Verdict } from "./referee.js";
 import { honestId } from "./table.js";
 import { findTools } from "./tools.js";
@@ -46,16 +47,7 @@ const house: House = { folder, path: tools.path, soon: values.soon, ask: values.
 const chosen = (id: string) => values.only.length === 0 || values.only.some((word) => new RegExp(word).test(id));
 
 if (values.markdown) {
-  const rows = TRICKS.map(({ id, family, world, does, undecidable }) => {
-    const cells = [
-      id,
-      family,
-      world.stack,
-      `${does}${undecidable === undefined ? "" : ` (undecidable: ${undecidable})`}`,
-    ];
-    return `| ${[...cells, earlier(id) ?? "not tried"].join(" | ")} |`;
-  });
-  console.log(["| id | family | stack | what it does | before |", "|---|---|---|---|---|", ...rows].join("\n"));
+  console.log(markdown());
   process.exit(0);
 }
 if (values.chance !== undefined) {

@@ -68,7 +68,7 @@ const nutshell = (...args: string[]) => {
 describe("the GitHub Action", () => {
   it("is composite, runs Node only and never puts an input into a command", () => {
     expect(action.runs.using).toBe("composite");
-    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun"]);
+    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun", "identity"]);
     expect(action.runs.steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
     expect(action.runs.steps.filter((step) => "uses" in step)).toEqual([]);
   });
@@ -124,4 +124,24 @@ describe("the GitHub Action", () => {
     expect(summary).toContain("| delivery.nut | verify | ✅ verified&#58; completed |");
     expect(summary).toMatch(/\| AC-\d+ \| passed \| proven \|/);
   });
+
+  it("runs hidden checks with a key, and names none of them", () => {
+    cpSync(join(work, "task"), join(work, "sealed"), { recursive: true });
+    const criteria = [{ id: "NOBODY-KNOWS", type: "shell", command: "test -s files/src/slug.mjs" }];
+    writeFileSync(join(work, "hidden.json"), JSON.stringify({ criteria }));
+    nutshell("keygen", "-o", "verifier.key");
+    const recipient = /age1\w+/.exec(readFileSync(join(work, "verifier.key"), "utf8"))![0];
+    nutshell("hide", "sealed", "--criteria", "hidden.json", "-r", recipient);
+    const run = spawnSync(
+      process.execPath,
+      [join(root, "bin/nexus.js"), "run", "sealed", "--driver", "demo", "-o", "sealed.nut", "--yes"],
+      { cwd: work, encoding: "utf8", env: { ...process.env, HOME: work } },
+    );
+    expect(run.stdout, run.stderr).toContain("1 hidden, not run");
+    const inputs = { path: "sealed.nut", request: "sealed", rerun: "true" };
+    const { status, stdout, summary } = runAction({ ...inputs, identity: "verifier.key" });
+    expect({ status }, summary).toEqual({ status: 0 });
+    expect(summary).toContain("| hidden 1 | passed | proven |");
+    expect(stdout + summary).not.toContain("NOBODY-KNOWS");
+  }, 120_000);
 });

@@ -233,6 +233,27 @@ describe("a damaged run.json", () => {
   });
 });
 
+describe("a run.json that says something else", () => {
+  it("goes on to an answer, or is refused with a sentence", async () => {
+    const stored = JSON.parse(readFileSync(w.folder.options, "utf8")) as Fields;
+    const tried = new Set<string>();
+    for (const [name, changed] of mutations(stored)) {
+      const [field = ""] = name.split(/[ :]/);
+      restore();
+      writeFileSync(w.folder.options, JSON.stringify(changed));
+      // One accepted mutation of each field is enough.
+      if (tried.has(field) || refusal(() => readOptions(w.folder)) !== null) continue;
+      tried.add(field);
+      const options = readOptions(w.folder);
+      const outcome = await Promise.race([w.go(null, { options }).catch((error: unknown) => error), seconds(60)]);
+      if (outcome instanceof Error) expect(outcome, name).toBeInstanceOf(NutError);
+      else expect(outcome, name).toMatchObject({ run: "r1", status: expect.stringMatching(/^(delivered|paused)$/) });
+    }
+    restore();
+    expect(tried.size).toBeGreaterThan(5);
+  }, 600_000);
+});
+
 describe("the commands", () => {
   it("refuse a damaged run with one sentence and exit 2, and list it as damaged", () => {
     restore();

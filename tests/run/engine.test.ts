@@ -124,13 +124,25 @@ describe("a run", () => {
     expect(result.acceptance_results?.tests_failed).toBe(1);
   });
 
-  it("never calls completed what nothing proved", async () => {
-    helloRequest(root, { acceptance: { checklist: ["it greets"] } });
+  it("never calls completed what nothing proved and nobody judged", async () => {
+    helloRequest(root, { acceptance: {} });
     rmSync(join(root, "request/tests"), { recursive: true });
-    const w = await world({ root, agent: honest });
+    const w = await world({ root, agent: honest, options: { force: true } });
     const { result } = (await w.go()).delivery!;
     expect(result.status).toBe("partial");
     expect(result.completion_percentage).toBeUndefined();
+    expect(result.summary).toMatch(/Missing: there is no checklist to judge it by\.$/);
+  });
+
+  it("completes a document by its judged checklist, and says that nothing was proven", async () => {
+    helloRequest(root, { acceptance: { checklist: ["it greets"] } });
+    rmSync(join(root, "request/tests"), { recursive: true });
+    const { result } = (await (await world({ root, agent: honest })).go()).delivery!;
+    expect(result).toMatchObject({ status: "completed", completion_percentage: 100 });
+    expect(result.summary).toContain("Nothing in it could be proven by a run");
+    const lazy: Agent = (request) => (request.role === "reviewer" ? honest(request, () => {}) : "RESULT: done");
+    const idle = await world({ root, agent: lazy, options: { id: "r2", output: join(root, "second.nut") } });
+    expect((await idle.go()).delivery?.result.status).toBe("partial");
   });
 
   it("repairs what only the final acceptance finds", async () => {
@@ -485,5 +497,5 @@ describe("dying", () => {
   it("at any record, and going on, ends in the same tree with nothing done twice", async () => {
     // Every third record here; tests/torture takes every one, before and after.
     await dieEverywhere(root, (n) => (n % 3 === 1 ? [n % 2 === 1 ? "before" : "after"] : []));
-  }, 120_000);
+  }, 600_000);
 });

@@ -64,7 +64,13 @@ export function helloRequest(root: string, manifest: object = {}, files: Record<
     "tests/criteria.json": JSON.stringify({
       criteria_version: "0.2.0",
       criteria: [
-        { id: "AC-1", description: "it greets", type: "shell", script: "tests/hello.sh", expected: { exit_code: 0 } },
+        {
+          id: "AC-1",
+          description: "the file says hello",
+          type: "shell",
+          script: "tests/hello.sh",
+          expected: { exit_code: 0 },
+        },
       ],
     }),
     "tests/hello.sh": "grep -q 'hello world' files/hello.txt\n",
@@ -83,6 +89,8 @@ export interface Setup {
   readonly ask?: Prompter | null;
   readonly signal?: AbortSignal;
   readonly env?: Record<string, string | undefined>;
+  readonly now?: () => Date;
+  readonly clock?: () => number;
   readonly budget?: readonly string[];
   readonly catalog?: Catalog;
   readonly progress?: (event: Progress) => void;
@@ -125,7 +133,7 @@ export async function world(setup: Setup): Promise<World> {
   const contextOf = (now: Setup): Context => ({
     cwd: root,
     env: now.env ?? process.env,
-    now: () => new Date(),
+    now: now.now ?? (() => new Date()),
     signal: now.signal ?? new AbortController().signal,
     ask: now.ask ?? null,
     progress: (event) => {
@@ -153,6 +161,7 @@ export async function world(setup: Setup): Promise<World> {
           catalog: now.catalog ?? catalog,
           outer,
           context: contextOf(now),
+          ...(now.clock === undefined ? {} : { clock: now.clock }),
         },
         reply,
       );

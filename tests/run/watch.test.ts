@@ -25,6 +25,8 @@ const telling =
     return "RESULT: done";
   };
 
+const honest = telling(() => {});
+
 const go = async (agent: Agent, budget: string[]) => {
   helloRequest(root);
   const w = await world({ root, agent, budget });
@@ -89,6 +91,52 @@ describe("what agents use", () => {
     expect(w.state().spent.tokens).toBe(120);
     // What was spent before a pause stays spent.
     expect((await w.go(null, { budget: ["tokens=110"] })).paused?.reason).toBe("tokens");
+  });
+});
+
+describe("time", () => {
+  it("is what passed, not what the wall clock says", async () => {
+    helloRequest(root);
+    let shift = 0;
+    const now = () => new Date(Date.now() + shift);
+    // The laptop slept for a day, then somebody set the clock back by ten.
+    const agent: Agent = async (request, tell) => {
+      shift = shift === 0 ? 86_400_000 : -864_000_000;
+      tell({ type: "message", text: "working" });
+      await pause(50);
+      return honest(request, tell);
+    };
+    const w = await world({ root, agent, now, budget: ["time=10m,agent=5m,stall=5m"] });
+    expect((await w.go()).status).toBe("delivered");
+    expect(w.state().spent.ms).toBeGreaterThan(0);
+    expect(w.state().spent.ms).toBeLessThan(600_000);
+  });
+
+  it("ends a run by the growing clock, and the way on counts what was spent", async () => {
+    helloRequest(root);
+    let ms = 0;
+    const agent: Agent = (_, tell) => {
+      ms = 95_000;
+      tell({ type: "message", text: "slow" });
+      return new Promise(() => {});
+    };
+    const w = await world({ root, agent, clock: () => ms, now: () => new Date(0), budget: ["time=10s"] });
+    expect((await w.go()).paused).toMatchObject({ reason: "time", hint: "nexus resume r1 --budget time=105s" });
+    expect(w.state().spent.ms).toBe(95_000);
+  });
+});
+
+describe("a run that fails", () => {
+  it("leaves no timer behind", async () => {
+    helloRequest(root);
+    const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === "Timeout").length;
+    const before = timers();
+    const agent: Agent = () => {
+      throw new Error("cannot be started");
+    };
+    const w = await world({ root, agent });
+    await expect(w.go()).rejects.toThrow("cannot be started");
+    expect(timers()).toBeLessThanOrEqual(before);
   });
 });
 

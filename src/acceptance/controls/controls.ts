@@ -159,7 +159,26 @@ function plainControls(check: Check, view: TreeView): Control[] {
   const last = failingEnd(check, plain);
   // Where the work runs inside the test, reaching the end alone shows nothing: the work could have skipped what is between.
   if (altered === null && plain.forgeable) return [];
-  return [altered, last].filter((control) => control !== null);
+  return [altered, last, ...alteredAlone(plain)].filter((control) => control !== null);
+}
+
+/**
+ * Where the work runs inside the test, it may answer the first expectation and then lead the test past the others: the
+ * last one, and one in the middle, are altered alone too.
+ */
+function alteredAlone({ script, text, language, forgeable }: Plain): Control[] {
+  if (script === null || !forgeable || (language !== "javascript" && language !== "python")) return [];
+  const [first, ...others] = readTestText(script, text, language).assertions.filter(
+    ({ sure, weak, test, helper, edits }) =>
+      sure && weak !== true && test === null && helper === undefined && edits.length > 0,
+  );
+  if (first === undefined || others.length === 0) return [];
+  const chosen = new Set([others.at(-1)!, others[Math.floor((others.length - 1) / 2)]!]);
+  return [...chosen].map(({ line, edits }) => ({
+    name: `the expectation in line ${line} of ${script} altered alone`,
+    files: new Map([[script, bytes(applyEdits(text, edits))]]),
+    mustFail: null,
+  }));
 }
 
 function alteredScript({ script, text, language }: Plain, view: TreeView): Control | null {

@@ -15,7 +15,7 @@ export function namedTests(text: string, start: string | null, view: TreeView): 
   const found = new Set<string>();
   const follow = (content: string, folder: string, depth: number): void => {
     for (const path of wordsAsPaths(content, folder, view)) {
-      if (path === start || found.has(path) || found.size >= MOST_FILES || !isTestFile(path)) continue;
+      if (path === start || found.has(path) || found.size >= MOST_FILES || !isPartOfTests(path, view)) continue;
       const inner = view.read(path);
       if (inner === null || testLanguage(path, inner) === null) continue;
       found.add(path);
@@ -27,13 +27,16 @@ export function namedTests(text: string, start: string | null, view: TreeView): 
   return [...found];
 }
 
+const isPartOfTests = (path: string, { checkers = [] }: TreeView): boolean =>
+  isTestFile(path) || checkers.includes(path);
+
 /** Files a script compares with: goldens, which are text and no code. */
 export function goldenFiles(text: string, start: string | null, view: TreeView): string[] {
   const lines = text.split("\n").filter((line) => /\b(?:diff|cmp|comm)\b/.test(line.slice(0, 2000)));
   const folder = start === null ? "" : posix.dirname(start);
   return [...new Set(wordsAsPaths(lines.join("\n"), folder, view))].filter((path) => {
     const inner = view.read(path);
-    return path !== start && inner !== null && isTestFile(path) && testLanguage(path, inner) === null;
+    return path !== start && inner !== null && isPartOfTests(path, view) && testLanguage(path, inner) === null;
   });
 }
 

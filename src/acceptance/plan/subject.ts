@@ -101,7 +101,7 @@ function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions):
   const place = whyPlaceOutside(path, facts);
   if (place !== null) return place;
   if (change.link === true) return whyLinkOutside(change, facts);
-  if (facts.plan.subject !== null) return null;
+  if (facts.plan.subject !== null || change.folder === true) return null;
   if (kind !== "deleted" && isBuilt(path, facts.result.head(path))) return "a compiler made it";
   if (asks.isChecker(path)) return "the request's own checks name it";
   if (kind === "created" && isShadowing(path, facts) && !asks.isNamed(path)) return "it hides a module of Python's own";
@@ -114,6 +114,11 @@ function whyPlaceOutside(path: string, { plan }: SubjectFacts): string | null {
   if (plan.subject !== null) return isDeclared(path, plan.subject) ? null : "it is not in the declared subject";
   if (isTestFile(path)) return "it is a test";
   return isSteering(path) ? STEERS : null;
+}
+
+/** Whether a file steers checks, so that a change of it is used only when the subject names it. */
+export function isOutsideSubject(path: string, subject: readonly string[] | null): boolean {
+  return isSteering(path) && (subject === null || !isDeclared(path, subject));
 }
 
 /** A folder brings tests and steering files along only when it is a folder of such. */

@@ -14,9 +14,10 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { byBytes, isText } from "../../files/index.js";
+import { isText } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
+  changesBetween,
   copyTree,
   deliverable,
   entriesDigest,
@@ -24,9 +25,8 @@ import {
   isResult,
   lookAtFiles,
   type ResultChange,
-  withLines,
 } from "../../trees/result-tree.js";
-import { compareTrees, parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
+import { parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
 import { isFolderAbove, testsDigest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
@@ -67,7 +67,7 @@ export function buildTrees(parts: TreeParts): Trees {
   const { request, plan, base, result, folder } = parts;
   const before = lookAtFiles(base, isResult);
   const after = base === result ? before : lookAtFiles(result, isResult);
-  const changes = compareTrees(before, after).map((change) => withLines(change, base, result));
+  const changes = base === result ? [] : changesBetween(before, after, { before: base, after: result });
   const subject = findSubject(subjectFacts(parts, changes, before));
   const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
   const worked = new Set(subject.work.map(({ path }) => path));
@@ -75,11 +75,11 @@ export function buildTrees(parts: TreeParts): Trees {
     !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || isSteering(path) || subject.isChecker(path));
   const layered = (name: string, delta: Delta) => {
     const removed = writeDelta(join(folder, name), result, delta);
-    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), isGuarded);
+    return roomTree(putOver(untouched, { folder: join(folder, name), removed }), isGuarded, subject.isChecker);
   };
   const everything = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
   return {
-    base: roomTree(untouched, isGuarded),
+    base: roomTree(untouched, isGuarded, subject.isChecker),
     result: layered("work", { changes: subject.work, texts: subject.merged }),
     steered: subject.outside.length === 0 ? null : layered("everything", { changes: everything, texts: new Map() }),
     subject,
@@ -105,17 +105,19 @@ const ownTests = (plan: CheckPlan) => (path: string) => plan.isOwnTest(path) || 
 /** The digest a copy of the tree would have: the base, what the result can deliver, the request's own tests. */
 function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[], own: Tree, plan: CheckPlan): string {
   const entries = new Map<string, TreeEntry>(before.entries);
-  for (const { path, kind } of changes) {
-    if (kind === "deleted") entries.delete(path);
+  const made: string[] = [];
+  for (const { path, kind, folder } of changes) {
+    if (folder === true) made.push(path);
+    else if (kind === "deleted") entries.delete(path);
     else entries.set(path, after.entries.get(path)!);
   }
   for (const [path, entry] of own.entries) if (plan.isOwnTest(path) && isResult(path)) entries.set(path, entry);
   // Packing computes fields of the manifest, and the request's own digest covers it.
   entries.delete("nutshell.json");
-  return entriesDigest(new Map([...entries].sort(([a], [b]) => byBytes(a, b))));
+  return entriesDigest(entries, made);
 }
 
-function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
+export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
   const { plan, manifest, base, result } = parts;
   return {
     plan,
@@ -197,8 +199,9 @@ const LONG_AGO = new Date("2001-01-01T00:00:00Z");
 function writeDelta(folder: string, result: string, { changes, texts }: Delta): string[] {
   mkdirSync(folder, { recursive: true });
   const now = new Date();
-  for (const { path, kind, link } of changes) {
-    if (kind === "deleted" || texts.has(path)) continue;
+  for (const { path, kind, link, folder: isFolder } of changes) {
+    if (isFolder === true) mkdirSync(join(folder, path), { recursive: true });
+    if (kind === "deleted" || texts.has(path) || isFolder === true) continue;
     const [from, to] = [join(result, path), join(folder, path)];
     mkdirSync(dirname(to), { recursive: true });
     if (link === true) symlinkSync(readlinkSync(from), to);

@@ -79,7 +79,9 @@ function removeBelow(entries: Map<string, Placed>, paths: readonly string[]): vo
 function* listFolder(folder: string, skip?: (path: string) => boolean): Generator<[string, Placed]> {
   for (const path of pathsIn(folder, skip)) {
     const from = join(folder, path);
-    const stat = lstatSync(from);
+    const stat = lstatSync(from, { throwIfNoEntry: false });
+    // In folders that are no part of a result, such as node_modules, a name may be no text.
+    if (stat === undefined) continue;
     const type = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : "other";
     yield [path, { type, from }];
   }
@@ -95,7 +97,7 @@ function foldersAbove(path: string): string[] {
 const TEXT_LIMIT = 4 * 1024 * 1024;
 
 /** The tree as runners and controls look at it. Links are not followed. */
-export function viewOf({ entries }: Layers): TreeView {
+export function viewOf({ entries }: Layers, checkers: readonly string[] = []): TreeView {
   let children: Map<string, string[]> | null = null;
   return {
     exists: (path) => path === "" || entries.has(path),
@@ -108,6 +110,7 @@ export function viewOf({ entries }: Layers): TreeView {
       children ??= childrenOf(entries);
       return children.get(folder) ?? [];
     },
+    checkers,
   };
 }
 

@@ -16,14 +16,18 @@ export interface RoomTree {
   readonly has: (name: string) => boolean;
 }
 
-export function roomTree(layers: Layers, isGuarded: (path: string) => boolean): RoomTree {
+export function roomTree(
+  layers: Layers,
+  isGuarded: (path: string) => boolean,
+  isChecker: (path: string) => boolean = () => false,
+): RoomTree {
   const files = [...layers.entries].filter(([, { type }]) => type === "file" || type === "link").map(([path]) => path);
   const guarded = files.filter(isGuarded);
   const guards = new Set(guarded);
   const names = new Set(files.map((path) => basename(path)));
   return {
     layers,
-    view: viewOf(layers),
+    view: viewOf(layers, guarded.filter(isChecker)),
     cover: withoutLinks(
       coverOf(files, (path) => guards.has(path)),
       layers,

@@ -24,7 +24,7 @@ export const prepareCargoTest: Prepare = async ({ view, room, recognised }) => {
   return {
     command: "sh",
     // Which program runs stands on standard error, its tests on the other: together they are in order.
-    args: ["-c", 'exec cargo "$@" 2>&1', "sh", "test", "--offline", "--no-fail-fast", ...own, ...args],
+    args: ["-c", 'exec cargo "$@" 2>&1', "sh", "test", "--offline", "--no-fail-fast", ...own, ...args.filter(isWanted)],
     cwd: crate,
     env: { CARGO_TERM_COLOR: "never", RUST_BACKTRACE: "0" },
     maxOutputBytes: REPORT_BYTES,
@@ -33,6 +33,9 @@ export const prepareCargoTest: Prepare = async ({ view, room, recognised }) => {
     reading: { tree: room.tree, cwd: crate, declared: declaredTests(recognised, view), read: readCargoTest },
   };
 };
+
+/** What we say ourselves may be said once only, and what makes it quiet hides the names of its tests. */
+const isWanted = (word: string): boolean => !/^(?:--offline|--no-fail-fast|-q|--quiet|--format=terse)$/.test(word);
 
 const readCargoTest: ReadRun = (check, { reading }, result) => {
   const tests: TestResult[] = [];

@@ -11,6 +11,8 @@ export interface TreeView {
   read(path: string): string | null;
   /** Names in a folder, those of folders with a `/` at their end; empty when it is no folder. `""` is the root. */
   list(folder: string): readonly string[];
+  /** Checkers outside the folders of tests that the request's own checks name. */
+  readonly checkers?: readonly string[];
 }
 
 /** The room as a runner sees it. */
@@ -69,6 +71,8 @@ export interface Ending {
   readonly exits: boolean;
   /** The author's own text leaves nobody to say that the end was reached: another program takes over. */
   readonly silent: boolean;
+  /** The author's own text lets tests be skipped. */
+  readonly skips: boolean;
   /** Statuses by which the author's own text says no. */
   readonly refusals: readonly number[];
 }

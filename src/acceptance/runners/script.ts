@@ -4,6 +4,7 @@ import { posix } from "node:path";
 import type { ChildResult } from "../../process/index.js";
 import { shellCommands } from "../controls/languages/shell-words.js";
 import { isProgram } from "../controls/last-line.js";
+import { namedTests } from "../controls/named-files.js";
 import type { Check, Outcome } from "../model.js";
 import { sharesProcess, shellShares } from "./in-process.js";
 import { endFailure, exitOf, failed, outputFailure, skipped } from "./outcomes.js";
@@ -12,13 +13,17 @@ import { readTap } from "./tap.js";
 import { nodeWrapper, PYTHON_WRAPPER, shellCommandWrapper, shellScriptWrapper } from "./wrappers.js";
 import { readJUnitFile } from "./xml.js";
 
+/** They travel in an argument. */
+const MOST_CHECKERS = 100;
+
 const SHELLS = /^(?:ba|da|z|k|a)?sh$/;
 
 export function prepareScript(check: Check, view: TreeView, room: RunnerRoom): PreparedRun | Outcome {
   const named = check.script ?? commandScript(check.command, view);
   if (named === null || named === undefined) {
     if (check.command === undefined) return skipped("there is no script to run");
-    return shellRun(check, room, { text: check.command, forgeable: shellShares(check.command, view, "") }, [
+    const skips = letsSkip(check.command, null, view);
+    return shellRun(check, room, { text: check.command, forgeable: shellShares(check.command, view, ""), skips }, [
       "-c",
       shellCommandWrapper(endReport(room)),
       "sh",
@@ -34,22 +39,24 @@ export function prepareScript(check: Check, view: TreeView, room: RunnerRoom): P
   const command = room.findProgram(program);
   if (command === null) return skipped(`${program} is not installed`);
   const forgeable = sharesProcess(script, view);
+  const skips = letsSkip(text, script, view);
   const name = program.split("/").at(-1)!;
   if (SHELLS.test(name)) {
-    return shellRun(check, room, { text, forgeable, command }, [
+    return shellRun(check, room, { text, forgeable, command, skips }, [
       ...options,
       "-c",
       shellScriptWrapper(endReport(room)),
       path,
     ]);
   }
-  const ending = newEnding({ exits: true, silent: false, refusals: [] });
+  const ending = newEnding({ exits: true, silent: false, refusals: [], skips });
+  const checkers = (view.checkers ?? []).slice(0, MOST_CHECKERS).map((checker) => posix.join(room.tree, checker));
   if (name === "node" || name === "nodejs") {
-    const url = nodeWrapper(path, room.tree, endReport(room));
+    const url = nodeWrapper(path, room.tree, endReport(room), checkers);
     return prepared(check, room, { command, args: [...options, "--import", url, path], forgeable, ending });
   }
   if (/^python[0-9.]*$/.test(name)) {
-    const args = [...options, "-c", PYTHON_WRAPPER, path, room.tree, endReport(room)];
+    const args = [...options, "-c", PYTHON_WRAPPER, path, room.tree, endReport(room), ...checkers];
     return prepared(check, room, { command, args, forgeable, ending });
   }
   return prepared(check, room, { command, args: [...options, path], forgeable, ending: null });
@@ -87,10 +94,23 @@ function newEnding(words: Omit<Ending, "nonce">): Ending {
   return { nonce: randomBytes(16).toString("hex"), ...words };
 }
 
+interface ShellText {
+  readonly text: string;
+  readonly forgeable: boolean;
+  readonly skips: boolean;
+  readonly command?: string;
+}
+
+/** Whether the tests that a script leads to say themselves that some may be skipped. */
+function letsSkip(text: string, script: string | null, view: TreeView): boolean {
+  const texts = [text, ...namedTests(text, script, view).map((path) => view.read(path) ?? "")];
+  return texts.some((each) => /skip|expectedFailure|\btodo\b/i.test(each));
+}
+
 function shellRun(
   check: Check,
   room: RunnerRoom,
-  { text, forgeable, command = "sh" }: { text: string; forgeable: boolean; command?: string },
+  { text, forgeable, skips, command = "sh" }: ShellText,
   args: readonly string[],
 ): PreparedRun {
   const commands = shellCommands(text).map(({ words }) => words.map((word) => word.text.replace(/^["']|["']$/g, "")));
@@ -100,7 +120,7 @@ function shellRun(
   const traps = commands.some(([name, ...rest]) => name === "trap" && rest.some((word) => /^(?:EXIT|0)$/.test(word)));
   const takesOver = commands.some(([name, next]) => name === "exec" && isProgram(next));
   const refusals = exits.filter((status) => /^[0-9]+$/.test(status)).map(Number);
-  const ending = newEnding({ exits: own, silent: takesOver || (traps && own), refusals });
+  const ending = newEnding({ exits: own, silent: takesOver || (traps && own), refusals, skips });
   return prepared(check, room, { command, args, forgeable, ending });
 }
 
@@ -152,11 +172,21 @@ const readScript: ReadRun = (check, { reading, reportFiles }, result, reports) =
   }
   const reason = endProblem(check, result, said, reading.ending);
   if (reason !== null) return { ...failed(reason), ...tests };
+  if (reading.ending?.skips === false && skippedTests(result) > 0) return { ...failed(SKIPPED), ...tests };
   if (told !== null && told.length === 0) return { ...failed("no tests were run"), tests: [] };
   if (bad !== undefined)
     return { ...failed(`${bad.id} ${bad.status === "failed" ? "failed" : "was skipped"}`), ...counted, ...tests };
   return { ...(outputFailure(check, result) ?? { status: "passed" }), ...tests };
 };
+
+const SKIPPED = "tests were skipped that do not say so themselves";
+
+/** How many tests Python's unittest says it left out. */
+function skippedTests({ stdout, stderr }: ChildResult): number {
+  const said = `${stdout.text}\n${stderr.text}`.slice(-4000);
+  if (!/^Ran [0-9]+ tests? in /m.test(said)) return 0;
+  return Number(/^OK \((?:.*, )?(?:skipped|expected failures)=([0-9]+)/m.exec(said)?.[1] ?? 0);
+}
 
 interface Said {
   readonly how: string;
@@ -188,7 +218,8 @@ function endProblem(check: Check, result: ChildResult, said: Said | null, ending
 
 const TROUBLE =
   /^(?:\S*: )?(?:line [0-9]+: )?syntax error|^SyntaxError\b|ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find module|: (?:command )?not found$|Syntax error:|fatal error:|: error: |^error(?:\[E[0-9]+\])?: /m;
-const SAYS_NO = /assert|fail|expected|not ok|mismatch|wrong|differ/i;
+const SAYS_NO =
+  /assert|fail|expected|not ok|mismatch|wrong|differ|^(?:g?make|ninja)(?:\[[0-9]+\])?: \*\*\* \[.*\] Error 1$/im;
 
 /** Whether a script failed by what it tests, told from its status and its words. */
 function howFailed(

@@ -25,12 +25,12 @@ export const shellScriptWrapper = (report: string): string => shellAround('. "$0
 export const shellCommandWrapper = (report: string): string =>
   shellAround('nutshell_run=$1; shift; eval "$nutshell_run"', report);
 
-/** For `node --import URL script`. `process.exit` counts as the end only when the tests themselves call it. */
-export function nodeWrapper(script: string, tree: string, report: string): string {
+/** For `node --import URL script`. Checkers speak for the test as it does itself. `process.exit` counts as the end only when the tests themselves call it. */
+export function nodeWrapper(script: string, tree: string, report: string, checkers: readonly string[] = []): string {
   const source = `import { readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMainThread } from "node:worker_threads";
-const [script, tree, report] = ${JSON.stringify([script, tree, report])};
+const [script, tree, report, checkers] = ${JSON.stringify([script, tree, report, checkers])};
 const input = Buffer.alloc(256);
 let size = 0;
 try { if (isMainThread) size = readSync(0, input, 0, 256, null); } catch {}
@@ -38,7 +38,7 @@ const nonce = input.toString("utf8", 0, size).trim();
 const folder = dirname(script);
 const pathOf = (line) => /(?:file:\\/\\/)?(\\/[^:()]+):\\d+:\\d+\\)?$/.exec(line ?? "")?.[1] ?? "";
 const frames = (stack) => String(stack).split("\\n").filter((line) => /^ *at /.test(line)).map(pathOf);
-const isOwn = (path) => path === script || !path.startsWith(tree + "/") || path.includes("/node_modules/") || (folder !== tree && path.startsWith(folder + "/"));
+const isOwn = (path) => path === script || checkers.includes(path) || !path.startsWith(tree + "/") || path.includes("/node_modules/") || (folder !== tree && path.startsWith(folder + "/"));
 let how = "left";
 let raised = "-";
 if (nonce !== "") {
@@ -51,20 +51,21 @@ if (nonce !== "") {
   process.on("beforeExit", () => { how = "end"; });
   process.on("uncaughtExceptionMonitor", (error) => {
     const [at = ""] = frames(error?.stack);
-    raised = error?.code === "ERR_ASSERTION" || error?.name === "AssertionError" || (error?.name === "Error" && at === script) ? "assertion" : "error";
+    raised = error?.code === "ERR_ASSERTION" || error?.name === "AssertionError" || (error?.name === "Error" && (at === script || checkers.includes(at))) ? "assertion" : "error";
   });
   process.on("exit", (code) => writeFileSync(report, [nonce, how, code, raised].join(" ") + "\\n"));
 }`;
   return `data:text/javascript,${encodeURIComponent(source)}`;
 }
 
-/** For `python3 -c WRAPPER script tree report`. */
+/** For `python3 -c WRAPPER script tree report checker…`. */
 export const PYTHON_WRAPPER = `
 import sys
 del sys.path[0]
 def run():
     import os, runpy, traceback
     script, tree, report = sys.argv[1:4]
+    checkers = [os.path.realpath(path) for path in sys.argv[4:]]
     nonce = os.read(0, 256).decode().strip()
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
@@ -82,7 +83,7 @@ def run():
             trace = trace.tb_next
         return found
     def own(path):
-        return path == here or not path.startswith(tree + "/") or "/site-packages/" in path or (folder != tree and path.startswith(folder + "/"))
+        return path == here or path in checkers or not path.startswith(tree + "/") or "/site-packages/" in path or (folder != tree and path.startswith(folder + "/"))
     how, code, raised = "end", 0, "-"
     try:
         runpy.run_path(script, run_name="__main__")
@@ -103,7 +104,7 @@ def run():
         traceback.print_exception(type(error), error, trace or error.__traceback__)
         where = (files(error) or [""])[-1]
         plain = isinstance(error, Exception) and not isinstance(error, (ImportError, SyntaxError, NameError, AttributeError, TypeError))
-        raised = "assertion" if isinstance(error, AssertionError) or (plain and where == here) else "error"
+        raised = "assertion" if isinstance(error, AssertionError) or (plain and (where == here or where in checkers)) else "error"
         how, code = "raised", 1
     with open(report, "w") as file:
         file.write(" ".join([nonce, how, str(code), raised]) + "\\n")

@@ -41,6 +41,7 @@ export function mergeDeliveries(deliveries: readonly Delivery[]): Delivery {
       tests_passed: total(tests.map((each) => each?.tests_passed)),
       tests_failed: total(tests.map((each) => each?.tests_failed)),
       tests_skipped: total(tests.map((each) => each?.tests_skipped)),
+      tests_for_person: total(tests.map((each) => each?.tests_for_person)),
       checklist: worstByKey(
         lists((each) => each.acceptance_results?.checklist),
         "item",

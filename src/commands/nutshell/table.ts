@@ -93,6 +93,12 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./acceptance/hide.js")).default,
   },
   {
+    name: "judge",
+    group: "Acceptance",
+    summary: "record a person's judgement in a delivery",
+    load: async () => (await import("./acceptance/judge.js")).default,
+  },
+  {
     name: "keygen",
     group: "Credentials",
     summary: "make an identity that opens vaults or receives sealed bundles",

@@ -16,20 +16,25 @@ export interface Trip {
   readonly goOn: string;
 }
 
-/** Whether the run as a whole has spent what it may. */
+/** Whether the run as a whole has spent what it may. The way on adds the same again to what was spent. */
 export function runBreaker(spent: Spent, budget: Budget): Trip | null {
   if (budget.timeMs !== undefined && spent.ms >= budget.timeMs) {
     return trip(
       "time",
       `the run took ${seconds(spent.ms)} of ${seconds(budget.timeMs)}`,
-      `time=${double(budget.timeMs)}`,
+      `time=${timeWord(spent.ms + budget.timeMs)}`,
     );
   }
   if (budget.tokens !== undefined && spent.tokens >= budget.tokens) {
-    return trip("tokens", `agents used ${spent.tokens} of ${budget.tokens} tokens`, `tokens=${budget.tokens * 2}`);
+    return trip(
+      "tokens",
+      `agents used ${spent.tokens} of ${budget.tokens} tokens`,
+      `tokens=${Math.ceil(spent.tokens + budget.tokens)}`,
+    );
   }
   if (budget.costUsd !== undefined && spent.costUsd >= budget.costUsd) {
-    return trip("cost", `agents cost $${spent.costUsd.toFixed(2)} of $${budget.costUsd}`, `cost=${budget.costUsd * 2}`);
+    const more = Math.ceil((spent.costUsd + budget.costUsd) * 100) / 100;
+    return trip("cost", `agents cost $${spent.costUsd.toFixed(2)} of $${budget.costUsd}`, `cost=${more}`);
   }
   return null;
 }
@@ -45,13 +50,13 @@ export interface AgentSigns {
 /** Whether one agent is over its time, silent, or calling the same thing again and again. */
 export function agentBreaker(signs: AgentSigns, nowMs: number, budget: Budget): Trip | null {
   if (nowMs - signs.startedMs >= budget.agentMs) {
-    return trip("agent", `one agent ran for ${seconds(budget.agentMs)}`, `agent=${double(budget.agentMs)}`);
+    return trip("agent", `one agent ran for ${seconds(budget.agentMs)}`, `agent=${timeWord(budget.agentMs * 2)}`);
   }
   if (nowMs - signs.lastEventMs >= budget.stallMs) {
     return trip(
       "stall",
       `an agent showed no progress for ${seconds(budget.stallMs)}`,
-      `stall=${double(budget.stallMs)}`,
+      `stall=${timeWord(budget.stallMs * 2)}`,
     );
   }
   if (signs.repeats >= budget.loop) {
@@ -62,7 +67,7 @@ export function agentBreaker(signs: AgentSigns, nowMs: number, budget: Budget): 
 
 /** Node's timers cannot wait longer, and then do not wait at all. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
-/** A clock that was set back must not make a busy loop. */
+/** A deadline that is over must not make a busy loop. */
 const SHORTEST_TIMER_MS = 10;
 
 /** How long until one of the clocks could run out, so that nobody has to poll. */
@@ -81,4 +86,4 @@ function trip(breaker: Trip["breaker"], message: string, budget: string): Trip {
 }
 
 const seconds = (ms: number) => (ms < 1_000 ? `${Math.round(ms)} ms` : `${Math.round(ms / 1_000)} s`);
-const double = (ms: number) => (ms < 1_000 ? `${Math.ceil(ms * 2)}ms` : `${Math.ceil((ms * 2) / 1_000)}s`);
+const timeWord = (ms: number) => (ms < 2_000 ? `${Math.ceil(ms)}ms` : `${Math.ceil(ms / 1_000)}s`);

@@ -50,6 +50,17 @@ describe("what an agent left", () => {
     expect(judge({ text: "VERDICT: fail\nSUMMARY: it lies" }).notes).toEqual(["the engineer says fail: it lies"]);
   });
 
+  it("is read in proportion to its length, newlines and blanks too", () => {
+    const took = (n: number) => {
+      const began = performance.now();
+      for (const blank of ["\n", " ", "\t\n"]) judge({ text: `RESULT:${blank.repeat(n)}x` });
+      return performance.now() - began;
+    };
+    took(1_000);
+    // Sixteen times the length took some 256 times as long.
+    expect(took(64_000)).toBeLessThan(60 * Math.max(took(4_000), 1));
+  });
+
   it("is taken back from a role that may not edit", () => {
     expect(problems({ mayEdit: false, changes: [change("a")] })).toEqual([
       "the engineer may not change files, but changed a; the change was taken back",

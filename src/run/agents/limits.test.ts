@@ -50,6 +50,9 @@ describe("the edge of a limit", () => {
   it.each([
     [{ ms: 9_999 }, null],
     [{ ms: 10_000 }, "--budget time=20s"],
+    [{ ms: 95_000 }, "--budget time=105s"],
+    [{ tokens: 150 }, "--budget tokens=250"],
+    [{ costUsd: 1.255 }, "--budget cost=2.26"],
     [{ tokens: 99 }, null],
     [{ tokens: 100 }, "--budget tokens=200"],
     [{ costUsd: 0.99 }, null],

@@ -100,6 +100,6 @@ class Watch {
   }
 
   #nowMs(): number {
-    return this.#run.context.now().getTime();
+    return this.#run.clock();
   }
 }

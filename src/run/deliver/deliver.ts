@@ -1,35 +1,78 @@
 // The delivery: a folder with what changed and what is known about it, packed, checked, and named in the journal.
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeArtifacts } from "../../acceptance/index.js";
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import { recordPacked } from "../../request/consent-record.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
-import type { Delivery } from "../../schema/delivery.js";
+import { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Leak } from "../../vault/index.js";
 import { readJournal } from "../record/journal.js";
-import { type Run, record } from "../run.js";
+import { type Run, record, stretchMs } from "../run.js";
 import { assertUntouched } from "./accept-run.js";
 import { deliveryResult } from "./delivery-result.js";
+import { placeBundle } from "./place-bundle.js";
 
-/** Packs what was done and records it as delivered. */
-export async function deliver(run: Run, accepted: AcceptedReport): Promise<void> {
-  const { folder, manifest, state, runner } = run;
-  // The acceptance ran code of the result; what is delivered is the tree it ran on.
-  assertUntouched(run);
-  const result = deliveryResult({
-    run: folder.id,
-    manifest,
-    state,
+const RESULT = "delivery/result.json";
+
+/** Whether a killed process has delivered just what the acceptance now found: same tree, same status, same bytes. */
+export async function isDelivered(run: Run, accepted: AcceptedReport): Promise<boolean> {
+  const { delivered } = run.state;
+  if (delivered === null || !existsSync(delivered.path)) return false;
+  const { id, status, digests } = resultOf(run, accepted);
+  if ((await hashOf(delivered.path)) !== delivered.hash) return false;
+  const recorded = await recordedResult(delivered.path);
+  return (
+    recorded !== null &&
+    recorded.id === id &&
+    recorded.status === status &&
+    recorded.digests?.result === digests?.result
+  );
+}
+
+/** null when the bundle holds none that can be read: then it is made again. */
+async function recordedResult(path: string): Promise<Delivery | null> {
+  try {
+    const bundle = await openBundle(path);
+    try {
+      return Delivery.parse(JSON.parse(await bundle.readText(RESULT)));
+    } finally {
+      await bundle.close();
+    }
+  } catch {
+    return null;
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return `sha256:${hash.digest("hex")}`;
+}
+
+function resultOf(run: Run, accepted: AcceptedReport): Delivery {
+  return deliveryResult({
+    run: run.folder.id,
+    manifest: run.manifest,
+    state: run.state,
     accepted,
-    agent: runner.about,
+    agent: run.runner.about,
     model: run.options.model,
     now: run.context.now(),
     isOwnTest: run.isOwnTest,
   });
+}
+
+/** Packs what was done and records it as delivered. */
+export async function deliver(run: Run, accepted: AcceptedReport): Promise<void> {
+  const { folder, manifest } = run;
+  // The acceptance ran code of the result; what is delivered is the tree it ran on.
+  assertUntouched(run);
+  const result = resultOf(run, accepted);
   const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
   rmSync(folder.delivery, { recursive: true, force: true });
   mkdirSync(join(folder.delivery, "delivery/logs"), { recursive: true });
@@ -37,18 +80,31 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<void>
   writeArtifacts(folder.main, folder.delivery, changes);
   writeLogs(run);
   const clean = withLeaks(scrubbed, await leaksIn(folder.delivery));
-  writeFileSync(join(folder.delivery, "delivery/result.json"), `${JSON.stringify(clean, null, 2)}\n`);
+  writeFileSync(join(folder.delivery, RESULT), `${JSON.stringify(clean, null, 2)}\n`);
   writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.context.now()));
-  mkdirSync(dirname(run.options.output), { recursive: true });
-  const packed = await packFolder(folder.delivery, {
-    output: run.options.output,
-    ignoreRules: false,
-    signal: run.halt.signal,
-  });
-  await assertSound(packed.path);
-  recordPacked(folder.delivery, packed.contentDigest, run.context);
-  const ms = run.context.now().getTime() - run.since;
-  record(run, { type: "delivered", path: packed.path, hash: packed.hash, status: clean.status, ms });
+  const { path, hash } = await pack(run, clean.id!);
+  record(run, { type: "delivered", path, hash, status: clean.status, ms: stretchMs(run) });
+}
+
+async function pack(run: Run, id: string): Promise<{ readonly path: string; readonly hash: string }> {
+  const { output } = run.options;
+  mkdirSync(dirname(output), { recursive: true });
+  const temporary = join(dirname(output), `.${run.folder.id}.nut`);
+  try {
+    const { hash, contentDigest } = await packFolder(run.folder.delivery, {
+      output: temporary,
+      ignoreRules: false,
+      signal: run.halt.signal,
+    });
+    await assertSound(temporary);
+    const path = await placeBundle(temporary, output, async (other) => (await recordedResult(other))?.id === id);
+    recordPacked(run.folder.delivery, contentDigest, run.context);
+    if (path !== output)
+      record(run, { type: "issue", message: `${output} was taken meanwhile: the delivery is ${path}` });
+    return { path, hash };
+  } finally {
+    rmSync(temporary, { force: true });
+  }
 }
 
 /** What looks like a secret is told and not held back: the work stays here, and `pack` and `deliver` ask before it leaves. */

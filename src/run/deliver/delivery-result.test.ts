@@ -243,8 +243,66 @@ describe("less than completed", () => {
     const idle = criterion("AC-2", { proves_nothing: true });
     const percent = (...results: Result[]) => deliver(good(), report(results)).completion_percentage;
     expect(percent(criterion("AC-1"), criterion("AC-3", { status: "failed" }), idle)).toBe(50);
-    expect(percent(idle)).toBe(0);
-    expect(percent()).toBeUndefined();
+    const open = { verdict: "incomplete" as const };
+    expect(deliver(good(), report([idle], open)).completion_percentage).toBe(0);
+    expect(deliver(good(), report([], open)).completion_percentage).toBeUndefined();
+    expect(percent(criterion("AC-1"), idle)).toBe(100);
+  });
+});
+
+describe("what no run can prove", () => {
+  const idle = criterion("AC-1", { proves_nothing: true });
+  const guards = report([idle], { verdict: "incomplete", guardsOnly: true, forPerson: [], awaitsJudgement: true });
+  const person = criterion("AC-2", { status: "unknown", evidence: undefined });
+
+  it("is completed by guards that hold and a judged checklist, and says so", () => {
+    const { status, summary } = deliver(good(), guards);
+    expect(status).toBe("completed");
+    expect(summary).toMatch(
+      /Nothing in it could be proven by a run: what guards holds, and the checklist was judged\.$/,
+    );
+  });
+
+  it("is not completed without a checklist, against the reviewer, or when nothing was changed", () => {
+    const none = deliver(good(), guards, { acceptance: {} });
+    expect(none).toMatchObject({ status: "partial" });
+    expect(none.summary).toMatch(/Missing: there is no checklist to judge it by\.$/);
+    const no = deliver(review(good(), { verdict: "fail" }), guards);
+    expect(no).toMatchObject({ status: "partial" });
+    expect(no.summary).toMatch(/Missing: a tester or reviewer says no\.$/);
+    const same = deliver(good(), { ...guards, awaitsJudgement: false });
+    expect(same).toMatchObject({ status: "partial" });
+    expect(same.summary).toMatch(/Missing: nothing that was run shows the work\.$/);
+  });
+
+  it("waits for a person where the request asks for one; nobody calls that skipped", () => {
+    const waits = report([criterion("AC-1"), person], {
+      verdict: "incomplete",
+      counts: { passed: 1, failed: 0, skipped: 0, unknown: 1, proven: 1 },
+      forPerson: ["AC-2"],
+      awaitsJudgement: true,
+    });
+    const { status, summary, acceptance_results: results } = deliver(good(), waits);
+    expect(status).toBe("partial");
+    expect(summary).toMatch(/Missing: 1 criterion for a person to judge\.$/);
+    expect(results).toMatchObject({ tests_passed: 1, tests_skipped: 0, tests_for_person: 1 });
+  });
+
+  it("is answered by the criterion that says the same", () => {
+    const state = review(good(), { judgements: [passed[1]!] });
+    const proven = criterion("AC-1", { description: "it greets", evidence: "proven" });
+    const { status, acceptance_results: results } = deliver(state, report([proven]));
+    expect(status).toBe("completed");
+    expect(results?.checklist?.[0]).toEqual({
+      item: "it greets",
+      status: "passed",
+      evidence: "proven",
+      note: "criterion AC-1",
+    });
+    const recorded = criterion("AC-1", { description: "it greets", evidence: "recorded" });
+    expect(deliver(state, report([recorded])).status).toBe("partial");
+    const no = { item: "it greets", status: "failed" as const, note: "it does not" };
+    expect(deliver(review(state, { judgements: [no, passed[1]!] }), report([proven])).status).toBe("partial");
   });
 });
 
@@ -275,6 +333,9 @@ describe("a delivery", () => {
           { path: "files/new.txt", kind: "created", ...change },
           { path: "files/old.txt", kind: "modified", ...change },
           { path: "files/gone.txt", kind: "deleted", ...change },
+          { path: "files/link", kind: "created", ...change, link: true, target: "new.txt" },
+          { path: "files/out", kind: "created", ...change, link: true },
+          { path: "files/spool", kind: "created", ...change, folder: true },
           { path: "tests/hello.sh", kind: "modified", ...change },
         ],
       }),
@@ -283,6 +344,8 @@ describe("a delivery", () => {
       files_created: [{ path: "delivery/artifacts/files/new.txt", lines: 3 }],
       files_modified: [{ path: "delivery/artifacts/files/old.txt", diff_lines: 2 }],
       files_deleted: [{ path: "files/gone.txt" }],
+      links: [{ path: "files/link", target: "new.txt" }],
+      folders: [{ path: "files/spool" }],
     });
   });
 

@@ -1,6 +1,6 @@
 // What a delivery says, from what happened. Pure: nothing here is taken from an agent's word without being marked so.
 import { createHash } from "node:crypto";
-import { artifactPath } from "../../acceptance/index.js";
+import { artifactPath, deliveredFiles } from "../../acceptance/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, ItemJudgement } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -19,7 +19,7 @@ export interface ResultInput {
 
 export function deliveryResult(input: ResultInput): Delivery {
   const { manifest, state, accepted, now } = input;
-  const checklist = checklistResults(manifest, state);
+  const checklist = checklistResults(manifest, state, accepted);
   const status = statusOf(state, accepted, checklist);
   return {
     nutshell_version: "0.2.0",
@@ -30,13 +30,14 @@ export function deliveryResult(input: ResultInput): Delivery {
     completed_at: now.toISOString(),
     deliverer: deliverer(input),
     status,
-    ...percentage(accepted),
-    summary: summary(input, status),
+    ...percentage(accepted, status),
+    summary: summary(input, status, missingFrom(state, accepted, checklist)),
     artifacts: artifacts(input),
     acceptance_results: {
       tests_passed: accepted.counts.passed,
       tests_failed: accepted.counts.failed,
-      tests_skipped: accepted.counts.skipped + accepted.counts.unknown,
+      tests_skipped: accepted.counts.skipped,
+      ...(accepted.counts.unknown === 0 ? {} : { tests_for_person: accepted.counts.unknown }),
       ...hiddenUnrun(manifest),
       criteria: [...accepted.results],
       checklist,
@@ -80,8 +81,11 @@ function deliverer({ state, agent, ...input }: ResultInput): Delivery["deliverer
 
 type Checklist = NonNullable<NonNullable<Delivery["acceptance_results"]>["checklist"]>;
 
-/** A reviewer's word is a judgement; without one an item is open. Of two who disagree, the one who says no is heard. */
-function checklistResults({ acceptance }: Manifest, state: RunState): Checklist {
+/**
+ * A reviewer's word is a judgement; without one an item is open. Of two who disagree, the one who says no is heard. An item
+ * in the words of a criterion is answered by running that.
+ */
+function checklistResults({ acceptance }: Manifest, state: RunState, { results }: AcceptedReport): Checklist {
   const judgements = new Map<string, ItemJudgement>();
   for (const { last } of state.tasks.values()) {
     if (last === undefined || !sawThisTree(state, last.agent)) continue;
@@ -91,23 +95,62 @@ function checklistResults({ acceptance }: Manifest, state: RunState): Checklist 
   }
   return (acceptance?.checklist ?? []).map((item) => {
     const judgement = judgements.get(item);
+    const criterion = results.find(
+      ({ id, description, status }) => status === "passed" && (description ?? id) === item,
+    );
+    if (criterion?.evidence === "proven" && judgement?.status !== "failed") {
+      return { item, status: "passed" as const, evidence: "proven" as const, note: `criterion ${criterion.id}` };
+    }
     if (judgement === undefined) return { item, status: "unknown" as const, note: "nobody judged it" };
     const { status, note } = judgement;
     return { item, status, evidence: "judged" as const, ...(note === undefined ? {} : { note }) };
   });
 }
 
-/** completed is only what is backed: every task done, every criterion passed when the harness ran it, every item judged. */
+/**
+ * completed is only what is backed: every task done, every criterion passed when the harness ran it, every item judged. Where
+ * nothing can be proven by running it (a refactoring, a document), what guards must hold and a checklist must be judged.
+ */
 function statusOf(state: RunState, accepted: AcceptedReport, checklist: Checklist): Delivery["status"] {
   const tasks = [...state.tasks.values()];
   const done = tasks.every(({ status }) => status === "completed");
   const judged = checklist.every(({ status }) => status === "passed");
-  if (done && accepted.verdict === "passed" && judged && !saysNo(state)) return "completed";
+  const isAnswered = accepted.verdict === "passed" || (checklist.length > 0 && awaitsOnlyJudgement(accepted));
+  if (done && isAnswered && judged && !saysNo(state)) return "completed";
   if (accepted.counts.proven > 0) return "partial";
   const blocked = tasks.some(({ problems }) => problems.some((problem) => problem.startsWith("blocked: ")));
   const worked = tasks.some(({ status, task }) => status === "completed" && task.kind === "work");
   if (blocked && !worked) return "blocked";
   return accepted.verdict !== "failed" && worked ? "partial" : "failed";
+}
+
+/** Nothing that can be run is against it, and no criterion asks for a person. */
+const awaitsOnlyJudgement = ({ awaitsJudgement, forPerson }: AcceptedReport): boolean =>
+  awaitsJudgement === true && forPerson?.length === 0;
+
+/** Why it is not completed, in the order a person would ask. Empty when nothing is missing. */
+function missingFrom(state: RunState, accepted: AcceptedReport, checklist: Checklist): string[] {
+  const { counts, results, forPerson = [] } = accepted;
+  const open = [...state.tasks.values()].filter(({ status }) => status !== "completed").length;
+  const unbacked = results.filter(({ status, evidence }) => status === "passed" && evidence !== "proven").length;
+  const unjudged = checklist.filter(({ status }) => status !== "passed").length;
+  const lacks = accepted.verdict !== "passed" && counts.proven === 0 && !accepted.awaitsJudgement;
+  const rows: readonly (readonly [boolean, string])[] = [
+    [open > 0, `${tally(open, "task")} not done`],
+    [counts.failed > 0, `${tally(counts.failed, "criterion")} failed`],
+    [counts.skipped > 0, `${tally(counts.skipped, "criterion")} could not be run`],
+    [unbacked > 0, `${tally(unbacked, "criterion")} passed without being proven`],
+    [forPerson.length > 0, `${tally(forPerson.length, "criterion")} for a person to judge`],
+    [unjudged > 0, `${tally(unjudged, "checklist item")} not judged as passed`],
+    [saysNo(state), "a tester or reviewer says no"],
+    [lacks && counts.failed === 0, "nothing that was run shows the work"],
+    [checklist.length === 0 && awaitsOnlyJudgement(accepted), "there is no checklist to judge it by"],
+  ];
+  return rows.flatMap(([isSo, words]) => (isSo ? [words] : []));
+}
+
+function tally(n: number, noun: string): string {
+  return `${n} ${n === 1 ? noun : noun === "criterion" ? "criteria" : `${noun}s`}`;
 }
 
 /** The latest word of each checking role counts; a tester who says no is heard even when the tests pass. */
@@ -121,29 +164,47 @@ function saysNo(state: RunState): boolean {
   });
 }
 
-function percentage({ results, counts }: AcceptedReport): { completion_percentage?: number } {
+function percentage(
+  { results, counts }: AcceptedReport,
+  status: Delivery["status"],
+): { completion_percentage?: number } {
+  if (status === "completed") return { completion_percentage: 100 };
   const meaningful = results.filter(({ proves_nothing }) => proves_nothing !== true).length;
   if (results.length === 0) return {};
   return { completion_percentage: meaningful === 0 ? 0 : Math.round((counts.proven / meaningful) * 100) };
 }
 
-function summary({ manifest, state, accepted }: ResultInput, status: Delivery["status"]): string {
+function summary(
+  { manifest, state, accepted }: ResultInput,
+  status: Delivery["status"],
+  missing: readonly string[],
+): string {
   const tasks = [...state.tasks.values()];
   const done = tasks.filter(({ status: own }) => own === "completed").length;
   const { passed, failed, skipped, unknown } = accepted.counts;
   const tests = `${passed} of ${passed + failed + skipped + unknown} criteria passed when the harness ran them`;
+  const short = status === "completed" || missing.length === 0 ? "" : ` Missing: ${missing.join("; ")}.`;
+  const judged =
+    accepted.verdict === "passed" || status !== "completed"
+      ? ""
+      : " Nothing in it could be proven by a run: what guards holds, and the checklist was judged.";
   const hidden =
     manifest.acceptance?.hidden === undefined ? "" : ` ${manifest.acceptance.hidden.count} hidden, not run.`;
-  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.${hidden}`;
+  return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.${hidden}${judged}${short}`;
 }
 
 function artifacts({ accepted, isOwnTest }: ResultInput): Delivery["artifacts"] {
   const changes = accepted.changes.filter(({ path }) => !isOwnTest(path));
-  const of = (kind: string) => changes.filter((change) => change.kind === kind);
+  const files = deliveredFiles(changes);
+  const of = (kind: string) => files.filter((change) => change.kind === kind);
+  const links = changes.flatMap(({ path, target }) => (target === undefined ? [] : [{ path, target }]));
+  const folders = changes.flatMap(({ path, folder }) => (folder === true ? [{ path }] : []));
   return {
     files_created: of("created").map(({ path, lines }) => ({ path: artifactPath(path), lines })),
     files_modified: of("modified").map(({ path, diffLines }) => ({ path: artifactPath(path), diff_lines: diffLines })),
     files_deleted: of("deleted").map(({ path }) => ({ path })),
+    ...(links.length === 0 ? {} : { links }),
+    ...(folders.length === 0 ? {} : { folders }),
   };
 }
 

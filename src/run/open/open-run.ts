@@ -37,7 +37,7 @@ export async function openRun(input: RunInput): Promise<Run> {
 }
 
 async function openWith(input: RunInput, journal: Journal): Promise<Run> {
-  const { folder, options, context, runner, catalog } = input;
+  const { folder, options, context, runner, catalog, clock = () => performance.now() } = input;
   const { state } = journal;
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
@@ -65,7 +65,9 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     live: new Map(),
     isOwnTest: planChecks(folder.request, manifest).isOwnTest,
     briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
-    since: context.now().getTime(),
+    clock,
+    since: clock(),
+    agentsBefore: state.agents.size,
   };
   for (const message of [...unpacking, ...cloning, ...opening]) {
     context.progress({ type: "warning", message });

@@ -121,7 +121,7 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
       break;
     case "paused":
       state.paused = record;
-      state.spent.ms += record.ms;
+      state.spent.ms += Math.max(0, record.ms);
       break;
     case "continued":
       state.paused = null;
@@ -131,7 +131,7 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
       break;
     case "delivered":
       state.delivered = record;
-      state.spent.ms += record.ms;
+      state.spent.ms += Math.max(0, record.ms);
       break;
     case "closed":
       state.closed = true;

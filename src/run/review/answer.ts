@@ -62,9 +62,7 @@ export function readTest(message: string, checklist: readonly string[]): Answer 
 }
 
 const cut = (message: string): SpokenLine[] =>
-  spokenLines(message).flatMap(({ text, doubtful }) =>
-    /\S/.test(text) ? [{ text: text.slice(0, LONGEST_LINE), doubtful }] : [],
-  );
+  spokenLines(message).map(({ text, doubtful }) => ({ text: text.slice(0, LONGEST_LINE), doubtful }));
 
 const RANK = { failed: 0, unknown: 1, passed: 2 } as const;
 

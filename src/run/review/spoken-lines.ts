@@ -24,6 +24,10 @@ export function spokenLines(message: string): SpokenLine[] {
   const spoken: SpokenLine[] = [];
   for (let at = 0; at < lines.length; ) {
     const line = lines[at]!;
+    if (!/\S/.test(line)) {
+      at += 1;
+      continue;
+    }
     const shown = shownFrom(line);
     if (shown?.kind !== "fence" && !/^\s*>/.test(line)) spoken.push({ text: line, doubtful: false });
     at += 1;

@@ -64,9 +64,10 @@ function showStatus(run: Run, running: number): void {
   const tasks = [...run.state.tasks.values()];
   const now = run.context.now().getTime();
   const agents = [...run.state.agents.values()]
-    .filter(({ end, startedAt }) => end === undefined && Date.parse(startedAt) >= run.since)
+    .slice(run.agentsBefore)
+    .filter(({ end }) => end === undefined)
     .slice(-4)
-    .map(({ role, task, startedAt }) => `${role} on ${task} (${Math.round((now - Date.parse(startedAt)) / 1_000)} s)`);
+    .map(({ role, task, startedAt }) => `${role} on ${task} (${secondsFrom(startedAt, now)} s)`);
   const { tokens, costUsd } = spentSoFar(run);
   const spent = `${tokens === 0 ? "" : `, ${tokens} tokens`}${costUsd === 0 ? "" : `, $${costUsd.toFixed(2)}`}`;
   run.context.progress({
@@ -77,6 +78,9 @@ function showStatus(run: Run, running: number): void {
     total: tasks.length,
   });
 }
+
+/** For the eye only: the wall clock may have been set back. */
+const secondsFrom = (startedAt: string, now: number) => Math.max(0, Math.round((now - Date.parse(startedAt)) / 1_000));
 
 /** Tasks that can be started or taken up where a killed process left them. */
 function startable(run: Run, running: ReadonlyMap<number, unknown>): TaskState[] {
@@ -282,6 +286,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     env: run.context.env,
     baseline: false,
     quick: true,
+    allowOrigins: run.options.allow_origins ?? [],
     ...(task.criteria === "all" ? {} : { only: task.criteria }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,

@@ -7,11 +7,13 @@ export const RunResult = z.object({
   type: z.literal("result"),
   run: z.string(),
   status: z.enum(["delivered", "paused", "planned"]),
+  recorded: z.literal(true).optional().describe("the run was finished before; nothing was run now"),
   delivery: z
     .object({
       path: z.string(),
       hash: z.string(),
       request: z.string().describe("the request it answers, as it was named"),
+      base: z.string().optional().describe("the tree the work began with, when it is a repository"),
       result: Delivery,
     })
     .optional(),

@@ -5,9 +5,11 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
+import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { RunResult, toResult } from "./result.js";
+import { askToResume } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findRunner } from "./runner.js";
+import { findReviewer, findRunner } from "./runner.js";
 
 export default command({
   name: "resume",
@@ -22,10 +24,13 @@ export default command({
       about: "what the next try of a failed task should do differently",
     }),
     deliver: flag(z.boolean().default(false), { about: "deliver what is there instead of trying again" }),
+    ...acceptanceFlags,
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask from now on" }),
   }),
   output: RunResult,
-  about: ["Finished tasks stay finished; nothing is done twice, however the run ended."],
+  about: [
+    "Finished tasks stay finished; nothing is done twice, however the run ended. The acceptance is run again: what a run recorded of it before proves nothing. A run that you did not start here is asked about first.",
+  ],
   examples: [
     ["nexus resume", "the latest run that can go on"],
     ['nexus resume 20260314-10 --answer "the date is in UTC"', "answers a question and tries again"],
@@ -36,10 +41,13 @@ export default command({
     const runs = runsFolder(outer.root);
     const id = findRun(runs, input.run);
     const stored = readOptions(runFolder(runs, id, false));
-    const options = { ...stored, yes: stored.yes || input.yes };
+    const options = { ...stored, ...acceptanceOptions(input), yes: stored.yes || input.yes };
     const folder = runFolder(runs, id, options.repo !== undefined);
+    await askToResume(folder, stored, input.yes, context);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const runner = await findRunner({ driver: options.driver, command: options.command, env: context.env });
+    const { reviewer: driver, reviewer_command: reviewerCommand } = options;
+    const reviewer = await findReviewer({ reviewer: driver, reviewerCommand }, context.env);
     const budget = parseBudget(input.budget, options.budget);
     const reply = input.deliver
       ? ({ answer: "deliver" } as const)
@@ -47,7 +55,7 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }, reply));
+    return toResult(await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }, reply));
   },
   text: runText,
   exit: runExit,

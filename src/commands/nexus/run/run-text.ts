@@ -9,16 +9,19 @@ export function runText(result: RunResult): string[] {
   if (result.paused !== undefined) {
     return [`${yellow("paused")}: ${result.paused.message}`, `go on with: ${result.paused.hint}`];
   }
-  return result.delivery === undefined ? [] : deliveryText(result.delivery);
+  if (result.delivery === undefined) return [];
+  const before = "this run was finished before; nothing was run now, and this is what it recorded then:";
+  return [...(result.recorded === true ? [yellow(before)] : []), ...deliveryText(result.delivery)];
 }
 
-/** 0 only for work that was proven. */
-export function runExit({ status, delivery }: RunResult): number {
+/** 0 only for work that was proven, and just now. */
+export function runExit({ status, delivery, recorded }: RunResult): number {
   if (status === "planned") return 0;
+  if (recorded === true) return 1;
   return delivery?.result.status === "completed" ? 0 : 1;
 }
 
-function deliveryText({ path, request, result }: NonNullable<RunResult["delivery"]>): string[] {
+function deliveryText({ path, request, base, result }: NonNullable<RunResult["delivery"]>): string[] {
   const { status, acceptance_results: acceptance = {}, artifacts = {}, execution_log: log = {} } = result;
   const paint = status === "completed" ? green : status === "failed" ? red : yellow;
   const percent = result.completion_percentage === undefined ? "" : ` (${result.completion_percentage} %)`;
@@ -36,14 +39,27 @@ function deliveryText({ path, request, result }: NonNullable<RunResult["delivery
     `  ${count(created.length, "file")} created, ${modified.length} modified, ${deleted.length} deleted; ` +
       `${count(result.deliverer?.sessions_used ?? 0, "session")}, ${count(result.deliverer?.total_tokens ?? 0, "token")}`,
   );
-  for (const issue of log.issues_encountered ?? [])
-    lines.push(`  ${yellow("!")} ${typeof issue === "string" ? issue : JSON.stringify(issue)}`);
+  const failed = (acceptance.criteria ?? []).filter((criterion) => criterion.status === "failed");
+  for (const issue of log.issues_encountered ?? []) {
+    const words = typeof issue === "string" ? issue : JSON.stringify(issue);
+    // What fails now is told above, with its reason.
+    if (!failed.some(({ id }) => words.startsWith(`${id} fails: `))) lines.push(`  ${yellow("!")} ${words}`);
+  }
+  const waiting = (acceptance.criteria ?? []).filter((criterion) => criterion.status === "unknown").length;
+  const against = base === undefined ? "" : ` --base ${shellWord(base)}`;
   return [
     ...lines,
     "",
     `${bold("delivery")}: ${path}`,
-    dim(`check it: nutshell verify ${shellWord(path)} --request ${shellWord(request)} --rerun`),
+    ...(waiting === 0 ? [] : [personText(waiting, path, request)]),
+    dim(`check it: nutshell verify ${shellWord(path)} --request ${shellWord(request)}${against} --rerun`),
   ];
+}
+
+function personText(waiting: number, path: string, request: string): string {
+  const criteria = waiting === 1 ? "1 criterion waits" : `${waiting} criteria wait`;
+  const judge = `nutshell judge ${shellWord(path)} --request ${shellWord(request)} --all --status passed`;
+  return `${criteria} for a person: ${judge} --by "your name" --why "what you looked at"`;
 }
 
 function mark(status: string): string {

@@ -20,9 +20,11 @@ import {
   runsFolder,
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
+import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { RunResult, toResult } from "./result.js";
+import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findRunner } from "./runner.js";
+import { findReviewer, findRunner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -52,6 +54,15 @@ export default command({
     reviewPlan: flag(z.boolean().default(false), {
       about: "stop and let a person read the plan before anything is done",
     }),
+    reviewer: flag(z.string().optional(), {
+      value: "<name>",
+      about: "another driver for reviews, so that the work is judged by another program",
+    }),
+    reviewerCommand: flag(z.string().optional(), {
+      value: "<line>",
+      about: "the program for --reviewer acp or command",
+    }),
+    ...acceptanceFlags,
     output: flag(z.string().optional(), { short: "o", value: "<file>", about: "where the delivery goes" }),
     identity: flag(z.array(z.string()).default([]), {
       short: "i",
@@ -85,6 +96,7 @@ export default command({
     const driver = input.driver ?? catalog.config.program ?? "demo";
     if (driver === "demo" && !(await carriesDemoScript(request))) throw noDemo(input.request);
     const runner = await findRunner({ driver, command: input.command, env: context.env });
+    const reviewer = await findReviewer(input, context.env);
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
       id: newRunId(context.now()),
@@ -98,6 +110,9 @@ export default command({
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
       ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
+      ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
+      ...(input.reviewerCommand === undefined ? {} : { reviewer_command: input.reviewerCommand }),
+      ...acceptanceOptions(input),
       budget,
       review_plan: input.reviewPlan,
       yes: input.yes,
@@ -108,6 +123,7 @@ export default command({
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await askConsent({ sources: [request], yes: input.yes }, context);
     const folder = createRun(runsFolder(outer.root), options);
+    recordStarted(folder, context);
     context.progress({
       type: "run_started",
       run: folder.id,
@@ -115,7 +131,7 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, catalog, outer, context }));
+      return toResult(await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

@@ -9,6 +9,21 @@ export interface RunnerInput {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** The program for reviews; undefined when it is the one that works. */
+export async function findReviewer(
+  {
+    reviewer,
+    reviewerCommand,
+  }: { readonly reviewer?: string | undefined; readonly reviewerCommand?: string | undefined },
+  env: RunnerInput["env"],
+): Promise<AgentRunner | undefined> {
+  if (reviewer !== undefined) return findRunner({ driver: reviewer, command: reviewerCommand, env });
+  if (reviewerCommand === undefined) return undefined;
+  throw new NutError("USAGE", "--reviewer-command needs --reviewer", {
+    hint: 'nexus run task.nut --reviewer command --reviewer-command "my-reviewer"',
+  });
+}
+
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
 export async function findRunner({ driver: name, command, env }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";

@@ -23,8 +23,7 @@ export default command({
       about: "criteria to hide, as in tests/criteria.json",
     }),
     files: flag(z.array(z.string()).default([]), {
-      name: "file",
-      short: "f",
+      name: "also",
       value: "<path>",
       about: "a file or folder of the request to seal with them",
     }),
@@ -56,7 +55,7 @@ export default command({
   ],
   examples: [
     ["nutshell hide my-task --criteria hidden.json -r age1…", "for one who verifies"],
-    ["nutshell hide my-task -c hidden.json -f tests/cases -R team.txt", "with a folder of cases, for a team"],
+    ["nutshell hide my-task -c hidden.json --also tests/cases -R team.txt", "with a folder of cases, for a team"],
   ],
   async run({ criteria, files, recipients, recipientFiles, replace, ...named }, context) {
     const dir = folderTarget(namedFolder(named), context).path;

@@ -295,16 +295,20 @@ function linkFindings(target: OpenedFolder, delivery: Delivery, request: OpenedF
 function artifactFindings(dir: string, listed: readonly string[]): Finding[] {
   const bare = (path: string) => (path.startsWith(`${ARTIFACTS}/`) ? path.slice(ARTIFACTS.length + 1) : path);
   const named = new Set(listed.map(bare));
-  const folder = join(dir, ARTIFACTS);
-  if (!existsSync(folder)) return [];
-  return [...listTree(folder).keys()].flatMap((path): Finding[] => {
-    const where = artifactPath(path);
-    if (!isResult(path)) {
-      return [{ code: "ARTIFACT_UNTESTED", severity: "error", path: where, message: `${where} is in no digest` }];
-    }
-    if (named.has(path)) return [];
-    return [{ code: "ARTIFACT_UNLISTED", severity: "error", path: where, message: `${where} is not listed` }];
-  });
+  // Unpacking sets aside what programs obey; it is delivered all the same.
+  const folders = [ARTIFACTS, `quarantine/${ARTIFACTS}`]
+    .map((path) => join(dir, path))
+    .filter((path) => existsSync(path));
+  return folders.flatMap((folder) => [...listTree(folder).keys()].flatMap((path) => artifactFinding(path, named)));
+}
+
+function artifactFinding(path: string, named: ReadonlySet<string>): Finding[] {
+  const where = artifactPath(path);
+  if (!isResult(path)) {
+    return [{ code: "ARTIFACT_UNTESTED", severity: "error", path: where, message: `${where} is in no digest` }];
+  }
+  if (named.has(path)) return [];
+  return [{ code: "ARTIFACT_UNLISTED", severity: "error", path: where, message: `${where} is not listed` }];
 }
 
 function isFile(dir: string, path: string): boolean {

@@ -6,11 +6,14 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
+import { subjectWords } from "../../../request/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
 import { audienceFindings } from "../../../request/vault-audience.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { COMPLETENESS } from "../../../schema/manifest.js";
+import { ACCEPTANCE_FLAGS } from "../acceptance/acceptance-flags.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
+import { isWeak, Strength, strengthLines, strengthOf } from "./check-strength.js";
 
 export default command({
   name: "check",
@@ -26,6 +29,13 @@ export default command({
       value: "<tokens>",
       about: "what context_budget_hint is a share of (default: 200000)",
     }),
+    strength: flag(z.boolean().default(false), {
+      about: "run the checks on the untouched tree and on work that does nothing: what are they worth?",
+    }),
+    base: ACCEPTANCE_FLAGS.base,
+    identity: ACCEPTANCE_FLAGS.identity,
+    yes: ACCEPTANCE_FLAGS.yes,
+    noSandbox: ACCEPTANCE_FLAGS.noSandbox,
   }),
   output: z.object({
     status: z.enum(COMPLETENESS),
@@ -35,17 +45,20 @@ export default command({
     findings: z.array(FindingShape),
     passed: z.array(z.object({ path: z.string(), message: z.string() })),
     fixed: z.array(z.string()),
+    strength: Strength.nullable().describe("null without --strength"),
   }),
   about: [
     "Looks at the manifest and at everything it names: documents, interfaces, credentials, criteria, test scripts. What keeps an agent from starting comes first, each with the command that fixes it. A delivery is checked for its request, its result, every artifact and an answer to each point of the checklist.",
-    "Exit status: 0 ready, 1 draft or incomplete, 2 could not look.",
+    "With --strength every automatic check is run before anybody works: on the untouched tree, on the tree with its files empty or its functions constant, and with its expectations altered. A check that passes on such a stand-in, or cannot be altered, is weak. What reaches out is not run.",
+    "Exit status: 0 ready, 1 draft, incomplete or weak, 2 could not look.",
   ],
   examples: [
     ["nutshell check my-task", "what is missing in my-task/"],
     ["nutshell check my-task --fix", "and do what needs no thought"],
+    ["nutshell check my-task --strength", "what its checks are worth, before anybody is paid"],
     ["nutshell check --json --dir my-task | jq .status", "for scripts"],
   ],
-  async run({ fix, contextWindow, ...named }, context) {
+  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, ...named }, context) {
     const folder = namedFolder(named);
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
@@ -53,18 +66,19 @@ export default command({
     const fixed = fix ? await repair(await openTarget(source, context)) : [];
     const content = await openTarget(source, context);
     try {
-      const { status, missing, warnings: said, findings: known, passed } = await assess(content, options);
-      const audience = await audienceFindings(content, label, context);
-      const findings = [...known, ...audience];
-      const warnings = [...said, ...audience.map(({ path, message }) => `${path}: ${message}`)];
+      const { status, missing, warnings, findings, passed } = await assess(content, options);
+      const subject = await subjectWords(content, label);
+      const more = [...(await audienceFindings(content, label, context)), ...subject.findings];
+      const all = [...findings, ...more];
       return {
         status,
         bundle_type: content.manifest.bundle_type,
         missing: [...missing],
-        warnings: [...warnings],
-        findings: content.isFolder ? [...findings] : findings.map((each) => ({ ...each, fix: unpackFirst(folder) })),
-        passed: [...passed],
+        warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
+        findings: content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) })),
+        passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])],
         fixed: [...fixed],
+        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox }, context) : null,
       };
     } finally {
       await content.close();
@@ -78,11 +92,12 @@ export default command({
     for (const { path, message } of result.passed) lines.push(`  ${green("✓")} ${path}: ${message}`);
     for (const { path, message } of errors) lines.push(`  ${red("✗")} ${path}: ${message}`);
     for (const { path, message } of warnings) lines.push(`  ${yellow("⚠")} ${path}: ${message}`);
+    if (result.strength !== null) lines.push("", ...strengthLines(result.strength));
     lines.push("", verdict(result, errors.length));
     lines.push(...steps("To fix:", errors), ...steps("Worth adding:", warnings));
     return lines;
   },
-  exit: ({ status }) => (status === "ready" ? 0 : 1),
+  exit: ({ status, strength }) => (status === "ready" && !isWeak(strength) ? 0 : 1),
 });
 
 /** A packed bundle is not edited: whatever it lacks, the first step is the same. */

@@ -1,0 +1,55 @@
+// A run's folder says which program is started and which commands are run, and it lies in the project, where a stranger's
+// repository could have brought it. So what this account starts is noted outside, and going on with anything else is asked.
+import { createHash } from "node:crypto";
+import { readFileSync, realpathSync } from "node:fs";
+import { NutError } from "../../../errors.js";
+import type { Context } from "../../../operation.js";
+import { askConsent } from "../../../request/consent.js";
+import { isAllowed, readConsentRecord, recordAllowed } from "../../../request/consent-record.js";
+import type { RunFolder } from "../../../run/index.js";
+import type { RunOptions } from "../../../schema/run.js";
+
+export function recordStarted(folder: RunFolder, context: Context): void {
+  recordAllowed(markOf(folder), context);
+}
+
+/** Returns when the run may go on. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */
+export async function askToResume(
+  folder: RunFolder,
+  options: RunOptions,
+  yes: boolean,
+  context: Context,
+): Promise<void> {
+  const mark = markOf(folder);
+  const given = (context.env.NUTCRACKER_CONSENT ?? "").split(/[\s,]+/);
+  if (!isAllowed(mark, readConsentRecord(context.env)) && !yes && !given.includes("all") && !given.includes(mark)) {
+    const words = question(folder, options);
+    if (context.ask === null || !(await context.ask.confirm(`${words}\nGo on with it?`, { initial: false }))) {
+      throw new NutError(
+        "CONSENT_NEEDED",
+        `run ${folder.id} was not started by you here, and nobody agreed to go on with it`,
+        {
+          hint: `nexus resume ${folder.id} --yes goes on with it; nexus runs shows what it is`,
+          data: { run: folder.id, digest: mark },
+        },
+      );
+    }
+    recordAllowed(mark, context);
+  }
+  await askConsent({ sources: [options.request], yes: yes || options.yes }, context);
+}
+
+const question = ({ id }: RunFolder, { title, driver, command, request }: RunOptions): string =>
+  [
+    `Run ${id} was not started by you here: ${title}`,
+    `  starts: ${command === undefined ? driver : `${driver} (${command})`}`,
+    `  request: ${request}`,
+  ].join("\n");
+
+/** What the run was started with, and where. */
+function markOf({ root, options }: RunFolder): string {
+  const hash = createHash("sha256")
+    .update(`${realpathSync(root)}\0`)
+    .update(readFileSync(options));
+  return `run:${hash.digest("hex")}`;
+}
