@@ -1,11 +1,22 @@
 // What a folder holds, down to modes, links and empty folders, and what changed between two looks at it.
 // A second look hashes only what the file system says was touched: size, inode, and the change time, which no
 // program can set back.
-import { accessSync, type BigIntStats, constants, lstatSync, readdirSync, readlinkSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  accessSync,
+  type BigIntStats,
+  closeSync,
+  constants,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+} from "node:fs";
 import { join } from "node:path";
 import { byBytes, foldersAbove } from "../files/index.js";
 import { nameFrom, onDisk } from "./disk-names.js";
-import { type Hashed, hashBytes, hashFile, NOTHING } from "./hash-bytes.js";
 
 export interface TreeEntry {
   readonly type: "file" | "link" | "folder" | "other";
@@ -119,11 +130,45 @@ export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEn
   const isUntouched = earlier !== undefined && (earlier as StampedEntry).stamp === stamp;
   if (isUntouched && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) return earlier;
   const executable = stats.isFile() && (Number(stats.mode) & 0o111) !== 0;
-  const entry = (type: TreeEntry["type"], held: Hashed): StampedEntry => ({ type, executable, ...held, stamp });
-  if (stats.isDirectory()) return entry("folder", NOTHING);
-  if (stats.isSymbolicLink()) return entry("link", hashBytes(readlinkSync(disk, "buffer")));
-  if (stats.isFile()) return entry("file", hashFile(disk, stats.size));
-  return entry("other", NOTHING);
+  const entry = (type: TreeEntry["type"], { size, hash }: Seen = NOTHING): StampedEntry => ({
+    type,
+    executable,
+    size,
+    hash,
+    stamp,
+  });
+  if (stats.isDirectory()) return entry("folder");
+  if (stats.isSymbolicLink()) return entry("link", seen(readlinkSync(disk, "buffer")));
+  if (stats.isFile()) return entry("file", stats.size > PIECE_BYTES ? seenInPieces(disk) : seen(readFileSync(disk)));
+  return entry("other");
+}
+
+type Seen = Pick<TreeEntry, "size" | "hash">;
+
+const NOTHING: Seen = { size: 0, hash: "" };
+
+const seen = (bytes: Uint8Array): Seen => ({
+  size: bytes.length,
+  hash: createHash("sha256").update(bytes).digest("hex"),
+});
+
+/** Larger files are read piece by piece: Node reads none of 2 GiB at once. */
+const PIECE_BYTES = 4 * 1024 * 1024;
+
+function seenInPieces(path: string | Buffer): Seen {
+  const digest = createHash("sha256");
+  const piece = Buffer.allocUnsafe(PIECE_BYTES);
+  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+  try {
+    let size = 0;
+    for (let got = readSync(file, piece); got > 0; got = readSync(file, piece)) {
+      digest.update(piece.subarray(0, got));
+      size += got;
+    }
+    return { size, hash: digest.digest("hex") };
+  } finally {
+    closeSync(file);
+  }
 }
 
 export interface Change {

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const LARGEST = 256 * 1024;
 
 describe("the leak scan", () => {
-  it("finds nine of ten samples, and refuses eight of ten", async () => {
+  it("finds nine of ten samples, and refuses as many", async () => {
     expect(LEAK_SAMPLES.length).toBeGreaterThanOrEqual(107);
     expect(new Set(LEAK_SAMPLES.map(({ provider }) => provider)).size).toBeGreaterThanOrEqual(58);
     const missed: string[] = [];

@@ -66,6 +66,16 @@ describe("a stranger's request", () => {
     });
   });
 
+  it("is said to reach the whole network when its scripts can", async () => {
+    const { folder } = await stranger();
+    const check = { id: "AC-1", type: "api_test", script: "tests/ask.sh", base_url: "https://api.example.com/v1" };
+    put(folder, "tests/criteria.json", JSON.stringify({ criteria: [check] }));
+    const { path } = await packFolder(folder, { output: desk.path("asks.nut") });
+    const { ask, questions } = person(false);
+    await desk.run(["accept", path], { ask });
+    expect(questions[0]).toContain("network: https://api.example.com; the whole network, of this machine too");
+  });
+
   it("is shown before the question: who, what it runs, network, credentials", async () => {
     const { bundle, digest } = await stranger();
     const { ask, questions } = person(false);
