@@ -20,6 +20,7 @@ describe("a yes", () => {
       "beside prose about failures",
       "Failed: 0\nIt fails when nobody reads it.\nVERDICT: pass\n[passed] 1: a\n[passed] 2: b",
     ],
+    ["with a quotation mark in its evidence", 'VERDICT: pass\n- [passed] 1: a:2 "say(\\"x)"\n- [passed] 2: 5" wide'],
     ["twice the same", "[passed] 1: a\n[passed] 1: a\n[passed] 2: b\nVERDICT: pass\nVERDICT: pass"],
     ["with an apostrophe and a full quotation", 'It\'s fine: "good".\nVERDICT: pass\n[passed] 1: "a"\n[passed] 2: b'],
   ])("is heard %s", (_, message) => {

@@ -68,8 +68,12 @@ function closesFence(line: string, fence: string): boolean {
   return other !== undefined && other[0] === fence[0] && other.length >= fence.length && rest!.trim() === "";
 }
 
+/** Evidence may hold a quotation mark as a character; a line of the answer opens none. */
+const ANSWER_LINE = /^\s*(?:[-*+•] +)?[*_]{0,3}\[(?:passed|failed|unknown)\]/i;
+
 const opensQuotation = (line: string): boolean =>
-  count(line, '"') % 2 === 1 || count(line, "“") !== count(line, "”") || count(line, "«") !== count(line, "»");
+  !ANSWER_LINE.test(line) &&
+  (count(line, '"') % 2 === 1 || count(line, "“") !== count(line, "”") || count(line, "«") !== count(line, "»"));
 
 const count = (line: string, mark: string): number => line.split(mark).length - 1;
 
