@@ -5,7 +5,6 @@ import {
   chmodSync,
   constants,
   copyFileSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -30,9 +29,8 @@ import {
   runChild,
   type Sandbox,
 } from "../../process/index.js";
-import { seeEntry, type TreeEntry } from "../../trees/tree.js";
-import { isSteering } from "../plan/steering.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
+import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
 import { keepOutputs } from "./outputs.js";
 import type { RoomTree } from "./room-tree.js";
@@ -316,36 +314,6 @@ function writtenBelow(path: string, inside: Outside, outside: Outside): [string,
   }
   const bytes = readWritten(outside[key], below);
   return bytes === null ? [] : [[path, bytes]];
-}
-
-/** What a test makes in its own folder is data; code and settings there were put by somebody else. */
-const STEERS_THERE = /\.(?:py|[cm]?[jt]sx?|sh|bash|so|node|mk|toml|ini|cfg)$/;
-
-function plantedFiles(root: string, { open, layers }: RoomTree): string[] {
-  return open.flatMap((folder) =>
-    lstatSync(join(root, folder), { throwIfNoEntry: false })?.isDirectory() === true
-      ? readdirSync(join(root, folder))
-          .map((name) => `${folder}/${name}`)
-          .filter((path) => !layers.entries.has(path) && (STEERS_THERE.test(path) || isSteering(path)))
-      : [],
-  );
-}
-
-type Guards = ReadonlyMap<string, TreeEntry | null>;
-
-/** What is compared afterwards: all guarded files where nothing holds them, else those no mount holds. */
-function guardsBefore({ cover, guarded, layers }: RoomTree, sandboxed: boolean, copy: string | null): Guards {
-  const paths = sandboxed ? cover.compared : guarded;
-  return new Map(
-    paths.map((path) => [path, seeEntry(copy === null ? layers.entries.get(path)!.from : join(copy, path))]),
-  );
-}
-
-/** In an overlay only what was written is there. */
-function isChanged(path: string, entry: TreeEntry | null, layered: boolean): boolean {
-  const now = seeEntry(path);
-  if (now === null) return !layered;
-  return entry === null || now.type !== entry.type || now.hash !== entry.hash;
 }
 
 const overlays = new Map<string, Promise<boolean>>();
