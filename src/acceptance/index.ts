@@ -17,6 +17,7 @@ export {
 } from "../trees/result-tree.js";
 export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
 export type { AcceptanceCredential, CredentialReader } from "./credential.js";
+export { withDeliveredEvidence, withEvidence } from "./evidence.js";
 export { type HiddenReport, type HiddenResult, isBacked, runHidden, verdictWith } from "./hidden.js";
 export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";

@@ -202,7 +202,7 @@ describe("a hostile result", () => {
     }
     const report = await accept();
     expect(report).toMatchObject({ verdict: "failed", results: [{ id: "AC-1", status: "failed" }] });
-    expect(report.warnings.join()).toContain("links cannot be delivered and were left out: files, tests");
+    expect(report.warnings.join()).toContain("links out of the tree are left out: files, tests");
     expect(readFileSync(join(folder, "outside/greeting.txt"), "utf8")).toBe("hello\n");
   });
 

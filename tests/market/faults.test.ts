@@ -171,7 +171,10 @@ describe("deliver survives", () => {
     await worker.json("claim", id, "-o", workspace);
     mkdirSync(join(workspace, "delivery"));
     const checklist = [{ item: "the file says hello", status: "unknown" }];
-    const result = { status: "partial", completion_percentage: 80, acceptance_results: { checklist } };
+    mkdirSync(join(workspace, "delivery/artifacts"));
+    writeFileSync(join(workspace, "delivery/artifacts/hello.txt"), "hello\n");
+    const artifacts = { files_created: [{ path: "hello.txt" }] };
+    const result = { status: "partial", completion_percentage: 80, artifacts, acceptance_results: { checklist } };
     writeFileSync(join(workspace, "delivery/result.json"), JSON.stringify(result));
     if (mode === "auction") {
       await worker.json("bid", id);

@@ -1,6 +1,6 @@
 // What a check made in its room, kept for checks that come after it. Only plain files, links and folders, and nothing that
 // is a test or steers one: those are as they were for every check.
-import { copyFileSync, lstatSync, mkdirSync, readlinkSync, symlinkSync } from "node:fs";
+import { copyFileSync, existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathsIn, sameEntry, seeEntry } from "../../trees/tree.js";
 import type { Layer, Layers } from "./layers.js";
@@ -21,7 +21,9 @@ export function keepOutputs(
 ): Required<Layer> {
   mkdirSync(target, { recursive: true });
   const removed: string[] = layered ? [] : missing(folder, layers).filter(isKept);
-  for (const path of pathsIn(folder)) {
+  // A run that ended before its room was laid out wrote nothing.
+  const paths = existsSync(folder) ? pathsIn(folder) : [];
+  for (const path of paths) {
     const from = join(folder, path);
     const stat = lstatSync(from);
     if (stat.isDirectory()) mkdirSync(join(target, path), { recursive: true });

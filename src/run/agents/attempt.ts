@@ -1,6 +1,7 @@
 // One session of one agent, from its prompt to what it left behind. Everything it says is kept in the agent's own folder.
 import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { withEvidence } from "../../acceptance/index.js";
 import type { AgentEnd, AgentStart } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
 import { gitFacts } from "../../trees/git-facts.js";
@@ -8,7 +9,6 @@ import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
 import { readReview, readTest } from "../review/answer.js";
-import { withEvidence } from "../review/evidence.js";
 import { type Run, record, roleOf, runnerOf } from "../run.js";
 import type { AgentRunner } from "./agent.js";
 import { type AnyRole, agentRequest, leadRole, reportFile } from "./agent-request.js";

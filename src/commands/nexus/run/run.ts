@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
+import { accessSync, constants, existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
-import { NutError, shellWord } from "../../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent.js";
 import { assertHeld } from "../../../request/held.js";
@@ -162,7 +162,17 @@ const noDemo = (request: string) =>
 const configured = (limits: Readonly<Record<string, string | number>> = {}) =>
   Object.entries(limits).map(([name, amount]) => `${name}=${amount}`);
 
-const planWord = (plan: string, cwd: string) => (plan === "lead" || plan === "default" ? plan : resolve(cwd, plan));
+/** Throws for a file that is not there, before anything is made. */
+function planWord(plan: string, cwd: string): string {
+  if (plan === "lead" || plan === "default") return plan;
+  const path = resolve(cwd, plan);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+  return path;
+}
 
 function outputPath(given: string | undefined, slug: string, { cwd }: Context): string {
   if (given !== undefined) {

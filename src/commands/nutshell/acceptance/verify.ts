@@ -15,6 +15,7 @@ import {
   readConstraints,
   rebuildTree,
   violations,
+  withDeliveredEvidence,
 } from "../../../acceptance/index.js";
 import { openBundle } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
@@ -155,7 +156,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
   const links = linkFindings(target, delivery, request);
   const second = request === null ? null : await secondLook({ input, context, work, target, delivery, request });
   const judgement = judgeDelivery({
-    delivery,
+    delivery: second?.delivery ?? delivery,
     has: (path) => isFile(target.dir, path),
     request:
       second === null ? null : { checks: second.checks, checklist: request?.manifest.acceptance?.checklist ?? [] },
@@ -368,6 +369,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const broken = violations(compareTrees(base, result), rules).filter(({ path }) => !plan.isOwnTest(path));
   return {
     checks: plan.checks,
+    delivery: withDeliveredEvidence(delivery, base, result),
     accepted,
     hidden: accepted === null ? unrun : accepted.hidden,
     findings: broken.map(

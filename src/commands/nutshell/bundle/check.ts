@@ -39,12 +39,12 @@ export default command({
   }),
   output: z.object({
     status: z.enum(COMPLETENESS),
-    bundle_type: z.string(),
     missing: z.array(z.string()),
     warnings: z.array(z.string()),
     findings: z.array(FindingShape),
     passed: z.array(z.object({ path: z.string(), message: z.string() })),
     fixed: z.array(z.string()),
+    bundle_type: z.string(),
     strength: Strength.nullable().describe("null without --strength"),
   }),
   about: [
@@ -72,12 +72,12 @@ export default command({
       const all = [...findings, ...more];
       return {
         status,
-        bundle_type: content.manifest.bundle_type,
         missing: [...missing],
         warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
         findings: content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) })),
         passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])],
         fixed: [...fixed],
+        bundle_type: content.manifest.bundle_type,
         strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox }, context) : null,
       };
     } finally {

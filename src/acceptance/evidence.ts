@@ -1,8 +1,11 @@
 // Evidence a reviewer names, looked up in the tree under review. Words that do not stand where they are said to stand prove
 // nothing, and neither does a file that is not there.
 import { createHash } from "node:crypto";
-import type { ItemJudgement } from "../../schema/journal.js";
-import type { TreeEntry } from "../../trees/tree.js";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Delivery } from "../schema/delivery.js";
+import type { ItemJudgement } from "../schema/journal.js";
+import { lookAt, type TreeEntry } from "../trees/tree.js";
 
 /** The files a reviewer was given. */
 export interface ReviewedTree {
@@ -20,6 +23,24 @@ export function withEvidence(judgements: readonly ItemJudgement[], tree: Reviewe
     const missing = judgement.status === "passed" ? missingEvidence(judgement.note ?? "", files) : null;
     return missing === null ? judgement : { ...judgement, status: "unknown", note: `${missing}: ${judgement.note}` };
   });
+}
+
+/** A delivery whose judged points had their evidence looked up in the tree that was rebuilt from it. */
+export function withDeliveredEvidence(delivery: Delivery, base: string, result: string): Delivery {
+  const results = delivery.acceptance_results;
+  const rows = results?.checklist ?? [];
+  if (rows.length === 0) return delivery;
+  const tree: ReviewedTree = {
+    entries: lookAt(result).entries,
+    before: lookAt(base).entries,
+    read: (path) => readFileSync(join(result, path)),
+  };
+  const files = new Files(tree);
+  const checklist = rows.map((row) => {
+    const missing = row.status === "passed" ? missingEvidence(row.note ?? "", files) : null;
+    return missing === null ? row : { ...row, status: "unknown" as const, note: `${missing}: ${row.note}` };
+  });
+  return { ...delivery, acceptance_results: { ...results, checklist } };
 }
 
 /** `path:line`, and words in quotation marks right after a path. */

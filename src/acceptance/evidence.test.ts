@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import type { TreeEntry } from "../../trees/tree.js";
+import type { TreeEntry } from "../trees/tree.js";
 import { withEvidence } from "./evidence.js";
 
 const FILES: Readonly<Record<string, string>> = {
