@@ -129,7 +129,7 @@ describe("stopped from outside", () => {
     expect([...stateOf(cwd).agents.keys()]).toEqual(["engineer-1", "engineer-2", "tester-3", "reviewer-4"]);
   });
 
-  it("kill -9 at ten points, then resume: the same tree, nothing done twice", async () => {
+  it("kill -9 at five points, then resume: the same tree, nothing done twice", async () => {
     const request = helloRequest(join(cwd, ".."));
     // A failing first try, a diagnosis, a second try and two readers, at a pace that leaves room to be killed in.
     const line = [
@@ -143,8 +143,8 @@ describe("stopped from outside", () => {
     expect((await start(cwd, args).done).status).toBe(0);
     const length = performance.now() - began;
     const wanted = treeDigest(join(runFolderOf(cwd), "work"));
-    // Always the same ten fractions of the run's length: random to the run, repeatable for us.
-    for (const part of [0.08, 0.17, 0.29, 0.38, 0.47, 0.55, 0.63, 0.72, 0.84, 0.95]) {
+    // Always the same fractions of the run's length: random to the run, repeatable for us.
+    for (const part of [0.17, 0.38, 0.55, 0.72, 0.95]) {
       const place = join(scratch(), "project");
       mkdirSync(place);
       const child = start(place, args);

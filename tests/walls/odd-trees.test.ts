@@ -18,6 +18,9 @@ function dig(folder: string, depth: number, name: string): void {
   execFileSync("python3", ["-c", script, folder, String(depth), name]);
 }
 
+/** The long form (npm run torture) takes what Node cannot read at once. */
+const LONG = process.env.NUTCRACKER_LONG === "1";
+
 describe("an agent that leaves what nobody can carry", () => {
   it.each<[string, (cwd: string) => void, RegExp]>([
     [
@@ -26,10 +29,10 @@ describe("an agent that leaves what nobody can carry", () => {
       /deep\/deep.* lies deeper than any delivery can hold/,
     ],
     [
-      "a file of more than 2 GiB",
+      LONG ? "a file of more than 2 GiB" : "a file of more than 1 GiB",
       (cwd) => {
         writeFileSync(join(cwd, "huge"), "");
-        truncateSync(join(cwd, "huge"), 2 * 1024 ** 3 + 1);
+        truncateSync(join(cwd, "huge"), (LONG ? 2 : 1) * 1024 ** 3 + 1);
       },
       /huge is larger than 1 GiB/,
     ],
