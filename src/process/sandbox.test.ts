@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Mount, overlayPlace, sandboxArguments } from "./sandbox.js";
+import { installPrefixes } from "./visible-system.js";
 
 let folder: string;
 beforeEach(() => {
@@ -11,6 +12,21 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const arguments_ = (mounts: readonly Mount[]) => sandboxArguments({ root: "system", network: "none", mounts }, "/");
+
+describe("what is shown", () => {
+  it("is a version manager with all it installed, whoever's home it lies in, and never a project", () => {
+    const place = (name: string) => {
+      for (const inner of [".git", "versions", "shims", "bin"])
+        mkdirSync(join(folder, name, inner), { recursive: true });
+      return join(folder, name, "shims");
+    };
+    const PATH = [place(".manager"), place("project")].join(":");
+    expect(installPrefixes({ PATH, HOME: join(folder, "elsewhere") }, [])).toEqual([
+      join(folder, ".manager"),
+      join(folder, "project/shims"),
+    ]);
+  });
+});
 
 describe("what is mounted", () => {
   it.each<[string, (at: string) => Mount[]]>([

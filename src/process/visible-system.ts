@@ -2,7 +2,7 @@
 // else is not there: no home, no other project, no daemon's socket. Among what is shown, files that hold credentials are
 // covered. Read-only, all of it.
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
 import type { Environment } from "./find-program.js";
 import type { Mount } from "./sandbox.js";
 
@@ -150,19 +150,21 @@ function findPrefixes(env: Environment, programs: readonly string[]): string[] {
 function prefixOf(folder: string, home: string | null): string {
   if (!/\/(?:s?bin|shims|\.bin|Scripts)$/.test(folder)) return folder;
   const parent = dirname(folder);
-  return isTooWide(parent, home) || !looksInstalled(parent, home) ? folder : parent;
+  return isTooWide(parent, home) || !looksInstalled(parent) ? folder : parent;
 }
 
 const INSTALLED = "lib lib64 libexec include share versions toolchains installs pyvenv.cfg release node_modules".split(
   " ",
 );
+const MANAGED = ["versions", "installs", "toolchains", "shims"];
 const PROJECT = [".git", ".hg", ".env"];
 
-function looksInstalled(folder: string, home: string | null): boolean {
+function looksInstalled(folder: string): boolean {
   if (folder.endsWith("/node_modules")) return true;
   if (!INSTALLED.some((name) => existsSync(join(folder, name)))) return false;
-  // Version managers are clones: they lie directly in a home, under a name with a dot.
-  const isManager = home !== null && dirname(folder) === home && folder.startsWith(join(home, "."));
+  // Version managers are clones: they lie in a home, whoever's, under a name with a dot, and hold what they installed.
+  const isHidden = basename(folder).startsWith(".");
+  const isManager = isHidden && MANAGED.some((name) => existsSync(join(folder, name)));
   return isManager || !PROJECT.some((name) => existsSync(join(folder, name)));
 }
 
