@@ -13,10 +13,36 @@ const PROVIDERS = [
   ...["elastic", "elevenlabs", "etherscan", "facebook", "fastly", "firebase", "gemini", "github", "gitlab", "gitea"],
   ...["hetzner", "heroku", "honeycomb", "huggingface", "ibm", "infura", "intercom", "jira", "klaviyo", "kraken"],
   ...["launchdarkly", "linkedin", "linode", "loggly", "mailchimp", "mailgun", "mailjet", "mandrill", "messagebird"],
-  ...["mistral", "mixpanel", "mollie", "nexmo", "ngrok", "npm", "okta", "openai", "openweather", "opsgenie", "ovh"],
+  ...[
+    "mistral",
+    "minio",
+    "mixpanel",
+    "mollie",
+    "nexmo",
+    "ngrok",
+    "npm",
+    "okta",
+    "openai",
+    "openweather",
+    "opsgenie",
+    "ovh",
+  ],
   ...["pagerduty", "paypal", "paystack", "plaid", "plivo", "postmark", "pusher", "railway", "razorpay", "recurly"],
   ...["resend", "rollbar", "scaleway", "segment", "sendgrid", "sentry", "serpapi", "shopify", "slack", "snowflake"],
-  ...["snyk", "sonar", "sparkpost", "splunk", "spotify", "stripe", "supabase", "telegram", "travis", "trello"],
+  ...[
+    "snyk",
+    "sonar",
+    "sparkpost",
+    "splunk",
+    "spotify",
+    "statsig",
+    "stripe",
+    "sumo",
+    "supabase",
+    "telegram",
+    "travis",
+    "trello",
+  ],
   ...["twilio", "twitch", "twitter", "typesense", "upstash", "vercel", "vonage", "vultr", "wandb", "yandex"],
   ...["zendesk", "zoom"],
 ];
@@ -86,7 +112,33 @@ const SAYS_SECRET = /key|token|secret|passw|pwd|auth/i;
 const SAYS_PRIVATE =
   /(?:api|secret|access|private|auth|signing|encryption|master|service|admin|webhook)[_.-]?key|secret|passw|pwd|(?:access|auth|api|bearer|refresh|bot|deploy|personal|id|session)[_.-]?token|_token$|^token$/i;
 
+/** A password may hold anything and be shorter than a token, so it is looked for where it must end: a quote, a tag, a line. */
+const QUOTED =
+  /(?:pass(?:word|wd|phrase)?|pwd|secret(?:_?key)?|token)["']?[\])]?\s{0,4}(?:=>|[=:,])\s{0,4}(?:"([^"\s]{10,80})"|'([^'\s]{10,80})')/gi;
+const BARE = /(?:password|passwd|pwd)\s{0,2}[=:>]\s{0,4}([^\s"'`<>;,(){}[\]$]{10,80})(?=[<;]|\r?$)/gim;
+const PASSWORD_WORDS = ["assword", "ASSWORD", "asswd", "PWD", "pwd", "ECRET", "ecret", "oken"];
+
+/** Three kinds of characters, often changing: nobody writes so by hand. */
+function isPassword(value: string): boolean {
+  // Longer ones without a sign of their own are what the rules above look for.
+  if (value.length >= 16 && /^[\w\-./+~|:]+$/.test(value)) return false;
+  if (value.length < 10 || PLACEHOLDER.test(value) || /[({]|::|=>|\.\w+\.|\/\//.test(value) || isWords(value))
+    return false;
+  const kinds = [/[a-z]/, /[A-Z]/, /[0-9]/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
+  return kinds >= 3 && /[0-9]/.test(value) && entropy(value) >= 3 && turns(value) >= value.length * 0.3;
+}
+
 export const ASSIGNED_RULES: readonly OwnRule[] = [
+  {
+    id: "assigned-password",
+    keywords: PASSWORD_WORDS.map((text) => [text, 0] as const),
+    reach: REACH,
+    find: (text) =>
+      [...text.matchAll(QUOTED), ...text.matchAll(BARE)]
+        .filter(([, ...values]) => isPassword(values.find((value) => value !== undefined) ?? ""))
+        .map(({ index, 0: all }) => [index, index + all.length]),
+    warns: true,
+  },
   assigned("assigned-token", (name) => PROVIDER.test(name) && SAYS_SECRET.test(name)),
   {
     ...assigned("assigned-secret", (name) => !PROVIDER.test(name) && SAYS_PRIVATE.test(name)),

@@ -77,10 +77,22 @@ const SAMPLES: Record<string, string> = {
   "privatekey-in-base64": Buffer.from(`-----BEGIN RSA ${"PRIVATE"} KEY-----\n${mixed(200)}`).toString("base64"),
   wireguard: `${"Private"}Key = ${many("aB3dE6gH9jK2", 42)}A=`,
   "url-password": `https://${"deploy"}:${mixed(20)}@git.internal/a.git`,
+  "rpc-url": `https://mainnet.${"infura"}.io/v3/${many("0a1b2c3d", 32)}`,
+  resend: `${"re"}_${mixed(8)}_${mixed(24)}`,
+  mollie: `${"live"}_${mixed(30)}`,
+  asana: `1/${many("1234567890", 16)}:${many("0a1b2c3d", 32)}`,
+  unleash: `*:${"production"}.${many("0a1b2c3d", 56)}`,
+  "azure-key": `${mixed(86)}==`,
+  authorization: `Authorization: ${"SS"}WS ${mixed(42)}`,
+  "oracle-url": `${"jdbc"}:oracle:thin:app/${mixed(12)}@//db.internal:1521/x`,
+  "curl-user": `curl --${"user"} app:${mixed(20)}`,
+  "command-line-key": `login --${"api"}key ${mixed(40)}`,
   "npm-registry": `//registry.internal/:_${"auth"}=${mixed(40)}`,
 };
 /** Rules that look at more than what stands between two quotes. */
 const IN_CONTEXT: Readonly<Record<string, string>> = {
+  "npmrc-auth": `${"_au"}th=${mixed(40)}`,
+  "assigned-password": `db_${"pass"}word = "Zk#4t+9mU!-f2wQo"`,
   "docker-login": `{"${"auths"}": {"registry.example": {"auth": "${mixed(32)}"}}}`,
 };
 /** The other formats are a prefix and a body: a body of whichever letters the format takes. */

@@ -112,7 +112,31 @@ const TOKENS: readonly OwnRule[] = [
   token("plaid", "[0-9a-f-]", 36, "access-production-", "access-sandbox-", "access-development-"),
   token("mapbox", "[A-Za-z0-9_.-]", 60, "sk.eyJ"),
   token("flutterwave", "[0-9a-zA-Z-]", 12, "FLWSECK_TEST-", "FLWSECK-"),
-  token("firebase", WORD, 130, ":APA91b"),
+  rule("firebase", /:APA91b[A-Za-z0-9_-]{120,}/g, [[":APA91b", 120]]),
+  // Takes the place of the preset's, which misses a dash at the end.
+  rule("sendgrid", /(?<![\w.])SG\.[\w-]{20,24}\.[\w-]{39,50}/g, [["SG.", 20]]),
+  rule("resend", /(?<!\w)re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}(?!\w)/g, [["re_", 24]]),
+  rule("mollie", /["'= ](?:live|test)_[A-Za-z0-9]{30}(?![A-Za-z0-9_])/g, [
+    ["live_", 30],
+    ["test_", 30],
+  ]),
+  rule("statsig", /(?<![\w-])secret-[A-Za-z0-9]{40,}(?![\w-])/g, [["secret-", 40]]),
+  rule(
+    "asana",
+    /(?<!\w)[12]\/\d{12,20}(?:\/\d{12,20})?:[0-9a-f]{32}(?!\w)/g,
+    [..."0123456789"].flatMap((digit) => [`1/${digit}`, `2/${digit}`].map((text) => [text, 10] as const)),
+  ),
+  rule("rpc-url", /(?:infura\.io\/v3|alchemy\.com\/v2|quiknode\.pro)\/[A-Za-z0-9_-]{32,}/g, [
+    ["infura.io/v3/", 32],
+    ["alchemy.com/v2/", 32],
+    ["quiknode.pro/", 32],
+  ]),
+  rule("backblaze", /(?<![\w/+])K00[0-9][A-Za-z0-9+/]{27}(?![\w/+])/g, [["K00", 28]]),
+  rule("unleash", /["' ][\w*[\]-]+:[a-z]+\.[0-9a-f]{56,64}(?![0-9a-f])/g, [
+    [":production.", 56],
+    [":development.", 56],
+    [":staging.", 56],
+  ]),
   token("github-refresh", "[A-Za-z0-9]", 70, "ghr_"),
   token("duffel", WORD, 40, "duffel_live_", "duffel_test_"),
   token("yandex", WORD, 35, "AQVN"),
@@ -158,6 +182,36 @@ const SHAPES: readonly OwnRule[] = [
     [],
   ),
   rule("putty-key", /PuTTY-User-Key-File-[23]: [a-z0-9-]+/g, [["PuTTY-User-Key-File-", 1]]),
+  // 64 bytes in quotes: what Azure gives for storage, Cosmos DB and others.
+  rule(
+    "azure-key",
+    /["'][A-Za-z0-9+/]{86}==(?=["'])/g,
+    ['=="', "=='"].map((text) => [text, 0]),
+    (match) => !isDrawn(match),
+  ),
+  rule(
+    "authorization",
+    /authorization["']?\s?[:=,]\s?["']?(?:AccessKey|ApiKey|Api-Key|Bearer|GenieKey|SSWS|Splunk|Token|token|Key) [\w\-./+=~:]{16,}/gi,
+    ["uthorization", "UTHORIZATION"].map((text) => [text, 0]),
+    (match) => !isDrawn(match.slice(match.lastIndexOf(" ") + 1)),
+  ),
+  rule("oracle-url", /jdbc:oracle:\w+:[^\s/:@"']{1,60}\/[^\s/@"']{6,60}@/g, [["jdbc:oracle:", 8]]),
+  rule("npmrc-auth", /^\s*_auth\s?=\s?["']?[A-Za-z0-9+/]{16,}={0,2}/gm, [["_auth", 0]]),
+  rule(
+    "curl-user",
+    /(?:\s-u|--user)[ =]["']?[\w.@-]{1,60}:[^\s"'$]{12,}/g,
+    [
+      [" -u ", 8],
+      ["--user ", 8],
+    ],
+    (match) => !isDrawn(match.slice(match.lastIndexOf(":") + 1)),
+  ),
+  rule(
+    "command-line-key",
+    /--(?:api-?key|token|access-?key|secret-?key)[ =]["']?[\w\-./+~]{20,}/g,
+    ["--apikey", "--api-key", "--token", "--access-key", "--secret-key"].map((text) => [text, 0]),
+    (match) => !isDrawn(match.replace(/^[\w-]+[ =]["']?/, "")),
+  ),
   rule("azure-storage", /AccountKey=[A-Za-z0-9+/]{86}==/g, [["AccountKey=", 88]]),
   rule("azure-shared-access", /SharedAccessKey=[A-Za-z0-9+/]{43}=/g, [["SharedAccessKey=", 44]]),
   rule("azure-signature", /[?&]sv=\d{4}-\d\d-\d\d[^\s"'<>]{0,400}&sig=[A-Za-z0-9%+/]{43,}/g, [["&sig=", 43]]),
@@ -238,7 +292,7 @@ const SHAPES: readonly OwnRule[] = [
     ),
   ),
   rule("facebook", /(?<![\w+/=-])EAA[A-Za-z0-9]{100,}(?![\w+/=-])/g, [["EAA", 100]], (match) => !isDrawn(match)),
-  rule("twitter", /(?<![\w+/])A{20,24}[A-Za-z0-9]{20,80}%[23][DFB][A-Za-z0-9%]{25,}/g, [
+  rule("twitter", /(?<![\w+/])A{20,24}[A-Za-z0-9%]{5,80}%[23][DFB][A-Za-z0-9%]{25,}/g, [
     ["%3D", 25],
     ["%2F", 25],
     ["%2B", 25],

@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { leakScanner } from "../../src/vault/index.js";
 import { LEAK_SAMPLES } from "./leak-samples.js";
+import { UNSEEN_SAMPLES } from "./leak-samples-unseen.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const LARGEST = 256 * 1024;
@@ -24,6 +25,16 @@ describe("the leak scan", () => {
     }
     expect(missed.length, missed.join(", ")).toBeLessThanOrEqual(LEAK_SAMPLES.length * 0.05);
     expect(refused).toBeGreaterThanOrEqual(LEAK_SAMPLES.length * 0.9);
+  });
+
+  it("finds nine of ten samples that nobody who wrote a rule had seen", async () => {
+    const missed: string[] = [];
+    for (const { provider, kind, text } of UNSEEN_SAMPLES) {
+      const leaks = (await leakScanner()).scan("notes.txt", Buffer.from(text));
+      if (leaks.length === 0) missed.push(`${provider} ${kind}`);
+    }
+    expect(UNSEEN_SAMPLES.length).toBeGreaterThanOrEqual(107);
+    expect(missed.length, missed.join(", ")).toBeLessThanOrEqual(UNSEEN_SAMPLES.length * 0.1);
   });
 
   it("is wrong about at most one of a thousand files of others", async () => {
