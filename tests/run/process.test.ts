@@ -28,6 +28,9 @@ describe("the demo", () => {
     expect(ran.stderr).toContain("the architect looked into it");
     expect(ran.status, ran.stderr + ran.stdout).toBe(0);
     expect(ran.stdout).toContain("completed (100 %)");
+    // What was overcome is not said as if it were so now, and what a check answered is not called judged.
+    expect(ran.stdout).toMatch(/! on the way: AC-002 fails/);
+    expect(ran.stdout).toContain("Single and combined units are read proven: criterion AC-001");
     const verified = call("nutshell", cwd, ["verify", "out.nut", "--request", example("2-feature"), "--rerun"]);
     expect(verified.status, verified.stdout + verified.stderr).toBe(0);
     expect(verified.stdout).toContain("verified: completed");

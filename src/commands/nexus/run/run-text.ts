@@ -30,8 +30,8 @@ function deliveryText({ path, request, base, result }: NonNullable<RunResult["de
     const note = proves_nothing ? " (guards, proves nothing)" : reason === undefined ? "" : `: ${reason}`;
     lines.push(`  ${mark(own)} ${id} ${description ?? ""}${note}`);
   }
-  for (const { item, status: own, note } of acceptance.checklist ?? []) {
-    lines.push(`  ${mark(own)} ${item} ${dim(`judged${note === undefined ? "" : `: ${note}`}`)}`);
+  for (const { item, status: own, note, evidence = "judged" } of acceptance.checklist ?? []) {
+    lines.push(`  ${mark(own)} ${item} ${dim(`${evidence}${note === undefined ? "" : `: ${note}`}`)}`);
   }
   const { files_created: created = [], files_modified: modified = [], files_deleted: deleted = [] } = artifacts;
   lines.push(
@@ -43,7 +43,8 @@ function deliveryText({ path, request, base, result }: NonNullable<RunResult["de
   for (const issue of log.issues_encountered ?? []) {
     const words = typeof issue === "string" ? issue : JSON.stringify(issue);
     // What fails now is told above, with its reason.
-    if (!failed.some(({ id }) => words.startsWith(`${id} fails: `))) lines.push(`  ${yellow("!")} ${words}`);
+    if (!failed.some(({ id }) => words.startsWith(`${id} fails: `)))
+      lines.push(`  ${yellow("!")} on the way: ${words}`);
   }
   const waiting = (acceptance.criteria ?? []).filter((criterion) => criterion.status === "unknown").length;
   const against = base === undefined ? "" : ` --base ${shellWord(base)}`;
