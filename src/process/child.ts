@@ -1,13 +1,14 @@
 // One child process: bounded in time, in its own process group, gone with everything it started.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { closeSync } from "node:fs";
+import { closeSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
+import { type ControlGroup, makeControlGroup } from "./control-group.js";
 import { CHILD_MARK, descendants } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
-import { DEFAULT_LIMITS, type Limits, watchLimits, writableFolders } from "./limits.js";
-import { findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
+import { DEFAULT_LIMITS, kernelLimits, type Limits, refusedByKernel, watchLimits, writableFolders } from "./limits.js";
+import { type Bwrap, findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
 import { openFilter } from "./seccomp.js";
 
 /** How long a child has between being asked to stop and being killed. */
@@ -70,31 +71,39 @@ export async function startChild(options: ChildOptions): Promise<Child> {
       data: { program: options.command },
     });
   }
-  const wrapped = sandbox === null ? null : await wrap(sandbox, env, cwd);
+  const limits = options.limits ?? (sandbox === null ? undefined : DEFAULT_LIMITS);
+  const wrapped = sandbox === null ? null : await wrap(sandbox, env, cwd, limits ?? DEFAULT_LIMITS);
+  const group = limits === undefined ? null : makeControlGroup(limits);
   const mark = randomUUID();
   const started = performance.now();
-  const child = spawn(
-    wrapped?.program ?? program,
-    [...(wrapped?.args ?? []), ...(wrapped ? [program] : []), ...(options.args ?? [])],
-    {
-      // The folder of a neutral sandbox exists only inside it.
-      cwd: wrapped === null ? cwd : "/",
-      // A neutral sandbox is the same everywhere: it shows no mark, and its own PID namespace keeps its family together.
-      env: sandbox?.neutral === undefined ? { ...definedOnly(env), [CHILD_MARK]: mark } : definedOnly(env),
-      detached: true,
-      stdio: [
-        options.stdin === undefined ? "ignore" : "pipe",
-        "pipe",
-        "pipe",
-        ...(wrapped?.filter == null ? [] : [wrapped.filter]),
-      ],
-    },
-  );
+  const plain = [...(wrapped === null ? [] : [wrapped.program, ...wrapped.args]), program, ...(options.args ?? [])];
+  const [first, ...rest] = group === null ? plain : [...JOIN, group.members, ...plain];
+  const child = spawn(first!, rest, {
+    // The folder of a neutral sandbox exists only inside it.
+    cwd: wrapped === null ? cwd : "/",
+    // A neutral sandbox is the same everywhere: it shows no mark, and its own PID namespace keeps its family together.
+    env: sandbox?.neutral === undefined ? { ...definedOnly(env), [CHILD_MARK]: mark } : definedOnly(env),
+    detached: true,
+    stdio: [
+      options.stdin === undefined ? "ignore" : "pipe",
+      "pipe",
+      "pipe",
+      ...(wrapped?.filter == null ? [] : [wrapped.filter]),
+    ],
+  });
   if (wrapped?.filter != null) closeSync(wrapped.filter);
-  await spawned(child, program);
+  try {
+    await spawned(child, program);
+  } catch (error) {
+    group?.remove();
+    throw error;
+  }
   feed(child, options.stdin);
-  return watch(child, { options, mark, started, sandboxed: wrapped !== null });
+  return watch(child, { options, mark, started, sandboxed: wrapped !== null, limits, group });
 }
+
+/** Enters a control group before anything else runs. Where it may not after all, the watch remains. */
+const JOIN = ["/bin/sh", "-c", 'echo $$ 2>/dev/null >"$1"; shift; exec "$@"', "sh"];
 
 interface Wrapped {
   readonly program: string;
@@ -103,7 +112,7 @@ interface Wrapped {
   readonly filter: number | null;
 }
 
-async function wrap(sandbox: Sandbox, env: Environment, cwd: string): Promise<Wrapped> {
+async function wrap(sandbox: Sandbox, env: Environment, cwd: string, limits: Limits): Promise<Wrapped> {
   const bwrap = await findBwrap(env);
   if (bwrap === null || (sandbox.network === "none" && !bwrap.network)) {
     throw new NutError("SANDBOX_MISSING", "bubblewrap is not available here, so nothing can be held in a sandbox", {
@@ -111,8 +120,13 @@ async function wrap(sandbox: Sandbox, env: Environment, cwd: string): Promise<Wr
     });
   }
   const filter = sandbox.neutral === undefined ? null : openFilter(sandbox.neutral);
-  return { ...sandboxCommand(bwrap, sandbox, cwd, env), filter };
+  const { program, args } = sandboxCommand(bwrap, sandbox, cwd, env);
+  return { program, args: [...args, ...kernelLimits(limits, hasOwnNamespace(bwrap, sandbox))], filter };
 }
+
+/** bubblewrap makes a user namespace when told to, and when it has no other way to do its work. */
+const hasOwnNamespace = ({ program }: Bwrap, { neutral }: Sandbox): boolean =>
+  neutral !== undefined || (process.getuid?.() !== 0 && (statSync(program).mode & 0o4000) === 0);
 
 function spawned(child: ChildProcess, program: string): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -141,9 +155,11 @@ interface Watch {
   readonly mark: string;
   readonly started: number;
   readonly sandboxed: boolean;
+  readonly limits: Limits | undefined;
+  readonly group: ControlGroup | null;
 }
 
-function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch): Child {
+function watch(child: ChildProcess, { options, mark, started, sandboxed, limits, group }: Watch): Child {
   const pid = child.pid!;
   let reason: ChildEnd["reason"] = "exited";
   let exited = false;
@@ -156,7 +172,6 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
     askToEnd(pid, mark, sandboxed);
     grace = setTimeout(() => killAll(pid, mark), options.graceMs ?? GRACE_MS);
   };
-  const limits = options.limits ?? (sandboxed ? DEFAULT_LIMITS : undefined);
   const folders = options.sandbox == null ? [] : writableFolders(options.sandbox);
   const onExceeded = (what: string) => {
     if (exited || reason !== "exited") return;
@@ -166,7 +181,7 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
     if (sandboxed) for (const target of [-pid, pid]) send(target, "SIGKILL");
     else killAll(pid, mark);
   };
-  const unwatch = limits === undefined ? () => {} : watchLimits({ pid, limits, folders, onExceeded });
+  const unwatch = limits === undefined ? () => {} : watchLimits({ pid, limits, folders, group, onExceeded });
   const timer =
     options.timeoutMs === undefined ? undefined : setTimeout(() => end("timeout"), timerRange(options.timeoutMs));
   const onAbort = () => end("stopped");
@@ -182,8 +197,11 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed }: Watch
       clearTimeout(timer);
       clearTimeout(grace);
       options.signal?.removeEventListener("abort", onAbort);
+      const refused = limits === undefined ? null : refusedByKernel(limits, group);
+      if (reason === "exited" && refused !== null) [reason, exceeded] = ["limit", refused];
       const leftBehind = await sweep(pid, mark);
       await drained(child);
+      group?.remove();
       resolve({ reason, ...(exceeded === undefined ? {} : { exceeded }), code, signal, durationMs, leftBehind });
     });
   });

@@ -1,10 +1,11 @@
-// How much of the machine a child and everything it starts may use. The kernel has no way that works for everyone (a control
-// group has to be delegated, and limits per account count the person's own programs), so their sum is looked at a few
-// times a second, all watched children in one look; who is over is ended whole. Never by address space: engines that
-// reserve terabytes would not start.
-import { lstatSync, readdirSync, statfsSync } from "node:fs";
-import { totalmem } from "node:os";
+// How much of the machine a child and everything it starts may use. The kernel holds what it can (a control group where one
+// may be made; processes and the size of a file by `prlimit`), which does not work for everyone. So their sum is also looked
+// at a few times a second, all watched children in one look; who is over is ended whole. Never by address space: engines
+// that reserve terabytes would not start.
+import { existsSync, lstatSync, readdirSync, statfsSync } from "node:fs";
+import { release, totalmem } from "node:os";
 import { join } from "node:path";
+import type { ControlGroup } from "./control-group.js";
 import { familyOf, type ProcessRow, processes } from "./descendants.js";
 import type { Sandbox } from "./sandbox.js";
 
@@ -37,6 +38,7 @@ export interface Watched {
   readonly limits: Limits;
   /** Folders on disk it may write to. */
   readonly folders: readonly string[];
+  readonly group: ControlGroup | null;
   /** Called once, with what there was too much of. */
   readonly onExceeded: (what: string) => void;
 }
@@ -73,14 +75,26 @@ function look(): void {
 }
 
 function tooMuch(entry: Entry, rows: readonly ProcessRow[]): string | null {
-  const { limits, pid } = entry;
+  const { limits, pid, group } = entry;
+  const refused = refusedByKernel(limits, group);
+  if (refused !== null) return refused;
   const family = familyOf(rows, pid);
   const tasks = family.reduce((sum, row) => sum + row.threads, 0);
-  if (tasks > limits.tasks) return `${limits.tasks} processes`;
+  if (tasks > limits.tasks) return tooMany(limits);
   const memory = family.reduce((sum, row) => sum + row.residentPages, 0) * PAGE_BYTES;
-  if (memory > limits.memoryBytes) return `${inWords(limits.memoryBytes)} of memory`;
+  if (memory > limits.memoryBytes) return tooLarge(limits);
   return grewTooMuch(entry) ? `${inWords(limits.diskBytes)} of disk` : null;
 }
+
+/** What the group was refused, which its end alone does not tell. */
+export function refusedByKernel(limits: Limits, group: ControlGroup | null): string | null {
+  const what = group?.refused() ?? null;
+  if (what === null) return null;
+  return what === "tasks" ? tooMany(limits) : tooLarge(limits);
+}
+
+const tooMany = ({ tasks }: Limits): string => `${tasks} processes`;
+const tooLarge = ({ memoryBytes }: Limits): string => `${inWords(memoryBytes)} of memory`;
 
 /** Others write to the same disk, so a disk that fills only says when to look closer. */
 function grewTooMuch(entry: Entry): boolean {
@@ -122,6 +136,23 @@ function sizeUpTo(folder: string, most: number): number {
 
 const inWords = (bytes: number): string =>
   bytes >= GIB ? `${Math.round(bytes / GIB)} GiB` : `${Math.max(1, Math.round(bytes / 1024 ** 2))} MiB`;
+
+const PRLIMIT = "/usr/bin/prlimit";
+/** Since then processes are counted by user namespace, so that those of a sandbox are not added to the person's own. */
+const COUNTS_BY_NAMESPACE = [5, 14] as const;
+
+/** The watch says what there was too much of, so the kernel refuses a little later. */
+const LATER = 1.25;
+
+/** What stands before a command inside a sandbox, so that the kernel refuses it too large a file and too many processes. */
+export function kernelLimits({ tasks, diskBytes }: Limits, ownNamespace: boolean): string[] {
+  if (!existsSync(PRLIMIT)) return [];
+  const [major = 0, minor = 0] = release().split(".").map(Number);
+  const [sinceMajor, sinceMinor] = COUNTS_BY_NAMESPACE;
+  const counts = major > sinceMajor || (major === sinceMajor && minor >= sinceMinor);
+  const fileSize = `--fsize=${Math.ceil(diskBytes * LATER)}`;
+  return [PRLIMIT, fileSize, ...(ownNamespace && counts ? [`--nproc=${Math.ceil(tasks * LATER)}`] : []), "--"];
+}
 
 /** Where on disk a sandbox lets its command write. */
 export function writableFolders({ mounts = [] }: Sandbox): string[] {

@@ -177,7 +177,7 @@ function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): st
     return ["--ro-bind", file, `/etc/${name}`];
   });
   const id = String(NEUTRAL_UID);
-  const names = ["--unshare-uts", "--hostname", "host", "--unshare-ipc"];
+  const names = ["--unshare-uts", "--hostname", "host", "--unshare-ipc", "--unshare-cgroup-try"];
   return ["--unshare-user", "--uid", id, "--gid", id, ...names, ...binds];
 }
 

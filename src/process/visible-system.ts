@@ -10,22 +10,18 @@ const SYSTEM_FOLDERS = ["/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/l
 
 /** What programs need to know about the machine. None of it is secret on any distribution. */
 const SYSTEM_FILES = [
-  ..."alternatives ca-certificates ca-certificates.conf chromium chromium.d crypto-policies debian_version default fonts gai.conf group".split(
+  ..."alternatives ca-certificates ca-certificates.conf chromium chromium.d crypto-policies debian_version fonts gai.conf group".split(
     " ",
   ),
-  ..."host.conf hosts inputrc java-11-openjdk java-17-openjdk java-21-openjdk ld.so.cache ld.so.conf ld.so.conf.d".split(
-    " ",
-  ),
-  ..."locale.alias locale.conf localtime login.defs lsb-release magic magic.mime maven mime.types nsswitch.conf".split(
-    " ",
-  ),
+  ..."host.conf hosts java-11-openjdk java-17-openjdk java-21-openjdk ld.so.cache ld.so.conf ld.so.conf.d".split(" "),
+  ..."locale.alias locale.conf localtime lsb-release magic magic.mime maven mime.types nsswitch.conf".split(" "),
   ..."os-release passwd perl php pki/ca-trust pki/tls/certs pki/tls/cert.pem pki/java postgresql-common profile".split(
     " ",
   ),
   ..."protocols python3 python3.11 python3.12 python3.13 rpc services shells ssl/certs ssl/openssl.cnf terminfo".split(
     " ",
   ),
-  ..."timezone vim xattr.conf".split(" "),
+  "timezone",
 ].map((name) => `/etc/${name}`);
 
 const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hostname"];
@@ -78,8 +74,10 @@ export function systemMounts({ env, programs = [], network }: VisibleSystem): Mo
   for (const path of SYSTEM_FOLDERS) mounts.push(...asItIs(path));
   for (const path of [...SYSTEM_FILES, ...MACHINE_FACTS, ...(network ? NETWORK_FILES : [])]) {
     const real = realPath(path);
+    if (real === null) continue;
     // A link in /etc leads to where a distribution keeps the file; its content appears under the name programs know.
-    if (real !== null) mounts.push({ access: "read-only", path, from: real });
+    const isShown = real !== path && isSystem(real);
+    mounts.push(isShown ? { access: "link", path, to: real } : { access: "read-only", path, from: real });
   }
   const prefixes = installPrefixes(env, programs);
   mounts.push(...prefixes.map((path): Mount => ({ access: "read-only", path })));
@@ -123,10 +121,11 @@ function findPrefixes(env: Environment, programs: readonly string[]): string[] {
   const add = (path: string) => {
     if (!isSystem(path) && !isTooWide(path, home)) found.add(path);
   };
-  for (const folder of folders) {
+  for (const folder of folders) add(prefixOf(folder, home));
+  // /bin is /usr/bin on most machines, and looking through either takes as long.
+  for (const folder of new Set(folders.map(realPath))) {
+    if (folder === null) continue;
     add(prefixOf(folder, home));
-    const real = realPath(folder);
-    if (real !== null) add(prefixOf(real, home));
     for (const target of linkTargets(folder)) add(installOf(target, home));
   }
   for (const program of programs) {
@@ -190,9 +189,19 @@ function linkTargets(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_LINKS);
   return entries.flatMap((entry) => {
     if (!entry.isSymbolicLink()) return [];
-    const real = realPath(join(folder, entry.name));
+    const path = join(folder, entry.name);
+    const real = leadsToNeighbour(path) ? null : realPath(path);
     return real === null || isSystem(real) ? [] : [real];
   });
+}
+
+/** Most links do, and the neighbour is looked at by itself; following each of a thousand takes long. */
+function leadsToNeighbour(link: string): boolean {
+  try {
+    return !readlinkSync(link).includes("/");
+  } catch {
+    return false;
+  }
 }
 
 const isSystem = (path: string): boolean =>
@@ -248,7 +257,7 @@ export function neverShow(path: string): void {
 
 function realPath(path: string): string | null {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return null;
   }

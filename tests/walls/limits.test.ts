@@ -1,5 +1,5 @@
 // Whoever is given a machine to work on may try to take all of it. Small limits here, so that nobody else notices.
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { endFailure } from "../../src/acceptance/runners/outcomes.js";
@@ -98,6 +98,15 @@ describe.skipIf(!held)("in a sandbox (needs bwrap)", () => {
     const sizes = stdout.text.trim().split("\n");
     expect(sizes.at(-1)).toBe("closed");
     for (const size of sizes.slice(0, -1)) expect(Number(size)).toBeLessThanOrEqual(64 * MIB);
+  });
+
+  it("one file that claims more than the disk may hold is refused by the kernel (needs prlimit)", async (context) => {
+    if (!existsSync("/usr/bin/prlimit")) context.skip();
+    const { stdout } = await run(
+      "truncate -s 1G claimed; stat -c %s claimed; ulimit -f unlimited || echo held",
+      room(),
+    );
+    expect(stdout.text).toBe("0\nheld\n");
   });
 
   it("leaves honest work alone", async () => {
