@@ -8,6 +8,7 @@ import { readManifest, writeManifest } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { atomicWrite, TEMP_MARK } from "../files/index.js";
 import type { Context } from "../operation.js";
+import { isAlive } from "../process/index.js";
 import type { CredentialScope, Manifest } from "../schema/manifest.js";
 import type { Credential, Vault } from "../schema/vault.js";
 import { type Lock, openLock } from "../state/index.js";
@@ -155,15 +156,6 @@ function sweep(file: string): void {
     if (!name.startsWith(prefix)) continue;
     const pid = Number(name.slice(prefix.length).split("-")[0]);
     if (Number.isInteger(pid) && pid > 0 && !isAlive(pid)) rmSync(join(dirname(file), name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 

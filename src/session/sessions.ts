@@ -1,6 +1,7 @@
 // Which sessions of this harness are alive. A host that was killed fires no end, so a session is believed alive only while
 // the process it was started from is; where that process is not known, for a day.
 import { readFileSync } from "node:fs";
+import { isAlive } from "../process/is-alive.js";
 import type { LiveSession } from "../schema/tracker.js";
 
 export interface ProcessMark {
@@ -19,12 +20,7 @@ export function isLive({ pid, started_at, ...rest }: LiveSession, now: Date): bo
   if (pid === undefined) return now.getTime() - Date.parse(started_at) < UNWATCHED_MS;
   const started = (rest as { process_started?: unknown }).process_started;
   if (typeof started === "string") return processStarted(pid) === started;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
+  return isAlive(pid);
 }
 
 /** The start time of a process in kernel ticks, or null when there is no such process or no /proc. */

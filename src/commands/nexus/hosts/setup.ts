@@ -7,6 +7,7 @@ import { bold, count, dim, green, red } from "../../../cli/text.js";
 import { atomicWrite, TEMP_MARK } from "../../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
+import { isAlive } from "../../../process/index.js";
 import { lineDiff } from "../../../trees/diff-text.js";
 import { installInput } from "./install-input.js";
 import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
@@ -178,15 +179,6 @@ function sweepBeside(paths: readonly string[]): void {
     for (const name of readdirSync(folder))
       if (name.startsWith(prefix) && !isAlive(Number.parseInt(name.slice(prefix.length), 10)))
         rmSync(join(folder, name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }
 
