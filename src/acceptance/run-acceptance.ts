@@ -207,9 +207,8 @@ async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Flo
     ...suppliedControls(plan.controls, (path) => readRequest(options.request, path)),
   ];
   const trials = await makeTrials(trialPlan, runTrial, controls);
-  const inOrder = trialPlan.once || !isPlainFailure(trials) ? [] : earlierChecks(check, plan);
-  const passes = inOrder.length > 0 && (await passesAfter(check, inOrder, { outputs, run }));
-  return toResult(check, trials, work, passes ? inOrder : []);
+  const inOrder = trialPlan.once || !isPlainFailure(trials) ? [] : await passesAfter(check, plan, { outputs, run });
+  return toResult(check, trials, work, inOrder);
 }
 
 const isPlainFailure = (trials: readonly Trial[]): boolean =>
@@ -226,11 +225,21 @@ function earlierChecks({ id, after }: Check, { checks }: CheckPlan): string[] {
   return before.filter(({ automatic }) => automatic).map((check) => check.id);
 }
 
-/** Only to say so: nothing counts that was not declared. */
-async function passesAfter(check: Check, after: readonly string[], floor: Pick<Floor, "outputs" | "run">) {
+/** Which checks have to come before, so that one passes that fails alone. Only to say so: nothing counts that was not declared. */
+export async function passesAfter(
+  check: Check,
+  plan: CheckPlan,
+  { outputs, run }: Pick<Floor, "outputs" | "run">,
+  tree: "base" | "result" = "result",
+): Promise<string[]> {
+  const after = earlierChecks(check, plan);
+  if (after.length === 0) return [];
   const ordered: Check = { ...check, after };
-  return (await floor.run(ordered, await floor.outputs.treeFor(ordered, "result"))).status === "passed";
+  return (await run(ordered, await outputs.treeFor(ordered, tree))).status === "passed" ? after : [];
 }
+
+export const inOrderWords = (after: readonly string[]): string =>
+  after.length === 0 ? "" : `; it passes after ${after.join(", ")}: its "after" may say so`;
 
 /** A file of the request, never through a link out of it. */
 export function readRequest(request: string, path: string): Uint8Array | null {
@@ -245,14 +254,14 @@ function toResult(
   check: Check,
   trials: readonly Trial[],
   { options, trees }: Work,
-  passesAfter: readonly string[] = [],
+  after: readonly string[] = [],
 ): CheckResult {
   const { scrub = (text) => text, logs, quick = false } = options;
   const weighed = weighCheck({ trials, quick, compared: isCompared(options), outside: trees.subject.outside });
   const first = trials[0]!;
   const shown = trials.find(({ tree, outcome }) => tree === "result" && outcome.status === weighed.status) ?? first;
   const output = scrub((shown.outcome.log ?? "").slice(0, LOG_LIMIT));
-  const order = passesAfter.length === 0 ? "" : `; it passes after ${passesAfter.join(", ")}: its "after" may say so`;
+  const order = inOrderWords(after);
   const reason = order === "" ? (weighed.reason ?? shown.outcome.note) : `${weighed.reason}${order}`;
   const ran = weighed.status === "passed" || weighed.status === "failed";
   const backed = weighed.status === "failed" || weighed.proven || weighed.weakness === "guards";

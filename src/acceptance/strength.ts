@@ -9,7 +9,14 @@ import { planChecks } from "./plan/checks.js";
 import { findSubject } from "./plan/subject.js";
 import { buildTrees, subjectFacts, type Trees } from "./room/build-trees.js";
 import { openRooms, type Rooms } from "./room/rooms.js";
-import { type AcceptanceOptions, type Floor, layFloor, readRequest } from "./run-acceptance.js";
+import {
+  type AcceptanceOptions,
+  type Floor,
+  inOrderWords,
+  layFloor,
+  passesAfter,
+  readRequest,
+} from "./run-acceptance.js";
 import { reachesOut } from "./run-check.js";
 import { turns } from "./trials.js";
 
@@ -120,21 +127,26 @@ async function strengthOf(check: Check, ground: Ground): Promise<CheckStrength> 
     const { status } = await floor.run({ ...check, ...control.check }, rooms.alter(tree, control.files));
     if (status === "passed") altered.push(control.name);
   }
+  const inOrder = first.status === "failed" ? await passesAfter(check, plan, floor, "base") : [];
   const row = { ...name, untouched: first.status, standIns: tried.length === 0 ? null : fooled, altered };
-  return { ...row, alterable: controls.length > 0, ...worthOf({ first, fooled, altered, controls: controls.length }) };
+  const worth = worthOf({ first, fooled, altered, inOrder, controls: controls.length });
+  return { ...row, alterable: controls.length > 0, ...worth };
 }
 
 interface Seen {
   readonly first: Outcome;
   readonly fooled: readonly string[];
   readonly altered: readonly string[];
+  /** The checks after which it passes on the untouched tree, where alone it fails. */
+  readonly inOrder: readonly string[];
   readonly controls: number;
 }
 
 /** Pure: what was seen, weighed. */
-export function worthOf({ first, fooled, altered, controls }: Seen): Pick<CheckStrength, "worth" | "reason"> {
+export function worthOf({ first, fooled, altered, inOrder, controls }: Seen): Pick<CheckStrength, "worth" | "reason"> {
   if (fooled.length > 0) return { worth: "weak", reason: `passes on ${fooled.join(", ")}` };
   if (altered.length > 0) return { worth: "weak", reason: `passes with ${altered.join(", ")}` };
+  if (inOrder.length > 0) return { worth: "weak", reason: `fails alone on the untouched tree${inOrderWords(inOrder)}` };
   if (first.status === "passed") return { worth: "guards", reason: "passes on the untouched tree" };
   if (controls === 0 && first.forgeable !== false) {
     return { worth: "weak", reason: "nothing of it can be altered, so a false report would look the same" };

@@ -102,6 +102,15 @@ describe("check --strength", () => {
     expect(out).toMatch(/ANY +weak +passed untouched +passes on empty files/);
   });
 
+  it("names a check that fails alone and passes after the ones before it", async () => {
+    stage([
+      { id: "MAKE", type: "shell", command: "echo 3 > made.txt" },
+      { id: "USE", type: "shell", command: "grep -q 3 made.txt" },
+    ]);
+    const { out } = await nutshell(["check", "task", "--strength"]);
+    expect(out).toMatch(/USE +weak .*fails alone on the untouched tree; it passes after MAKE: its "after" may say so/);
+  });
+
   it("runs nothing of a stranger's without a yes, and nothing at all without being asked", async () => {
     stage([{ id: "MARK", type: "shell", command: "false" }]);
     expect(JSON.parse((await nutshell(["check", "task", "--json"])).out).strength).toBeNull();
