@@ -17,9 +17,9 @@ import { VERSION } from "../version.js";
 import { type AcpAgent, acpAgent } from "./acp-agents.js";
 import {
   type AgentProcess,
+  amount,
   at,
   newTranscript,
-  number,
   sessionEnd,
   startAgent,
   type Transcript,
@@ -208,9 +208,10 @@ class Conversation {
         this.#hearTool(update);
         return;
       case "usage_update": {
-        const { inputTokens = update.used, outputTokens = 0 } = this.#transcript.usage ?? {};
-        const costUsd = number(update.cost?.amount);
-        this.#transcript.usage = { inputTokens: Math.max(inputTokens, update.used), outputTokens, costUsd };
+        const used = amount(update.used);
+        const { inputTokens = used, outputTokens = 0 } = this.#transcript.usage ?? {};
+        const costUsd = amount(update.cost?.amount);
+        this.#transcript.usage = { inputTokens: Math.max(inputTokens, used), outputTokens, costUsd };
         this.#emit({ type: "usage", usage: this.#transcript.usage });
         return;
       }
@@ -250,9 +251,9 @@ class Conversation {
     if (usage === undefined || usage === null) return;
     const cost = this.#transcript.usage?.costUsd;
     this.#transcript.usage = {
-      inputTokens: number(at(usage, "inputTokens")) + number(at(usage, "cachedReadTokens")),
-      outputTokens: number(at(usage, "outputTokens")),
-      cachedTokens: number(at(usage, "cachedReadTokens")),
+      inputTokens: amount(at(usage, "inputTokens")) + amount(at(usage, "cachedReadTokens")),
+      outputTokens: amount(at(usage, "outputTokens")),
+      cachedTokens: amount(at(usage, "cachedReadTokens")),
       ...(cost === undefined ? {} : { costUsd: cost }),
     };
     this.#emit({ type: "usage", usage: this.#transcript.usage });

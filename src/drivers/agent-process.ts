@@ -233,4 +233,6 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
 }
 
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
-export const number = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) ? value : 0);
+/** What a program says it used. It may say anything: less than nothing is no amount. */
+export const amount = (value: unknown): number =>
+  typeof value === "number" && Number.isFinite(value) && value > 0 ? value : 0;

@@ -4,10 +4,10 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { makeInside, writeInside } from "../files/index.js";
 import {
+  amount,
   at,
   lineSession,
   newTranscript,
-  number,
   readObjects,
   startAgent,
   type Transcript,
@@ -137,13 +137,13 @@ function hearResult(result: unknown, emit: Emit): void {
 function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   transcript.turnEnded = true;
   if (text(line.result) !== "") transcript.text = text(line.result);
-  const cached = number(at(line, "usage", "cache_read_input_tokens"));
+  const cached = amount(at(line, "usage", "cache_read_input_tokens"));
   transcript.usage = {
     inputTokens:
-      number(at(line, "usage", "input_tokens")) + cached + number(at(line, "usage", "cache_creation_input_tokens")),
-    outputTokens: number(at(line, "usage", "output_tokens")),
+      amount(at(line, "usage", "input_tokens")) + cached + amount(at(line, "usage", "cache_creation_input_tokens")),
+    outputTokens: amount(at(line, "usage", "output_tokens")),
     cachedTokens: cached,
-    costUsd: number(line.total_cost_usd),
+    costUsd: amount(line.total_cost_usd),
   };
   emit({ type: "usage", usage: transcript.usage });
   for (const denial of (line.permission_denials as unknown[]) ?? []) {

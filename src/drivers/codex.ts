@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { parse, stringify } from "@decimalturn/toml-patch";
 import { makeInside, writeInside } from "../files/index.js";
 import {
+  amount,
   at,
   isSandboxed,
   lineSession,
   newTranscript,
-  number,
   readObjects,
   startAgent,
   type Transcript,
@@ -142,9 +142,9 @@ function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit)
     case "turn.completed":
       transcript.turnEnded = true;
       transcript.usage = {
-        inputTokens: number(at(line, "usage", "input_tokens")),
-        cachedTokens: number(at(line, "usage", "cached_input_tokens")),
-        outputTokens: number(at(line, "usage", "output_tokens")),
+        inputTokens: amount(at(line, "usage", "input_tokens")),
+        cachedTokens: amount(at(line, "usage", "cached_input_tokens")),
+        outputTokens: amount(at(line, "usage", "output_tokens")),
       };
       emit({ type: "usage", usage: transcript.usage });
       return;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { NutError } from "../errors.js";
 import { writeInside } from "../files/index.js";
 import { readLines } from "../process/index.js";
-import { lineSession, newTranscript, number, startAgent, type Transcript, text } from "./agent-process.js";
+import { amount, lineSession, newTranscript, startAgent, type Transcript, text } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
 import { forgetInside } from "./inherit.js";
 import { probeDriver } from "./probe.js";
@@ -96,9 +96,9 @@ function readEvent(line: string): DriverEvent | null {
       return {
         type: "usage",
         usage: {
-          inputTokens: number(row.input_tokens),
-          outputTokens: number(row.output_tokens),
-          costUsd: number(row.cost_usd),
+          inputTokens: amount(row.input_tokens),
+          outputTokens: amount(row.output_tokens),
+          costUsd: amount(row.cost_usd),
         },
       };
     default:

@@ -107,6 +107,13 @@ describe("claude", () => {
     expect(transcript).toMatchObject({ turnEnded: true, error: "credit is used up", usage: { costUsd: 2 } });
   });
 
+  it("takes less than nothing, and what is no number, for nothing", () => {
+    const transcript = newTranscript();
+    const usage = { input_tokens: -5, cache_read_input_tokens: "2", output_tokens: 1.5 };
+    listener(transcript, () => {})({ type: "result", usage, total_cost_usd: Number.NaN });
+    expect(transcript.usage).toEqual({ inputTokens: 0, outputTokens: 1.5, cachedTokens: 0, costUsd: 0 });
+  });
+
   it("counts cached tokens as tokens", () => {
     const transcript = newTranscript();
     const usage = { input_tokens: 1, cache_read_input_tokens: 2, cache_creation_input_tokens: 4, output_tokens: 8 };

@@ -1,9 +1,9 @@
 // OpenCode through `opencode run --format json`. Its exit status says nothing about the turn, so only its words count.
 import {
+  amount,
   at,
   lineSession,
   newTranscript,
-  number,
   readObjects,
   startAgent,
   type Transcript,
@@ -80,13 +80,13 @@ function hearTool(part: unknown, emit: Emit): void {
 function hearStep(part: unknown, transcript: Transcript, emit: Emit): void {
   transcript.turnEnded = at(part, "reason") === "stop";
   const tokens = at(part, "tokens");
-  const cached = number(at(tokens, "cache", "read"));
+  const cached = amount(at(tokens, "cache", "read"));
   transcript.usage = {
-    inputTokens: (transcript.usage?.inputTokens ?? 0) + number(at(tokens, "input")) + cached,
+    inputTokens: (transcript.usage?.inputTokens ?? 0) + amount(at(tokens, "input")) + cached,
     outputTokens:
-      (transcript.usage?.outputTokens ?? 0) + number(at(tokens, "output")) + number(at(tokens, "reasoning")),
+      (transcript.usage?.outputTokens ?? 0) + amount(at(tokens, "output")) + amount(at(tokens, "reasoning")),
     cachedTokens: (transcript.usage?.cachedTokens ?? 0) + cached,
-    costUsd: (transcript.usage?.costUsd ?? 0) + number(at(part, "cost")),
+    costUsd: (transcript.usage?.costUsd ?? 0) + amount(at(part, "cost")),
   };
   emit({ type: "usage", usage: transcript.usage });
 }

@@ -120,7 +120,7 @@ function agentEvents(event: DriverEvent): AgentEvent[] {
     case "file":
       return [{ type: "file", path: event.path }];
     case "usage":
-      return [{ type: "usage", tokens: tokensOf(event.usage), costUsd: event.usage.costUsd ?? 0 }];
+      return [{ type: "usage", tokens: tokensOf(event.usage), costUsd: Math.min(event.usage.costUsd ?? 0, MOST_USD) }];
     case "question":
       return [{ type: "question", text: `${event.text} (${event.answer})` }];
     case "warning":
@@ -128,7 +128,12 @@ function agentEvents(event: DriverEvent): AgentEvent[] {
   }
 }
 
-const tokensOf = ({ inputTokens, outputTokens }: Usage) => inputTokens + outputTokens;
+/** A program may say anything. More than this is nonsense, and could not be added up. */
+const MOST_TOKENS = 1e12;
+const MOST_USD = 1e9;
+
+const tokensOf = ({ inputTokens, outputTokens }: Usage) =>
+  Math.min(Math.round(inputTokens + outputTokens), MOST_TOKENS);
 
 function outcomeOf({ outcome, text, error }: SessionEnd): AgentOutcome {
   if (outcome === "cancelled") return { outcome: "stopped", text };
