@@ -1,19 +1,16 @@
 // The real programs the end-to-end tests drive, in the exact versions of clients.json, installed once into .cache/clients.
-// Claude Code is proprietary: it is used when it is on the PATH and never installed.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findProgram } from "../../src/process/index.js";
 import versions from "./clients.json" with { type: "json" };
 import { newProject, ROOT } from "./hook-process.js";
 
 export type Client = "codex" | "opencode" | "claude";
 
-const PACKAGES = { codex: "@openai/codex", opencode: "opencode-ai" } as const;
+const PACKAGES = { claude: "@anthropic-ai/claude-code", codex: "@openai/codex", opencode: "opencode-ai" } as const;
 
-/** The program's path, or null when it cannot be had here (no network on the first run, no Claude Code). */
+/** The program's path, or null when it cannot be had here (no network on the first run). */
 export function clientProgram(client: Client): string | null {
-  if (client === "claude") return process.env.NEXUS_TEST_CLAUDE ?? findProgram("claude", process.env);
   const name = PACKAGES[client];
   const version = versions[name];
   const folder = join(ROOT, ".cache/clients", `${client}-${version}`);
