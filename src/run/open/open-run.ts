@@ -41,11 +41,15 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { state } = journal;
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
-  const { manifest, digest, warnings: unpacking } = await openRequest(options.request, folder.request, context.signal);
-  if (isNew && !options.force) await assertReady(options.request, context);
+  const identity = options.identity ?? [];
+  const {
+    manifest,
+    digest,
+    warnings: unpacking,
+  } = await openRequest(options.request, folder.request, identity, context);
+  if (isNew && !options.force) await assertReady(options.request, identity, context);
   const cloning = options.repo === undefined ? [] : await openRepository(options.repo, folder.base, context);
   const trees = openTrees(input, journal, digest);
-  const identity = options.identity ?? [];
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
   const project = runProject(folder);
   const { toolName, canResume } = runner;

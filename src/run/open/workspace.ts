@@ -8,6 +8,7 @@ import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpa
 import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { runChild } from "../../process/index.js";
+import { unsealed } from "../../request/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
@@ -21,7 +22,13 @@ export interface OpenedRequest {
 }
 
 /** Puts the request in its place. Doing it again after a crash starts over; once in place it is left alone. */
-export async function openRequest(source: string, target: string, signal: AbortSignal): Promise<OpenedRequest> {
+export async function openRequest(
+  source: string,
+  target: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<OpenedRequest> {
+  const { signal } = context;
   const warnings: string[] = [];
   if (!existsSync(target)) {
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) {
@@ -30,7 +37,7 @@ export async function openRequest(source: string, target: string, signal: AbortS
     const isFolder = lstatSync(source).isDirectory();
     const aside = isFolder
       ? copyRequest(source, target, signal)
-      : (await unpackBundle(source, target, { signal })).quarantined;
+      : (await unpackBundle(await unsealed(source, identity, context), target, { signal })).quarantined;
     if (aside.length > 0) warnings.push(`set aside, because programs would obey them: ${aside.join(", ")}`);
   }
   const manifest = readManifest(target);

@@ -49,7 +49,11 @@ export async function unpackForMarket(
   { bytes, identity, dir }: Received & { dir: string },
   context: Context,
 ): Promise<void> {
-  const source = await unsealed(Readable.from([bytes], { objectMode: false }), identity, context);
+  const source = await unsealed(
+    Readable.from([bytes], { objectMode: false }),
+    identity === undefined ? [] : [identity],
+    context,
+  );
   const { contentDigest } = await unpackBundle(source, dir, { signal: context.signal });
   recordUnpacked(dir, contentDigest, context);
 }
