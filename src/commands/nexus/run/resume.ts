@@ -47,7 +47,7 @@ export default command({
     const chosen = { ...acceptanceOptions(input), ...(noSandbox ? { no_sandbox: true } : {}) };
     const options = { ...stored, ...chosen, yes: stored.yes || input.yes };
     const folder = runFolder(runs, id, options.repo !== undefined);
-    await assertHeld({ sources: [options.request], noSandbox }, context);
+    await assertHeld({ sources: [options.request], noSandbox, identity: options.identity ?? [] }, context);
     await askToResume(folder, stored, input.yes, context);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
