@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Effect } from "../events/index.js";
 import { findTop, linkedTrees, trackComplete, trackSpawn } from "../state/index.js";
-import { changesSince, compareTree, type Guarded } from "../trees/tree-guard.js";
+import { changesSince, compareTree, type Guarded, remember } from "../trees/tree-guard.js";
 import type { Applying, Remarks } from "./effects.js";
 import { placesOf, realPath } from "./gate-facts.js";
 import { agentRecords, dropAgent, type Lookout, lookoutOf, readAgent, settingsFolder, writeAgent } from "./lookout.js";
@@ -28,6 +28,12 @@ export function guarded(applying: Applying): Guarded {
   if (lookout === null) return { root, own, trees: join(own, "trees"), base: join(own, "trees/.base"), ended: null };
   const { trees, folder, base } = lookout;
   return { root, own, trees, base: base(root), ended: join(folder, "ended.json") };
+}
+
+/** What the next role that may not edit would otherwise have to read first. */
+export function rememberTree(tree: string, harnessId: string, env: Surroundings["env"]): void {
+  const lookout = lookoutOf(tree, harnessId, env);
+  if (lookout !== null) remember({ root: tree, trees: lookout.trees, base: lookout.base(tree) });
 }
 
 export async function startAgent(
