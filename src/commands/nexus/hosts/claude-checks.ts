@@ -101,7 +101,8 @@ function serverProblems(layers: readonly Layer[], root: string): Found[] {
     ({ settings }) =>
       settings?.enableAllProjectMcpServers === true || listAt(settings, "enabledMcpjsonServers").includes(SERVER),
   );
-  return isFor
+  // What a file says that nobody can read is told first.
+  return isFor || layers.some(({ value }) => value === null)
     ? []
     : [{ message: "Claude Code was not told to start our server, and asks first", fix: "nexus setup claude" }];
 }
