@@ -7,6 +7,7 @@ import { makeInside, writeInside } from "../files/index.js";
 import {
   amount,
   at,
+  giveUp,
   isSandboxed,
   lineSession,
   newTranscript,
@@ -14,10 +15,12 @@ import {
   startAgent,
   type Transcript,
   text,
+  waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
 import { forgetInside, linkLogin, pick, readIfThere } from "./inherit.js";
 import { probeDriver, requireProgram } from "./probe.js";
+import { troubleOf } from "./trouble.js";
 
 export const codex: Driver = {
   name: "codex",
@@ -40,7 +43,8 @@ export const codex: Driver = {
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();
-      readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));
+      const emit = request.onEvent ?? (() => {});
+      readObjects(agent, transcript, (line) => hear(line, transcript, emit), request.patienceMs);
       const session = lineSession(agent, transcript);
       void session.ended.then(forget);
       return session;
@@ -133,7 +137,7 @@ function sandboxMode(may: SessionRequest["may"], sandboxed: boolean): string {
 
 type Emit = (event: DriverEvent) => void;
 
-function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
+export function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   switch (line.type) {
     case "thread.started":
       transcript.sessionId = text(line.thread_id);
@@ -141,22 +145,40 @@ function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit)
       return;
     case "turn.completed":
       transcript.turnEnded = true;
+      // Whatever went wrong on the way was got over.
+      Object.assign(transcript, { error: null, waiting: null });
       transcript.usage = {
         inputTokens: amount(at(line, "usage", "input_tokens")),
         cachedTokens: amount(at(line, "usage", "cached_input_tokens")),
         outputTokens: amount(at(line, "usage", "output_tokens")),
+        wholeSession: ["tokens"],
       };
       emit({ type: "usage", usage: transcript.usage });
       return;
     case "turn.failed":
     case "error":
-      transcript.error = text(at(line, "error", "message")) || text(line.message) || "its turn failed";
+      hearError(text(at(line, "error", "message")) || text(line.message) || "its turn failed", transcript, emit);
       return;
     case "item.started":
     case "item.completed":
+      transcript.waiting = null;
       hearItem(line.type === "item.completed", at(line, "item"), transcript, emit);
       return;
   }
+}
+
+/** `Reconnecting... 2/5 (why)` is a note that it tries again. A login that is refused twice stays refused. */
+const RECONNECTING = /^Reconnecting\b\D*(\d+)\/\d+\s*\(?(.*?)\)?$/s;
+
+function hearError(message: string, transcript: Transcript, emit: Emit): void {
+  const [, attempt, why = ""] = RECONNECTING.exec(message) ?? [];
+  if (attempt === undefined) {
+    Object.assign(transcript, { error: message, trouble: troubleOf({ words: message }) });
+    return;
+  }
+  const trouble = troubleOf({ words: why }) ?? { kind: "transport" as const };
+  if (trouble.kind === "login" && Number(attempt) >= 2) giveUp(transcript, why, trouble);
+  else waits(transcript, why, trouble, emit);
 }
 
 const CHANGES: Readonly<Record<string, "created" | "modified" | "deleted">> = {

@@ -47,7 +47,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
   writeFileSync(join(agentFolder, "prompt.md"), prompts.taskPrompt, { mode: 0o600 });
   const tier = role.agent?.model_tier ?? "high";
   // The model was named in the words of the program that does the work.
-  const named = runner.name === run.runner.name ? run.options.model : undefined;
+  const named = runner.name === run.options.driver ? run.options.model : undefined;
   const model = named ?? modelFor(tier, catalog.config, runner.name) ?? undefined;
   return {
     agent,
