@@ -86,8 +86,8 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    const start = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
-    return toResult(await executeRun({ ...start, ...(switched === null ? {} : { switched }) }, reply));
+    const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
+    return toResult(folder, await executeRun({ ...running, ...(switched === null ? {} : { switched }) }, reply));
   },
   text: runText,
   exit: runExit,
