@@ -16,7 +16,8 @@ import {
   waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
-import { forgetInside, linkLogin } from "./inherit.js";
+import { forgetInside } from "./inherit.js";
+import { lendLogin } from "./logins.js";
 import { probeDriver, requireProgram } from "./probe.js";
 import { type Trouble, troubleOf } from "./trouble.js";
 
@@ -38,13 +39,13 @@ export const claude: Driver = {
     const program = await requireProgram("claude", request.env);
     const { home } = request;
     makeInside(home, ".claude");
-    const theirs = request.env.CLAUDE_CONFIG_DIR ?? join(request.env.HOME ?? "/nonexistent", ".claude");
-    const reads = linkLogin(join(theirs, ".credentials.json"), home, ".claude/.credentials.json");
+    const takeBack = lendLogin("claude", request);
     const names = { role: `.claude/role-${randomUUID()}.md`, servers: `.claude/mcp-${randomUUID()}.json` };
     const files = { role: join(home, names.role), servers: join(home, names.servers) };
     writeInside(home, names.role, request.rolePrompt);
     writeInside(home, names.servers, JSON.stringify({ mcpServers: mcpServers(request) }));
     const forget = () => {
+      takeBack();
       for (const name of Object.values(names)) forgetInside(home, name);
     };
     try {
@@ -52,7 +53,6 @@ export const claude: Driver = {
         command: program,
         args: claudeArguments(request, files),
         env: { ...QUIET, CLAUDE_CONFIG_DIR: join(home, ".claude") },
-        reads,
       };
       const agent = await startAgent("claude", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();

@@ -18,7 +18,8 @@ import {
   waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
-import { forgetInside, linkLogin, pick, readIfThere } from "./inherit.js";
+import { forgetInside, pick, readIfThere } from "./inherit.js";
+import { lendLogin } from "./logins.js";
 import { probeDriver, requireProgram } from "./probe.js";
 import { troubleOf } from "./trouble.js";
 
@@ -27,18 +28,21 @@ export const codex: Driver = {
   probe: (env) => probeDriver("codex", env),
   async start(request) {
     const program = await requireProgram("codex", request.env);
-    const { reads, variables } = prepareHome(request);
+    const variables = prepareHome(request);
+    const takeBack = lendLogin("codex", request);
     const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
     const file = `.codex/${profile}.config.toml`;
     writeInside(request.home, file, stringify(codexProfile(request)));
-    const forget = () => forgetInside(request.home, file);
+    const forget = () => {
+      takeBack();
+      forgetInside(request.home, file);
+    };
     try {
       const command = {
         command: program,
         args: codexArguments(request, profile, sandboxed),
         env: { CODEX_HOME: codexHome(request) },
-        reads,
         variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
@@ -66,17 +70,16 @@ const MODEL_KEYS = [
   "chatgpt_base_url",
 ];
 
-/** Returns what of the person's own files and variables the program needs. */
-function prepareHome(request: SessionRequest): { reads: string[]; variables: string[] } {
+/** Returns what of the person's own variables the program needs. */
+function prepareHome(request: SessionRequest): string[] {
   const { home, env } = request;
   const theirs = env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
   makeInside(home, ".codex");
-  if (theirs === codexHome(request)) return { reads: [], variables: [] };
+  if (theirs === codexHome(request)) return [];
   const text = readIfThere(join(theirs, "config.toml"));
   const settings = text === null ? {} : pick(parse(text), MODEL_KEYS);
   if (text !== null) writeInside(home, ".codex/config.toml", stringify(settings));
-  const reads = linkLogin(join(theirs, "auth.json"), home, ".codex/auth.json");
-  return { reads, variables: providerKey(settings) };
+  return providerKey(settings);
 }
 
 /** A provider of the person's own names the variable its key is in. */

@@ -29,6 +29,8 @@ export interface SessionRequest {
   readonly extraEnv?: Readonly<Record<string, string>>;
   /** The session's own home, in a folder only we write to. A session that is resumed comes back to it. */
   readonly home: string;
+  /** Of the person's login what lets the program in (the default), or the whole of it, to be renewed. Never for an agent. */
+  readonly login?: "access" | "whole";
   readonly model?: string;
   readonly timeoutMs?: number;
   /** Ceiling for the session's cost, for programs that hold one themselves. */

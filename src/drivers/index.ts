@@ -17,6 +17,7 @@ export {
   type Usage,
 } from "./driver.js";
 export { loginCommand } from "./login-variables.js";
+export { type Login, loginOf } from "./logins.js";
 export { TROUBLES, type Trouble, type TroubleKind } from "./trouble.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {

@@ -14,6 +14,7 @@ import {
   waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent } from "./driver.js";
+import { lendLogin } from "./logins.js";
 import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
 import { probeDriver, requireProgram } from "./probe.js";
 import { retryAfter, troubleOf } from "./trouble.js";
@@ -23,13 +24,17 @@ export const opencode: Driver = {
   probe: (env) => probeDriver("opencode", env),
   async start(request) {
     const program = await requireProgram("opencode", request.env);
-    const reads = prepareOpencodeHome(request);
+    prepareOpencodeHome(request);
+    const takeBack = lendLogin("opencode", request);
     const args = ["run", "--format", "json", "--dir", request.cwd, "--agent", OPENCODE_AGENT, ...LOG];
     if (request.model !== undefined) args.push("--model", request.model);
     if (request.resume !== undefined) args.push("--session", request.resume);
     const variables = opencodeVariables(request);
-    const command = { command: program, args, env: opencodeEnvironment(request), reads, variables };
-    const agent = await startAgent("opencode", request, command, { text: request.taskPrompt });
+    const command = { command: program, args, env: opencodeEnvironment(request), variables };
+    const agent = await startAgent("opencode", request, command, { text: request.taskPrompt }).catch((error) => {
+      takeBack();
+      throw error;
+    });
     const transcript = newTranscript();
     const emit = request.onEvent ?? (() => {});
     const watch = readObjects(agent, transcript, (line) => hear(line, transcript, emit), request.patienceMs);
@@ -37,7 +42,9 @@ export const opencode: Driver = {
       hearLog(line, transcript, emit);
       watch.look();
     });
-    return lineSession(agent, transcript);
+    const session = lineSession(agent, transcript);
+    void session.ended.then(takeBack);
+    return session;
   },
 };
 

@@ -60,6 +60,8 @@ export interface Run extends Omit<RunInput, "runner" | "fallbacks"> {
   readonly fallbacks: AgentRunner[];
   /** Programs that are waited for just now, by name. */
   readonly backOffs: Map<string, BackOff>;
+  /** Programs whose login was renewed and that did not answer since. */
+  readonly renewed: Set<string>;
   readonly clock: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly manifest: Manifest;
@@ -112,6 +114,11 @@ export class Pause extends Error {
 /** The program that runs the agent of a task. */
 export function runnerOf({ runner, reviewer }: Pick<Run, "runner" | "reviewer">, { kind }: RunTask): AgentRunner {
   return kind === "review" ? (reviewer ?? runner) : runner;
+}
+
+/** The model the person named, for the program in whose words it was named. */
+export function namedModel({ options }: Pick<Run, "options">, { name }: AgentRunner): string | undefined {
+  return name === options.driver ? options.model : undefined;
 }
 
 export interface Role {

@@ -63,6 +63,8 @@ export interface AgentRunner {
   readonly canResume: boolean;
   /** What a person types when its login is refused. */
   readonly login?: string;
+  /** Renews a login that was refused, where that can be done without a person. Returns whether it is another one now. */
+  renewLogin?(signal: AbortSignal, model?: string): Promise<boolean>;
   /** Whether it can call our tools. */
   readonly hasTools: boolean;
   /** Whether it can be trusted with planning: any program but an unknown command. */

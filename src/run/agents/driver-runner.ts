@@ -13,6 +13,7 @@ import { findBwrap } from "../../process/index.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
 import { TOOL_SOCKET } from "../../schema/tools.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
+import { keepLogin } from "./keep-login.js";
 import { openToolLine, type ToolLine } from "./tool-line.js";
 
 export interface DriverRunnerInput {
@@ -43,7 +44,9 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
+    renewLogin: (signal, model) => keepLogin(errandOf(input, signal, model), { refused: true }),
     async run(request, onEvent) {
+      await keepLogin(errandOf(input, request.signal, request.model));
       const line = hasTools ? await toolLine(input, request) : null;
       try {
         return await runSession(input, request, line, onEvent);
@@ -53,6 +56,19 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     },
   };
 }
+
+const errandOf = (
+  { driver, env, command, sandbox = "auto" }: DriverRunnerInput,
+  signal: AbortSignal,
+  model?: string,
+) => ({
+  driver,
+  env,
+  command,
+  sandbox,
+  signal,
+  model,
+});
 
 /** Null without a sandbox: the agent then starts the server itself. */
 async function toolLine({ tools, env, sandbox = "auto" }: DriverRunnerInput, request: AgentRequest) {

@@ -70,6 +70,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
     fallbacks: [...(input.fallbacks ?? [])],
     backOffs: new Map(),
+    renewed: new Set(),
     clock,
     sleep: input.sleep ?? sleep,
     since: clock(),

@@ -4,7 +4,7 @@
 import type { AgentTrouble } from "../../schema/journal.js";
 import type { AgentRunner } from "../agents/agent.js";
 import { runBreaker } from "../agents/breakers.js";
-import { Pause, type Run, record, spentSoFar } from "../run.js";
+import { namedModel, Pause, type Run, record, spentSoFar } from "../run.js";
 
 /** How long a program is waited for in all, when the budget says nothing. */
 const DEFAULT_WAIT_MS = 15 * 60_000;
@@ -23,7 +23,7 @@ export interface BackOff {
 export async function getOver(run: Run, runner: AgentRunner, trouble: AgentTrouble): Promise<void> {
   const { kind, message } = trouble;
   if (kind === "session" || run.halt.signal.aborted) return;
-  if (kind === "login") throw loginPause(run, runner, message);
+  if (kind === "login") return getIn(run, runner, message);
   const what = `${runner.name} ${WORDS[kind]} (${message})`;
   // Another program took over while this one was still at work.
   if (runner !== run.runner && runner !== run.reviewer) return;
@@ -41,9 +41,23 @@ export async function getOver(run: Run, runner: AgentRunner, trouble: AgentTroub
   await untilItMayStart(run, runner);
 }
 
+/** A login that was lent may have ended on the way: it is renewed once. Otherwise a person has to log in. */
+async function getIn(run: Run, runner: AgentRunner, message: string): Promise<void> {
+  const isNew =
+    !run.renewed.has(runner.name) && (await runner.renewLogin?.(run.halt.signal, namedModel(run, runner))) === true;
+  if (!isNew) throw loginPause(run, runner, message);
+  run.renewed.add(runner.name);
+  run.context.progress({
+    type: "login_renewed",
+    program: runner.name,
+    message: `the login of ${runner.name} was renewed`,
+  });
+}
+
 /** It answered as it should: what was waited before is forgotten. */
 export function gotOver(run: Run, runner: AgentRunner): void {
   run.backOffs.delete(runner.name);
+  run.renewed.delete(runner.name);
 }
 
 /** Waits until nobody has to wait for this program any more. Returns early when the run is halted. */
