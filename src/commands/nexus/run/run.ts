@@ -25,7 +25,7 @@ import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -38,6 +38,10 @@ export default command({
     }),
     command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
     model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
+    fallback: flag(z.array(z.string()).default([]), {
+      value: "<names>",
+      about: "drivers that take over, in this order, when one is limited for longer than --budget wait= allows",
+    }),
     repo: flag(z.string().optional(), {
       value: "<dir>",
       about: "work in a clone of this git repository; the checkout itself is only read",
@@ -50,7 +54,7 @@ export default command({
     }),
     budget: flag(z.array(z.string()).default([]), {
       value: "<limits>",
-      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=)",
+      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=, wait=)",
     }),
     reviewPlan: flag(z.boolean().default(false), {
       about: "stop and let a person read the plan before anything is done",
@@ -108,6 +112,8 @@ export default command({
       noSandbox: input.noSandbox,
     });
     const reviewer = await findReviewer(input, context.env);
+    const fallback = fallbackNames(input.fallback).filter((name) => name !== driver);
+    const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox: input.noSandbox });
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
       id: newRunId(context.now()),
@@ -118,6 +124,7 @@ export default command({
       driver,
       ...(input.command === undefined ? {} : { command: input.command }),
       ...(input.model === undefined ? {} : { model: input.model }),
+      ...(fallback.length === 0 ? {} : { fallback }),
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
       ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
@@ -144,7 +151,8 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(folder, await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }));
+      const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
+      return toResult(folder, await executeRun(running));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);
