@@ -7,6 +7,7 @@ import { assertHeld } from "../../../request/held.js";
 import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -61,7 +62,7 @@ export default command({
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
     const running = { folder, options, budget, runner, reviewer, catalog, outer, context };
-    return toResult(folder, await executeRun(running, reply));
+    return toBranch(toResult(folder, await executeRun(running, reply)), options, context);
   },
   text: runText,
   exit: runExit,
