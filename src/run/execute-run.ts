@@ -30,6 +30,8 @@ export interface RunOutcome {
     readonly request: string;
     /** The tree the work began with, when it is not the request's own. */
     readonly base?: string;
+    /** The branch it was brought to. */
+    readonly branch?: string;
     readonly result: Delivery;
   };
   readonly paused?: { readonly reason: string; readonly message: string; readonly hint: string };

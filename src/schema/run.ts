@@ -39,6 +39,7 @@ export const RunOptions = z
     reviewer: z.string().min(1).optional().describe("the driver of reviews, when it is another"),
     reviewer_command: z.string().optional(),
     repo: absolutePath.optional(),
+    apply_to_branch: z.string().min(1).optional().describe("completed work becomes this branch of the repository"),
     plan: z.string().optional(),
     jobs: z.int().min(1).optional(),
     budget: Budget,

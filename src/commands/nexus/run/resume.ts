@@ -16,6 +16,7 @@ import {
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -87,7 +88,8 @@ export default command({
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
     const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
-    return toResult(folder, await executeRun({ ...running, ...(switched === null ? {} : { switched }) }, reply));
+    const outcome = await executeRun({ ...running, ...(switched === null ? {} : { switched }) }, reply);
+    return toBranch(toResult(folder, outcome), options, context);
   },
   text: runText,
   exit: runExit,

@@ -22,6 +22,7 @@ import {
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -45,6 +46,10 @@ export default command({
     repo: flag(z.string().optional(), {
       value: "<dir>",
       about: "work in a clone of this git repository; the checkout itself is only read",
+    }),
+    applyToBranch: flag(z.string().min(1).optional(), {
+      value: "<name>",
+      about: "with --repo: completed work becomes this new branch there",
     }),
     plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
     jobs: flag(z.coerce.number().int().min(1).max(64).optional(), {
@@ -126,6 +131,7 @@ export default command({
       ...(input.model === undefined ? {} : { model: input.model }),
       ...(fallback.length === 0 ? {} : { fallback }),
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
+      ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
       ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
       ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
@@ -139,6 +145,7 @@ export default command({
       identity,
       ...(input.noSandbox ? { no_sandbox: true } : {}),
     };
+    await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
     await askConsent({ sources: [request], yes: input.yes, identity }, context);
@@ -152,7 +159,7 @@ export default command({
     });
     try {
       const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
-      return toResult(folder, await executeRun(running));
+      return await toBranch(toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);
