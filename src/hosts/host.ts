@@ -18,11 +18,15 @@ export interface Host {
   readonly name: HostName;
   readonly title: string;
   readonly harnessId: string;
+  /** The version everything here was tried with. */
+  readonly tested: string;
   /** Settings files and folders of this host, relative to a project or starting with `~/`, lower case. */
   readonly settings: readonly string[];
   /** Of those, what starts our hooks and holds roles: files, or folders of files (`/`). `shared`: the host writes there itself. */
   readonly watched: readonly { readonly path: string; readonly shared?: boolean }[];
   readonly canResume: boolean;
+  /** Whether it runs commands in a sandbox of its own, where another may not start. */
+  readonly ownSandbox?: boolean;
   /** Topic → what a model is told on this host. */
   readonly docs: Readonly<Record<string, string>>;
   /** The name a model sees for one of our tools. */

@@ -1,6 +1,6 @@
 // What `nexus run` and `nexus resume` answer.
 import { z } from "zod";
-import type { RunOutcome } from "../../../run/index.js";
+import { type RunFolder, type RunOutcome, trimRun } from "../../../run/index.js";
 import { Delivery } from "../../../schema/delivery.js";
 
 export const RunResult = z.object({
@@ -14,6 +14,7 @@ export const RunResult = z.object({
       hash: z.string(),
       request: z.string().describe("the request it answers, as it was named"),
       base: z.string().optional().describe("the tree the work began with, when it is a repository"),
+      branch: z.string().optional().describe("the branch it was brought to"),
       result: Delivery,
     })
     .optional(),
@@ -47,6 +48,8 @@ export const RunResult = z.object({
 });
 export type RunResult = z.infer<typeof RunResult>;
 
-export function toResult(outcome: RunOutcome): RunResult {
+/** The trees of a run that has delivered go: what changed in them is in the delivery. */
+export function toResult(folder: RunFolder, outcome: RunOutcome): RunResult {
+  if (outcome.status === "delivered") trimRun(folder);
   return { type: "result", ...outcome };
 }
