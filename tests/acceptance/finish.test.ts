@@ -268,7 +268,8 @@ describe("finish in a repository", () => {
     const lost = await nutshell(...VERIFY);
     expect(lost.err).toContain("which is not in a repository here");
     expect(lost.err).toContain("--base base");
-    expect((await nutshell(...VERIFY, "--base", "repo")).out).toContain("verified: completed");
+    const verified = await nutshell(...VERIFY, "--base", "repo");
+    expect(verified.out, verified.err).toContain("verified: completed");
     const dirty = await nutshell("apply", "done.nut", "--repo", "repo");
     expect(dirty).toMatchObject({ code: 1, err: expect.stringContaining("--branch <name>") });
     git("checkout", "-q", "--", ".");

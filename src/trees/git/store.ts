@@ -89,7 +89,7 @@ export class GitStore {
       await this.#git(["add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"], result, list);
     }
     const tree = (await this.#git(["write-tree"], result)).out.trim();
-    const when = `${Math.floor(at.getTime() / 1000)} +0000`;
+    const when = `@${Math.floor(at.getTime() / 1000)} +0000`;
     const identity = [
       ...["-c", `author.name=${author.name}`, "-c", `author.email=${author.email}`],
       ...["-c", `committer.name=${committer.name}`, "-c", `committer.email=${committer.email}`],
