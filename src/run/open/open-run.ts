@@ -43,12 +43,16 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { state } = journal;
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
-  const { manifest, digest, warnings: unpacking } = await openRequest(options.request, folder.request, context.signal);
-  if (isNew && !options.force) await assertReady(options.request, context);
+  const identity = options.identity ?? [];
+  const {
+    manifest,
+    digest,
+    warnings: unpacking,
+  } = await openRequest(options.request, folder.request, identity, context);
+  if (isNew && !options.force) await assertReady(options.request, identity, context);
   const { repo } = options;
   const cloned = repo === undefined ? null : await openRepository({ ...options, repo }, folder.base, context);
   const trees = openTrees(input, journal, { digest, repository: cloned?.facts });
-  const identity = options.identity ?? [];
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
   const project = runProject(folder);
   const { toolName, canResume } = runner;

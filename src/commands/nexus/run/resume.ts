@@ -69,7 +69,7 @@ export default command({
     const { program, switched } = programOf(input, currentProgram(folder, stored));
     const { driver: _driver, command: _command, model: _model, ...rest } = stored;
     const options = { ...rest, ...program, ...chosen, yes: stored.yes || input.yes };
-    await assertHeld({ sources: [options.request], noSandbox }, context);
+    await assertHeld({ sources: [options.request], noSandbox, identity: options.identity ?? [] }, context);
     await askToResume(folder, stored, input.yes, context);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;

@@ -72,7 +72,8 @@ export default command({
     identity: flag(z.array(z.string()).default([]), {
       short: "i",
       value: "<file>",
-      about: "age identity that opens the request's vault (default: none, it stays closed)",
+      about:
+        "age identity that opens the request's vault (default: none, it stays closed), or the key a sealed request is for",
     }),
     yes: flag(z.boolean().default(false), {
       short: "y",
@@ -98,11 +99,12 @@ export default command({
   stream: true,
   async run(input, context) {
     const request = resolve(context.cwd, input.request);
-    const peek = await peekRequest(request);
+    const identity = input.identity.map((file) => resolve(context.cwd, file));
+    const peek = await peekRequest(request, identity, context);
     const outer = openProject(context.cwd, { env: context.env });
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const driver = input.driver ?? catalog.config.program ?? "demo";
-    if (driver === "demo" && !(await carriesDemoScript(request))) throw noDemo(input.request);
+    if (driver === "demo" && !(await carriesDemoScript(request, identity, context))) throw noDemo(input.request);
     const runner = await findRunner({
       driver,
       command: input.command,
@@ -134,12 +136,12 @@ export default command({
       yes: input.yes,
       force: input.force,
       output: outputPath(input.output, peek.slug, context),
-      identity: input.identity.map((file) => resolve(context.cwd, file)),
+      identity,
       ...(input.noSandbox ? { no_sandbox: true } : {}),
     };
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
-    await assertHeld({ sources: [request], noSandbox: input.noSandbox }, context);
-    await askConsent({ sources: [request], yes: input.yes }, context);
+    await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
+    await askConsent({ sources: [request], yes: input.yes, identity }, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);
     context.progress({
