@@ -61,7 +61,10 @@ export const codex: Driver = {
 
 const codexHome = ({ home }: SessionRequest): string => join(home, ".codex");
 
-const MODEL_KEYS = [
+/** What of the person's settings is theirs to choose in a run, too: the model, and what is told to the vendor. */
+const KEPT_KEYS = [
+  "analytics",
+  "feedback",
   "model",
   "model_provider",
   "model_providers",
@@ -77,7 +80,7 @@ function prepareHome(request: SessionRequest): string[] {
   makeInside(home, ".codex");
   if (theirs === codexHome(request)) return [];
   const text = readIfThere(join(theirs, "config.toml"));
-  const settings = text === null ? {} : pick(parse(text), MODEL_KEYS);
+  const settings = text === null ? {} : pick(parse(text), KEPT_KEYS);
   if (text !== null) writeInside(home, ".codex/config.toml", stringify(settings));
   return providerKey(settings);
 }
@@ -110,7 +113,16 @@ export function codexProfile({
   return {
     approval_policy: "never",
     developer_instructions: rolePrompt,
-    features: { shell_tool: may.shell, multi_agent: false, plugins: false, hooks: false },
+    features: {
+      shell_tool: may.shell,
+      multi_agent: false,
+      // Models that come with agents of their own bring them along whatever the feature says, the older ones inside scripts.
+      // Those of the newer kind can be left out, so every model gets the newer kind, left out.
+      multi_agent_v2: { enabled: true, disable_native_tools: true },
+      plugins: false,
+      hooks: false,
+      goals: false,
+    },
     shell_environment_policy: { inherit: "all" },
     ...(mcpServers.length === 0
       ? {}

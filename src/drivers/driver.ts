@@ -19,6 +19,8 @@ export interface SessionRequest {
   /** Where the agent works. */
   readonly cwd: string;
   readonly mcpServers: readonly McpServer[];
+  /** Whether the program has asked our servers for their tools; absent where nobody can tell. */
+  readonly hasTools?: () => boolean;
   /** What the role may do, besides reading and talking to its MCP servers. */
   readonly may: { readonly edit: boolean; readonly shell: boolean };
   /** Tools of our MCP servers the role must not call: `<server>.<tool>`. The server refuses them too. */

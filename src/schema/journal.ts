@@ -85,6 +85,7 @@ export const AgentEnd = z.object({
   issues: z.array(z.string()),
   judgements: z.array(ItemJudgement),
   verdict: ReviewVerdict.optional().describe("absent when nothing could be read as one"),
+  withoutTools: z.literal(true).optional().describe("its program never asked which tools of ours there are"),
   trouble: AgentTrouble.optional().describe("it was stopped by this, which costs no try"),
 });
 export type AgentEnd = DeepReadonly<z.infer<typeof AgentEnd>>;

@@ -54,6 +54,8 @@ export interface AgentOutcome {
   readonly error?: string;
   /** What kept it from its work, when the work is not to blame. */
   readonly trouble?: AgentTrouble;
+  /** Its program never asked which tools of ours there are, so its model had none. */
+  readonly withoutTools?: true;
 }
 
 export interface AgentRunner {

@@ -173,6 +173,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     reported: existsSync(join(run.project.layout.artifacts, reportFile(agent))),
     decisions: report.decisions,
     issues: [...report.issues, ...notes],
+    ...(session.withoutTools === true ? { withoutTools: true } : {}),
     ...(trouble === undefined ? {} : { trouble: { ...trouble, message: run.secrets.scrub(trouble.message) } }),
     ...(purpose === "work" ? answerOf(run, { task, slot, mayEdit: role.mayEdit, text }) : { judgements: [] }),
   };

@@ -98,6 +98,7 @@ async function runSession(
     ...(request.resume === undefined ? {} : { resume: request.resume }),
     sandbox: input.sandbox ?? "auto",
     readable: [...request.readable, ...(line === null ? [] : [line.folder])],
+    ...(line === null ? {} : { hasTools: line.isListed }),
     ...(command === undefined ? {} : { command }),
     onEvent: (event) => {
       for (const agentEvent of agentEvents(event)) onEvent(agentEvent);
@@ -107,7 +108,8 @@ async function runSession(
   if (request.signal.aborted) cancel();
   else request.signal.addEventListener("abort", cancel, { once: true });
   try {
-    return outcomeOf(await session.ended);
+    const outcome = outcomeOf(await session.ended);
+    return line === null || line.isListed() ? outcome : { ...outcome, withoutTools: true };
   } finally {
     request.signal.removeEventListener("abort", cancel);
   }

@@ -33,8 +33,18 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
   run.halt.signal.throwIfAborted();
   const plan = writtenPlan(run, facts);
   if (typeof plan !== "string") return plan;
-  record(run, { type: "issue", message: `the Lead's plan is not used: ${plan}` });
-  run.context.progress({ type: "warning", message: `the Lead's plan is not used: ${plan}` });
+  return planByDefault(
+    run,
+    facts,
+    end.withoutTools === true ? `${run.runner.name} gave it no tools to plan with` : plan,
+  );
+}
+
+/** The default plan, and why it is no Lead's. */
+export function planByDefault(run: Run, facts: PlanFacts, why: string): RunPlan {
+  const message = `the Lead's plan is not used: ${why}`;
+  record(run, { type: "issue", message });
+  run.context.progress({ type: "warning", message });
   return defaultPlan(facts);
 }
 
