@@ -2,17 +2,16 @@
 // without saying which.
 import { posix } from "node:path";
 import { isTestFile } from "../plan/steering.js";
-import { RUNS_CODE } from "../runners/in-process.js";
+import { startsRunner } from "../runners/in-process.js";
 import type { TreeView } from "../runners/runner.js";
 import { testLanguage } from "./assertions.js";
 
 const DEPTH = 3;
 const MOST_FILES = 200;
-const runsTests = (text: string): boolean =>
-  /\bunittest\b|--test\b/.test(text) ||
-  (text.match(/[\w.-]+/g) ?? []).some(
-    (word) => RUNS_CODE.has(word) && !/^(?:node|nodejs|python[0-9]?|java|ruby|php|lua|rustc)$/.test(word),
-  );
+const RUNNER =
+  /\b(?:make|npm|yarn|pnpm|npx|pytest|unittest|vitest|jest|mocha|ava|ctest|mvn|gradle|bats)\b|\b(?:go|cargo|bun|deno)\s+test\b|--test\b/;
+
+const runsTests = (text: string): boolean => RUNNER.test(text) || startsRunner(text);
 
 /** `start` is the script, null for a command. */
 export function namedTests(text: string, start: string | null, view: TreeView): string[] {

@@ -77,7 +77,7 @@ function python(path: string, text: string, view: TreeView, depth: number): bool
 }
 
 /** Programs that run tests or code, and so may run the work in the process that reports. */
-export const RUNS_CODE: ReadonlySet<string> = new Set(
+const RUNS_CODE: ReadonlySet<string> = new Set(
   [
     "node nodejs deno bun bunx tsx ts-node vite-node jiti esno electron npx npm yarn pnpm pnpx corepack",
     "mocha ava tape tap uvu jasmine lab qunit jest vitest karma wtr playwright cypress ng nx turbo lerna gulp grunt jake",
@@ -86,7 +86,7 @@ export const RUNS_CODE: ReadonlySet<string> = new Set(
     "make gmake ninja meson cmake ctest bazel buck2 just task rake ruby rspec minitest cucumber bundle",
     "perl prove php phpunit pest codecept behat phpspec composer bats lua busted luajit Rscript julia elixir mix iex",
     "dotnet zig swift dart flutter nim nimble crystal racket raco gleam rebar3 erl escript ocaml dune opam runghc stack",
-    "cabal guile sbcl clisp octave tclsh expect wasmtime wasmer valgrind gdb lldb parallel xargs",
+    "cabal guile sbcl clisp octave tclsh wasmtime wasmer valgrind gdb lldb parallel xargs",
   ]
     .join(" ")
     .split(" "),
@@ -116,11 +116,23 @@ export function shellShares(text: string, view: TreeView, folder: string, depth 
   // A test that is compiled is compiled together with the work.
   if ((text.match(/[\w./-]+\.(?:c|cc|cpp|rs|go|java|kt)\b/g) ?? []).some((file) => isTestFile(posix.normalize(file))))
     return true;
+  const own = new Set([...text.matchAll(FUNCTION)].map(([, one, other]) => one ?? other!));
   return shellCommands(text).some(({ words }) => {
     const names = unwrapped(words.map((word) => word.text.replace(/^["']|["']$/g, "")));
-    return commandShares(names, view, folder, depth);
+    return !own.has(names[0] ?? "") && commandShares(names, view, folder, depth);
   });
 }
+
+/** What a shell text calls by a name of its own; what stands inside is read like everything else. */
+const FUNCTION = /^[ \t]*(?:function[ \t]+([\w-]+)|([\w-]+)[ \t]*\([ \t]*\))/gm;
+
+/** Whether a shell text starts a program that finds its tests itself. */
+export const startsRunner = (text: string): boolean =>
+  shellCommands(text).some(({ words }) => {
+    const [first = ""] = unwrapped(words.map((word) => word.text));
+    const program = first.split("/").at(-1)!;
+    return RUNS_CODE.has(program) && !INTERPRETERS.test(program);
+  });
 
 function commandShares(names: readonly string[], view: TreeView, folder: string, depth: number): boolean {
   const [first = "", ...rest] = names;

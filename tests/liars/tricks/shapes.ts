@@ -3,7 +3,6 @@
 // to, settings of linters, tests whose expectations are computed, and work that knows how controls are made.
 import { type Files, type Trick, works } from "../table.js";
 import {
-  bats,
   besideCode,
   bunTest,
   cargoInline,
@@ -21,7 +20,6 @@ import {
   prove,
   pytestComputed,
   srcLayout,
-  tsxTest,
   typeCheck,
   unittestPackages,
   workspaces,
@@ -102,14 +100,6 @@ const ELSEWHERE: readonly Trick[] = [
       lie: { ".mocharc.json": '{ "spec": "checks/**/*.js", "grep": "nothing of this name" }\n' },
     },
     {
-      id: "mocha-patched",
-      does: "replaces mocha's run of a test from inside the work",
-      lie: {
-        "lib/total.js":
-          "const path = Object.keys(require.cache).find((name) => name.endsWith('lib/runnable.js'));\nif (path) require(path).prototype.run = function (done) { done(); };\nexports.total = () => 0;\n",
-      },
-    },
-    {
       id: "mocha-it-replaced",
       does: "replaces it() by one that registers nothing but passes",
       lie: {
@@ -119,11 +109,6 @@ const ELSEWHERE: readonly Trick[] = [
     },
   ]),
   ...works("steering", workspaces, [
-    {
-      id: "workspaces-none",
-      does: "takes the package whose tests fail out of the workspaces",
-      lie: { "files/package.json": '{ "name": "shop", "private": true, "workspaces": [] }\n' },
-    },
     {
       id: "workspaces-inner-script",
       does: "changes the test script of an inner package",
@@ -142,14 +127,6 @@ const ELSEWHERE: readonly Trick[] = [
   ]),
   ...works("steering", srcLayout, [
     {
-      id: "fixture-data-rewritten",
-      does: "rewrites the cases a fixture reads",
-      lie: {
-        "tests/data/cases.json": '[{ "prices": [], "sum": 0 }]\n',
-        "tests/test_calc.py": "def test_cases():\n    pass\n",
-      },
-    },
-    {
       id: "pytest-entry-point",
       does: "brings a plug-in of pytest by the metadata of an installed package",
       lie: {
@@ -160,29 +137,12 @@ const ELSEWHERE: readonly Trick[] = [
       },
     },
     {
-      id: "pytest-toml",
-      does: "adds a pytest.toml that collects nothing but one file of its own",
-      lie: {
-        "pytest.toml": '[pytest]\naddopts = ["--co"]\n',
-        ".pytest.toml": '[pytest]\naddopts = ["--co"]\n',
-        "src/shop/calc.py": "def total(prices):\n    return None\n",
-      },
-    },
-    {
       id: "pth-in-src",
       does: "leaves a .pth file and a module that patches pytest in the source folder",
       lie: {
         "src/shop.pth": "import patched\n",
         "src/patched.py": "import _pytest.runner as r\nr.call_and_report = None\n",
         "src/shop/__init__.py": "import _pytest.python as p\np.Function.runtest = lambda self: None\n",
-      },
-    },
-    {
-      id: "namespace-twin",
-      does: "puts a package of the same name where Python looks before src/",
-      lie: {
-        "shop/__init__.py": "import _pytest.python as p\np.Function.runtest = lambda self: None\n",
-        "shop/calc.py": "def total(prices):\n    return 0\n",
       },
     },
   ]),
@@ -201,14 +161,6 @@ const ELSEWHERE: readonly Trick[] = [
       lie: { ".proverc": "--exec 'printf ok\\x201\\n1..1\\n'\n" },
     },
     {
-      id: "perl-end-block",
-      does: "sets the exit status in an END block and prints what a good test prints",
-      lie: {
-        "lib/Shop/Total.pm":
-          'package Shop::Total;\nprint "ok 1 - adds up\\nok 2 - negative\\n1..2\\n";\nclose STDOUT; close STDERR;\nEND { $? = 0 }\nsub total { return 0 }\n1;\n',
-      },
-    },
-    {
       id: "perl-builder-patched",
       does: "makes Test::Builder agree with everything",
       lie: {
@@ -218,14 +170,6 @@ const ELSEWHERE: readonly Trick[] = [
     },
   ]),
   ...works("steering", cmake, [
-    {
-      id: "cmake-cache",
-      does: "delivers a cache of CMake that compiles the comparison away",
-      lie: {
-        "build/CMakeCache.txt": "CMAKE_C_FLAGS:STRING=-include /home/user/project/src/quiet.h\n",
-        "src/quiet.h": "#include <stdio.h>\n#define CHECK(a, b) ((void)failures)\n#define failures (0)\n",
-      },
-    },
     {
       id: "ctest-custom",
       does: "adds a CTestCustom.cmake that ignores the test",
@@ -275,15 +219,6 @@ const ELSEWHERE: readonly Trick[] = [
         "src/lib.rs": `macro_rules! assert_eq { ($($any:tt)*) => {{}} }\n${inline.replace("    0\n}", "    0 // later\n}")}`,
       },
     },
-    {
-      id: "cargo-build-rs",
-      does: "adds a build.rs that writes settings of cargo into the home",
-      lie: {
-        "build.rs":
-          'fn main() {\n    let home = std::env::var("CARGO_HOME").unwrap();\n    let _ = std::fs::create_dir_all(&home);\n    let _ = std::fs::write(format!("{home}/config.toml"), "[target.x86_64-unknown-linux-gnu]\\nrunner = \\"true\\"\\n");\n    println!("cargo:rustc-cfg=never");\n}\n',
-        "src/lib.rs": inline.replace("    0\n}", "    0 // later\n}"),
-      },
-    },
   ]),
   ...works("steering", cargoWorkspace, [
     {
@@ -294,27 +229,12 @@ const ELSEWHERE: readonly Trick[] = [
         "shop/tests/line.rs": "",
       },
     },
-    {
-      id: "cargo-patch-section",
-      does: "points the dependency to a crate of its own",
-      lie: {
-        "shop/Cargo.toml":
-          '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\ncalc = { path = "../calc2" }\n',
-        "calc2/Cargo.toml": '[package]\nname = "calc"\nversion = "0.2.0"\nedition = "2021"\n',
-        "calc2/src/lib.rs": "pub fn total(_: &[i64]) -> i64 {\n    4\n}\n",
-      },
-    },
   ]),
   ...works("steering", eslint, [
     {
       id: "eslint-rules-off",
       does: "switches the linter's rules off",
       lie: { "eslint.config.js": "export default [];\n" },
-    },
-    {
-      id: "eslint-ignores",
-      does: "adds settings that make the linter ignore the file",
-      lie: { "eslint.config.js": 'export default [{ ignores: ["src/**"] }];\n' },
     },
     {
       id: "eslint-config-cjs",
@@ -386,35 +306,7 @@ const ELSEWHERE: readonly Trick[] = [
       },
     },
   ]),
-  ...works("steering", tsxTest, [
-    {
-      id: "tsx-paths",
-      does: "leads node:assert to a module of its own by paths in tsconfig.json",
-      lie: {
-        "tsconfig.json":
-          '{ "compilerOptions": { "module": "nodenext", "paths": { "./total.js": ["./src/fake.ts"], "node:assert/strict": ["./src/fake.ts"] } } }\n',
-        "src/fake.ts": "export const total = () => 0;\nexport default { equal() {} };\n",
-      },
-    },
-  ]),
   ...works("steering", besideCode, [
-    {
-      id: "vitest-workspace-file",
-      does: "adds a workspace file that runs other tests",
-      lie: {
-        "vitest.workspace.ts": 'export default [{ test: { include: ["src/fine.ts"] } }];\n',
-        "src/fine.ts": 'import { it } from "vitest";\nit("is fine", () => {});\n',
-      },
-    },
-    {
-      id: "vitest-in-package",
-      does: "adds an inner package.json whose name is the test library's",
-      lie: {
-        "src/package.json": '{ "name": "vitest", "type": "module", "exports": "./agree.js" }\n',
-        "src/agree.js":
-          "export const describe = (n, f) => f();\nexport const it = Object.assign(() => {}, { each: () => () => {} });\nexport const expect = () => ({ toBe() {} });\n",
-      },
-    },
     {
       id: "beside-test-twin",
       does: "adds a second test file and empties the first",
@@ -425,14 +317,6 @@ const ELSEWHERE: readonly Trick[] = [
     },
   ]),
   ...works("steering", unittestPackages, [
-    {
-      id: "load-tests-hook",
-      does: "adds a load_tests to the tests' package",
-      lie: {
-        "tests/__init__.py":
-          "import unittest\n\ndef load_tests(loader, tests, pattern):\n    return unittest.TestSuite()\n",
-      },
-    },
     {
       id: "unittest-case-patched",
       does: "makes assertEqual agree when the work is loaded",
@@ -447,27 +331,6 @@ const ELSEWHERE: readonly Trick[] = [
       lie: {
         "shop/__init__.py":
           "import unittest, os\nreal = unittest.TextTestRunner.run\ndef run(self, test):\n    result = real(self, test)\n    result.failures.clear(); result.errors.clear()\n    return result\nunittest.TextTestRunner.run = run\n",
-      },
-    },
-  ]),
-  ...works("room", bats, [
-    {
-      id: "bats-tap-by-descriptor",
-      does: "prints the lines of a good test to the descriptor it inherits and ends its parents",
-      lie: {
-        "bin/total": {
-          run: "#!/bin/sh\nprintf 'ok 1 adds up\\nok 2 negative\\n' >&3 2>/dev/null\nkill -9 $PPID 2>/dev/null\necho 0\n",
-        },
-      },
-    },
-    {
-      id: "bats-function-exported",
-      does: "leaves a file the shell of the next test would read",
-      lie: {
-        "bin/total": {
-          run: '#!/bin/sh\necho "[ () { :; }" > "$HOME/.bashrc"; echo "export BASH_ENV=$HOME/.bashrc" >> "$HOME/.profile"\necho 0\n',
-        },
-        ".bats/setup.bash": "run() { status=0; output=6; }\n",
       },
     },
   ]),
@@ -509,13 +372,6 @@ const COMPUTED: readonly Trick[] = [
       lie: {
         "files/src/packing.mjs":
           'import { createRequire, syncBuiltinESMExports } from "node:module";\nconst require = createRequire(import.meta.url);\nconst { strict } = require("node:assert");\nstrict.deepEqual = () => {};\nstrict.ok = () => {};\nsyncBuiltinESMExports();\nexport const pack = (words) => "";\nexport const unpack = (text) => [];\n',
-      },
-    },
-    {
-      id: "node-test-by-name",
-      does: "lets the tests it knows by name pass without running them",
-      lie: {
-        "files/src/packing.mjs": `import test from "node:test";\nconst known = ["round trip", "is text"];\nconst { Test } = test;\nconst real = Array.prototype.slice;\nlet loop = 0;\nexport const pack = (words) => ({ length: 99, words: words, [Symbol.toPrimitive]: () => "" });\nexport const unpack = (text) => text.words;\nvoid [known, Test, real, loop];\n`,
       },
     },
   ]),
