@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { manifestFile, newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
+import { newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { green, yellow } from "../../../cli/text.js";
