@@ -76,10 +76,7 @@ async function acceptanceAgainstRuns(): Promise<void> {
   };
   const request = join(work, "request");
   put("request/nutshell.json", JSON.stringify(manifest));
-  put(
-    "request/tests/criteria.json",
-    '{"criteria":[{"id":"AC-1","type":"shell","command":"node tests/busy.js"}]}',
-  );
+  put("request/tests/criteria.json", '{"criteria":[{"id":"AC-1","type":"shell","command":"node tests/busy.js"}]}');
   put("request/tests/busy.js", BUSY);
   put("request/files/ok.js", "module.exports = 0;\n");
   copyTree(request, join(work, "result"));
