@@ -5,11 +5,14 @@ import { AS_ENGINE } from "../process/index.js";
 /** The name of the socket in the shared folder. */
 export const SOCKET = "s";
 
-/** Starts a service on a port of its own and lets the socket lead to it. Reads what to do from standard input. */
+/**
+ * Starts a service on a port of its own and lets the socket lead to it. Reads what to do from standard input. The socket gets
+ * its name when it is listened to: one that is only bound refuses.
+ */
 export const SERVE = `
 const { spawn } = require("node:child_process");
 const net = require("node:net");
-const { readFileSync } = require("node:fs");
+const { readFileSync, renameSync } = require("node:fs");
 delete process.env.${AS_ENGINE};
 const { start, socket, timeoutMs } = JSON.parse(readFileSync(0, "utf8"));
 const fail = (why) => { console.error(why); process.exit(1); };
@@ -27,7 +30,7 @@ function serve(port) {
   const until = Date.now() + timeoutMs;
   const wait = () => {
     const trial = net.connect(port, "127.0.0.1");
-    trial.once("connect", () => { trial.destroy(); net.createServer({ allowHalfOpen: true }, (from) => bridge(from, port)).listen(socket); });
+    trial.once("connect", () => { trial.destroy(); net.createServer({ allowHalfOpen: true }, (from) => bridge(from, port)).listen(socket + "-", () => renameSync(socket + "-", socket)); });
     trial.once("error", () => (Date.now() > until ? fail(start + " did not listen on $PORT in time") : setTimeout(wait, 50)));
   };
   wait();
