@@ -1,6 +1,6 @@
 // The one question before a stranger's commands run: who it is from, what it runs, what it wants to reach. Asked once per
 // content digest. What this account packed here, and folders it works in, are not asked about.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { contentDigest, openBundle, openContent } from "../bundle/index.js";
@@ -9,7 +9,7 @@ import type { Context } from "../operation.js";
 import { Criteria } from "../schema/criteria.js";
 import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
-import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
+import { isAllowed, readConsentRecord, readOwn, recordAllowed, strangerDigest } from "./consent-record.js";
 import { configFolder, hasHome } from "./keys.js";
 
 export interface ConsentQuestion {
@@ -81,13 +81,13 @@ function allowedBeforehand(digest: string, env: Context["env"]): boolean {
   return given.includes(digest) || given.includes("all") || policyAllows(digest, env);
 }
 
+/** People keep their settings behind links; whoever may write what they lead to decides. */
 function policyAllows(digest: string, env: Context["env"]): boolean {
   if (!hasHome(env)) return false;
-  const path = join(configFolder(env), "config.json");
-  if (!existsSync(path)) return false;
+  const text = readOwn(join(configFolder(env), "config.json"), { link: true });
   let parsed: ReturnType<typeof Policy.safeParse>;
   try {
-    parsed = Policy.safeParse(JSON.parse(readFileSync(path, "utf8")));
+    parsed = Policy.safeParse(JSON.parse(text ?? "null"));
   } catch {
     return false;
   }
