@@ -45,6 +45,8 @@ export interface Sandbox {
   readonly env?: Environment;
   /** With root `system`: how much /tmp may hold. It is empty, in memory, and nobody else's. */
   readonly tmpBytes?: number;
+  /** May listen on ports below 1024, in a network of its own. */
+  readonly lowPorts?: boolean;
   /** An account of its own, the same on every machine, and no way into other processes. */
   readonly neutral?: {
     /** Empty and in memory, as /tmp is. */
@@ -103,7 +105,9 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   // Whoever may add to /etc may add a library that every program loads, the one that judges too.
   if (root === "system") args.push("--remount-ro", "/");
   if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
-  args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
+  args.push("--die-with-parent", "--cap-drop", "ALL");
+  if (sandbox.lowPorts === true && network === "none") args.push("--cap-add", "CAP_NET_BIND_SERVICE");
+  args.push("--chdir", cwd, "--");
   return args;
 }
 

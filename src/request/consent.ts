@@ -17,6 +17,8 @@ export interface ConsentQuestion {
   readonly sources: readonly string[];
   /** The person said yes beforehand: --yes. */
   readonly yes: boolean;
+  /** --no-sandbox: nothing below about network and files would be held. */
+  readonly noSandbox?: boolean;
 }
 
 /** What is about to run and is nobody's here. */
@@ -33,7 +35,10 @@ interface Wants {
 }
 
 /** Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */
-export async function askConsent({ sources, yes }: ConsentQuestion, context: Context): Promise<void> {
+export async function askConsent(
+  { sources, yes, noSandbox = false }: ConsentQuestion,
+  context: Context,
+): Promise<void> {
   const strangers: Stranger[] = [];
   for (const path of new Set(sources.map((source) => resolve(context.cwd, source)))) {
     const stranger = await strangerAt(path, context);
@@ -41,7 +46,7 @@ export async function askConsent({ sources, yes }: ConsentQuestion, context: Con
   }
   if (strangers.length === 0) return;
   if (yes) return tell(strangers, context);
-  const question = [...strangers.flatMap(describe), "Run this on your machine?"].join("\n");
+  const question = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
   if (context.ask === null || !(await context.ask.confirm(question, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
 }
@@ -110,10 +115,9 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
     endpoints?.base_url,
     ...Object.values(apis?.base_urls ?? {}),
   ].filter((url) => url !== undefined);
-  const hasNetwork = checks.some(
+  const asksByCredential = checks.some(
     ({ type, script, command, credential_ref: credential }) =>
-      (script !== undefined || command !== undefined) &&
-      (credential !== undefined || (type === "api_test" && urls.length > 0)),
+      type !== "sql_check" && (script ?? command) !== undefined && credential !== undefined,
   );
   const scopes = (credentials?.scopes ?? []).map(({ name, access_level: access }) =>
     access === undefined ? name : `${name} (${access})`,
@@ -121,10 +125,7 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
     runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
-    network: distinct([
-      ...urls.map(originOf),
-      ...(hasNetwork ? ["the whole network, of this machine too, for its scripts"] : []),
-    ]),
+    network: distinct([...urls.map(originOf), ...(asksByCredential ? ["where its credentials say they belong"] : [])]),
     credentials: distinct(scopes),
   };
 }
@@ -146,14 +147,14 @@ const SHOWN = 12;
 const LONGEST = 160;
 
 /** A few lines a person can judge by. Names are the sender's own words. */
-function describe({ digest, manifest, wants }: Stranger): string[] {
+function describe({ digest, manifest, wants }: Stranger, noSandbox: boolean): string[] {
   const name = manifest.publisher?.name;
   const lines: [string, readonly string[]][] = [
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
-    ["network", wants.network],
+    ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : wants.network],
     ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
-    ["files", ["a copy of its own folder"]],
+    ["files", [noSandbox ? "all you can read and change: there is no sandbox" : "a copy of its own folder"]],
     ["digest", [digest]],
   ];
   const title = oneLine(manifest.task?.title ?? manifest.id);

@@ -71,14 +71,18 @@ describe("a stranger's request", () => {
     });
   });
 
-  it("is said to reach the whole network when its scripts can", async () => {
+  it("is said to reach its origins and nothing else, unless there is no sandbox", async () => {
     const { folder } = await stranger();
     const check = { id: "AC-1", type: "api_test", script: "tests/ask.sh", base_url: "https://api.example.com/v1" };
     put(folder, "tests/criteria.json", JSON.stringify({ criteria: [check] }));
     const { path } = await packFolder(folder, { output: desk.path("asks.nut") });
     const { ask, questions } = person(false);
     await desk.run(["accept", path], { ask });
-    expect(questions[0]).toContain("network: https://api.example.com; the whole network, of this machine too");
+    expect(questions[0]).toContain("network: https://api.example.com\n  credentials: db (read)\n  files: a copy");
+    await desk.run(["accept", path, "--no-sandbox"], { ask });
+    expect(questions[1]).toMatch(
+      /network: all of it.*: there is no sandbox\n[\s\S]*files: all you can read and change/,
+    );
   });
 
   it("is shown before the question: who, what it runs, network, credentials", async () => {

@@ -132,7 +132,7 @@ export default command({
     };
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox }, context);
-    await askConsent({ sources: [request], yes: input.yes }, context);
+    await askConsent({ sources: [request], yes: input.yes, noSandbox: input.noSandbox }, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);
     context.progress({

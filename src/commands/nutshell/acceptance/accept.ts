@@ -52,7 +52,7 @@ export default command({
           : await openFolder(input.request, context, join(work, "request"));
       const sources = [input.request ?? input.target, input.target];
       await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-      await askConsent({ sources, yes: input.yes }, context);
+      await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox }, context);
       const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
       const result = resultFolder(target, base, join(work, "rebuilt"));
       const credentials = acceptanceCredentials(

@@ -339,7 +339,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   if (input.rerun) {
     const sources = [input.request!, input.delivery];
     await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-    await askConsent({ sources, yes: input.yes }, context);
+    await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox }, context);
     accepted = await acceptAll(
       {
         request: request.dir,
