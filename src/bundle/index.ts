@@ -24,6 +24,7 @@ export {
   formatManifest,
   isNewer,
   type ManifestOptions,
+  manifestFile,
   manifestFindings,
   parseManifest,
   readManifest,
@@ -35,6 +36,8 @@ export { estimateTokens } from "./manifest/tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./manifest/tree.js";
 export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./parts/merge.js";
 export {
+  type CriterionText,
+  criteriaOfParts,
   type Part,
   partManifest,
   SplitPlan,
@@ -47,6 +50,7 @@ export { type ContentEntry, type ContentOptions, type OpenedContent, openContent
 export { type Difference, type DiffOptions, diffContents, diffManifests } from "./read/diff.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./read/open-bundle.js";
 export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./read/unpack-bundle.js";
+export { isBuildOutput } from "./write/build-outputs.js";
 export type { Seal } from "./write/bundle-writer.js";
 export { folderTokens } from "./write/folder-tokens.js";
 export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";

@@ -9,14 +9,18 @@ import type { Context } from "../operation.js";
 import { Criteria } from "../schema/criteria.js";
 import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
-import { isAllowed, readConsentRecord, readOwn, recordAllowed, strangerDigest } from "./consent-record.js";
+import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
 import { configFolder, hasHome } from "./keys.js";
+import { readOwn } from "./record-file.js";
+import { unsealed } from "./sealed.js";
 
 export interface ConsentQuestion {
   /** Bundles and folders whose commands or code are about to run, as typed. */
   readonly sources: readonly string[];
   /** The person said yes beforehand: --yes. */
   readonly yes: boolean;
+  /** Keys that open a sealed one, besides one's own. */
+  readonly identity?: readonly string[];
   /** --no-sandbox: nothing below about network and files would be held. */
   readonly noSandbox?: boolean;
 }
@@ -35,31 +39,29 @@ interface Wants {
 }
 
 /** Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */
-export async function askConsent(
-  { sources, yes, noSandbox = false }: ConsentQuestion,
-  context: Context,
-): Promise<void> {
+export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
+  const { sources, yes, identity = [], noSandbox = false } = question;
   const strangers: Stranger[] = [];
   for (const path of new Set(sources.map((source) => resolve(context.cwd, source)))) {
-    const stranger = await strangerAt(path, context);
+    const stranger = await strangerAt(path, identity, context);
     if (stranger !== null) strangers.push(stranger);
   }
   if (strangers.length === 0) return;
   if (yes) return tell(strangers, context);
-  const question = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
-  if (context.ask === null || !(await context.ask.confirm(question, { initial: false }))) throw needed(strangers);
+  const words = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
+  if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
 }
 
-async function strangerAt(path: string, context: Context): Promise<Stranger | null> {
+async function strangerAt(path: string, identity: readonly string[], context: Context): Promise<Stranger | null> {
   if (!existsSync(path)) return null;
   const record = readConsentRecord(context.env);
   const isFolder = statSync(path).isDirectory();
-  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, context);
+  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
   if (known === null) return null;
   const digest = known === "" ? contentDigest(path) : known;
   if (isAllowed(digest, record) || allowedBeforehand(digest, context.env)) return null;
-  const content = await openContent(path, { signal: context.signal });
+  const content = await openContent(await unsealed(path, identity, context), { signal: context.signal });
   try {
     const { manifest } = content;
     const read = async (file: string) => (content.files.has(file) ? content.read(file) : null);
@@ -69,8 +71,9 @@ async function strangerAt(path: string, context: Context): Promise<Stranger | nu
   }
 }
 
-export async function bundleDigest(path: string, { signal }: Context): Promise<string> {
-  const bundle = await openBundle(path, { signal, lenient: true });
+export async function bundleDigest(path: string, identity: readonly string[], context: Context): Promise<string> {
+  const source = await unsealed(path, identity, context);
+  const bundle = await openBundle(source, { signal: context.signal, lenient: true });
   try {
     return await bundle.contentDigest();
   } finally {

@@ -1,6 +1,6 @@
 // `journal.jsonl` of a run: what happened in it, one record per line. The first line names the version of both files.
 import { z } from "zod";
-import { CriterionResult, DeliveryStatus } from "./delivery.js";
+import { CriterionResult, DeliveryStatus, RepositoryBase } from "./delivery.js";
 import { RUN_VERSION, RunPlan, RunTask } from "./run.js";
 import { type DeepReadonly, Sha256, Timestamp } from "./shared.js";
 
@@ -60,6 +60,16 @@ const Decision = z.object({ decision: z.string(), reason: z.string().optional() 
 export const ReviewVerdict = z.enum(["pass", "fail"]);
 export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 
+/** What kept a session from its work, when the work is not to blame. */
+export const TroubleKind = z.enum(["login", "limit", "overload", "transport", "session"]);
+
+export const AgentTrouble = z.object({
+  kind: TroubleKind,
+  message: z.string(),
+  retryAfterMs: z.number().nonnegative().optional().describe("how long the vendor asks to be left alone"),
+});
+export type AgentTrouble = DeepReadonly<z.infer<typeof AgentTrouble>>;
+
 export const AgentEnd = z.object({
   agent: AgentId,
   task: z.int().nonnegative(),
@@ -75,6 +85,7 @@ export const AgentEnd = z.object({
   issues: z.array(z.string()),
   judgements: z.array(ItemJudgement),
   verdict: ReviewVerdict.optional().describe("absent when nothing could be read as one"),
+  trouble: AgentTrouble.optional().describe("it was stopped by this, which costs no try"),
 });
 export type AgentEnd = DeepReadonly<z.infer<typeof AgentEnd>>;
 
@@ -117,7 +128,7 @@ function recordOf<Type extends string, Shape extends z.ZodRawShape>(type: Type, 
 export const JournalRecord = z
   .discriminatedUnion("type", [
     recordOf("created", { version: z.literal(RUN_VERSION), run: z.string() }),
-    recordOf("opened", { digest: Sha256, base: Sha256 }),
+    recordOf("opened", { digest: Sha256, base: Sha256, repository: RepositoryBase.optional() }),
     recordOf("planned", { plan: RunPlan }),
     recordOf("reviewed", {}),
     recordOf("agent_started", AgentStart.shape),
@@ -134,6 +145,19 @@ export const JournalRecord = z
     recordOf("issue", { message: z.string(), task: z.int().nonnegative().optional() }),
     recordOf("checkpoint", { task: TaskId, path: TreePath, description: z.string() }),
     recordOf("credential_used", { name: z.string(), purpose: z.string(), agent: AgentId }),
+    recordOf("waiting", {
+      program: z.string(),
+      trouble: TroubleKind,
+      message: z.string(),
+      ms: z.number().nonnegative().describe("how long it is waited before the next session"),
+    }),
+    recordOf("switched", {
+      from: z.string(),
+      to: z.string(),
+      command: z.string().optional(),
+      model: z.string().optional(),
+      reason: z.string(),
+    }),
     recordOf("paused", { reason: z.string(), message: z.string(), hint: z.string(), ms }),
     recordOf("continued", {}),
     recordOf("accepted", { attempt: z.int().positive(), versions: count, report: AcceptedReport }),

@@ -1,24 +1,39 @@
 // What is done when agents start and end: records inside the project and outside of it, and what is put back.
 import { join } from "node:path";
 import type { Effect } from "../events/index.js";
-import { trackComplete, trackSpawn } from "../state/index.js";
-import { changesSince, compareTree, type Guarded } from "../trees/tree-guard.js";
+import { findTop, linkedTrees, trackComplete, trackSpawn } from "../state/index.js";
+import { changesSince, compareTree, type Guarded, remember } from "../trees/tree-guard.js";
 import type { Applying, Remarks } from "./effects.js";
-import { placesOf } from "./gate-facts.js";
+import { placesOf, realPath } from "./gate-facts.js";
 import { agentRecords, dropAgent, type Lookout, lookoutOf, readAgent, settingsFolder, writeAgent } from "./lookout.js";
 import { acceptChange, putSettingsBack, watchSettings } from "./settings-watch.js";
+import type { Surroundings } from "./surroundings.js";
 
 /** null where nothing is recorded outside the project: in a run, or without a home. */
 export function lookoutFor({ project, around }: Pick<Applying, "project" | "around">): Lookout | null {
   return around.looksOut === true ? lookoutOf(project.layout.root, project.layout.harnessId, around.env) : null;
 }
 
+/** The work tree something happens in: the project's own, or one that is linked to it. */
+function treeAt(root: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">): string {
+  const top = realPath(findTop(cwd, env));
+  return linkedTrees(root).some((tree) => realPath(tree) === top) ? top : root;
+}
+
 /** Trees are remembered outside the project where that is possible. */
 export function guarded(applying: Applying): Guarded {
-  const { root, own } = applying.project.layout;
+  const { own, root: project } = applying.project.layout;
+  const root = treeAt(project, applying.around);
   const lookout = lookoutFor(applying);
-  if (lookout === null) return { root, own, trees: join(own, "trees"), ended: null };
-  return { root, own, trees: lookout.trees, ended: join(lookout.folder, "ended.json") };
+  if (lookout === null) return { root, own, trees: join(own, "trees"), base: join(own, "trees/.base"), ended: null };
+  const { trees, folder, base } = lookout;
+  return { root, own, trees, base: base(root), ended: join(folder, "ended.json") };
+}
+
+/** What the next role that may not edit would otherwise have to read first. */
+export function rememberTree(tree: string, harnessId: string, env: Surroundings["env"]): void {
+  const lookout = lookoutOf(tree, harnessId, env);
+  if (lookout !== null) remember({ root: tree, trees: lookout.trees, base: lookout.base(tree) });
 }
 
 export async function startAgent(
@@ -52,7 +67,8 @@ export function watchAgent(
 
 function watched(lookout: Lookout, agentId: string, { project, around }: Applying) {
   const home = around.env.HOME ?? around.env.USERPROFILE ?? null;
-  const place = { root: project.layout.root, home };
+  const { root } = project.layout;
+  const place = { roots: [...new Set([root, treeAt(root, around)])], home };
   return watchSettings(around.host.watched ?? [], place, settingsFolder(lookout, agentId));
 }
 
@@ -145,11 +161,11 @@ const LEFT_RUNNING_MS = 10 * 60 * 1000;
 /** A process that outlives its agent writes when the tree was compared already: it is looked at again with later events. */
 export function compareEnded(applying: Applying, remarks: Remarks): void {
   const { event, around, facts } = applying;
-  const { root, ended } = guarded(applying);
+  const { base, ended } = guarded(applying);
   if (ended === null) return;
   const couldWrite = event.type === "post_tool_use" && !["read", "nexus", "spawn"].includes(event.tool.access);
   const others = new Set(facts.edits.map(({ path }) => path));
-  const changed = changesSince(root, ended, {
+  const changed = changesSince(base, ended, {
     // Once somebody works on, nobody can tell whose a change is.
     forget: couldWrite || event.type === "subagent_spawn",
     sinceMs: around.now().getTime() - LEFT_RUNNING_MS,

@@ -1,6 +1,7 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { mkdirSync, rmSync } from "node:fs";
-import { planChecks, readConstraints } from "../../acceptance/index.js";
+import { setTimeout } from "node:timers/promises";
+import { planChecks, readConstraints, treeDigest } from "../../acceptance/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
@@ -15,6 +16,7 @@ import {
   planFile,
   tasksFile,
 } from "../../state/index.js";
+import type { RepositoryFacts } from "../../trees/git/repository.js";
 import { Objects } from "../../trees/objects.js";
 import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
@@ -41,11 +43,16 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { state } = journal;
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
-  const { manifest, digest, warnings: unpacking } = await openRequest(options.request, folder.request, context.signal);
-  if (isNew && !options.force) await assertReady(options.request, context);
-  const cloning = options.repo === undefined ? [] : await openRepository(options.repo, folder.base, context);
-  const trees = openTrees(input, journal, digest);
   const identity = options.identity ?? [];
+  const {
+    manifest,
+    digest,
+    warnings: unpacking,
+  } = await openRequest(options.request, folder.request, identity, context);
+  if (isNew && !options.force) await assertReady(options.request, identity, context);
+  const { repo } = options;
+  const cloned = repo === undefined ? null : await openRepository({ ...options, repo }, folder.base, context);
+  const trees = openTrees(input, journal, { digest, repository: cloned?.facts });
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
   const project = runProject(folder);
   const { toolName, canResume } = runner;
@@ -65,11 +72,15 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     live: new Map(),
     isOwnTest: planChecks(folder.request, manifest).isOwnTest,
     briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
+    fallbacks: [...(input.fallbacks ?? [])],
+    backOffs: new Map(),
+    renewed: new Set(),
     clock,
+    sleep: input.sleep ?? sleep,
     since: clock(),
     agentsBefore: state.agents.size,
   };
-  for (const message of [...unpacking, ...cloning, ...opening]) {
+  for (const message of [...unpacking, ...(cloned?.warnings ?? []), ...opening]) {
     context.progress({ type: "warning", message });
     if (isNew) record(run, { type: "issue", message });
   }
@@ -77,13 +88,19 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
 }
 
 /** The trees of a run: the base as it was when the run began, and the main tree as the journal says it must be. */
-function openTrees({ folder, options, context }: RunInput, journal: Journal, digest: string) {
+function openTrees(
+  { folder, options, context }: RunInput,
+  journal: Journal,
+  { digest, repository }: { readonly digest: string; readonly repository: RepositoryFacts | undefined },
+) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
   openMain(folder);
   const base = baseDigest(folder.base);
   const isNew = state.baseDigest === null;
-  if (isNew) record({ journal, context }, { type: "opened", digest, base });
+  const began =
+    repository === undefined ? {} : { repository: { ...repository, digest: treeDigest(folder.base, counts) } };
+  if (isNew) record({ journal, context }, { type: "opened", digest, base, ...began });
   else if (state.baseDigest !== base) {
     throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
       hint: `nexus run ${shellWord(options.request)}`,
@@ -115,6 +132,13 @@ function runProject(folder: RunFolder): Project {
 
 function mainTree(tree: Tree): Run["main"] {
   return { entries: new Map<string, TreeEntry>(tree.entries), takenMs: tree.takenMs };
+}
+
+/** Ends early, and quietly, when the signal says so. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
 }
 
 function haltOn(signal: AbortSignal): AbortController {

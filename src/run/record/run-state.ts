@@ -1,5 +1,6 @@
 // The state of a run as its journal tells it. Pure: fold the records, get the state; the engine never keeps its own.
 
+import type { RepositoryBase } from "../../schema/delivery.js";
 import type { AcceptedReport, AgentEnd, AgentStart, JournalRecord } from "../../schema/journal.js";
 import type { RunPlan, RunTask } from "../../schema/run.js";
 import type { Change } from "../../trees/tree.js";
@@ -28,6 +29,15 @@ export interface AgentState extends AgentStart {
   readonly startedAt: string;
   end?: AgentEnd;
   endedAt?: string;
+  /** Its program was replaced: nobody continues its session. */
+  left?: true;
+}
+
+/** Which program works from here on, when it is not the one the run was started with. */
+export interface Switched {
+  readonly to: string;
+  readonly command?: string;
+  readonly model?: string;
 }
 
 export interface RunState {
@@ -46,11 +56,16 @@ export interface RunState {
   readonly credentials: { readonly name: string; readonly at: string; readonly purpose: string }[];
   requestDigest: string | null;
   baseDigest: string | null;
+  /** Where work in a repository began. */
+  repository: RepositoryBase | null;
   /** The latest acceptance, and how many changes the tree held then. */
   accepted: { readonly attempt: number; readonly versions: number; readonly report: AcceptedReport } | null;
   delivered: { readonly path: string; readonly hash: string; readonly status: string } | null;
   closed: boolean;
   paused: { readonly reason: string; readonly message: string; readonly hint: string } | null;
+  /** What the run waits for just now. */
+  waiting: { readonly program: string; readonly message: string; readonly ms: number; readonly at: string } | null;
+  switched: Switched | null;
   spent: { ms: number; tokens: number; costUsd: number };
   createdAt: string;
 }
@@ -70,10 +85,13 @@ export function emptyState(): RunState {
     credentials: [],
     requestDigest: null,
     baseDigest: null,
+    repository: null,
     accepted: null,
     delivered: null,
     closed: false,
     paused: null,
+    waiting: null,
+    switched: null,
     spent: { ms: 0, tokens: 0, costUsd: 0 },
     createdAt: "",
   };
@@ -88,6 +106,7 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
     case "opened":
       state.requestDigest = record.digest;
       state.baseDigest = record.base;
+      state.repository = record.repository ?? null;
       break;
     case "planned":
       state.plan = record.plan;
@@ -119,7 +138,17 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
     case "credential_used":
       state.credentials.push(record);
       break;
+    case "waiting":
+      state.waiting = record;
+      break;
+    case "switched":
+      state.switched = record;
+      state.waiting = null;
+      for (const agent of state.agents.values()) agent.left = true;
+      state.issues.push({ message: `${record.to} took over from ${record.from}: ${record.reason}`, at: record.at });
+      break;
     case "paused":
+      state.waiting = null;
       state.paused = record;
       state.spent.ms += Math.max(0, record.ms);
       break;
@@ -167,6 +196,7 @@ function applyTaskRecord(state: RunState, record: TaskRecord): void {
   const task = state.tasks.get(record.task);
   switch (record.type) {
     case "agent_started":
+      state.waiting = null;
       state.agents.set(record.agent, { ...record, startedAt: record.at });
       if (task !== undefined && record.purpose === "work") task.status = "running";
       break;

@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red } from "../../../cli/text.js";
-import { atomicWrite, TEMP_MARK } from "../../../files/index.js";
+import { atomicWrite } from "../../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { isAlive } from "../../../process/index.js";
+import { sweepLeftovers } from "../../../process/index.js";
 import { lineDiff } from "../../../trees/diff-text.js";
 import { installInput } from "./install-input.js";
 import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
@@ -28,6 +28,9 @@ export default command({
     remove: flag(z.boolean().default(false), {
       about: "take everything out again, to the byte where nobody changed it since",
     }),
+    convert: flag(z.boolean().default(false), {
+      about: "take comments and trailing commas out of settings Claude Code would not read; --remove brings them back",
+    }),
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask" }),
   }),
   output: z.object({
@@ -40,7 +43,7 @@ export default command({
     next: z.array(z.string()),
   }),
   about: [
-    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their comments and their order;",
+    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their order, and their comments where the host reads them;",
     "AGENTS.md and CLAUDE.md are touched only between two markers. Running it again changes nothing.",
   ],
   examples: [
@@ -48,10 +51,10 @@ export default command({
     ["nexus setup codex --scope user", "for every project"],
     ["nexus setup opencode --remove", "as if it had never been"],
   ],
-  async run({ host: name, scope, dryRun, remove, yes }, context) {
+  async run({ host: name, scope, dryRun, remove, convert, yes }, context) {
     const host = findHost(name)!;
     // Hosts start us by absolute paths: they may have another PATH than the person who sets them up.
-    const input = await installInput({ host, scope, node: process.execPath }, context);
+    const input = { ...(await installInput({ host, scope, node: process.execPath }, context)), convert };
     const files = installFiles(name, input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
     if (!dryRun) sweepBeside([path, ...files.map((file) => file.path)]);
@@ -172,14 +175,7 @@ const optional = (name: string, value: string | undefined) => (value === undefin
 
 /** Temporary files of a set-up that was killed, beside what it writes. */
 function sweepBeside(paths: readonly string[]): void {
-  for (const path of paths) {
-    const folder = dirname(path);
-    if (!existsSync(folder)) continue;
-    const prefix = `.${basename(path)}${TEMP_MARK}`;
-    for (const name of readdirSync(folder))
-      if (name.startsWith(prefix) && !isAlive(Number.parseInt(name.slice(prefix.length), 10)))
-        rmSync(join(folder, name), { force: true });
-  }
+  for (const folder of new Set(paths.map((path) => dirname(path)))) sweepLeftovers(folder);
 }
 
 function write(path: string, text: string | null): void {
@@ -210,6 +206,8 @@ function removeFolders(folders: readonly string[]): void {
 
 function nextSteps(host: string, scope: string): string[] {
   const steps = ["nexus doctor"];
+  if (host === "claude" && scope === "project")
+    steps.unshift("start claude here once and trust the folder: it proposes No");
   if (host === "codex")
     steps.unshift(
       scope === "project"

@@ -50,8 +50,8 @@ export async function askToResume(
     }
     recordAllowed(agreed, context);
   }
-  const noSandbox = options.no_sandbox === true;
-  await askConsent({ sources: [options.request], yes: yes || options.yes, noSandbox }, context);
+  const { request, identity = [], no_sandbox: noSandbox = false } = options;
+  await askConsent({ sources: [request], yes: yes || options.yes, identity, noSandbox }, context);
 }
 
 const question = ({ id }: RunFolder, options: RunOptions): string => {
