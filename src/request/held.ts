@@ -20,11 +20,14 @@ export interface HeldQuestion {
 /** Throws SANDBOX_MISSING when somebody else's commands would run in plain sight. A yes to running them is not a yes to that. */
 export async function assertHeld(question: HeldQuestion, context: Context): Promise<void> {
   const { sources, noSandbox, identity = [] } = question;
-  if (noSandbox || (await findBwrap(context.env)) !== null) return;
+  const bwrap = noSandbox ? null : await findBwrap(context.env);
+  if (noSandbox || bwrap?.network === true) return;
   for (const source of sources) {
     if (!(await isForeign(resolve(context.cwd, source), identity, context))) continue;
-    throw new NutError("SANDBOX_MISSING", `${source} was not made here, and there is no sandbox to run it in`, {
-      hint: "apt-get install bubblewrap (or --no-sandbox: it can then read and change what you can)",
+    const why =
+      bwrap === null ? "there is no sandbox to run it in" : "the sandbox here cannot keep it off your network";
+    throw new NutError("SANDBOX_MISSING", `${source} was not made here, and ${why}`, {
+      hint: "nexus doctor says what is missing (or --no-sandbox: it can then read and change what you can)",
       data: { path: source },
     });
   }

@@ -16,18 +16,20 @@ export function stateFolder(env: Context["env"]): string | null {
 
 export function readRows<T>(name: string, row: z.ZodType<T>, env: Context["env"]): T[] {
   const folder = stateFolder(env);
-  if (folder === null) return [];
+  const text = folder === null ? null : readOwn(join(folder, name));
+  return text === null ? [] : text.split("\n").flatMap((line) => readRow(line, row));
+}
+
+/** A file only this account may write; null when there is none, or others may. The last step to it is no link, unless it may be. */
+export function readOwn(path: string, { link = false } = {}): string | null {
   let file: number;
   try {
-    file = openSync(join(folder, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (link ? 0 : (constants.O_NOFOLLOW ?? 0)));
   } catch {
-    return [];
+    return null;
   }
   try {
-    if (!isOurs(file)) return [];
-    return readFileSync(file, "utf8")
-      .split("\n")
-      .flatMap((line) => readRow(line, row));
+    return isOurs(file) ? readFileSync(file, "utf8") : null;
   } finally {
     closeSync(file);
   }
@@ -35,8 +37,9 @@ export function readRows<T>(name: string, row: z.ZodType<T>, env: Context["env"]
 
 /** A file that others may write says nothing about this account. */
 function isOurs(file: number): boolean {
-  const { uid, mode } = fstatSync(file);
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
+  const stat = fstatSync(file);
+  if (!stat.isFile()) return false;
+  return process.getuid === undefined || (stat.uid === process.getuid() && (stat.mode & 0o022) === 0);
 }
 
 function readRow<T>(line: string, row: z.ZodType<T>): T[] {

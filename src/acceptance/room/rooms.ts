@@ -40,6 +40,7 @@ export const HOME = "/home/user";
 export const TREE = `${HOME}/project`;
 export const REPORTS = "/var/tmp/report";
 const LINE = "/var/tmp/line";
+const WAYS = "/var/tmp/ways";
 
 /** How much a room's home and temporary folder may hold, each. */
 const MEMORY_FOLDER_BYTES = 1024 ** 3;
@@ -62,6 +63,8 @@ export interface RoomOptions {
   readonly ptrace?: boolean;
   /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
+  /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
+  readonly ways?: { readonly folder: string; readonly hosts: string };
 }
 
 export interface Room {
@@ -70,6 +73,8 @@ export interface Room {
   readonly reports: string;
   /** The folder that is shared with another room. */
   readonly line: string;
+  /** The folder with the ways out. */
+  readonly ways: string;
   run(command: RoomCommand): Promise<ChildResult>;
   /** What the run wrote, by paths as the room knows them; one that ends with `/` stands for its `.xml` files. */
   written(paths: readonly string[]): Map<string, Uint8Array>;
@@ -197,6 +202,7 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
   return {
     ...inside,
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
+    ways: WAYS,
     run: ({ cwd = "", env, ...command }) =>
       runChild({
         ...(sandboxed ? startedInside(command) : command),
@@ -267,6 +273,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       maxBytes: MEMORY_FOLDER_BYTES,
       ...(options.ptrace === true ? { ptrace: true } : {}),
     },
+    ...(options.ways === undefined ? {} : { lowPorts: true }),
     mounts: [
       root,
       ...cover.anchors.map(bound("writable")),
@@ -275,6 +282,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),
+      ...(options.ways === undefined ? [] : wayMounts(options.ways)),
     ],
   };
 }
@@ -283,6 +291,14 @@ function lineMounts({ folder, access }: NonNullable<RoomOptions["line"]>): Mount
   return [
     { access: "read-only", path: javascriptEngine().command },
     { access, path: LINE, from: folder },
+  ];
+}
+
+function wayMounts({ folder, hosts }: NonNullable<RoomOptions["ways"]>): Mount[] {
+  return [
+    { access: "read-only", path: javascriptEngine().command },
+    { access: "read-only", path: WAYS, from: folder },
+    { access: "read-only", path: "/etc/hosts", from: hosts },
   ];
 }
 

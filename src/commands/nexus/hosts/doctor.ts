@@ -8,7 +8,7 @@ import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { findBwrap, findProgram, runChild } from "../../../process/index.js";
+import { findProgram, runChild, sandboxHealth } from "../../../process/index.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
@@ -77,21 +77,16 @@ function nodeCheck(node: string, version: string): Check {
 }
 
 async function sandboxCheck({ env }: Context): Promise<Check> {
-  const bwrap = await findBwrap(env);
-  if (bwrap !== null)
-    return {
-      what: "sandbox",
-      state: "ok",
-      message: `${bwrap.program} works: shells of roles that may not edit run read-only`,
-    };
-  const found = findProgram("bwrap", env) !== null;
+  const { state, message, fix } = await sandboxHealth(env);
+  const consequence =
+    state === "none"
+      ? "what a role changes is still detected and put back"
+      : "shells of roles that may not edit run read-only";
   return {
     what: "sandbox",
-    state: "warning",
-    message: found
-      ? "bubblewrap is installed but not allowed here; what a role changes is still detected and put back"
-      : "bubblewrap is not installed; what a role changes is still detected and put back",
-    fix: found ? "allow unprivileged user namespaces" : "apt install bubblewrap",
+    state: state === "held" ? "ok" : "warning",
+    message: `${message}; ${consequence}`,
+    ...(fix === undefined ? {} : { fix }),
   };
 }
 

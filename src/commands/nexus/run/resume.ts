@@ -18,7 +18,7 @@ import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
-import { askToResume } from "./run-consent.js";
+import { askToResume, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner } from "./runner.js";
 
@@ -63,7 +63,8 @@ export default command({
     const outer = openProject(context.cwd, { env: context.env });
     const runs = runsFolder(outer.root);
     const id = findRun(runs, input.run);
-    const stored = readOptions(runFolder(runs, id, false));
+    const bare = runFolder(runs, id, false);
+    const stored = believedOptions(bare, readOptions(bare), context);
     const noSandbox = stored.no_sandbox === true || input.noSandbox;
     const chosen = { ...acceptanceOptions(input), ...(noSandbox ? { no_sandbox: true } : {}) };
     const folder = runFolder(runs, id, stored.repo !== undefined);
@@ -71,7 +72,7 @@ export default command({
     const { driver: _driver, command: _command, model: _model, ...rest } = stored;
     const options = { ...rest, ...program, ...chosen, yes: stored.yes || input.yes };
     await assertHeld({ sources: [options.request], noSandbox, identity: options.identity ?? [] }, context);
-    await askToResume(folder, stored, input.yes, context);
+    await askToResume(folder, options, input.yes, context);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
     const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });

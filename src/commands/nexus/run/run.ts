@@ -148,7 +148,7 @@ export default command({
     await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
-    await askConsent({ sources: [request], yes: input.yes, identity }, context);
+    await askConsent({ sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity }, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);
     context.progress({

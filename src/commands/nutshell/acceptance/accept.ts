@@ -53,7 +53,7 @@ export default command({
           : await openFolder(input.request, context, join(work, "request"), input.identity);
       const sources = [input.request ?? input.target, input.target];
       await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
-      await askConsent({ sources, yes: input.yes, identity: input.identity }, context);
+      await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
       const isDelivery = target.manifest.bundle_type === "delivery";
       const { folder: base } = await findBase(
         {

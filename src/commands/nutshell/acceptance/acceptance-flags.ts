@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { flag } from "../../../cli/fields.js";
+import { addressOf } from "../../../schema/address.js";
 
-const Origin = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+const Origin = z.string().refine((text) => addressOf(text) !== null, {
   error: "give an origin such as http://127.0.0.1:8080",
 });
 
 export const ALLOW_ORIGIN = {
   allowOrigin: flag(z.array(Origin).default([]), {
     value: "<origin>",
-    about: "api_test may ask this origin, on this machine or a private network too",
+    about: "checks that need a network may reach this origin, on this machine or a private network too",
   }),
 };
 

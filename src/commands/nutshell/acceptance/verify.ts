@@ -360,7 +360,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   if (input.rerun) {
     const sources = [input.request!, input.delivery];
     await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
-    await askConsent({ sources, yes: input.yes, identity: input.identity }, context);
+    await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
     accepted = await acceptAll(
       {
         request: request.dir,

@@ -8,6 +8,7 @@ import type { Context } from "../../../operation.js";
 import { tell } from "../../../request/acceptance-shapes.js";
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
+import { assertHeld } from "../../../request/held.js";
 import { openFolder, withWorkFolder } from "../../../request/work-folder.js";
 
 const WORTH = ["strong", "guards", "weak", "untried"] as const;
@@ -46,7 +47,8 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
   }
   return withWorkFolder(context, async (work) => {
     const request = await openFolder(source, context, join(work, "request"), identity);
-    await askConsent({ sources: [source], yes, identity }, context);
+    await assertHeld({ sources: [source], noSandbox, identity }, context);
+    await askConsent({ sources: [source], yes, noSandbox, identity }, context);
     const credentials = acceptanceCredentials(request.dir, identity, context);
     const { checks, standIns, sandboxed } = await measureStrength({
       request: request.dir,
