@@ -37,9 +37,9 @@ export async function sandboxHealth(env: Environment): Promise<SandboxHealth> {
     network: bwrap?.network === true,
     root: process.getuid?.() === 0,
     container: ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path)),
-    clone: valueOf("kernel/unprivileged_userns_clone"),
-    most: valueOf("user/max_user_namespaces"),
-    apparmor: valueOf("kernel/apparmor_restrict_unprivileged_userns"),
+    clone: kernelSetting("kernel/unprivileged_userns_clone"),
+    most: kernelSetting("user/max_user_namespaces"),
+    apparmor: kernelSetting("kernel/apparmor_restrict_unprivileged_userns"),
   });
 }
 
@@ -88,7 +88,7 @@ function forbidden({ root, container, clone, most, apparmor }: SandboxFacts): Om
   };
 }
 
-function valueOf(name: string): string | null {
+function kernelSetting(name: string): string | null {
   try {
     return readFileSync(`/proc/sys/${name}`, "utf8").trim();
   } catch {
