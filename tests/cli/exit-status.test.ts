@@ -39,8 +39,8 @@ async function run(program: Program, argv: readonly string[], cwd: string) {
   return { code, ...said };
 }
 
-/** They stay, or look at every program of the machine. */
-const STAYS = new Set(["serve", "board", "mcp", "hook", "doctor", "drivers"]);
+/** They stay, look at every program of the machine, or run a whole suite. */
+const STAYS = new Set(["serve", "board", "mcp", "hook", "doctor", "drivers", "conformance"]);
 
 describe.each([nutshell, nexus] as Program[])("$name", (program) => {
   it.each(program.entries)("$name keeps to the table", async (entry) => {
