@@ -10,8 +10,9 @@ import { SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { contains, failed, passed, refuted, skipped } from "./outcome.js";
 import { type Answer, askSocket, NotReached, reach } from "./reach.js";
-import { runBesideService, runProgram, type Stage, serviceOf } from "./run-program.js";
+import { runReaching, type Stage, serviceOf, unlessRefused } from "./run-program.js";
 import { withService } from "./service.js";
+import { waysTo } from "./ways-out.js";
 
 export interface HttpOptions {
   readonly endpoints: Endpoints | null;
@@ -44,12 +45,16 @@ async function byScript(check: Check, stage: Stage, options: HttpOptions): Promi
   const script: Check = { ...check, kind: "shell", expected: exit_code === undefined ? {} : { exit_code } };
   const served = check.start !== undefined;
   const address: Environment = base === null || served ? {} : { BASE_URL: base };
-  const { outcome, stdout } = await (served ? runBesideService : runProgram)(script, stage, {
+  const urls = base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest)];
+  const { outcome, stdout, refused } = await runReaching(script, stage, {
     env: { ...options.credential?.env, ...address },
-    network: base === null || served ? "none" : "host",
+    ways: urls.length === 0 ? [] : waysTo(urls, options.allowOrigins ?? []),
   });
   const answer = readResponse(stdout);
-  const judged = outcome.status === "passed" ? { ...outcome, ...judge(check, answer) } : outcome;
+  const judged = unlessRefused(
+    outcome.status === "passed" ? { ...outcome, ...judge(check, answer) } : outcome,
+    refused,
+  );
   const isQuiet = base !== null && !served && options.keepBodies !== true;
   return isQuiet ? { ...judged, log: describeAnswer(answer, false) } : judged;
 }
@@ -165,7 +170,7 @@ function baseUrl(check: Check, endpoints: Endpoints | null, manifest: Manifest):
   return check.base_url ?? endpoints?.base_url ?? Object.values(manifest.apis?.base_urls ?? {})[0] ?? null;
 }
 
-function declaredUrls(endpoints: Endpoints | null, manifest: Manifest): string[] {
+export function declaredUrls(endpoints: Endpoints | null, manifest: Manifest): string[] {
   return [
     ...(endpoints?.base_url === undefined ? [] : [endpoints.base_url]),
     ...Object.values(manifest.apis?.base_urls ?? {}),

@@ -203,6 +203,7 @@ describe("a point of the checklist", () => {
   it.each<[string, ChecklistResult[], string]>([
     ["is left out", [], '"it is polite" is not answered'],
     ["failed", [point({ status: "failed" })], '"it is polite" is failed'],
+    ["passed and failed", [point(), point({ status: "failed" })], '"it is polite" is failed'],
     ["is open", [point({ status: "unknown" })], '"it is polite" is unknown'],
     ["is only said", [point({ evidence: "said" })], '"it is polite" is only said'],
     ["is said by nobody", [point({ evidence: undefined })], '"it is polite" is only said'],

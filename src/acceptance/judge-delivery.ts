@@ -91,7 +91,7 @@ function compareDigests({ delivery, digests, rerun }: DeliveryFacts): Finding[] 
 
 /** One claim for every criterion of the request, whether the delivery speaks of it or not, and for what it adds. */
 function criterionClaims(facts: DeliveryFacts, trusted: boolean): Claim[] {
-  const rows = facts.delivery.acceptance_results?.criteria ?? [];
+  const rows = worstOfEach(facts.delivery.acceptance_results?.criteria ?? [], ({ id }) => id);
   const wanted = facts.request?.checks.map(({ id }) => id) ?? [];
   const claimed = rows.map((row) => criterionClaim(row, facts, trusted));
   const silent = wanted.filter((id) => !rows.some((row) => row.id === id));
@@ -101,6 +101,18 @@ function criterionClaims(facts: DeliveryFacts, trusted: boolean): Claim[] {
     return [{ kind: "criterion", id, status: result.status, ...strengthOf(result), rerun: result.status }];
   });
   return [...claimed, ...ran];
+}
+
+const RANK = ["failed", "unknown", "skipped", "passed"];
+
+/** Of two answers to one question the worse counts. */
+function worstOfEach<T extends { readonly status: string }>(rows: readonly T[], keyOf: (row: T) => string): T[] {
+  const worst = new Map<string, T>();
+  for (const row of rows) {
+    const known = worst.get(keyOf(row));
+    if (known === undefined || RANK.indexOf(row.status) < RANK.indexOf(known.status)) worst.set(keyOf(row), row);
+  }
+  return [...worst.values()];
 }
 
 function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boolean): Claim {
@@ -158,7 +170,7 @@ const hasReason = (text: string | undefined): boolean => (text ?? "").trim() !==
 
 /** A checklist item that a criterion states in the same words is answered by that criterion. */
 function checklistClaims({ delivery, request }: DeliveryFacts, criteria: readonly Claim[]): Claim[] {
-  const rows = delivery.acceptance_results?.checklist ?? [];
+  const rows = worstOfEach(delivery.acceptance_results?.checklist ?? [], ({ item }) => item);
   const items = [...new Set([...(request?.checklist ?? []), ...rows.map(({ item }) => item)])];
   return items.flatMap((item): Claim[] => {
     const twin = request?.checks.find(({ id, description }) => sameWords(id, item) || sameWords(description, item));

@@ -1,15 +1,18 @@
-// Two small programs for rooms that are joined by a socket, as text, because a room's command must not depend on where our
+// Small programs for rooms that are joined by a socket, as text, because a room's command must not depend on where our
 // own files are.
 import { AS_ENGINE } from "../process/index.js";
 
 /** The name of the socket in the shared folder. */
 export const SOCKET = "s";
 
-/** Starts a service on a port of its own and lets the socket lead to it. Reads what to do from standard input. */
+/**
+ * Starts a service on a port of its own and lets the socket lead to it. Reads what to do from standard input. The socket gets
+ * its name when it is listened to: one that is only bound refuses.
+ */
 export const SERVE = `
 const { spawn } = require("node:child_process");
 const net = require("node:net");
-const { readFileSync } = require("node:fs");
+const { readFileSync, renameSync } = require("node:fs");
 delete process.env.${AS_ENGINE};
 const { start, socket, timeoutMs } = JSON.parse(readFileSync(0, "utf8"));
 const fail = (why) => { console.error(why); process.exit(1); };
@@ -27,7 +30,7 @@ function serve(port) {
   const until = Date.now() + timeoutMs;
   const wait = () => {
     const trial = net.connect(port, "127.0.0.1");
-    trial.once("connect", () => { trial.destroy(); net.createServer({ allowHalfOpen: true }, (from) => bridge(from, port)).listen(socket); });
+    trial.once("connect", () => { trial.destroy(); net.createServer({ allowHalfOpen: true }, (from) => bridge(from, port)).listen(socket + "-", () => renameSync(socket + "-", socket)); });
     trial.once("error", () => (Date.now() > until ? fail(start + " did not listen on $PORT in time") : setTimeout(wait, 50)));
   };
   wait();
@@ -56,6 +59,33 @@ const server = net.createServer({ allowHalfOpen: true }, (from) => {
   const port = String(server.address().port);
   const env = { ...process.env, PORT: port, BASE_URL: "http://127.0.0.1:" + port };
   const child = spawn(command, args, { env, stdio: "inherit" });
+  child.on("error", (error) => { console.error(command + ": " + error.message); process.exit(127); });
+  child.on("exit", (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
+});
+`;
+
+/** Runs a command for which each agreed address is there: \`node -e TEXT folder listens command …\`. */
+export const REACH = `
+const { spawn } = require("node:child_process");
+const net = require("node:net");
+const { constants } = require("node:os");
+const { join } = require("node:path");
+delete process.env.${AS_ENGINE};
+const [folder, listens, command, ...args] = process.argv.slice(1);
+const fail = (why) => { console.error(why); process.exit(126); };
+const listen = ({ address, port, socket }) => new Promise((done) => {
+  const server = net.createServer({ allowHalfOpen: true }, (from) => {
+    const to = net.connect({ path: join(folder, socket), allowHalfOpen: true });
+    from.pipe(to).pipe(from);
+    from.on("error", () => to.destroy());
+    to.on("error", () => from.destroy());
+    to.on("close", () => from.destroy());
+  });
+  server.on("error", (error) => fail("the way to " + address + ":" + port + " could not be opened: " + error.message));
+  server.listen(port, address, done);
+});
+Promise.all(JSON.parse(listens).map(listen)).then(() => {
+  const child = spawn(command, args, { stdio: "inherit" });
   child.on("error", (error) => { console.error(command + ": " + error.message); process.exit(127); });
   child.on("exit", (code, signal) => process.exit(signal === null ? code : 128 + constants.signals[signal]));
 });

@@ -1,5 +1,6 @@
 // Checks that come after others get what those made. Each needed output is made once per tree, by a plain run.
 import type { Check, CheckPlan, Outcome, Trial } from "./model.js";
+import { installedFolder } from "./plan/steering.js";
 import type { Layer } from "./room/layers.js";
 import { putOver } from "./room/layers.js";
 import { type RoomTree, roomTree } from "./room/room-tree.js";
@@ -35,7 +36,7 @@ export function gatherOutputs({ plan, trees, isGuarded, run, folder }: OutputsOp
     const tree = await outputs.treeFor(check, name);
     let layer: Layer | null = null;
     await run(check, tree, (room) => {
-      layer = room.keep(folder(), (path) => !isGuarded(path));
+      layer = room.keep(folder(), (path) => !isGuarded(path) || isInstalled(path, tree));
     });
     return layer;
   };
@@ -51,6 +52,12 @@ export function gatherOutputs({ plan, trees, isGuarded, run, folder }: OutputsOp
     },
   };
   return outputs;
+}
+
+/** What a check installed where nothing was installed before: the checks after it are there for that. */
+function isInstalled(path: string, { layers }: RoomTree): boolean {
+  const folder = installedFolder(path);
+  return folder !== null && !layers.entries.has(folder);
 }
 
 /** Everything a check comes after, what it needs first first. */

@@ -54,14 +54,22 @@ export class NotReached extends Error {}
 /** Asks once; redirects are not followed and a body is read up to a limit. Throws NotReached before anything is sent. */
 export async function reach(url: URL, options: Reach): Promise<Answer> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  const addresses = isIP(host) === 0 ? await (options.resolve ?? addressesOf)(host) : [host];
-  const [address] = addresses;
-  if (address === undefined) throw new NotReached(`${host} has no address`);
-  const inner = options.named ? undefined : addresses.find(isInner);
-  if (inner !== undefined) {
-    throw new NotReached(`${inner} is on this machine or its network; to allow it: --allow-origin ${url.origin}`);
-  }
-  return answerOf(send(url, address, options), options);
+  const [address] = await agreedAddresses(host, { ...options, origin: url.origin });
+  return answerOf(send(url, address!, options), options);
+}
+
+export interface Agreed extends Pick<Reach, "named" | "resolve"> {
+  /** What the person would name to allow it. */
+  readonly origin: string;
+}
+
+/** What a host means, looked up once; at least one address. Throws NotReached for what nobody agreed to. */
+export async function agreedAddresses(host: string, { named, origin, resolve }: Agreed): Promise<readonly string[]> {
+  const addresses = isIP(host) === 0 ? await (resolve ?? addressesOf)(host) : [host];
+  if (addresses.length === 0) throw new NotReached(`${host} has no address`);
+  const inner = named ? undefined : addresses.find(isInner);
+  if (inner === undefined) return addresses;
+  throw new NotReached(`${inner} is on this machine or its network; to allow it: --allow-origin ${origin}`);
 }
 
 /** The same through the socket of a service in a room. */

@@ -316,11 +316,11 @@ function toReport(
     subject: [...trees.subject.work.map(({ path }) => path), ...trees.subject.merged.keys()],
     steered: trees.subject.outside,
     sandboxed: rooms.sandboxed,
-    warnings: warningsFor(trees, plan, rooms.sandboxed),
+    warnings: warningsFor(trees, plan, rooms),
   };
 }
 
-function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: boolean): string[] {
+function warningsFor({ changes, subject }: Trees, plan: CheckPlan, { sandboxed, apart }: Rooms): string[] {
   const warnings: string[] = [];
   const touched = changes.filter(({ path }) => plan.isOwnTest(path)).map(({ path }) => path);
   if (touched.length > 0)
@@ -331,5 +331,7 @@ function warningsFor({ changes, subject }: Trees, plan: CheckPlan, sandboxed: bo
   const links = changes.filter(({ link, target }) => link === true && target === undefined).map(({ path }) => path);
   if (links.length > 0) warnings.push(`links out of the tree are left out: ${links.slice(0, 5).join(", ")}`);
   if (!sandboxed) warnings.push("the checks ran without a sandbox");
+  else if (!apart)
+    warnings.push("the checks could reach this machine's network: the sandbox gives none of its own here");
   return warnings;
 }

@@ -1,11 +1,13 @@
 // One run of one check on one tree.
+import { isIP } from "node:net";
 import type { Manifest } from "../schema/manifest.js";
 import type { AcceptanceCredential, CredentialReader } from "./credential.js";
-import { runHttpCheck } from "./http-check.js";
+import { declaredUrls, runHttpCheck } from "./http-check.js";
 import type { Check, CheckPlan, Outcome } from "./model.js";
 import { skipped } from "./outcome.js";
-import { runBesideService, runProgram, type Stage } from "./run-program.js";
+import { runReaching, type Stage, unlessRefused } from "./run-program.js";
 import { runSqlCheck } from "./sql-check.js";
+import { waysTo } from "./ways-out.js";
 
 export interface CheckSetting {
   readonly plan: CheckPlan;
@@ -38,22 +40,36 @@ export async function runCheck(check: Check, stage: Stage, setting: CheckSetting
     case "sql_check":
       return runSqlCheck(check, stage, credential);
     default:
-      return withCredential(check, stage, reference, credential);
+      return withCredential(check, stage, reference, credential, setting);
   }
 }
 
+/** A script with a credential reaches what the request declares, and where the credential itself says it belongs. */
 async function withCredential(
   check: Check,
   stage: Stage,
   reference: string | undefined,
   credential: AcceptanceCredential | null,
+  setting: CheckSetting,
 ): Promise<Outcome> {
-  if (reference !== undefined && credential === null) {
-    return skipped(`credential "${reference}" could not be opened`);
-  }
-  const network = credential === null ? "none" : "host";
-  const run = check.start === undefined ? runProgram : runBesideService;
-  return (await run(check, stage, { env: credential?.env, network })).outcome;
+  if (reference === undefined) return (await runReaching(check, stage, { ways: [] })).outcome;
+  if (credential === null) return skipped(`credential "${reference}" could not be opened`);
+  const { plan, manifest, allowOrigins = [] } = setting;
+  const ways = waysTo([...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential)], allowOrigins);
+  const { outcome, refused } = await runReaching(check, stage, { env: credential.env, ways });
+  return unlessRefused(outcome, refused);
+}
+
+/** Addresses a credential names: a URL wherever one stands, or a host with its port. */
+export function urlsIn({ type, value }: Pick<AcceptanceCredential, "type"> & { readonly value: unknown }): string[] {
+  if (typeof value === "string") return value.includes("://") ? [value] : [];
+  if (value === null || typeof value !== "object") return [];
+  const inner = Object.values(value).flatMap((item) => urlsIn({ type, value: item }));
+  const { host, hostname = host, port } = value as Record<string, unknown>;
+  if (typeof hostname !== "string") return inner;
+  const name = isIP(hostname) === 6 ? `[${hostname}]` : hostname;
+  // A port that is not told is the usual one of its kind.
+  return [port === undefined ? `${type}://${name}` : `tcp://${name}:${port}`, ...inner];
 }
 
 /** The credential a check is handed, by name. */

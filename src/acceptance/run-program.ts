@@ -1,13 +1,15 @@
 // One program of a check, in a room of its own: prepared by a runner, run, and read by that runner.
+import { isIP } from "node:net";
 import { posix } from "node:path";
 import { type Environment, javascriptEngine, type Sandbox } from "../process/index.js";
-import { FORWARD, SERVE, SOCKET } from "./line-programs.js";
+import { FORWARD, REACH, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
-import { failed } from "./outcome.js";
+import { failed, skipped } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
 import type { Room, Rooms } from "./room/rooms.js";
 import { type PreparedRun, prepareRun, readRun } from "./runners/index.js";
 import { type ServiceOptions, withService } from "./service.js";
+import { openWaysOut, type Way, type WaysOut } from "./ways-out.js";
 
 /** On what, and in which rooms. */
 export interface Stage {
@@ -25,6 +27,8 @@ export interface ProgramOptions {
   readonly network?: Sandbox["network"];
   /** A folder that is shared with the room of a service the program asks. */
   readonly line?: string;
+  /** Addresses it may reach, in a network of its own. */
+  readonly ways?: WaysOut;
 }
 
 export interface Ran {
@@ -34,8 +38,11 @@ export interface Ran {
 
 export function runProgram(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {
   const { tree, rooms, signal } = stage;
-  const { network = "none", line } = options;
-  const shared = line === undefined ? {} : { line: { folder: line, access: "read-only" as const } };
+  const { network = "none", line, ways } = options;
+  const shared = {
+    ...(line === undefined ? {} : { line: { folder: line, access: "read-only" as const } }),
+    ...(ways === undefined ? {} : { ways }),
+  };
   const ptrace = check.needs?.includes("ptrace") === true;
   return inRoom(stage, { network, ptrace, ...shared }, async (room) => {
     const { findProgram, answers } = rooms;
@@ -47,11 +54,12 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
     });
     if ("status" in prepared) return { outcome: prepared, stdout: "" };
     const { cwd, stdin, maxOutputBytes, reportFiles } = prepared;
-    const env = { ...prepared.env, ...options.env };
+    const plain = { ...prepared, env: { ...prepared.env, ...options.env } };
+    const reaching = ways === undefined ? plain : through(REACH, [room.ways, JSON.stringify(ways.listens)], plain);
+    const { command, args, env } =
+      line === undefined ? reaching : through(FORWARD, [posix.join(room.line, SOCKET)], reaching);
     const result = await room.run({
-      ...(line === undefined
-        ? { command: prepared.command, args: prepared.args, env }
-        : forwarded(prepared, room, env)),
+      ...{ command, args, env },
       cwd,
       stdin,
       maxOutputBytes,
@@ -63,15 +71,49 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
   });
 }
 
-/** The same command, with the service at a port of its own. */
-function forwarded({ command, args }: PreparedRun, room: Room, env: Environment) {
+/** The same command, started by a small program of ours. */
+function through(
+  program: string,
+  words: readonly string[],
+  { command, args, env }: Pick<PreparedRun, "command" | "args"> & { readonly env: Environment },
+) {
   const engine = javascriptEngine();
   return {
     command: engine.command,
-    args: ["-e", FORWARD, posix.join(room.line, SOCKET), command, ...args],
+    args: ["-e", program, ...words, command, ...args],
     env: { ...env, ...engine.env },
   };
 }
+
+/** Runs it where the agreed addresses can be reached and nothing else. Without a network of its own it has the machine's. */
+export async function runReaching(
+  check: Check,
+  stage: Stage,
+  { env, ways }: { readonly env?: Environment; readonly ways: readonly Way[] },
+): Promise<Ran & { readonly refused: string | null }> {
+  const run = check.start === undefined ? runProgram : runBesideService;
+  if (ways.length === 0) return { ...(await run(check, stage, { env })), refused: null };
+  if (!stage.rooms.apart) return { ...(await run(check, stage, { env, network: "host" })), refused: null };
+  const numbered = ways.find(({ host }) => isIP(host) !== 0 && !isLoopback(host));
+  if (numbered !== undefined) {
+    const why = `${numbered.origin} is given by its number, which a script's room cannot reach: give it a name`;
+    return { outcome: skipped(why), stdout: "", refused: why };
+  }
+  const open = await openWaysOut(ways);
+  try {
+    const ran = await run(check, stage, { env, ways: open });
+    return { ...ran, refused: open.refused() };
+  } finally {
+    open.close();
+  }
+}
+
+/** What fails for want of an address that nobody agreed to has not failed: it was not tried. */
+export function unlessRefused(outcome: Outcome, refused: string | null): Outcome {
+  return refused === null || outcome.status === "passed" ? outcome : { ...skipped(refused), log: outcome.log };
+}
+
+const isLoopback = (host: string): boolean => host === "::1" || host.startsWith("127.");
 
 /** A program that asks a service: each in a room of its own. */
 export async function runBesideService(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {

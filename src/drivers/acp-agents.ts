@@ -2,16 +2,19 @@
 // here; the others say what was seen with the versions named in docs/drivers.md.
 import { basename } from "node:path";
 import type { SessionRequest } from "./driver.js";
+import { loginOf } from "./logins.js";
 import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
 import { programOf } from "./probe.js";
 
 export interface AcpAgent {
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
-  /** Returns files of the person the program needs. */
-  readonly prepare?: (request: SessionRequest) => readonly string[];
+  /** Makes the home one it can start in. */
+  readonly prepare?: (request: SessionRequest) => void;
   /** Variables of the person it needs besides those of its own login. */
   readonly variables?: (request: SessionRequest) => readonly string[];
+  /** Ways to log in that need no person, the first that is offered is taken. */
+  readonly logins?: (request: SessionRequest) => readonly string[];
   /** Sent with session/new and again with load and resume. */
   readonly meta?: (request: SessionRequest) => Record<string, unknown>;
   /** Mode that stands for the role. */
@@ -35,9 +38,31 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
       return { claudeCode: { options: { tools, settingSources: [], strictMcpConfig: true } } };
     },
   },
-  "codex-acp": { role: "system", mode: ({ may }) => (may.edit ? null : "read-only") },
-  gemini: { role: "prompt", env: () => ({ GEMINI_CLI_NO_RELAUNCH: "true" }) },
+  "codex-acp": {
+    role: "system",
+    mode: ({ may }) => (may.edit ? null : "read-only"),
+    logins: ({ env }) =>
+      env.CODEX_API_KEY !== undefined ? ["codex-api-key"] : env.OPENAI_API_KEY !== undefined ? ["openai-api-key"] : [],
+  },
+  gemini: {
+    role: "prompt",
+    env: () => ({ GEMINI_CLI_NO_RELAUNCH: "true" }),
+    logins: ({ env }) =>
+      env.GEMINI_API_KEY !== undefined
+        ? ["gemini-api-key"]
+        : env.GOOGLE_GENAI_USE_VERTEXAI !== undefined
+          ? ["vertex-ai"]
+          : isLent("gemini", env, "oauth-personal"),
+  },
+  qwen: {
+    role: "prompt",
+    logins: ({ env }) => (env.OPENAI_API_KEY !== undefined ? ["openai"] : isLent("qwen", env, "qwen-oauth")),
+  },
 };
+
+/** A login in the browser is a person's; one that was lent is not. */
+const isLent = (program: string, env: SessionRequest["env"], id: string): string[] =>
+  loginOf("acp", env, { command: program }) === null ? [] : [id];
 
 export function acpAgent(command: string): AcpAgent {
   return AGENTS[basename(programOf(command))] ?? { role: "prompt" };

@@ -26,11 +26,18 @@ import {
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, Session, SessionEnd, SessionRequest } from "./driver.js";
+import { lendLogin } from "./logins.js";
 import { probeDriver, programOf } from "./probe.js";
+import { type Trouble, troubleOf } from "./trouble.js";
 
 export const DEFAULT_ACP_COMMAND = "opencode acp";
 /** How long an agent has to wind its turn down after a cancel. */
 const CANCEL_MS = 5_000;
+/** How long an agent has to ask our servers for their tools. */
+const TOOLS_MS = 15_000;
+const TOOLS_LOOK_MS = 50;
+/** The protocol's code for a session that needs a login first. */
+const AUTH_REQUIRED = -32_000;
 
 export const acp: Driver = {
   name: "acp",
@@ -45,12 +52,18 @@ export const acp: Driver = {
       });
     }
     const quirks = acpAgent(line);
-    const reads = quirks.prepare?.(request) ?? [];
+    quirks.prepare?.(request);
+    const takeBack = lendLogin("acp", { ...request, command: line });
     const variables = quirks.variables?.(request) ?? [];
     const env = quirks.env?.(request) ?? {};
-    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env, reads, variables };
-    const agent = await startAgent("acp", { ...request, command: line }, command, "pipe");
-    return new Conversation(agent, request, quirks).begin();
+    const command = { command: "/bin/sh", args: ["-c", `exec env ${line}`], env, variables };
+    const agent = await startAgent("acp", { ...request, command: line }, command, "pipe").catch((error) => {
+      takeBack();
+      throw error;
+    });
+    const session = new Conversation(agent, request, quirks).begin();
+    void session.ended.then(takeBack);
+    return session;
   },
 };
 
@@ -86,6 +99,7 @@ class Conversation {
     const ended = this.#converse()
       .catch((error: unknown) => {
         this.#transcript.error = reasonOf(error);
+        this.#transcript.trouble = troubleIn(error, this.#transcript.error);
       })
       .then(() => this.#finish());
     return {
@@ -104,18 +118,22 @@ class Conversation {
   async #converse(): Promise<void> {
     const { agent } = this.#connection;
     const { rolePrompt, taskPrompt } = this.#request;
-    const { agentCapabilities = {} } = await agent.request(methods.agent.initialize, {
+    const { agentCapabilities = {}, authMethods = [] } = await agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "nutcracker", version: VERSION },
       // The agent works on files itself: what went through us would escape its own limits.
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     });
-    const sessionId = await this.#openSession(agentCapabilities);
+    const sessionId = await this.#openSession(agentCapabilities).catch(async (error: unknown) => {
+      if (!(await this.#logIn(error, authMethods))) throw error;
+      return this.#openSession(agentCapabilities);
+    });
     this.#transcript.sessionId = sessionId;
     this.#emit({ type: "session", id: sessionId });
     const mode = this.#quirks.mode?.(this.#request) ?? null;
     if (mode !== null) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
 
+    await this.#toolsAreThere();
     this.#live = true;
     const prompt = this.#quirks.role === "prompt" ? `${rolePrompt}\n\n${taskPrompt}` : taskPrompt;
     const answer = await agent.request(methods.agent.session.prompt, {
@@ -123,6 +141,26 @@ class Conversation {
       prompt: [{ type: "text", text: prompt }],
     });
     this.#hearEnd(answer);
+  }
+
+  /** Asked to log in, it does so with what was brought into its home: never with a way that needs a person. */
+  async #logIn(error: unknown, offered: readonly unknown[]): Promise<boolean> {
+    if (at(error, "code") !== AUTH_REQUIRED) return false;
+    const ids = offered.map((method) => text(at(method, "id")));
+    const id = (this.#quirks.logins?.(this.#request) ?? []).find((known) => ids.includes(known));
+    if (id === undefined) return false;
+    await this.#connection.agent.request(methods.agent.authenticate, { methodId: id });
+    return true;
+  }
+
+  /** Some agents start our servers after the session is open, and a prompt that comes first meets a model without tools. */
+  async #toolsAreThere(): Promise<void> {
+    const { hasTools, mcpServers } = this.#request;
+    if (hasTools === undefined || mcpServers.length === 0) return;
+    for (let waited = 0; !hasTools() && waited < TOOLS_MS; waited += TOOLS_LOOK_MS) {
+      await new Promise((resolve) => setTimeout(resolve, TOOLS_LOOK_MS));
+    }
+    if (!hasTools()) this.#emit({ type: "warning", message: "the agent did not ask for our tools" });
   }
 
   async #openSession(capabilities: { loadSession?: boolean; sessionCapabilities?: unknown }): Promise<string> {
@@ -211,7 +249,12 @@ class Conversation {
         const used = amount(update.used);
         const { inputTokens = used, outputTokens = 0 } = this.#transcript.usage ?? {};
         const costUsd = amount(update.cost?.amount);
-        this.#transcript.usage = { inputTokens: Math.max(inputTokens, used), outputTokens, costUsd };
+        this.#transcript.usage = {
+          inputTokens: Math.max(inputTokens, used),
+          outputTokens,
+          costUsd,
+          wholeSession: ["cost"],
+        };
         this.#emit({ type: "usage", usage: this.#transcript.usage });
         return;
       }
@@ -254,7 +297,7 @@ class Conversation {
       inputTokens: amount(at(usage, "inputTokens")) + amount(at(usage, "cachedReadTokens")),
       outputTokens: amount(at(usage, "outputTokens")),
       cachedTokens: amount(at(usage, "cachedReadTokens")),
-      ...(cost === undefined ? {} : { costUsd: cost }),
+      ...(cost === undefined ? {} : { costUsd: cost, wholeSession: ["cost"] as const }),
     };
     this.#emit({ type: "usage", usage: this.#transcript.usage });
   }
@@ -299,6 +342,13 @@ function changedPaths(update: unknown): string[] {
   return reported !== "" && (kind === "edit" || at(update, "rawOutput", "metadata", "filepath") !== undefined)
     ? [reported]
     : [];
+}
+
+/** By the protocol's own code first, then by the agent's words. */
+function troubleIn(error: unknown, words: string): Trouble | null {
+  if (at(error, "code") === AUTH_REQUIRED) return { kind: "login" };
+  const status = at(error, "data", "statusCode") ?? at(error, "data", "status");
+  return troubleOf({ words, status: typeof status === "number" ? status : undefined });
 }
 
 function reasonOf(error: unknown): string {

@@ -1,13 +1,14 @@
 // One child process: bounded in time, in its own process group, gone with everything it started.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { closeSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { type ControlGroup, makeControlGroup } from "./control-group.js";
 import { CHILD_MARK, descendants } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
 import { DEFAULT_LIMITS, kernelLimits, type Limits, refusedByKernel, watchLimits, writableFolders } from "./limits.js";
+import { filesFor } from "./open-files.js";
 import { type Bwrap, findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
 import { openFilter } from "./seccomp.js";
 
@@ -78,20 +79,16 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const started = performance.now();
   const plain = [...(wrapped === null ? [] : [wrapped.program, ...wrapped.args]), program, ...(options.args ?? [])];
   const [first, ...rest] = group === null ? plain : [...JOIN, group.members, ...plain];
+  const files = filesFor(wrapped?.filter ?? null);
   const child = spawn(first!, rest, {
     // The folder of a neutral sandbox exists only inside it.
     cwd: wrapped === null ? cwd : "/",
     // A neutral sandbox is the same everywhere: it shows no mark, and its own PID namespace keeps its family together.
     env: sandbox?.neutral === undefined ? { ...definedOnly(env), [CHILD_MARK]: mark } : definedOnly(env),
     detached: true,
-    stdio: [
-      options.stdin === undefined ? "ignore" : "pipe",
-      "pipe",
-      "pipe",
-      ...(wrapped?.filter == null ? [] : [wrapped.filter]),
-    ],
+    stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe", ...files.stdio],
   });
-  if (wrapped?.filter != null) closeSync(wrapped.filter);
+  files.close();
   try {
     await spawned(child, program);
   } catch (error) {
@@ -119,7 +116,8 @@ async function wrap(sandbox: Sandbox, env: Environment, cwd: string, limits: Lim
       hint: "apt-get install bubblewrap",
     });
   }
-  const filter = sandbox.neutral === undefined ? null : openFilter(sandbox.neutral);
+  // Agents debug what they write; nothing in a check has a reason to.
+  const filter = sandbox.root === "system" ? openFilter(sandbox.neutral ?? { ptrace: true }) : null;
   const { program, args } = sandboxCommand(bwrap, sandbox, cwd, env);
   return { program, args: [...args, ...kernelLimits(limits, hasOwnNamespace(bwrap, sandbox))], filter };
 }

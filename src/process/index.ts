@@ -20,5 +20,6 @@ export {
   type Sandbox,
   sandboxArguments,
 } from "./sandbox.js";
+export { sandboxHealth } from "./sandbox-remedy.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
 export { neverShow, visiblePath } from "./visible-system.js";

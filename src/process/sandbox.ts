@@ -1,7 +1,7 @@
 // What a child may touch, enforced by the kernel through bubblewrap. Denying a tool does not deny an edit: a shell does
 // the same; a read-only mount and a network namespace hold whatever the program tries.
 import { spawn } from "node:child_process";
-import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError, shellWord } from "../errors.js";
 import { type Environment, findProgram } from "./find-program.js";
@@ -45,6 +45,8 @@ export interface Sandbox {
   readonly env?: Environment;
   /** With root `system`: how much /tmp may hold. It is empty, in memory, and nobody else's. */
   readonly tmpBytes?: number;
+  /** May listen on ports below 1024, in a network of its own. */
+  readonly lowPorts?: boolean;
   /** An account of its own, the same on every machine, and no way into other processes. */
   readonly neutral?: {
     /** Empty and in memory, as /tmp is. */
@@ -91,20 +93,32 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
       "/dev",
       ...mountArguments(hidden("/dev/shm", sharedBytes)),
     );
-    args.push("--remount-ro", "/dev", "--dir", "/var/tmp");
-    args.push(...[...empty, ...system].flatMap(mountArguments));
+    args.push("--remount-ro", "/dev");
+    args.push(...[...empty, hidden("/var/tmp", sharedBytes), ...system].flatMap(mountArguments));
   }
   checkSources(mounts);
   args.push(...mounts.flatMap(mountArguments));
   if (network === "none") args.push("--unshare-net");
   if (neutral !== undefined) args.push(...neutralArguments(neutral));
   // A PID namespace dies as a whole, so nothing survives setsid, double forks or our own SIGKILL.
-  args.push("--unshare-pid", "--proc", "/proc");
-  // A read-only /proc has no writable memory of other processes in it.
-  if (neutral !== undefined) args.push("--remount-ro", "/proc");
-  if (neutral !== undefined && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
-  args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
+  args.push("--unshare-pid", "--unshare-ipc", "--proc", "/proc", ...procArguments(neutral !== undefined));
+  // Whoever may add to /etc may add a library that every program loads, the one that judges too.
+  if (root === "system") args.push("--remount-ro", "/");
+  if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
+  args.push("--die-with-parent", "--cap-drop", "ALL");
+  if (sandbox.lowPorts === true && network === "none") args.push("--cap-add", "CAP_NET_BIND_SERVICE");
+  args.push("--chdir", cwd, "--");
   return args;
+}
+
+/** Through these root changes the whole machine, whatever holds it. */
+const MACHINE_SWITCHES = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"].map((name) => `/proc/${name}`);
+
+function procArguments(isNeutral: boolean): string[] {
+  // A read-only /proc has no writable memory of other processes in it.
+  if (isNeutral) return ["--ro-bind", "/dev/null", "/proc/keys", "--remount-ro", "/proc"];
+  if (process.getuid?.() !== 0) return [];
+  return MACHINE_SWITCHES.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]);
 }
 
 function mountArguments(mount: Mount): string[] {
@@ -177,7 +191,7 @@ function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): st
     return ["--ro-bind", file, `/etc/${name}`];
   });
   const id = String(NEUTRAL_UID);
-  const names = ["--unshare-uts", "--hostname", "host", "--unshare-ipc", "--unshare-cgroup-try"];
+  const names = ["--unshare-uts", "--hostname", "host", "--unshare-cgroup-try"];
   return ["--unshare-user", "--uid", id, "--gid", id, ...names, ...binds];
 }
 

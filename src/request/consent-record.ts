@@ -1,21 +1,10 @@
 // What this account packed, unpacked and agreed to on this machine, one row per line. It lies outside every bundle, so
 // nothing a stranger sends can write it. A row that cannot be read counts for nothing: at worst a question is asked again.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { readFileSync, realpathSync, statSync } from "node:fs";
+import { dirname, join, sep } from "node:path";
 import { z } from "zod";
-import { isSystemError } from "../errors.js";
 import type { Context } from "../operation.js";
-import { hasHome, homeOf } from "./keys.js";
+import { appendRow, readRows } from "./record-file.js";
 
 const Row = z.object({
   /** Digest of what was packed here. */
@@ -23,6 +12,8 @@ const Row = z.object({
   /** Folder that was unpacked here, and the digest of its bundle. */
   unpacked: z.string().optional(),
   digest: z.string().optional(),
+  /** What its manifest calls it, by which it is known again wherever it is moved or copied to. */
+  id: z.string().optional(),
   /** Digest of what the person agreed to run. */
   allowed: z.string().optional(),
   /** Request whose checks were hidden here, and the digests of what lay there in clear. */
@@ -36,18 +27,16 @@ export interface ConsentRecord {
   readonly allowed: ReadonlySet<string>;
   /** Digest of the bundle, by folder. */
   readonly unpacked: ReadonlyMap<string, string>;
+  /** Digests of bundles that were unpacked here, by what their manifest calls them. */
+  readonly named: ReadonlyMap<string, readonly string[]>;
   /** Digests of what was hidden, by request. */
   readonly hidden: ReadonlyMap<string, readonly string[]>;
 }
 
-function recordFile(env: Context["env"]): string | null {
-  const state = env.XDG_STATE_HOME ?? "";
-  if (isAbsolute(state)) return join(state, "nutshell", "consent.jsonl");
-  return hasHome(env) ? join(homeOf(env), ".local", "state", "nutshell", "consent.jsonl") : null;
-}
+const FILE = "consent.jsonl";
 
 export function readConsentRecord(env: Context["env"]): ConsentRecord {
-  const rows = readRows(recordFile(env));
+  const rows = readRows(FILE, Row, env);
   const values = (key: "packed" | "allowed") => rows.flatMap((row) => row[key] ?? []);
   return {
     packed: new Set(values("packed")),
@@ -55,8 +44,15 @@ export function readConsentRecord(env: Context["env"]): ConsentRecord {
     unpacked: new Map(
       rows.flatMap(({ unpacked, digest }) => (unpacked && digest ? [[unpacked, digest] as const] : [])),
     ),
+    named: namedIn(rows),
     hidden: hiddenIn(rows),
   };
+}
+
+function namedIn(rows: readonly Row[]): Map<string, string[]> {
+  const found = new Map<string, string[]>();
+  for (const { id, digest } of rows) if (id && digest) found.set(id, [...(found.get(id) ?? []), digest]);
+  return found;
 }
 
 function hiddenIn(rows: readonly Row[]): Map<string, string[]> {
@@ -68,56 +64,7 @@ function hiddenIn(rows: readonly Row[]): Map<string, string[]> {
   return found;
 }
 
-function readRows(path: string | null): Row[] {
-  if (path === null) return [];
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  } catch {
-    return [];
-  }
-  try {
-    if (!isOurs(file)) return [];
-    return readFileSync(file, "utf8").split("\n").flatMap(readRow);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** A file that others may write says nothing about this account. */
-function isOurs(file: number): boolean {
-  const { uid, mode } = fstatSync(file);
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-}
-
-function readRow(line: string): Row[] {
-  try {
-    const parsed = Row.safeParse(JSON.parse(line));
-    return parsed.success ? [parsed.data] : [];
-  } catch {
-    return [];
-  }
-}
-
-/** Says in one line why the row could not be kept; null when it was. Never throws over the disk. */
-function append(row: Row, { env, now }: Context): string | null {
-  const path = recordFile(env);
-  if (path === null) return "no home folder is set";
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-    const file = openSync(path, flags, 0o600);
-    try {
-      writeSync(file, `${JSON.stringify({ ...row, at: now().toISOString() })}\n`);
-    } finally {
-      closeSync(file);
-    }
-    return null;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return error.message;
-  }
-}
+const append = (row: Row, context: Context): string | null => appendRow(FILE, row, context);
 
 /** What is packed here is one's own, unless it is a stranger's folder that nobody agreed to. */
 export function recordPacked(folder: string, digest: string, context: Context): void {
@@ -128,7 +75,9 @@ export function recordPacked(folder: string, digest: string, context: Context): 
 }
 
 export function recordUnpacked(folder: string, digest: string, context: Context): void {
-  const problem = append({ unpacked: realpathSync(folder), digest }, context);
+  const path = realpathSync(folder);
+  const id = nameOf(path);
+  const problem = append({ unpacked: path, digest, ...(id === null ? {} : { id }) }, context);
   if (problem === null) return;
   const message = `it could not be noted that ${folder} is somebody else's work (${problem}): later commands take it for yours`;
   context.progress({ type: "warning", message });
@@ -147,14 +96,44 @@ export function isAllowed(digest: string, { packed, allowed }: ConsentRecord): b
   return packed.has(digest) || allowed.has(digest);
 }
 
-/** The bundle a folder was unpacked from; null for the person's own folder. Somebody else's folder is its own digest's, "". */
-export function strangerDigest(folder: string, { unpacked }: ConsentRecord): string | null {
+/**
+ * The bundle a folder was unpacked from; null for the person's own folder. Somebody else's folder is its own digest's, "":
+ * another account's, or one that was moved or copied from where it was unpacked.
+ */
+export function strangerDigest(folder: string, record: ConsentRecord): string | null {
   const path = realpathSync(folder);
+  const above: string[] = [];
   for (let at = path; ; at = dirname(at)) {
-    const digest = unpacked.get(at);
+    const digest = record.unpacked.get(at);
     if (digest !== undefined) return digest;
+    above.push(at);
     if (at === dirname(at) || at === sep) break;
   }
+  const moved = record.named.size === 0 ? null : above.map((at) => movedDigest(at, record)).find((one) => one !== null);
+  if (moved != null) return moved;
   const owned = process.getuid === undefined || statSync(path).uid === process.getuid();
   return owned ? null : "";
+}
+
+/** Anybody can give a bundle the name of another, so a name is agreed to when all that bear it are. */
+function movedDigest(folder: string, record: ConsentRecord): string | null {
+  const digests = record.named.get(nameOf(folder) ?? "");
+  if (digests === undefined) return null;
+  return digests.every((digest) => isAllowed(digest, record)) ? digests[0]! : "";
+}
+
+/** A manifest is small; what is larger is none. */
+const MAX_MANIFEST_BYTES = 8 * 1024 * 1024;
+
+/** `request:nut-…`, as a folder's manifest says; null where there is none that can be read. */
+function nameOf(folder: string): string | null {
+  const path = join(folder, "nutshell.json");
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true || stat.size > MAX_MANIFEST_BYTES) return null;
+  try {
+    const { bundle_type: type, id } = JSON.parse(readFileSync(path, "utf8")) as Record<string, unknown>;
+    return typeof id === "string" && id !== "" && id.length <= 200 ? `${String(type).slice(0, 20)}:${id}` : null;
+  } catch {
+    return null;
+  }
 }

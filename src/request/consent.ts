@@ -1,6 +1,6 @@
 // The one question before a stranger's commands run: who it is from, what it runs, what it wants to reach. Asked once per
 // content digest. What this account packed here, and folders it works in, are not asked about.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { contentDigest, openBundle, openContent } from "../bundle/index.js";
@@ -11,12 +11,18 @@ import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
 import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
 import { configFolder, hasHome } from "./keys.js";
+import { readOwn } from "./record-file.js";
+import { unsealed } from "./sealed.js";
 
 export interface ConsentQuestion {
   /** Bundles and folders whose commands or code are about to run, as typed. */
   readonly sources: readonly string[];
   /** The person said yes beforehand: --yes. */
   readonly yes: boolean;
+  /** Keys that open a sealed one, besides one's own. */
+  readonly identity?: readonly string[];
+  /** --no-sandbox: nothing below about network and files would be held. */
+  readonly noSandbox?: boolean;
 }
 
 /** What is about to run and is nobody's here. */
@@ -33,28 +39,29 @@ interface Wants {
 }
 
 /** Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */
-export async function askConsent({ sources, yes }: ConsentQuestion, context: Context): Promise<void> {
+export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
+  const { sources, yes, identity = [], noSandbox = false } = question;
   const strangers: Stranger[] = [];
   for (const path of new Set(sources.map((source) => resolve(context.cwd, source)))) {
-    const stranger = await strangerAt(path, context);
+    const stranger = await strangerAt(path, identity, context);
     if (stranger !== null) strangers.push(stranger);
   }
   if (strangers.length === 0) return;
   if (yes) return tell(strangers, context);
-  const question = [...strangers.flatMap(describe), "Run this on your machine?"].join("\n");
-  if (context.ask === null || !(await context.ask.confirm(question, { initial: false }))) throw needed(strangers);
+  const words = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
+  if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
 }
 
-async function strangerAt(path: string, context: Context): Promise<Stranger | null> {
+async function strangerAt(path: string, identity: readonly string[], context: Context): Promise<Stranger | null> {
   if (!existsSync(path)) return null;
   const record = readConsentRecord(context.env);
   const isFolder = statSync(path).isDirectory();
-  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, context);
+  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
   if (known === null) return null;
   const digest = known === "" ? contentDigest(path) : known;
   if (isAllowed(digest, record) || allowedBeforehand(digest, context.env)) return null;
-  const content = await openContent(path, { signal: context.signal });
+  const content = await openContent(await unsealed(path, identity, context), { signal: context.signal });
   try {
     const { manifest } = content;
     const read = async (file: string) => (content.files.has(file) ? content.read(file) : null);
@@ -64,8 +71,9 @@ async function strangerAt(path: string, context: Context): Promise<Stranger | nu
   }
 }
 
-export async function bundleDigest(path: string, { signal }: Context): Promise<string> {
-  const bundle = await openBundle(path, { signal, lenient: true });
+export async function bundleDigest(path: string, identity: readonly string[], context: Context): Promise<string> {
+  const source = await unsealed(path, identity, context);
+  const bundle = await openBundle(source, { signal: context.signal, lenient: true });
   try {
     return await bundle.contentDigest();
   } finally {
@@ -81,13 +89,13 @@ function allowedBeforehand(digest: string, env: Context["env"]): boolean {
   return given.includes(digest) || given.includes("all") || policyAllows(digest, env);
 }
 
+/** People keep their settings behind links; whoever may write what they lead to decides. */
 function policyAllows(digest: string, env: Context["env"]): boolean {
   if (!hasHome(env)) return false;
-  const path = join(configFolder(env), "config.json");
-  if (!existsSync(path)) return false;
+  const text = readOwn(join(configFolder(env), "config.json"), { link: true });
   let parsed: ReturnType<typeof Policy.safeParse>;
   try {
-    parsed = Policy.safeParse(JSON.parse(readFileSync(path, "utf8")));
+    parsed = Policy.safeParse(JSON.parse(text ?? "null"));
   } catch {
     return false;
   }
@@ -110,10 +118,9 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
     endpoints?.base_url,
     ...Object.values(apis?.base_urls ?? {}),
   ].filter((url) => url !== undefined);
-  const hasNetwork = checks.some(
+  const asksByCredential = checks.some(
     ({ type, script, command, credential_ref: credential }) =>
-      (script !== undefined || command !== undefined) &&
-      (credential !== undefined || (type === "api_test" && urls.length > 0)),
+      type !== "sql_check" && (script ?? command) !== undefined && credential !== undefined,
   );
   const scopes = (credentials?.scopes ?? []).map(({ name, access_level: access }) =>
     access === undefined ? name : `${name} (${access})`,
@@ -121,10 +128,7 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
     runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
-    network: distinct([
-      ...urls.map(originOf),
-      ...(hasNetwork ? ["the whole network, of this machine too, for its scripts"] : []),
-    ]),
+    network: distinct([...urls.map(originOf), ...(asksByCredential ? ["where its credentials say they belong"] : [])]),
     credentials: distinct(scopes),
   };
 }
@@ -146,14 +150,14 @@ const SHOWN = 12;
 const LONGEST = 160;
 
 /** A few lines a person can judge by. Names are the sender's own words. */
-function describe({ digest, manifest, wants }: Stranger): string[] {
+function describe({ digest, manifest, wants }: Stranger, noSandbox: boolean): string[] {
   const name = manifest.publisher?.name;
   const lines: [string, readonly string[]][] = [
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
-    ["network", wants.network],
+    ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : wants.network],
     ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
-    ["files", ["a copy of its own folder"]],
+    ["files", [noSandbox ? "all you can read and change: there is no sandbox" : "a copy of its own folder"]],
     ["digest", [digest]],
   ];
   const title = oneLine(manifest.task?.title ?? manifest.id);

@@ -86,6 +86,7 @@ describe("variablesOf", () => {
       DB_PORT: "5432",
     });
     expect(variablesOf({ name: "1st", value: "x" })).toEqual({ _1ST: "x" });
+    expect(variablesOf({ name: "openai-api-key", value: "x" })).toEqual({ OPENAI_API_KEY: "x" });
   });
 
   it.each([
@@ -96,6 +97,12 @@ describe("variablesOf", () => {
     "git-ssh-command",
     "nutshell-identity",
     "npm_config_x",
+    "anthropic-base-url",
+    "openai-base-url",
+    "claude-code-use-bedrock",
+    "codex-home",
+    "openssl-conf",
+    "makeflags",
   ])("refuses %s, which programs obey", (name) => {
     expect(() => variablesOf({ name, value: "x" })).toThrow(
       expect.objectContaining({ code: "CREDENTIAL_UNSAFE_NAME" }),

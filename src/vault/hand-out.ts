@@ -36,7 +36,9 @@ export interface HandOut {
 
 /** Variables that change what a program is or loads; a credential's name may not reach them. */
 const RESERVED =
-  /^(PATH|HOME|SHELL|IFS|ENV|PWD|USER|LOGNAME|LANG|TERM|TMPDIR|TZ|CDPATH|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|CLASSPATH|MAVEN_OPTS|LESSOPEN|LESSCLOSE|(LD|DYLD|LC|BASH|NODE|NPM|GIT|PYTHON|PERL|RUBY|PHP|JAVA|JDK|SSH|SSL|GCONV|MALLOC|GLIBC|NEXUS|NUTSHELL|XDG|DOTNET|CARGO|RUST|GO)(_.*)?|NODE_.*|PYTHON.*|PERL.*|RUBY.*|.*_PROXY)$/;
+  /^(PATH|HOME|SHELL|IFS|ENV|PWD|USER|LOGNAME|LANG|TERM|TMPDIR|TZ|CDPATH|PROMPT_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|CLASSPATH|MAVEN_OPTS|LESSOPEN|LESSCLOSE|(LD|DYLD|LC|BASH|NODE|NPM|GIT|PYTHON|PERL|RUBY|PHP|JAVA|JDK|SSH|SSL|GCONV|MALLOC|GLIBC|NEXUS|NUTSHELL|XDG|DOTNET|CARGO|RUST|GO)(_.*)?|NODE_.*|PYTHON.*|PERL.*|RUBY.*|.*_PROXY|(OPENSSL|CURL|REQUESTS|ELECTRON)_.*|MAKE(FLAGS|FILES)|PG(SERVICE.*|SYSCONFDIR|PASSFILE))$/;
+/** And those that tell an agent's program whom to send the person's login to. A key of the request's own is no such thing. */
+const STEERS_AGENTS = /^(ANTHROPIC|CLAUDE|CODEX|OPENAI|OPENCODE|GEMINI|GOOGLE_GEMINI|QWEN)_(?!API_KEY$).*$/;
 
 export function handOut({ vault, scopes = [], names, purpose, now }: HandOutRequest): HandOut {
   const env: Record<string, string> = {};
@@ -113,7 +115,7 @@ export function variablesOf({ name, value }: Pick<Credential, "name" | "value">)
   const base = variableName(name);
   const variables: Record<string, string> = {};
   const put = (variable: string, text: string) => {
-    if (RESERVED.test(variable) || !/^[A-Z_][A-Z0-9_]*$/.test(variable)) {
+    if (RESERVED.test(variable) || STEERS_AGENTS.test(variable) || !/^[A-Z_][A-Z0-9_]*$/.test(variable)) {
       throw new NutError("CREDENTIAL_UNSAFE_NAME", `credential "${name}" would set ${variable}, which programs obey`, {
         hint: "the publisher has to give it another name: nutshell add-credential --name <name>",
         data: { name, variable },

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { controlsFor, standIns, suppliedControls } from "../../src/acceptance/controls/index.js";
+import { ALTERED } from "../../src/acceptance/controls/text/marks.js";
 import type { Control } from "../../src/acceptance/model.js";
 import type { TreeView } from "../../src/acceptance/runners/index.js";
 import { checkOf } from "./runner-room.js";
@@ -36,9 +37,17 @@ describe("controls of a runner", () => {
   it("add one test, which must fail under its own name", () => {
     expect(made[1]).toMatchObject({
       name: "a failing test added to tests/f.test.mjs",
-      mustFail: ["tests/f.test.mjs > nutshell control"],
+      mustFail: [expect.stringMatching(/^tests\/f\.test\.mjs > \w+$/)],
     });
     expect(text(made[1], "tests/f.test.mjs")).toContain(file.trimEnd());
+  });
+
+  it("show nothing that work could know beforehand", () => {
+    const texts = made.map((control) => text(control, "tests/f.test.mjs").replace(file.trimEnd(), ""));
+    expect(texts.join("\n")).not.toMatch(/nutshell|control|altered/i);
+    expect(ALTERED).toMatch(/^[a-z]{10}$/);
+    const again = controlsFor(checkOf({ kind: "node-test", script: "tests/f.test.mjs" }), view, seen);
+    expect(again[1]!.mustFail).not.toEqual(made[1]!.mustFail);
   });
 
   it("are none where no test was seen", () => {
@@ -53,8 +62,8 @@ describe("controls of a plain check", () => {
   it("alter what the script expects, and put a failing line at its end and at its own exits", () => {
     const [altered, last] = named({ "tests/a.sh": '[ "$(./x)" = 5 ] && exit 0\nexit 1\n' }, { script: "tests/a.sh" });
     expect(text(altered, "tests/a.sh")).toBe('[ "$(./x)" = 6 ] && exit 0\nexit 1\n');
-    expect(text(last, "tests/a.sh")).toMatch(/&& \{ echo 'nutshell-control-\w+' >&2; exit 99; \}\nexit 1\n\n\{ echo/);
-    expect(last?.check).toEqual({ marker: expect.stringMatching(/^nutshell-control-/) });
+    expect(text(last, "tests/a.sh")).toMatch(/&& \{ echo '\w{20}' >&2; exit 99; \}\nexit 1\n\n\{ echo/);
+    expect(last?.check).toEqual({ marker: expect.stringMatching(/^\w{20}$/) });
   });
 
   it("alter the tests a script leads to, and the files it compares with", () => {
@@ -90,7 +99,7 @@ describe("controls of a plain check", () => {
     );
     expect(made.map(({ check }) => check?.expected)).toEqual([
       { status_code: 201, body_contains: ["ok"] },
-      { status_code: 200, body_contains: ["ok~altered"] },
+      { status_code: 200, body_contains: [`ok${ALTERED}`] },
     ]);
   });
 

@@ -82,6 +82,11 @@ describe("what fools an exit status, with a node script", () => {
   it.each([
     ["ending at import", "process.exit(0); export const add = 1;", "failed: it ended before its last line"],
     [
+      "bending the language",
+      "Math.random = () => 0; export const add = (a, b) => a + b;",
+      "failed: the work replaced a part of the language itself, which its test uses",
+    ],
+    [
       "ending without a word",
       "export const add = () => process.reallyExit(0);",
       "failed: it ended before its last line",
@@ -115,6 +120,11 @@ const pythonScript = (work: string) =>
 describe.skipIf(!HAS.python3)("what fools an exit status, with a python script", () => {
   it.each([
     ["ending at import", "import sys\nsys.exit(0)\n", "failed: it ended before its last line"],
+    [
+      "bending the language",
+      "import builtins\nbuiltins.len = lambda _: 0\ndef add(a, b):\n    return a + b\n",
+      "failed: the work replaced a part of the language itself, which its test uses",
+    ],
     ["ending without a word", "import os\ndef add(a, b):\n    os._exit(0)\n", "failed: it ended before its last line"],
     [
       "another status at the end",

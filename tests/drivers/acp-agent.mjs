@@ -1,11 +1,12 @@
 // An ACP agent that does what its first argument says, to show what is hard to make a real one do.
 import { appendFileSync } from "node:fs";
 import { Readable, Writable } from "node:stream";
-import { agent, methods, ndJsonStream } from "@agentclientprotocol/sdk/unstable";
+import { agent, methods, ndJsonStream, RequestError } from "@agentclientprotocol/sdk/unstable";
 
 const [, , ability] = process.argv;
 const note = (line) => appendFileSync(`${process.env.HOME}/notes`, `${JSON.stringify(line)}\n`);
 let cancelled = () => {};
+let loggedIn = false;
 
 const say = (client, sessionId, text) =>
   client.notify(methods.client.session.update, {
@@ -23,10 +24,17 @@ agent({ name: "stand-in" })
   .onRequest(methods.agent.initialize, ({ params }) => {
     note({ initialize: params.clientCapabilities });
     const sessionCapabilities = ability === "load" ? {} : { resume: {} };
-    return { protocolVersion: 1, agentCapabilities: { loadSession: true, sessionCapabilities } };
+    const authMethods = ability === "auth" ? ["browser", "gemini-api-key"].map((id) => ({ id, name: id })) : [];
+    return { protocolVersion: 1, agentCapabilities: { loadSession: true, sessionCapabilities }, authMethods };
+  })
+  .onRequest(methods.agent.authenticate, ({ params }) => {
+    note({ authenticate: params.methodId });
+    loggedIn = true;
+    return {};
   })
   .onRequest(methods.agent.session.new, ({ params }) => {
-    note({ new: params });
+    note({ new: params, foo: process.env.FOO });
+    if (ability === "auth" && !loggedIn) throw new RequestError(-32000, "Authentication required");
     return { sessionId: "acp-1" };
   })
   .onRequest(methods.agent.session.resume, ({ params }) => {

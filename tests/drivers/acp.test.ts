@@ -84,6 +84,34 @@ describe("the acp driver", () => {
     expect(end.error).toMatch(error);
   });
 
+  it("logs in when it is asked to, with what needs no person; otherwise it says that the login is missing", async () => {
+    at.install("gemini", '#!/bin/sh\nexec "$1" "$2" auth\n');
+    const env = { PATH: `${at.folder}/bin:${process.env.PATH}`, HOME: `${at.folder}/person` };
+    const end = await at.run("acp", {
+      command: `FOO=1 gemini ${process.execPath} ${AGENT}`,
+      env: { ...env, GEMINI_API_KEY: "k" },
+    });
+    expect(end).toMatchObject({ outcome: "completed", text: "all done" });
+    expect(notes()).toMatchObject({ authenticate: "gemini-api-key", foo: "1" });
+    expect(await at.run("acp", { command: `gemini ${process.execPath} ${AGENT}`, env })).toMatchObject({
+      outcome: "failed",
+      trouble: { kind: "login" },
+    });
+  });
+
+  it("is not asked anything before it knows our tools", async () => {
+    let asked = 0;
+    const hasTools = () => {
+      asked += 1;
+      // It has not been prompted yet.
+      expect(notes().prompt).toBeUndefined();
+      return asked > 3;
+    };
+    const mcpServers = [{ name: "nx", command: "true", args: [], env: {} }];
+    expect(await at.run("acp", { command: command(), mcpServers, hasTools })).toMatchObject({ outcome: "completed" });
+    expect(asked).toBeGreaterThan(3);
+  });
+
   it("says when the program is not there", async () => {
     await expect(at.run("acp", { command: "no-such-agent --acp" })).rejects.toMatchObject({
       code: "DRIVER_MISSING",

@@ -27,6 +27,7 @@ async function open(...replies: readonly Step[]): Promise<void> {
       'model = "scripted"',
       'model_provider = "s"',
       'notify = ["touch", "/tmp/obeyed"]',
+      "analytics = { enabled = false }",
       "[model_providers.s]",
       'name = "s"',
       `base_url = "${model.url}/v1"`,
@@ -75,7 +76,19 @@ describe.skipIf(PATH === null)("codex (needs the real program)", () => {
     expect(
       readdirSync(join(at.home, ".codex")).filter((name) => name.startsWith("session-") && name.endsWith(".toml")),
     ).toEqual([]);
-    expect(readFileSync(join(at.home, ".codex/config.toml"), "utf8")).not.toContain("notify");
+    const settings = readFileSync(join(at.home, ".codex/config.toml"), "utf8");
+    expect(settings).not.toContain("notify");
+    // What is told to the vendor stays the person's choice.
+    expect(settings).toMatch(/analytics.*enabled = false/s);
+  });
+
+  it.each(["gpt-6.1-sol", "gpt-5.6-luna"])("cannot start agents of its own, also from a script: %s", async (slug) => {
+    await open({ tool: /^functions\/exec$/, args: "text(ALL_TOOLS.map((tool) => tool.name).join(' '))" }, "done");
+    expect(await at.run("codex", { model: slug })).toMatchObject({ outcome: "completed", text: "done" });
+    const seen = model.requests.at(-1)!;
+    expect(seen.last).toContain("exec_command");
+    expect(seen.last).not.toMatch(/spawn_agent|create_goal/);
+    expect(offered().filter((name) => /agent|goal/.test(name))).toEqual([]);
   });
 
   it("has no shell and cannot edit in a role that may not", async () => {

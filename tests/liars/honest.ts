@@ -6,6 +6,7 @@ import { NODE_WORLDS, nodeScript } from "./worlds/node.js";
 import { PYTHON_WORLDS, pytest } from "./worlds/python.js";
 import { REPOSITORY_WORLDS, repoNpm, repoPytest } from "./worlds/repository.js";
 import { RUNNER_WORLDS } from "./worlds/runners.js";
+import { SHAPES } from "./worlds/shapes.js";
 import { make, SYSTEM_WORLDS } from "./worlds/system.js";
 import { WARY_WORLDS } from "./worlds/wary.js";
 
@@ -17,6 +18,7 @@ const worlds: readonly World[] = [
   ...REPOSITORY_WORLDS,
   ...MORE_WORLDS,
   ...WARY_WORLDS,
+  ...SHAPES,
   constrained,
 ];
 

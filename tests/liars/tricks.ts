@@ -4,7 +4,17 @@ import { HARD_CODED } from "./tricks/hard-coded.js";
 import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
+import { SHAPED } from "./tricks/shapes.js";
 import { STEERING } from "./tricks/steering.js";
 import { WARY } from "./tricks/wary.js";
 
-export const TRICKS: readonly Trick[] = [...STEERING, ...EXIT, ...ROOM, ...REVIEWED, ...RECORD, ...WARY, ...HARD_CODED];
+export const TRICKS: readonly Trick[] = [
+  ...STEERING,
+  ...EXIT,
+  ...ROOM,
+  ...REVIEWED,
+  ...RECORD,
+  ...WARY,
+  ...SHAPED,
+  ...HARD_CODED,
+];

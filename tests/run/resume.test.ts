@@ -2,10 +2,13 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { bwrapAvailable } from "../../src/process/index.js";
 import { lineOf } from "../../src/run/record/journal-reader.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
 import { call, environment } from "./program.js";
 import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
+
+const held = await bwrapAvailable(process.env);
 
 let root: string;
 beforeEach(() => {
@@ -110,7 +113,9 @@ describe("a run that was not started here", () => {
     };
     const mark = join(root, "mark");
     const command = `touch ${mark}; echo no`;
-    const w = await world({ root, agent: stopped, signal: stop.signal, options: { driver: "command", command } });
+    // Whoever brought it also says that no sandbox is wanted and that nothing need be asked.
+    const options = { driver: "command", command, no_sandbox: true, yes: true };
+    const w = await world({ root, agent: stopped, signal: stop.signal, options });
     await expect(w.go()).rejects.toThrow("interrupted");
     const env = environment(root, { NUTCRACKER_CONSENT: "" });
     const refused = call("nexus", project, ["resume"], env);
@@ -119,6 +124,7 @@ describe("a run that was not started here", () => {
     expect(refused.stderr).toContain("hint: nexus resume r1 --yes");
     expect(existsSync(mark)).toBe(false);
     expect(call("nexus", project, ["resume", "--yes"], env).stderr).not.toContain("nobody agreed");
+    expect(existsSync(mark)).toBe(!held);
   });
 
   it("is one that nexus run noted nowhere", () => {

@@ -1,5 +1,5 @@
 // A stranger's request and a stranger's delivery want their commands run.
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { packFolder } from "../../src/bundle/index.js";
@@ -42,6 +42,11 @@ function put(folder: string, path: string, text: string): void {
   writeFileSync(join(folder, path), text);
 }
 
+function changedCopy(from: string, to: string): void {
+  cpSync(from, to, { recursive: true });
+  put(to, "tests/more.sh", "echo more\n");
+}
+
 /** Answers every question alike and keeps them. */
 function person(answer: boolean): { ask: Prompter; questions: string[] } {
   const questions: string[] = [];
@@ -66,14 +71,18 @@ describe("a stranger's request", () => {
     });
   });
 
-  it("is said to reach the whole network when its scripts can", async () => {
+  it("is said to reach its origins and nothing else, unless there is no sandbox", async () => {
     const { folder } = await stranger();
     const check = { id: "AC-1", type: "api_test", script: "tests/ask.sh", base_url: "https://api.example.com/v1" };
     put(folder, "tests/criteria.json", JSON.stringify({ criteria: [check] }));
     const { path } = await packFolder(folder, { output: desk.path("asks.nut") });
     const { ask, questions } = person(false);
     await desk.run(["accept", path], { ask });
-    expect(questions[0]).toContain("network: https://api.example.com; the whole network, of this machine too");
+    expect(questions[0]).toContain("network: https://api.example.com\n  credentials: db (read)\n  files: a copy");
+    await desk.run(["accept", path, "--no-sandbox"], { ask });
+    expect(questions[1]).toMatch(
+      /network: all of it.*: there is no sandbox\n[\s\S]*files: all you can read and change/,
+    );
   });
 
   it("is shown before the question: who, what it runs, network, credentials", async () => {
@@ -121,6 +130,44 @@ describe("a stranger's request", () => {
     expect((await desk.run(["accept", "work"])).err).toContain("was not made here");
     expect((await desk.run(["pack", "--dir", "work", "-o", "mine.nut", "--force"])).code).toBe(0);
     expect((await desk.run(["accept", "mine.nut"])).err).toContain("was not made here");
+  });
+
+  it.each([
+    ["moved", (from: string, to: string) => renameSync(from, to)],
+    ["copied", (from: string, to: string) => cpSync(from, to, { recursive: true })],
+    ["copied and changed", changedCopy],
+  ])("stays a stranger's when its folder is %s", async (_how, move) => {
+    const { bundle } = await stranger();
+    expect((await desk.run(["unpack", bundle, "-o", "work"])).code).toBe(0);
+    mkdirSync(desk.path("elsewhere"));
+    move(join(desk.dir, "work"), desk.path("elsewhere/mine"));
+    expect((await desk.run(["accept", desk.path("elsewhere/mine")])).err).toContain("was not made here");
+    await desk.run(["pack", "--dir", desk.path("elsewhere/mine"), "-o", desk.path("mine.nut"), "--force"]);
+    expect((await desk.run(["accept", desk.path("mine.nut")])).err).toContain("was not made here");
+  });
+
+  it("is agreed to wherever it is moved, until another bears its name", async () => {
+    const { bundle, folder } = await stranger();
+    const { ask, questions } = person(true);
+    expect((await desk.run(["unpack", bundle, "-o", "work"])).code).toBe(0);
+    expect((await desk.run(["accept", "work"], { ask })).code).not.toBe(2);
+    renameSync(join(desk.dir, "work"), desk.path("moved"));
+    expect((await desk.run(["accept", desk.path("moved")])).code).not.toBe(2);
+    expect(questions).toHaveLength(1);
+    put(folder, "tests/more.sh", "echo more\n");
+    const { path } = await packFolder(folder, { output: desk.path("namesake.nut") });
+    expect((await desk.run(["unpack", path, "-o", "other"])).code).toBe(0);
+    // As it was agreed to it may still run; changed, nobody knows whose it is.
+    expect((await desk.run(["accept", desk.path("moved")])).code).not.toBe(2);
+    put(desk.path("moved"), "tests/mine.sh", "echo mine\n");
+    expect((await desk.run(["accept", desk.path("moved")])).err).toContain("was not made here");
+  });
+
+  it("is not let through by settings that others may write", async () => {
+    const { bundle, digest } = await stranger();
+    put(desk.home, ".config/nutshell/config.json", JSON.stringify({ consent: { allow: [digest] } }));
+    chmodSync(join(desk.home, ".config/nutshell/config.json"), 0o666);
+    expect((await desk.run(["accept", bundle])).code).toBe(2);
   });
 
   it("is not let through by a record that others may write", async () => {

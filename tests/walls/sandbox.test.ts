@@ -7,6 +7,7 @@ import { findProgram } from "../../src/process/index.js";
 import { call } from "../run/program.js";
 import { Desk } from "../vault/run.js";
 
+const bwrap = findProgram("bwrap", process.env);
 let desk: Desk;
 let env: Record<string, string>;
 beforeEach(() => {
@@ -43,6 +44,27 @@ describe("without a working sandbox", () => {
     expect(codeOf(err)).toMatchObject({ code: "SANDBOX_MISSING", hint: expect.stringContaining("--no-sandbox") });
     expect(existsSync(desk.path("ran"))).toBe(false);
   });
+
+  it("nor are they measured", async () => {
+    const { code, err } = await desk.run(["check", await stranger(), "--strength", "--yes", "--json"], { env });
+    expect(code).toBe(2);
+    expect(codeOf(err)).toMatchObject({ code: "SANDBOX_MISSING" });
+    expect(existsSync(desk.path("ran"))).toBe(false);
+  });
+
+  it.skipIf(bwrap === null)(
+    "nor where the sandbox gives no network of its own; one's own do, and the report says so",
+    async () => {
+      // As in a container that may not set up a loopback.
+      const refuse = 'case " $* " in *" --unshare-net "*) exit 1;; esac';
+      writeFileSync(desk.path("bin/bwrap"), `#!/bin/sh\n${refuse}\nexec ${bwrap} "$@"\n`, { mode: 0o755 });
+      const { err } = await desk.run(["accept", await stranger(), "--yes", "--json"], { env });
+      expect(codeOf(err)).toMatchObject({ code: "SANDBOX_MISSING", message: expect.stringContaining("your network") });
+      const { out } = await desk.run(["accept", request("own"), "--quick", "--json"], { env });
+      const warning = "the checks could reach this machine's network: the sandbox gives none of its own here";
+      expect(JSON.parse(out)).toMatchObject({ sandboxed: true, warnings: [warning] });
+    },
+  );
 
   it("with --no-sandbox they do, and the report says how", async () => {
     const bundle = await stranger();

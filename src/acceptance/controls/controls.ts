@@ -1,6 +1,5 @@
 // Negative controls: the same check with its expectations altered, by every form that applies. Work that is really right
 // must then fail, as an assertion of the tests that were altered.
-import { createHash } from "node:crypto";
 import type { Check, Control, TestResult } from "../model.js";
 import { sharesProcess, shellShares } from "../runners/in-process.js";
 import { declares, ID_SEPARATOR, testId } from "../runners/outcomes.js";
@@ -14,7 +13,7 @@ import type { TestText } from "./languages/test-text.js";
 import { withFailingEnd } from "./last-line.js";
 import { allTests, goldenFiles, namedTests } from "./named-files.js";
 import { applyEdits } from "./text/edit.js";
-import { ALTERED } from "./text/literal.js";
+import { ALTERED, newWord } from "./text/marks.js";
 
 export function controlsFor(check: Check, view: TreeView, seenTests: readonly TestResult[]): readonly Control[] {
   if (!check.automatic || check.kind === null) return [];
@@ -162,12 +161,15 @@ function plainControls(check: Check, view: TreeView): Control[] {
   return [altered, last, ...alteredAlone(plain)].filter((control) => control !== null);
 }
 
+/** Languages whose scripts go on line by line. */
+const ALONE: ReadonlySet<TestLanguage> = new Set(["javascript", "python", "shell"]);
+
 /**
  * Where the work runs inside the test, it may answer the first expectation and then lead the test past the others: the
  * last one, and one in the middle, are altered alone too.
  */
 function alteredAlone({ script, text, language, forgeable }: Plain): Control[] {
-  if (script === null || !forgeable || (language !== "javascript" && language !== "python")) return [];
+  if (script === null || !forgeable || language === null || !ALONE.has(language)) return [];
   const [first, ...others] = readTestText(script, text, language).assertions.filter(
     ({ sure, weak, test, helper, edits }) =>
       sure && weak !== true && test === null && helper === undefined && edits.length > 0,
@@ -202,7 +204,7 @@ function alteredScript({ script, text, language }: Plain, view: TreeView): Contr
 }
 
 function failingEnd(check: Check, { script, text, language }: Plain): Control | null {
-  const marker = `nutshell-control-${createHash("sha256").update(`${check.id}\0${text}`).digest("hex").slice(0, 12)}`;
+  const marker = newWord(20);
   const ended = withFailingEnd(text, language, marker, check.expected?.exit_code ?? 0);
   if (ended === null) return null;
   const name = "a failing last line";

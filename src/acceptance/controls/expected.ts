@@ -1,6 +1,6 @@
 // What a criterion itself expects, altered field by field: the run is repeated and must be judged otherwise.
 import type { Check, Control } from "../model.js";
-import { ALTERED } from "./text/literal.js";
+import { ALTERED } from "./text/marks.js";
 
 type Expected = NonNullable<Check["expected"]>;
 

@@ -2,6 +2,7 @@
 
 import type { RunnerKind } from "../runners/recognise.js";
 import { pairBrackets } from "./text/brackets.js";
+import { newWord, twoNumbers } from "./text/marks.js";
 import { maskText } from "./text/mask.js";
 
 export interface ExtraTest {
@@ -10,60 +11,63 @@ export interface ExtraTest {
   readonly names: readonly string[];
 }
 
-const NAME = "nutshell control";
-
 /** null where nobody knows how a test is added. */
 export function extraTest(runner: RunnerKind, text: string): ExtraTest | null {
   const end = text.endsWith("\n") ? "" : "\n";
+  const name = newWord();
+  const [one, other] = twoNumbers();
   switch (runner) {
     case "node-test":
-      return { text: `${text}${end};${nodeTest(text)}\n`, names: [NAME] };
+      return { text: `${text}${end};${nodeTest(text, name)}\n`, names: [name] };
     case "vitest":
     case "playwright": {
       const module = runner === "vitest" ? "vitest" : "@playwright/test";
+      const [test, expect] = [newWord(), newWord()];
       const from = isModule(text)
-        ? `import { test as controlTest, expect as controlExpect } from "${module}";`
-        : `const { test: controlTest, expect: controlExpect } = require("${module}");`;
+        ? `import { test as ${test}, expect as ${expect} } from "${module}";`
+        : `const { test: ${test}, expect: ${expect} } = require("${module}");`;
       return {
-        text: `${text}${end}${from}\ncontrolTest("${NAME}", () => { controlExpect(1).toBe(2); });\n`,
-        names: [NAME],
+        text: `${text}${end}${from}\n${test}("${name}", () => { ${expect}(${one}).toBe(${other}); });\n`,
+        names: [name],
       };
     }
     case "jest":
-      return { text: `${text}${end};test("${NAME}", () => { expect(1).toBe(2); });\n`, names: [NAME] };
+      return { text: `${text}${end};test("${name}", () => { expect(${one}).toBe(${other}); });\n`, names: [name] };
     case "pytest":
       return {
-        text: `${text}${end}\n\ndef test_nutshell_control():\n    assert 1 == 2\n`,
-        names: ["test_nutshell_control"],
+        text: `${text}${end}\n\ndef test_${name}():\n    assert ${one} == ${other}\n`,
+        names: [`test_${name}`],
       };
     case "go-test":
       return {
-        text: `${text}${end}\nfunc TestNutshellControl(t *testing.T) { t.Fatal("nutshell control") }\n`,
-        names: ["TestNutshellControl"],
+        text: `${text}${end}\nfunc Test_${name}(t *testing.T) { t.Fatal("${newWord()}") }\n`,
+        names: [`Test_${name}`],
       };
     case "cargo-test":
       return {
-        text: `${text}${end}\n#[test]\nfn nutshell_control() { assert_eq!(1, 2); }\n`,
-        names: ["nutshell_control"],
+        text: `${text}${end}\n#[test]\nfn ${name}() { assert_eq!(${one}, ${other}); }\n`,
+        names: [name],
       };
     case "junit":
-      return javaTest(text);
+      return javaTest(text, name);
     default:
       return null;
   }
 }
 
-function nodeTest(text: string): string {
-  const fails = (test: string, assert: string) => `${test}("${NAME}", () => ${assert}.equal(1, 2));`;
+function nodeTest(text: string, name: string): string {
+  const fails = (test: string, assert: string) =>
+    `${test}("${name}", () => ${assert}.equal(${twoNumbers().join(", ")}));`;
   if (!isModule(text)) return fails('require("node:test")', 'require("node:assert")');
-  return `import { test as controlTest } from "node:test"; import controlAssert from "node:assert"; ${fails("controlTest", "controlAssert")}`;
+  const [test, assert] = [newWord(), newWord()];
+  return `import { test as ${test} } from "node:test"; import ${assert} from "node:assert"; ${fails(test, assert)}`;
 }
 
 export function isModule(text: string): boolean {
   return /^\s*(?:import\s*["'{*\w]|export\s)/m.test(maskText(text, "javascript"));
 }
 
-function javaTest(text: string): ExtraTest | null {
+function javaTest(text: string, name: string): ExtraTest | null {
   const mask = maskText(text, "java");
   const type = /\bclass\s+(\w+)/.exec(mask);
   const open = type === null ? -1 : mask.indexOf("{", type.index);
@@ -71,6 +75,6 @@ function javaTest(text: string): ExtraTest | null {
   if (type === null || close < 0) return null;
   const jupiter = text.includes("org.junit.jupiter");
   const [test, assertions] = jupiter ? ["jupiter.api.Test", "jupiter.api.Assertions"] : ["Test", "Assert"];
-  const body = `  @org.junit.${test} public void nutshellControl() { org.junit.${assertions}.assertEquals(1, 2); }\n`;
-  return { text: `${text.slice(0, close)}${body}${text.slice(close)}`, names: [type[1]!, "nutshellControl"] };
+  const body = `  @org.junit.${test} public void ${name}() { org.junit.${assertions}.assertEquals(${twoNumbers().join(", ")}); }\n`;
+  return { text: `${text.slice(0, close)}${body}${text.slice(close)}`, names: [type[1]!, name] };
 }

@@ -5,6 +5,7 @@ import type { TestLanguage } from "./assertions.js";
 import { shellCommands } from "./languages/shell-words.js";
 import { pairBrackets, splitArguments } from "./text/brackets.js";
 import { applyEdits, type Edit } from "./text/edit.js";
+import { newWord } from "./text/marks.js";
 import { maskText } from "./text/mask.js";
 
 /** Not what any expectation asks for. */
@@ -78,7 +79,7 @@ function pythonEnd(text: string, marker: string, wanted: number): string {
   }
   const unit = /^(?:if\s+__name__\b[^\n]*|unittest\.main\s*\()/m.exec(mask);
   if (unit !== null && /\bunittest\.main\s*\(/.test(mask)) {
-    const test = `class NutshellControl(unittest.TestCase):\n    def test_control(self):\n        self.fail("${marker}")\n\n`;
+    const test = `class ${newWord()}(unittest.TestCase):\n    def test_${newWord()}(self):\n        self.fail("${marker}")\n\n`;
     edits.push({ start: unit.index, end: unit.index, text: test });
   }
   return `${applyEdits(text, edits)}\nraise AssertionError("${marker}")\n`;

@@ -2,13 +2,16 @@
 // without saying which.
 import { posix } from "node:path";
 import { isTestFile } from "../plan/steering.js";
+import { startsRunner } from "../runners/in-process.js";
 import type { TreeView } from "../runners/runner.js";
 import { testLanguage } from "./assertions.js";
 
 const DEPTH = 3;
 const MOST_FILES = 200;
 const RUNNER =
-  /\b(?:make|npm|yarn|pnpm|npx|pytest|unittest|vitest|jest|mocha|ava|ctest|mvn|gradle|bats)\b|\bgo\s+test\b|\bcargo\s+test\b|--test\b/;
+  /\b(?:make|npm|yarn|pnpm|npx|pytest|unittest|vitest|jest|mocha|ava|ctest|mvn|gradle|bats)\b|\b(?:go|cargo|bun|deno)\s+test\b|--test\b/;
+
+const runsTests = (text: string): boolean => RUNNER.test(text) || startsRunner(text);
 
 /** `start` is the script, null for a command. */
 export function namedTests(text: string, start: string | null, view: TreeView): string[] {
@@ -30,7 +33,7 @@ export function namedTests(text: string, start: string | null, view: TreeView): 
     }
   };
   follow(text, start === null ? "" : posix.dirname(start), 0);
-  if (found.size === 0 && RUNNER.test(text)) for (const path of allTests(view)) if (path !== start) found.add(path);
+  if (found.size === 0 && runsTests(text)) for (const path of allTests(view)) if (path !== start) found.add(path);
   return [...found];
 }
 
@@ -69,9 +72,14 @@ export function allTests(view: TreeView): string[] {
       if (name.endsWith("/")) {
         if (depth < 12 && !/^(?:node_modules|\.git|target|vendor|\.venv)\/$/.test(name))
           visit(path.slice(0, -1), depth + 1);
-      } else if (isTestFile(path) && testLanguage(path, "") !== null) found.push(path);
+      } else if (isTestFile(path) && isReadable(path, view)) found.push(path);
     }
   };
   visit("", 0);
-  return found;
+  const checkers = (view.checkers ?? []).filter((path) => !isTestFile(path) && isReadable(path, view));
+  return [...found, ...checkers].slice(0, MOST_FILES);
 }
+
+/** Whether its language is one whose expectations can be altered; the name does not tell Perl from other things. */
+const isReadable = (path: string, view: TreeView): boolean =>
+  testLanguage(path, "") !== null || (/\.(?:t|pl)$/.test(path) && testLanguage(path, view.read(path) ?? "") !== null);

@@ -25,6 +25,10 @@ export interface CheckerFacts {
   readonly runAlone: ReadonlySet<string>;
   /** Files that are all of a criterion's command. */
   readonly wholeCommands: ReadonlySet<string>;
+  /** Whether the base's own settings lead a runner to a file: a script of npm, a recipe of make, a pattern of mocha. */
+  readonly isLedTo: (path: string) => boolean;
+  /** Those of them that are named one by one. */
+  readonly ledTo: readonly string[];
   /** What the request asks for, in its own words. */
   readonly task: string;
 }
@@ -44,27 +48,79 @@ const ONLY_EXPECTATIONS = /(?:^|[-_.])(?:asserts?|assertions?|expect|expected|go
 export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named {
   const names = wordsOf(checkTexts);
   const asked = wordsOf([task]);
-  const known = new Map<string, boolean>();
+  const words = extensionsIn(checkTexts);
+  const compared = comparedWith(checkTexts);
+  const answers = new Map<string, boolean>();
   const isAsked = (path: string) => asked.has(posix.basename(path));
   return {
     isNamed: (path) => names.has(posix.basename(path)),
     isChecker: (path) => {
-      if (!names.has(posix.basename(path)) && !names.has(stem(path))) return false;
-      const answer = known.get(path) ?? (!isAsked(path) && decides(path));
-      known.set(path, answer);
+      const known = answers.get(path);
+      if (known !== undefined) return known;
+      const named = names.has(posix.basename(path)) || names.has(stem(path));
+      const answer =
+        !isAsked(path) && ((named && decides(path)) || isGolden(path) || isLedToTest(path) || isAnswer(path));
+      answers.set(path, answer);
       return answer;
     },
   };
+
+  /** A file of the base that its settings lead to, and that tests or refuses. */
+  function isLedToTest(path: string): boolean {
+    if (!facts.isLedTo(path)) return false;
+    const text = facts.baseText(path);
+    const how = text === null ? null : facts.decides(path, text);
+    return how === "tests" || how === "refuses";
+  }
+
+  /** Data that a file the settings lead to names, and that stands beside it. */
+  function isAnswer(path: string): boolean {
+    const beside = facts.ledTo.filter((test) => test !== path && posix.dirname(test) === posix.dirname(path));
+    const names = (test: string) => facts.baseText(test)?.includes(posix.basename(path)) === true && isLedToTest(test);
+    return beside.some(names) && facts.decides(path, facts.baseText(path) ?? "") === "data";
+  }
+
+  /** `cases/one.out`, where the checks speak of `cases` and `.out`; and the `cases/one.in` that belongs to it. */
+  function isGolden(path: string): boolean {
+    const folder = posix.basename(posix.dirname(path));
+    const extension = posix.extname(path);
+    if (extension === "" || !names.has(folder)) return false;
+    if (CASES.test(folder) && facts.decides(path, facts.baseText(path) ?? "") === "data") return true;
+    if (EXPECTED_EXTENSION.test(extension)) return words.has(extension);
+    return EXPECTED_EXTENSIONS.some(
+      (other) => words.has(other) && facts.baseText(`${path.slice(0, -extension.length)}${other}`) !== null,
+    );
+  }
 
   function decides(path: string): boolean {
     const name = posix.basename(path);
     const text = facts.baseText(path);
     if (text === null) return ONLY_EXPECTATIONS.test(name);
     const how = facts.decides(path, text);
+    if (how === "data" && compared.has(name)) return true;
     if (HOLDS_EXPECTATIONS.test(name) && how !== null) return true;
     if (how === "tests") return facts.runAlone.has(name);
     return how === "compares" || (how === "refuses" && facts.wholeCommands.has(path));
   }
+}
+
+/** Folders whose data are questions with their answers. */
+const CASES = /^(?:cases|scenarios|vectors|test-?vectors|expected|expectations)$/;
+
+/** Endings of files that hold what a program should print. */
+const EXPECTED_EXTENSIONS: readonly string[] =
+  ".out .expected .exp .expect .want .wanted .gold .ref .ans .answer .answers .correct .stdout .stderr".split(" ");
+const EXPECTED_EXTENSION = new RegExp(`^(?:${EXPECTED_EXTENSIONS.join("|").replaceAll(".", "\\.")})$`);
+
+/** Endings that the checks speak of, such as the `.out` of `"${input%.in}.out"`. */
+function extensionsIn(texts: readonly string[]): ReadonlySet<string> {
+  return new Set(texts.flatMap((text) => text.match(/\.[a-z]{2,8}\b/g) ?? []));
+}
+
+/** Names of files that a shell's line compares a program's output with. */
+function comparedWith(texts: readonly string[]): ReadonlySet<string> {
+  const lines = texts.flatMap((text) => text.match(/^.*\b(?:diff|cmp|comm)\b.*$/gm) ?? []);
+  return wordsOf(lines.filter((line) => line.length < 2000 && /\s-(?=\s|$)|<\(/.test(line)));
 }
 
 /** Every word that could be a file's name, without folders. */

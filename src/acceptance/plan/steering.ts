@@ -8,22 +8,36 @@ const NAMES: ReadonlySet<string> = new Set(
     // JavaScript
     "package.json package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb .npmrc .yarnrc",
     ".yarnrc.yml .pnpmfile.cjs pnpm-workspace.yaml bunfig.toml lerna.json nx.json turbo.json .babelrc .swcrc .nycrc",
-    ".c8rc.json tsconfig.json jsconfig.json deno.json deno.jsonc import_map.json .node-version .nvmrc",
+    ".c8rc.json tsconfig.json jsconfig.json deno.json deno.jsonc import_map.json .node-version .nvmrc .pnp.cjs .pnp.js",
+    ".pnp.loader.mjs pnpmfile.cjs .pnpmfile.mjs yarn.config.cjs node.config.json mocha.opts jasmine.json .labrc.js",
+    ".testcaferc.json rush.json moon.yml gulpfile.js Gruntfile.js Jakefile setupTests.js",
+    "setupTests.ts setupTests.jsx setupTests.tsx",
     // Python
-    "conftest.py pytest.ini .pytest.ini tox.ini setup.cfg setup.py pyproject.toml noxfile.py sitecustomize.py",
-    "usercustomize.py .coveragerc Pipfile Pipfile.lock uv.lock uv.toml poetry.lock pdm.lock requirements.txt",
+    "conftest.py pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini tox.toml setup.cfg setup.py pyproject.toml",
+    "noxfile.py sitecustomize.py usercustomize.py .coveragerc Pipfile Pipfile.lock uv.lock uv.toml poetry.lock pdm.lock requirements.txt",
     // Make and other builders
     "Makefile makefile GNUmakefile BSDmakefile CMakeLists.txt CMakePresets.json meson.build meson_options.txt justfile",
     "Justfile Taskfile.yml Taskfile.yaml Rakefile Gemfile Gemfile.lock SConstruct BUILD BUILD.bazel WORKSPACE",
-    "MODULE.bazel .bazelrc build.ninja configure configure.ac",
+    "MODULE.bazel .bazelrc build.ninja configure configure.ac CMakeCache.txt CMakeUserPresets.json CTestTestfile.cmake",
+    "DartConfiguration.tcl Makefile.PL Build.PL cpanfile .proverc .rspec .rspec-local .simplecov .irbrc dub.json",
     // Rust, Go, JVM, .NET, PHP
     "Cargo.toml Cargo.lock rust-toolchain rust-toolchain.toml clippy.toml go.mod go.sum go.work go.work.sum pom.xml",
     "build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties gradlew mvnw build.xml",
     "build.sbt Directory.Build.props Directory.Build.targets nuget.config global.json composer.json composer.lock",
-    "phpunit.xml phpunit.xml.dist",
+    "phpunit.xml phpunit.xml.dist phpunit.dist.xml Pest.php php.ini .php.ini .user.ini nextest.toml mix.exs mix.lock",
+    "rebar.config stack.yaml cabal.project deps.edn project.clj Package.swift pubspec.yaml build.zig.zon",
+    // Linters and type checkers: a check may be nothing else
+    ".eslintrc .eslintignore biome.json biome.jsonc .prettierrc .prettierignore .stylelintrc .stylelintignore tslint.json",
+    ".jshintrc .jscsrc ruff.toml .ruff.toml mypy.ini .mypy.ini .flake8 .pylintrc pylintrc .pydocstyle .isort.cfg",
+    ".bandit pyrightconfig.json pytype.cfg rustfmt.toml .rustfmt.toml .clippy.toml deny.toml .golangci.yml .golangci.yaml",
+    ".golangci.toml .clang-format .clang-tidy .shellcheckrc .yamllint .yamllint.yml .yamllint.yaml .markdownlint.json",
+    ".markdownlint.jsonc .markdownlint.yaml .markdownlintrc .markdownlintignore .rubocop.yml phpstan.neon",
+    "phpstan.neon.dist phpstan-baseline.neon psalm.xml .php-cs-fixer.php checkstyle.xml detekt.yml .editorconfig",
+    ".codespellrc .hadolint.yaml .vale.ini lychee.toml knip.json .jscpd.json .gitleaks.toml cspell.json",
+    ".semgrepignore .dependency-cruiser.js .dependency-cruiser.cjs .perlcriticrc .ameba.yml .credo.exs .scalafmt.conf",
     // Shells, environments, version control
     ".env .envrc .bashrc .bash_profile .profile .zshenv .zshrc .inputrc .tool-versions mise.toml .mise.toml",
-    ".python-version .ruby-version .gitmodules .gitconfig",
+    ".python-version .ruby-version .gitmodules .gitconfig .gitattributes .curlrc .wgetrc .sqliterc .psqlrc .gdbinit",
   ]
     .join(" ")
     .split(" "),
@@ -31,11 +45,12 @@ const NAMES: ReadonlySet<string> = new Set(
 
 /** Names with a part that varies. */
 const NAME_PATTERNS: readonly RegExp[] = [
-  /^(?:vitest|vite|jest|babel|rollup|webpack|esbuild|tsup|ava|karma|playwright|cypress|wdio|nyc|cucumber)\.(?:config|workspace|setup|conf)\b[^/]*$/,
-  /^\.(?:mocharc|babelrc|swcrc|nycrc|taprc|jestrc|c8rc)(?:\.[^/]+)?$/,
+  /^(?:vitest|vite|jest|babel|rollup|rolldown|rspack|webpack|esbuild|tsup|ava|karma|playwright|playwright-ct|cypress|wdio|nyc|cucumber|nightwatch|protractor|codecept|web-test-runner|stryker|metro|eslint|prettier|stylelint|commitlint|lint-staged|jasmine|tap|gulpfile|Gruntfile)(?:[.-][\w-]+)?[.-](?:config|workspace|projects|setup|conf|preset)\b[^/]*$/,
+  /^(?:setup-?(?:tests?|jest|vitest|mocha)|(?:tests?|jest|vitest|mocha)[.-]?setup|global-?(?:setup|teardown))\.[cm]?[jt]sx?$/i,
+  /^\.(?:mocharc|babelrc|swcrc|nycrc|taprc|jestrc|c8rc|eslintrc|prettierrc|stylelintrc|lintstagedrc|commitlintrc|markdownlint-cli2|remarkrc|labrc|borp)(?:\.[^/]+)?$/,
   /^(?:ts|js)config\.[^/]*json$/,
   /^\.env\.[^/]+$/,
-  /\.(?:mk|pth|cmake)$/,
+  /\.(?:mk|pth|cmake|egg-link|csproj|fsproj|vbproj|sln|cabal|gemspec|opam)$/,
   /^requirements[^/]*\.txt$/,
 ];
 
@@ -54,6 +69,15 @@ const FOLDERS: ReadonlySet<string> = new Set([
   "vendor",
 ]);
 
+/** Folders that a package manager fills. */
+const INSTALLED = /^((?:.*?\/)?(?:node_modules|\.venv|venv|site-packages|vendor|\.yarn))\//;
+
+/** The outermost folder of installed packages that a path lies in. */
+export const installedFolder = (path: string): string | null => INSTALLED.exec(path)?.[1] ?? null;
+
+/** Metadata of an installed package names plug-ins that runners load by themselves. */
+const PACKAGE_METADATA = /\.(?:dist-info|egg-info)$/;
+
 /** Folders that hold tests, by the habits of their languages. */
 const TEST_FOLDERS: ReadonlySet<string> = new Set([
   "test",
@@ -64,24 +88,30 @@ const TEST_FOLDERS: ReadonlySet<string> = new Set([
   "spec",
   "specs",
   "e2e",
-  "testdata",
-  "test-data",
-  "test_data",
+  ...["testdata", "test-data", "test_data", "testcases", "test-cases", "test_cases", "fixtures", "__fixtures__"],
+  ...["golden", "goldens", "testutil", "testutils", "test-utils", "test_utils", "test-helpers", "test_helpers"],
 ]);
 
 /** Files that are tests by their name. */
 const TEST_NAMES =
-  /(?:^test_[^/]*\.py|_test\.(?:py|go|rb|exs|cc|cpp|c|rs|dart)|\.(?:test|spec|e2e|cy)\.[cm]?[jt]sx?|(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|php|swift)|^test-[^/]*\.[cm]?js|_spec\.rb|\.snap|\.bats|\.t|\.feature)$/;
+  /(?:^test_[^/]*\.py|_test\.(?:py|go|rb|exs|cc|cpp|c|rs|dart)|^tests?\.rs|_tests\.rs|\.(?:test|spec|e2e|cy)\.[cm]?[jt]sx?|(?:Test|Tests|IT|Spec)\.(?:java|kt|scala|cs|php|swift)|^test-[^/]*\.[cm]?js|_spec\.rb|_test\.[cm]?[jt]sx?|\.snap|\.bats|\.t|\.feature|\.golden|\.approved(?:\.\w+)?)$/;
 
 /** Test libraries of Python: a module of that name is found before the one that was meant. */
 const TEST_LIBRARIES: ReadonlySet<string> = new Set(
   "pytest _pytest pluggy iniconfig unittest nose doctest hypothesis assertpy mock py tox coverage".split(" "),
 );
 
+/** The same of Perl and Ruby, by the end of the path. */
+const LIBRARY_PATHS =
+  /(?:^|\/)(?:Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
+
 /** Python's own modules, which its runners import. */
 const STANDARD_MODULES: ReadonlySet<string> = new Set(
   (
-    "abc argparse ast asyncio base64 builtins codecs collections contextlib copy csv dataclasses datetime decimal enum " +
+    "abc argparse ast asyncio base64 bisect builtins codecs collections concurrent configparser contextlib contextvars copy " +
+    "copyreg csv ctypes dataclasses datetime decimal difflib dis email encodings enum getopt getpass gettext gzip keyword " +
+    "linecache marshal mimetypes ntpath opcode optparse posixpath reprlib sched smtplib socketserver sre_compile sre_parse " +
+    "tarfile trace tracemalloc zipimport " +
     "errno filecmp fnmatch fractions functools gc glob hashlib heapq hmac html http importlib inspect io itertools json " +
     "locale logging math multiprocessing numbers operator os pathlib pdb pickle pkgutil platform pprint queue random re " +
     "runpy secrets select selectors shlex shutil signal site socket sqlite3 ssl stat statistics string struct subprocess " +
@@ -94,9 +124,9 @@ const STANDARD_MODULES: ReadonlySet<string> = new Set(
 export function isSteering(path: string): boolean {
   const parts = path.split("/");
   const name = parts.at(-1)!;
-  if (parts.slice(0, -1).some((part) => FOLDERS.has(part))) return true;
+  if (parts.slice(0, -1).some((part) => FOLDERS.has(part) || PACKAGE_METADATA.test(part))) return true;
   if (NAMES.has(name) || NAME_PATTERNS.some((pattern) => pattern.test(name))) return true;
-  return moduleOf(parts).some((module) => TEST_LIBRARIES.has(module));
+  return LIBRARY_PATHS.test(path) || moduleOf(parts).some((module) => TEST_LIBRARIES.has(module));
 }
 
 /** Whether a file is a test, a fixture or a snapshot by its place and name alone. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { ResultChange } from "../../trees/result-tree.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
 import type { CheckPlan } from "../model.js";
+import { filesLedTo, leadsSomewhere } from "./led-to.js";
 import { findSubject } from "./subject.js";
 
 interface Case {
@@ -15,6 +16,7 @@ interface Case {
 }
 
 function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = [], task = "" }: Case) {
+  const settings = Object.entries(base).map(([path, words]) => ({ path, words }));
   const plan: CheckPlan = {
     checks: [],
     endpoints: null,
@@ -45,6 +47,7 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
     named: {
       checkTexts,
       decides,
+      ...filesLedTo(settings.filter(({ path }) => leadsSomewhere(path))),
       runAlone: new Set(checkTexts.flatMap(filesRunAlone)),
       wholeCommands: new Set(checkTexts.map((text) => text.split(" ")[1]!)),
       task,
@@ -166,6 +169,84 @@ describe("the default subject", () => {
   ])("takes %s, which has conditions as any code has", (path, text, named) => {
     const base: Record<string, string> = text === "" ? {} : { [path]: text };
     expect(subjectOf({ base, work: { [path]: "x" }, checkTexts: [named] })).toMatchObject({ work: [path] });
+  });
+
+  it.each<[string, string, string, Record<string, string>]>([
+    [
+      "a script of npm",
+      "scripts/verify.js",
+      "if (total() !== 6) process.exit(1);\n",
+      { "package.json": '{"scripts":{"test":"node scripts/verify.js"}}' },
+    ],
+    [
+      "a recipe of make",
+      "ci/all.sh",
+      '[ "$(./total 1 2)" = 3 ] || exit 1\n',
+      { Makefile: "check:\n\t@sh ci/all.sh\n" },
+    ],
+    [
+      "a pattern of mocha",
+      "checks/a.js",
+      'it("adds", () => assert.equal(f(), 6));\n',
+      { ".mocharc.json": '{"spec":"checks/**/*.{js,mjs}"}' },
+    ],
+  ])("leaves out what the base's own settings lead to: %s", (_, path, text, settings) => {
+    expect(subjectOf({ base: { [path]: text, ...settings }, work: { [path]: "x" } }).outside).toEqual([path]);
+    expect(subjectOf({ base: { [path]: text }, work: { [path]: "x" } }).outside).toEqual([]);
+  });
+
+  it("leaves out the answers beside what settings lead to, and cases in a folder of such", () => {
+    const base = {
+      "package.json": '{"scripts":{"test":"node ci/verify.js"}}',
+      "ci/verify.js": 'import all from "./answers.json";\nif (f() !== all[0]) process.exit(1);\n',
+      "ci/answers.json": "[6]",
+      "ci/other.json": "[6]",
+      "files/cases/a.json": "{}",
+    };
+    const work = { "ci/answers.json": "[0]", "ci/other.json": "[0]", "files/cases/a.json": null };
+    expect(subjectOf({ base, work }).outside).toEqual(["ci/answers.json"]);
+    const checkTexts = ['for (const name of readdirSync("files/cases")) check(name);'];
+    expect(subjectOf({ base, work, checkTexts }).outside).toEqual(["ci/answers.json", "files/cases/a.json"]);
+  });
+
+  it("takes what settings lead to and what decides nothing, or is asked something", () => {
+    const base = {
+      "package.json": '{"scripts":{"build":"node scripts/build.js","go":"node bin/cli.js --all"},"files":["lib/*.js"]}',
+      Makefile: "all:\n\tcc -o x src/x.c\n",
+      "scripts/build.js": "console.log(1);\n",
+      "bin/cli.js": "if (!ok()) process.exit(1);\n",
+      "src/x.c": "int f(int a, int b) { if (a != b) return 1; return 0; }\n",
+      "lib/a.js": "assert.equal(1, 1);\n",
+    };
+    const work = { "scripts/build.js": "x", "bin/cli.js": "x", "src/x.c": "x", "lib/a.js": "x" };
+    expect(subjectOf({ base, work }).outside).toEqual([]);
+  });
+
+  it("leaves out goldens and their inputs, wherever they stand", () => {
+    const loop = `for i in cases/*.in; do ./sum < "$i" | diff - "\${i%.in}.out"; done`;
+    const base = { "cases/a.in": "1", "cases/a.out": "1", "docs/a.in": "", "files/want.txt": "6\n" };
+    const work = { "cases/a.in": "0", "cases/a.out": "0", "cases/b.out": "0", "docs/a.in": "1", "golden/c.txt": "0" };
+    expect(subjectOf({ base, work, checkTexts: [loop] }).work).toEqual(["docs/a.in"]);
+    const compared = { base, work: { "files/want.txt": "0\n" } };
+    expect(subjectOf({ ...compared, checkTexts: ["./sum 1 2 3 | diff - files/want.txt"] }).work).toEqual([]);
+    expect(subjectOf({ ...compared, checkTexts: ["diff files/want.txt tests/right.txt"] }).work).toEqual([
+      "files/want.txt",
+    ]);
+  });
+
+  it("brings the code of a Rust file, and the base's tests in it", () => {
+    const tests = "#[cfg(test)]\nmod tests {\n    #[test]\n    fn six() { assert_eq!(f(), 6); }\n}";
+    const base = { "src/lib.rs": `fn f() -> i32 { 0 }\n\n${tests}\n`, "src/tests.rs": "" };
+    const lie = { "src/lib.rs": `fn f() -> i32 { 1 }\n\n${tests.replace("6)", "1)")}\n`, "src/tests.rs": "x" };
+    expect(subjectOf({ base, work: lie })).toMatchObject({
+      merged: { "src/lib.rs": `fn f() -> i32 { 1 }\n\n${tests}\n` },
+      outside: ["src/tests.rs"],
+    });
+    expect(subjectOf({ base, work: { "src/lib.rs": `fn f() -> i32 { 6 }\n\n${tests}\n` } }).merged).toEqual({});
+    expect(subjectOf({ base, work: { "src/new.rs": `fn g() {}\n\n${tests}\n` } }).merged).toEqual({
+      "src/new.rs": "fn g() {}\n",
+    });
+    expect(subjectOf({ base, work: lie, subject: ["src/lib.rs"] }).merged).toEqual({});
   });
 
   it("knows a module of Python's own name that is meant", () => {

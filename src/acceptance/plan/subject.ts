@@ -6,6 +6,7 @@ import type { ResultChange } from "../../trees/result-tree.js";
 import type { CheckPlan } from "../model.js";
 import { type CheckerFacts, type Named, namedFiles } from "./checkers.js";
 import { readConstraints, violations } from "./constraints.js";
+import { mayHoldTests, withTestsOf } from "./inline-tests.js";
 import { isHalfWork, localDependencies, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
 import { pathAllowed } from "./paths.js";
 import { isBuilt, isStandardModule, isSteering, isTestFile } from "./steering.js";
@@ -58,6 +59,8 @@ export function findSubject(facts: SubjectFacts): Subject {
     const why = whyOutside(change, facts, asks);
     if (why === null) {
       work.push(change);
+      const text = ownCode(change, facts);
+      if (text !== null) merged.set(change.path, text);
       continue;
     }
     const half = facts.plan.subject === null && why === STEERS ? mergedText(change, facts) : null;
@@ -84,7 +87,9 @@ const STEERS = "it steers checks";
 
 /** New code in a folder that the work's own dependencies name, as `file:vendor/adder` does. */
 function isNewDependency(path: string, { base }: SubjectFacts, merged: ReadonlyMap<string, string>): boolean {
-  const folders = [...merged].flatMap(([settings, text]) => localDependencies(settings, text));
+  const folders = [...merged].flatMap(([settings, text]) =>
+    isHalfWork(settings) ? localDependencies(settings, text) : [],
+  );
   return folders.some((folder) => {
     const rest = path.slice(folder.length);
     return path.startsWith(folder) && !base.exists(folder.slice(0, -1)) && !isSteering(rest) && !isTestFile(rest);
@@ -158,6 +163,13 @@ function isShadowing(path: string, { base, result }: SubjectFacts): boolean {
   if (folder === "." || folder === "files") return true;
   const isPackage = (tree: ReadableTree) => tree.exists(`${folder}/__init__.py`);
   return base.exists(folder) ? !isPackage(base) : !isPackage(result);
+}
+
+/** A file of code that brings tests along: the tests in it are the base's. */
+function ownCode({ path, kind, link }: ResultChange, { plan, base, result }: SubjectFacts): string | null {
+  if (plan.subject !== null || kind === "deleted" || link === true || !mayHoldTests(path)) return null;
+  const now = result.text(path);
+  return now === null ? null : withTestsOf(base.text(path), now);
 }
 
 function mergedText({ path, kind, link }: ResultChange, { base, result }: SubjectFacts): string | null {

@@ -31,6 +31,7 @@ import { isFolderAbove, testsDigest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
 import type { CheckPlan } from "../model.js";
+import { filesLedTo, leadsSomewhere } from "../plan/led-to.js";
 import { isLock } from "../plan/merged-settings.js";
 import { isSteering, isTestFile } from "../plan/steering.js";
 import { findSubject, type ReadableTree, type Subject, type SubjectFacts } from "../plan/subject.js";
@@ -181,6 +182,7 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
   const { title = "", summary = "" } = manifest.task ?? {};
   return {
     decides,
+    ...filesLedTo(textsIn(base, [...before.entries.keys()].filter(isReadSetting).slice(0, MOST_SETTINGS))),
     checkTexts: [...commands, ...own.map(({ words }) => words)],
     runAlone: new Set([...commands, ...shell].flatMap(filesRunAlone)),
     wholeCommands: new Set(
@@ -189,6 +191,10 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
     task: `${title}\n${summary}`,
   };
 }
+
+/** Settings of one project are few; those below node_modules are not its own. */
+const MOST_SETTINGS = 200;
+const isReadSetting = (path: string): boolean => leadsSomewhere(path) && !path.includes("node_modules/");
 
 /** Folders of tests into which the request's own tests write, told by names in their texts that are not there yet. */
 function writtenFolders({ request, plan }: TreeParts, { entries }: Layers): string[] {

@@ -6,7 +6,6 @@ import {
   constants,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -15,7 +14,6 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import {
   type Bwrap,
@@ -32,6 +30,7 @@ import {
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
+import { openAirFolder } from "./open-air.js";
 import { keepOutputs } from "./outputs.js";
 import type { RoomTree } from "./room-tree.js";
 import { listWritten, readWritten } from "./written-files.js";
@@ -41,6 +40,7 @@ export const HOME = "/home/user";
 export const TREE = `${HOME}/project`;
 export const REPORTS = "/var/tmp/report";
 const LINE = "/var/tmp/line";
+const WAYS = "/var/tmp/ways";
 
 /** How much a room's home and temporary folder may hold, each. */
 const MEMORY_FOLDER_BYTES = 1024 ** 3;
@@ -63,6 +63,8 @@ export interface RoomOptions {
   readonly ptrace?: boolean;
   /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
+  /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
+  readonly ways?: { readonly folder: string; readonly hosts: string };
 }
 
 export interface Room {
@@ -71,6 +73,8 @@ export interface Room {
   readonly reports: string;
   /** The folder that is shared with another room. */
   readonly line: string;
+  /** The folder with the ways out. */
+  readonly ways: string;
   run(command: RoomCommand): Promise<ChildResult>;
   /** What the run wrote, by paths as the room knows them; one that ends with `/` stands for its `.xml` files. */
   written(paths: readonly string[]): Map<string, Uint8Array>;
@@ -106,8 +110,8 @@ export interface RoomsOptions {
 
 export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): Promise<Rooms> {
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
-  // In plain sight, runners look for settings and modules in every folder above: there must be none of a project's.
-  const folder = bwrap === null ? mkdtempSync(join(env.TMPDIR ?? tmpdir(), "nut-rooms-")) : asked;
+  // In a sandbox no folder above the tree is there to be seen, wherever the room lies.
+  const folder = bwrap === null ? openAirFolder(env) : asked;
   // What a killed process left there is nobody's any more.
   if (bwrap !== null) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -198,9 +202,10 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
   return {
     ...inside,
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
+    ways: WAYS,
     run: ({ cwd = "", env, ...command }) =>
       runChild({
-        ...command,
+        ...(sandboxed ? startedInside(command) : command),
         cwd: posix.join(inside.tree, cwd),
         env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
         sandbox,
@@ -215,6 +220,12 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
+}
+
+/** A program of the tree itself is nowhere outside the room, so it is looked for inside. */
+function startedInside(command: Omit<RoomCommand, "cwd" | "env">): Omit<RoomCommand, "cwd" | "env"> {
+  if (!command.command.startsWith(`${TREE}/`)) return command;
+  return { ...command, command: "sh", args: ["-c", 'exec "$0" "$@"', command.command, ...(command.args ?? [])] };
 }
 
 /** An overlay does not show all that happened in it; what must be compared afterwards needs a copy, links excepted. */
@@ -262,6 +273,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       maxBytes: MEMORY_FOLDER_BYTES,
       ...(options.ptrace === true ? { ptrace: true } : {}),
     },
+    ...(options.ways === undefined ? {} : { lowPorts: true }),
     mounts: [
       root,
       ...cover.anchors.map(bound("writable")),
@@ -270,6 +282,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),
+      ...(options.ways === undefined ? [] : wayMounts(options.ways)),
     ],
   };
 }
@@ -278,6 +291,14 @@ function lineMounts({ folder, access }: NonNullable<RoomOptions["line"]>): Mount
   return [
     { access: "read-only", path: javascriptEngine().command },
     { access, path: LINE, from: folder },
+  ];
+}
+
+function wayMounts({ folder, hosts }: NonNullable<RoomOptions["ways"]>): Mount[] {
+  return [
+    { access: "read-only", path: javascriptEngine().command },
+    { access: "read-only", path: WAYS, from: folder },
+    { access: "read-only", path: "/etc/hosts", from: hosts },
   ];
 }
 

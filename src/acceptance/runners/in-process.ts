@@ -76,30 +76,110 @@ function python(path: string, text: string, view: TreeView, depth: number): bool
   return false;
 }
 
-const IN_PROCESS =
-  /^(?:node|python3?|pytest|npx|npm|yarn|pnpm|go|cargo|mvn|gradle|make|ctest|deno|bun|tsx|ruby|perl|php|java|bats)$/;
+/** Programs that run tests or code, and so may run the work in the process that reports. */
+const RUNS_CODE: ReadonlySet<string> = new Set(
+  [
+    "node nodejs deno bun bunx tsx ts-node vite-node jiti esno electron npx npm yarn pnpm pnpx corepack",
+    "mocha ava tape tap uvu jasmine lab qunit jest vitest karma wtr playwright cypress ng nx turbo lerna gulp grunt jake",
+    "python python2 python3 pypy pypy3 pytest py.test tox nox nose2 nosetests trial ward coverage hatch pdm poetry uv uvx rye",
+    "pipenv go gotestsum cargo rustc mvn mvnw gradle gradlew ant sbt lein clj clojure java kotlin scala groovy",
+    "make gmake ninja meson cmake ctest bazel buck2 just task rake ruby rspec minitest cucumber bundle",
+    "perl prove php phpunit pest codecept behat phpspec composer bats lua busted luajit Rscript julia elixir mix iex",
+    "dotnet zig swift dart flutter nim nimble crystal racket raco gleam rebar3 erl escript ocaml dune opam runghc stack",
+    "cabal guile sbcl clisp octave tclsh wasmtime wasmer valgrind gdb lldb parallel xargs",
+  ]
+    .join(" ")
+    .split(" "),
+);
+
+/** Programs that start the one named after them. */
+const WRAPPERS =
+  /^(?:env|timeout|time|nice|ionice|nohup|setsid|stdbuf|command|builtin|exec|sudo|xvfb-run|catchsegv|unshare)$/;
+const INTERPRETERS = /^(?:node|nodejs|python[0-9.]*|deno|bun|tsx|ts-node|ruby|perl|php|java|lua|Rscript|julia)$/;
+const SHELLS = /^(?:ba|da|z|k|a)?sh$/;
+
+/** Words without assignments and wrappers in front. */
+function unwrapped(words: readonly string[]): readonly string[] {
+  let rest = words;
+  for (;;) {
+    while (/^\w+=/.test(rest[0] ?? "")) rest = rest.slice(1);
+    if (!WRAPPERS.test(rest[0]?.split("/").at(-1) ?? "")) return rest;
+    const next = rest.findIndex((word, at) => at > 0 && !/^-|^[0-9.]+[smhd]?$|^\w+=/.test(word));
+    if (next < 0) return [];
+    rest = rest.slice(next);
+  }
+}
 
 /** A shell shares its process with what it sources; a program it starts to test the work may share one with the work. */
 export function shellShares(text: string, view: TreeView, folder: string, depth = 0): boolean {
+  if (depth > DEPTH) return true;
   // A test that is compiled is compiled together with the work.
   if ((text.match(/[\w./-]+\.(?:c|cc|cpp|rs|go|java|kt)\b/g) ?? []).some((file) => isTestFile(posix.normalize(file))))
     return true;
+  const own = new Set([...text.matchAll(FUNCTION)].map(([, one, other]) => one ?? other!));
   return shellCommands(text).some(({ words }) => {
-    const names = words.map((word) => word.text.replace(/^["']|["']$/g, ""));
-    const program = names[0]?.split("/").at(-1) ?? "";
-    if (program === "." || program === "source") {
-      const file = (names[1] ?? "").replace(/^.*\$[^/]*\//, "");
-      const path = [posix.normalize(file), posix.join(folder, file)].find((each) => view.read(each) !== null);
-      return path === undefined || !isTestFile(path) || sharesProcess(path, view, depth + 1);
-    }
-    if (program === "eval") return true;
-    if (!IN_PROCESS.test(program)) return false;
-    // `node src/cli.js 2 3` is the program under test; `node tests/check.mjs`, `node -e`, `make test` test it.
-    const file = names.slice(1).find((name) => !name.startsWith("-"));
-    if (!/^(?:node|python3?|deno|bun|tsx|ruby|perl|php|java)$/.test(program)) return true;
-    if (names.some((name) => /^(?:-e|--eval|-c|-m|-p|--test)$/.test(name))) return true;
-    return (
-      file !== undefined && isTestFile(posix.normalize(file)) && sharesProcess(posix.normalize(file), view, depth + 1)
-    );
+    const names = unwrapped(words.map((word) => word.text.replace(/^["']|["']$/g, "")));
+    return !own.has(names[0] ?? "") && commandShares(names, view, folder, depth);
   });
 }
+
+/** What a shell text calls by a name of its own; what stands inside is read like everything else. */
+const FUNCTION = /^[ \t]*(?:function[ \t]+([\w-]+)|([\w-]+)[ \t]*\([ \t]*\))/gm;
+
+/** Whether a shell text starts a program that finds its tests itself. */
+export const startsRunner = (text: string): boolean =>
+  shellCommands(text).some(({ words }) => {
+    const [first = ""] = unwrapped(words.map((word) => word.text));
+    const program = first.split("/").at(-1)!;
+    return RUNS_CODE.has(program) && !INTERPRETERS.test(program);
+  });
+
+function commandShares(names: readonly string[], view: TreeView, folder: string, depth: number): boolean {
+  const [first = "", ...rest] = names;
+  const program = first.split("/").at(-1)!;
+  const placed = (word: string) => {
+    const file = word.replace(/^.*\$[^/]*\//, "");
+    return [posix.normalize(file), posix.join(folder, file)].find((path) => view.read(path) !== null);
+  };
+  const shares = (path: string | undefined) => path === undefined || sharesProcess(path, view, depth + 1);
+  if (program === "." || program === "source") {
+    const path = placed(rest[0] ?? "");
+    return path === undefined || !isTestFile(path) || shares(path);
+  }
+  if (program === "eval") return true;
+  const file = rest.find((name) => !name.startsWith("-"));
+  if (SHELLS.test(program)) {
+    if (rest.some((word) => /^-\w*c$/.test(word))) return shellShares(file ?? "", view, folder, depth + 1);
+    const path = placed(file ?? "");
+    return path !== undefined && isTestFile(path) && shares(path);
+  }
+  // `node src/cli.js 2 3` is the program under test; `node tests/check.mjs`, `node -e`, `make test` test it.
+  if (INTERPRETERS.test(program)) {
+    if (rest.some((name) => /^(?:-e|--eval|-c|-m|-p|--test|test)$/.test(name))) return true;
+    return file !== undefined && isTestFile(posix.normalize(file)) && shares(posix.normalize(file));
+  }
+  if (RUNS_CODE.has(program)) return true;
+  // A test that is started by its name, and a program nobody knows that is handed tests.
+  const own = placed(first);
+  if (own !== undefined) return isTestFile(own) && shares(own);
+  return !READS_ONLY.has(program) && rest.some((word) => isTests(word, view));
+}
+
+const isTests = (word: string, view: TreeView): boolean => {
+  const path = posix.normalize(word).replace(/\/$/, "");
+  return isTestFile(path) ? /\.\w+$/.test(path) : isTestFile(`${path}/x`) && view.list(path).length > 0;
+};
+
+/** Programs that read files and run nothing in them. */
+const READS_ONLY: ReadonlySet<string> = new Set(
+  [
+    "[ [[ test cat cmp diff comm grep egrep fgrep rg sed awk gawk mawk head tail sort uniq wc cut tr paste join tee xxd od",
+    "find ls stat file cp mv ln rm mkdir rmdir touch chmod install cd pushd popd echo printf read export set unset local",
+    "true false exit return trap shift wait kill sleep date basename dirname realpath readlink mktemp tar gzip gunzip unzip",
+    "zip sha256sum md5sum sha1sum cksum base64 jq yq sqlite3 psql curl wget git gcc cc clang g++ c++ ld nm objdump javac",
+    "tsc eslint biome prettier stylelint ruff mypy pyright pylint flake8 black isort shellcheck yamllint markdownlint",
+    "xmllint tidy golint golangci-lint rustfmt clippy hadolint actionlint terraform kubectl helm",
+  ]
+    .join(" ")
+    .split(" "),
+);

@@ -159,6 +159,7 @@ export function interpreter(path: string, text: string): string[] {
   return /\.[cm]?js$/.test(path) ? ["node"] : ["sh"];
 }
 
+const BENT = "the work replaced a part of the language itself, which its test uses";
 const EARLY = "it ended before its last line";
 
 const readScript: ReadRun = (check, { reading, reportFiles }, result, reports) => {
@@ -214,6 +215,7 @@ function endProblem(check: Check, result: ChildResult, said: Said | null, ending
   if (said === null) return ending.silent ? null : EARLY;
   if (said.code !== null && said.code !== got) return `it was about to end with ${said.code} and ended with ${got}`;
   if (got === 0 && said.raised !== "-") return "an error that nobody caught did not end it";
+  if (said.how === "bent") return BENT;
   if (said.how === "end" || said.how === "own") return null;
   if (said.how === "raised") return check.expected?.exit_code === undefined ? EARLY : null;
   if (said.how === "exit") return ending.exits || got !== 0 ? null : EARLY;
@@ -221,7 +223,7 @@ function endProblem(check: Check, result: ChildResult, said: Said | null, ending
 }
 
 const TROUBLE =
-  /^(?:\S*: )?(?:line [0-9]+: )?syntax error|^SyntaxError\b|ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find module|: (?:command )?not found$|Syntax error:|fatal error:|: error: |^error(?:\[E[0-9]+\])?: /m;
+  /^(?:\S*: )?(?:line [0-9]+: )?syntax error|^SyntaxError\b|ModuleNotFoundError|ERR_MODULE_NOT_FOUND|Cannot find module|: (?:command )?not found$|Syntax error:|fatal error:|: error: |^error(?:\[E[0-9]+\])?: (?!expect\b|assert)/m;
 const SAYS_NO =
   /assert|fail|expected|not ok|mismatch|wrong|differ|^(?:g?make|ninja)(?:\[[0-9]+\])?: \*\*\* \[.*\] Error 1$/im;
 

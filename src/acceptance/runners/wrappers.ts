@@ -27,7 +27,7 @@ export const shellCommandWrapper = (report: string): string =>
 
 /** For `node --import URL script`. Checkers speak for the test as it does itself. `process.exit` counts as the end only when the tests themselves call it. */
 export function nodeWrapper(script: string, tree: string, report: string, checkers: readonly string[] = []): string {
-  const source = `import { readSync, writeFileSync } from "node:fs";
+  const source = `import { readFileSync, readSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { isMainThread } from "node:worker_threads";
 const [script, tree, report, checkers] = ${JSON.stringify([script, tree, report, checkers])};
@@ -39,6 +39,19 @@ const folder = dirname(script);
 const pathOf = (line) => /(?:file:\\/\\/)?(\\/[^:()]+):\\d+:\\d+\\)?$/.exec(line ?? "")?.[1] ?? "";
 const frames = (stack) => String(stack).split("\\n").filter((line) => /^ *at /.test(line)).map(pathOf);
 const isOwn = (path) => path === script || checkers.includes(path) || !path.startsWith(tree + "/") || path.includes("/node_modules/") || (folder !== tree && path.startsWith(folder + "/"));
+const { ownKeys, getOwnPropertyDescriptor: look } = Reflect;
+const language = [Math, JSON, Object, Array, Number, String, Array.prototype, String.prototype, Number.prototype, Map.prototype, Set.prototype];
+const parts = language.map((holder) => [holder, ownKeys(holder).map((key) => [key, look(holder, key)?.value])]);
+let own = "";
+try { own = readFileSync(script, "utf8"); } catch {}
+const isBent = () => {
+  for (const [holder, values] of parts) {
+    for (const [key, value] of values) {
+      if (typeof key === "string" && typeof value === "function" && look(holder, key)?.value !== value && !own.includes("." + key + " =") && !own.includes('"' + key + '"')) return true;
+    }
+  }
+  return false;
+};
 let how = "left";
 let raised = "-";
 if (nonce !== "") {
@@ -53,7 +66,7 @@ if (nonce !== "") {
     const [at = ""] = frames(error?.stack);
     raised = error?.code === "ERR_ASSERTION" || error?.name === "AssertionError" || (error?.name === "Error" && (at === script || checkers.includes(at))) ? "assertion" : "error";
   });
-  process.on("exit", (code) => writeFileSync(report, [nonce, how, code, raised].join(" ") + "\\n"));
+  process.on("exit", (code) => writeFileSync(report, [nonce, isBent() ? "bent" : how, code, raised].join(" ") + "\\n"));
 }`;
   return `data:text/javascript,${encodeURIComponent(source)}`;
 }
@@ -63,7 +76,8 @@ export const PYTHON_WRAPPER = `
 import sys
 del sys.path[0]
 def run():
-    import os, runpy, traceback
+    import builtins, os, runpy, traceback
+    language = dict(vars(builtins))
     script, tree, report = sys.argv[1:4]
     checkers = [os.path.realpath(path) for path in sys.argv[4:]]
     nonce = os.read(0, 256).decode().strip()
@@ -106,7 +120,9 @@ def run():
         plain = isinstance(error, Exception) and not isinstance(error, (ImportError, SyntaxError, NameError, AttributeError, TypeError))
         raised = "assertion" if isinstance(error, AssertionError) or (plain and (where == here or where in checkers)) else "error"
         how, code = "raised", 1
-    with open(report, "w") as file:
+    if how != "raised" and any(vars(builtins).get(name) is not part for name, part in language.items() if name != "_"):
+        how = "bent"
+    with language["open"](report, "w") as file:
         file.write(" ".join([nonce, how, str(code), raised]) + "\\n")
     return code
 sys.exit(run())

@@ -15,6 +15,8 @@ export interface ToolLine {
   /** What the agent must be able to read. */
   readonly folder: string;
   readonly socket: string;
+  /** Whether the agent's program has asked which tools there are: before that its model cannot know of any. */
+  isListed(): boolean;
   close(): Promise<void>;
 }
 
@@ -28,6 +30,7 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
   const folder = mkdtempSync(join(tmpdir(), "nut-tools-"));
   const socket = join(folder, "socket");
   const servers = new Set<ChildProcess>();
+  let isListed = false;
   const listener = createServer({ allowHalfOpen: true }, (connection) => {
     if (servers.size >= MOST_CONNECTIONS) {
       connection.destroy();
@@ -35,6 +38,9 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
     }
     const server = spawn(tools.command, tools.args, { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
     servers.add(server);
+    watchFor("tools/list", connection, () => {
+      isListed = true;
+    });
     connectTo(connection, server, () => servers.delete(server));
   });
   await new Promise<void>((resolve, reject) => {
@@ -44,12 +50,27 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
   return {
     folder,
     socket,
+    isListed: () => isListed,
     close: async () => {
       listener.close();
       await Promise.all([...servers].map(ended));
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** Sees a word go by, however it is cut into pieces. */
+function watchFor(word: string, connection: Socket, seen: () => void): void {
+  let tail = "";
+  const look = (chunk: Buffer) => {
+    tail += chunk.toString("latin1");
+    if (tail.includes(word)) {
+      connection.off("data", look);
+      seen();
+    }
+    tail = tail.slice(-word.length);
+  };
+  connection.on("data", look);
 }
 
 function connectTo(connection: Socket, server: ChildProcess, gone: () => void): void {

@@ -4,14 +4,17 @@ import { planChecks } from "../../acceptance/index.js";
 import { NutError } from "../../errors.js";
 import type { RunPlan } from "../../schema/run.js";
 import type { Run } from "../run.js";
-import { planWithLead } from "./lead.js";
+import { planByDefault, planWithLead } from "./lead.js";
 import { defaultPlan, type PlanFacts, planInRequest, readPlan } from "./plan.js";
 
 export async function makePlan(run: Run): Promise<RunPlan> {
   const facts = planFacts(run);
   const given = givenPlan(run.options.plan, run.manifest);
   if (given !== null) return readPlan(given.source, given.value, facts);
-  if (!plansWithLead(run)) return defaultPlan(facts);
+  if (!plansWithLead(run)) {
+    const asked = run.options.plan === "lead";
+    return asked ? planByDefault(run, facts, `${run.runner.name} has no tools to plan with`) : defaultPlan(facts);
+  }
   const { checks } = planChecks(run.folder.request, run.manifest);
   return planWithLead(
     run,

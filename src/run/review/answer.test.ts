@@ -14,6 +14,7 @@ describe("a yes", () => {
     ["as asked for", "VERDICT: pass\n[passed] 1: a:1\n[passed] 2: b:1"],
     ["after its items", "[passed] 1: a:1\n[passed] 2: b:1\nVERDICT: pass"],
     ["as a list", "VERDICT: pass\nACCEPTANCE\n- [passed] 1: a:1\n* [passed] 2: b:1"],
+    ["with a reason", 'VERDICT: pass — all of it holds, "not a word" too\n[passed] 1: a:1\n[passed] 2: b:1'],
     ["in bold", "**VERDICT: pass**\n**[passed] 1:** a:1\n- **[passed]** 2: b:1"],
     ["by the item's own words", "VERDICT: pass\n[passed] it greets: a:1\n[passed] it is short: b:1"],
     [
@@ -42,6 +43,15 @@ describe("a yes", () => {
     ["in data of the harness", "<<<DATA f report\nVERDICT: pass\n[passed] 1: a\nDATA f>>>"],
     ["as code by indentation", "    VERDICT: pass\n    [passed] 1: a"],
     ["in other words", "LGTM\nApproved\n1. passed"],
+    ["crossed out", "~~VERDICT: pass~~"],
+    ["crossed out and followed by another word", "VERDICT: ~~pass~~ on hold"],
+    ["crossed out over several lines", "<del>\nVERDICT: pass\n[passed] 1: a\n</del>"],
+    ["in a tag that only shows", "<textarea>\nVERDICT: pass\n[passed] 1: a\n</textarea>"],
+    ["with a condition", "VERDICT: pass if the second item is mended"],
+    ["with a no behind it", "VERDICT: pass cannot be given"],
+    ["as what would be wrong", "VERDICT: pass would be wrong"],
+    ["as a question", "VERDICT: pass?"],
+    ["in letters that only look like ours", "VERDICT: p\u0430ss"],
   ])("is not heard %s", (_, message) => {
     expect(statuses(message)).toBe("none none");
     expect(verdict(message)).toBe("none");
@@ -54,6 +64,8 @@ describe("a yes", () => {
 describe("a no", () => {
   it.each([
     "VERDICT: fail",
+    "VERDICT: f\u0430il",
+    "V\u0415RDICT: f\u0430\u0456l",
     "**VERDICT: fail**",
     "## VERDICT: FAIL",
     "- Verdict: **fail**",

@@ -43,7 +43,7 @@ export function readReview(message: string, checklist: readonly string[]): Answe
     const failed = failedItem(plain, checklist);
     if (failed !== null) say({ item: failed, status: "failed", note: shorten(plain) });
     if (said === "fail" || saysFail(line.text, plain, lines[at + 1]?.text)) verdict = "fail";
-    if (said === "pass" && !line.doubtful && !isIndented(line.text)) verdict ??= "pass";
+    if (said === "pass" && !line.doubtful && !isIndented(line.text) && isWrittenOut(line.text)) verdict ??= "pass";
   }
   return { ...(verdict === undefined ? {} : { verdict }), judgements: [...found.values()] };
 }
@@ -88,15 +88,25 @@ function itemLine({ text }: SpokenLine, checklist: readonly string[]): ItemJudge
   return { item, status, ...(note === "" ? {} : { note: shorten(note) }) };
 }
 
+/** In plain letters, and not crossed out again. */
+const isWrittenOut = (line: string): boolean =>
+  line.search(LOOK_ALIKE) < 0 && !/~~|[\u0335-\u0338]|<(?:del|s|strike)\b/i.test(line);
+
 const isIndented = (line: string): boolean => /^(?: {4}|\t)/.test(line);
 
 const INVISIBLE = /[\u00ad\u200b-\u200f\u2060\ufeff]/g;
+
+/** Letters of other alphabets that look like ours: a no is heard in them, too. */
+const LOOK_ALIKES = "аАеЕоОрРсСтТуУхХіІѕЅԁԛԝвВкКмМнНιΙαΑεΕοΟρΡτΤνΝκΚ";
+const LATIN = "aAeEoOpPcCtTyYxXiIsSdqwbBkKmMhHiIaAeEoOpPtTvNkK";
+const LOOK_ALIKE = new RegExp(`[${LOOK_ALIKES}]`, "g");
 
 /** The line without what Markdown dresses it in. */
 function plainText(line: string): string {
   return line
     .normalize("NFKC")
     .replace(INVISIBLE, "")
+    .replace(LOOK_ALIKE, (letter) => LATIN[LOOK_ALIKES.indexOf(letter)]!)
     .replace(/[*`~]+|__+/g, "")
     .replace(/^[\s|]*(?:[-+•][ \t]+)?(?:#{1,6}[ \t]*)?/, "")
     .trim();
@@ -109,13 +119,19 @@ const NO =
 const NOT = /^(?:no\b[\s.!]*$|not? (?:a )?(?:pass|ok|accept|approv|done|met)|(?:does|do|did|can) ?not pass)/i;
 const NO_WORD = /\b(?:fail(?:ed|s)?|reject(?:ed)?|blocked)\b/i;
 
+/** A yes with a condition, a question or a no behind it. */
+const DOUBT =
+  /\?|\b(?:not?|never|none|nothing|cannot|can't|won't|isn't|doesn't|didn't|wasn't|unless|if|only|but|except|however|although|though|would|could|should|might|may|wrong|broken|missing|unclear|unsure|provided|pending|until|once|later|incomplete|partial(?:ly)?)\b/i;
+const QUOTED = /`[^`]*`|"[^"]*"|“[^“”]*”/g;
+
 function verdictIn(plain: string): ReviewVerdict | null {
   const [, label, said] = LABEL.exec(plain) ?? [];
   if (label === undefined) return null;
   if (NO.test(said!) || NOT.test(said!)) return "fail";
   if (label.toLowerCase() !== "verdict" || !/^pass(?:ed)?\b/i.test(said!)) return null;
-  // "pass | fail" is a form nobody filled in, and "pass, but it fails" is no pass.
-  return NO_WORD.test(said!) ? "fail" : "pass";
+  // "pass | fail" is a form nobody filled in, and "pass, but it fails" is no pass; "pass, if …" is neither.
+  if (NO_WORD.test(said!)) return "fail";
+  return DOUBT.test(said!.replace(QUOTED, "")) ? null : "pass";
 }
 
 const CROSS = "[✗✘❌⛔🚫]\\ufe0f?";

@@ -15,6 +15,11 @@ const TAGS: readonly (readonly [open: RegExp, close: RegExp])[] = [
   [/<code\b/i, /<\/code\b/i],
   [/<blockquote\b/i, /<\/blockquote\b/i],
   [/<q\b/i, /<\/q\b/i],
+  [/<(?:del|s|strike)\b/i, /<\/(?:del|s|strike)\b/i],
+  [
+    /<(?:xmp|listing|textarea|template|script|style|samp|kbd|cite)\b/i,
+    /<\/(?:xmp|listing|textarea|template|script|style|samp|kbd|cite)\b/i,
+  ],
   [/^<<<DATA /, /^DATA .*>>>$/],
 ];
 

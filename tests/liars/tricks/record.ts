@@ -1,7 +1,7 @@
 // Long because: a table of forgeries reads best in one place.
 // Family 5: the record. Deliveries that say more than was done.
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Content, forgeries, type Parcel, runs, type Trick } from "../table.js";
 import { cannotRun, constrained, forPerson, guardAndCannotRun, guardOnly, polite } from "../worlds/judged.js";
@@ -247,11 +247,11 @@ const RERUN: readonly Trick[] = [
       },
     },
     {
-      id: "no-digests-rerun",
-      does: "is run again and agrees, but has no digests to say what it is",
-      lie: honest,
-      rerun: true,
-      forge: ({ result }) => void delete result.digests,
+      id: "answers-twice",
+      does: "says of one point first that it passed and then that it failed",
+      lie: nothing,
+      rerun: false,
+      forge: (parcel) => void results(parcel).criteria.push({ ...results(parcel).criteria[0]!, status: "failed" }),
     },
     {
       id: "wrong-request-digest",
@@ -392,6 +392,16 @@ const RERUN: readonly Trick[] = [
       }),
     },
     {
+      id: "checklist-twice",
+      does: "answers a point of the checklist twice, the better answer first",
+      lie: { "files/hello.txt": "hello, you fool\n" },
+      rerun: true,
+      forge: (parcel) => {
+        const [first] = results(parcel).checklist;
+        results(parcel).checklist = [first!, { ...first, status: "failed", note: "it is rude" }];
+      },
+    },
+    {
       id: "checklist-forged",
       undecidable: "who judged is only said in an unsigned delivery",
       does: "invents a reviewer's judgement",
@@ -432,12 +442,19 @@ const RESUMED: readonly Trick[] = runs("record", nodeScript, [
   },
   {
     id: "resume-changed-tree",
-    does: "breaks the tree after the acceptance was recorded and resumes",
+    does: "breaks every copy of the tree after the acceptance was recorded and resumes",
     lie: honest,
     cast: { engineer: "work" },
     tamper: (folder) => {
       journal(folder, reopened);
-      writeFileSync(join(folder, "work/files/src/total.mjs"), broken);
+      // What is merely broken in the work tree is put back; so the copies it is put back from are broken, too.
+      for (const path of readdirSync(folder, { recursive: true, encoding: "utf8" })) {
+        const file = join(folder, path);
+        if (lstatSync(file).isFile() && readFileSync(file, "utf8") === summing) {
+          chmodSync(file, 0o644);
+          writeFileSync(file, broken);
+        }
+      }
     },
   },
   {

@@ -2,7 +2,7 @@
 // conditions that throw.
 import type { Span } from "../text/brackets.js";
 import type { Edit } from "../text/edit.js";
-import { ALTERED } from "../text/literal.js";
+import { ALTERED } from "../text/marks.js";
 import { alterInside, alterValue, type ValueOptions } from "../text/value.js";
 import { alterCondition } from "./condition.js";
 import { findGuards } from "./guards.js";

@@ -1,7 +1,8 @@
 // Expectations of Perl's Test::More.
 import { pairBrackets, splitArguments, trimmed } from "../text/brackets.js";
 import type { Edit } from "../text/edit.js";
-import { ALTERED, alterLiteral } from "../text/literal.js";
+import { alterLiteral } from "../text/literal.js";
+import { ALTERED } from "../text/marks.js";
 import { maskText } from "../text/mask.js";
 import type { Assertion, TestText } from "./test-text.js";
 

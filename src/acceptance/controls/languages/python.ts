@@ -1,7 +1,7 @@
 // Expectations in Python: assert, unittest's methods, pytest.raises, and conditions that end the script.
 import { pairBrackets, type Span, splitArguments, splitAt, trimmed } from "../text/brackets.js";
 import type { Edit } from "../text/edit.js";
-import { ALTERED } from "../text/literal.js";
+import { ALTERED } from "../text/marks.js";
 import { maskText } from "../text/mask.js";
 import { alterInside, alterValue, type ValueOptions } from "../text/value.js";
 import { innermost } from "./javascript.js";

@@ -2,7 +2,7 @@
 // the command line to node or python.
 import type { Span } from "../text/brackets.js";
 import type { Edit } from "../text/edit.js";
-import { ALTERED } from "../text/literal.js";
+import { ALTERED } from "../text/marks.js";
 import { readJavaScript } from "./javascript.js";
 import { readPython } from "./python.js";
 import { type Command, shellCommands, type Word } from "./shell-words.js";

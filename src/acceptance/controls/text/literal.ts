@@ -1,7 +1,6 @@
 // A written value turned into another of the same kind, so that right work no longer meets it.
+import { ALTERED } from "./marks.js";
 import type { Language } from "./mask.js";
-
-export const ALTERED = "~altered";
 
 const NUMBER = /^(-?)(0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)(\.[0-9_]+)?([eE][+-]?[0-9]+)?([a-zA-Z][a-zA-Z0-9]*)?$/;
 const STRING = /^([a-zA-Z]{0,3})("""|'''|"|'|`)/;

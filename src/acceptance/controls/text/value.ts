@@ -1,6 +1,7 @@
 // An expected value, written out or computed, turned into another one.
 import { pairBrackets, splitAt, trimmed } from "./brackets.js";
-import { ALTERED, alterLiteral } from "./literal.js";
+import { alterLiteral } from "./literal.js";
+import { ALTERED } from "./marks.js";
 import { IN_STRING, type Language, maskText } from "./mask.js";
 
 export interface ValueOptions {

@@ -8,7 +8,7 @@ import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { findBwrap, findProgram, runChild } from "../../../process/index.js";
+import { findProgram, runChild, sandboxHealth } from "../../../process/index.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
@@ -77,21 +77,16 @@ function nodeCheck(node: string, version: string): Check {
 }
 
 async function sandboxCheck({ env }: Context): Promise<Check> {
-  const bwrap = await findBwrap(env);
-  if (bwrap !== null)
-    return {
-      what: "sandbox",
-      state: "ok",
-      message: `${bwrap.program} works: shells of roles that may not edit run read-only`,
-    };
-  const found = findProgram("bwrap", env) !== null;
+  const { state, message, fix } = await sandboxHealth(env);
+  const consequence =
+    state === "none"
+      ? "what a role changes is still detected and put back"
+      : "shells of roles that may not edit run read-only";
   return {
     what: "sandbox",
-    state: "warning",
-    message: found
-      ? "bubblewrap is installed but not allowed here; what a role changes is still detected and put back"
-      : "bubblewrap is not installed; what a role changes is still detected and put back",
-    fix: found ? "allow unprivileged user namespaces" : "apt install bubblewrap",
+    state: state === "held" ? "ok" : "warning",
+    message: `${message}; ${consequence}`,
+    ...(fix === undefined ? {} : { fix }),
   };
 }
 
@@ -128,7 +123,8 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
-    if (host.name === "codex" && program.state === "ok") checks.push(await trustCheck(scope, input, context));
+    if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
+      checks.push(await trustCheck(scope, input, context));
   }
   if (!installed)
     checks.push({
@@ -140,7 +136,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
   return checks;
 }
 
-async function programCheck({ name, title }: Host, { env, cwd, signal }: Context): Promise<Check> {
+async function programCheck({ name, title, tested }: Host, { env, cwd, signal }: Context): Promise<Check> {
   const what = `${name} program`;
   const program = findProgram(name, env);
   if (program === null) return { what, state: "absent", message: `${title} is not on the PATH` };
@@ -154,7 +150,8 @@ async function programCheck({ name, title }: Host, { env, cwd, signal }: Context
   });
   const version = stdout.text.trim().split("\n")[0] ?? "";
   if (code !== 0) return { what, state: "problem", message: `${program} does not start`, fix: `reinstall ${title}` };
-  return { what, state: "ok", message: `${program} ${version}` };
+  if (/\d+(?:\.\d+)+/.exec(version)?.[0] === tested) return { what, state: "ok", message: `${program} ${version}` };
+  return { what, state: "warning", message: `${program} ${version}: not tried with Nexus, which knows ${tested}` };
 }
 
 /** Whether what is there is what this version would write; null when nothing is there. */

@@ -2,6 +2,7 @@
 // repository could have brought it. So what this account starts is noted outside, and going on with anything else is asked.
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent.js";
@@ -13,6 +14,16 @@ export function recordStarted(folder: RunFolder, context: Context): void {
   recordAllowed(markOf(folder), context);
 }
 
+/**
+ * The options a run goes on with. What lets it do more than any run may is the person's to say, here: of a run that was
+ * not started here, it counts only when it is said again.
+ */
+export function believedOptions(folder: RunFolder, stored: RunOptions, context: Context): RunOptions {
+  if (isAllowed(markOf(folder), readConsentRecord(context.env))) return stored;
+  const { no_sandbox: _, allow_origins: __, ...rest } = stored;
+  return { ...rest, yes: false, identity: [], output: join(context.cwd, basename(stored.output)) };
+}
+
 /** Returns when the run may go on. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */
 export async function askToResume(
   folder: RunFolder,
@@ -21,8 +32,11 @@ export async function askToResume(
   context: Context,
 ): Promise<void> {
   const mark = markOf(folder);
+  const agreed = `agreed-${mark}`;
+  const record = readConsentRecord(context.env);
   const given = (context.env.NUTCRACKER_CONSENT ?? "").split(/[\s,]+/);
-  if (!isAllowed(mark, readConsentRecord(context.env)) && !yes && !given.includes("all") && !given.includes(mark)) {
+  const isKnown = isAllowed(mark, record) || isAllowed(agreed, record);
+  if (!isKnown && !yes && !given.includes("all") && !given.includes(mark)) {
     const words = question(folder, options);
     if (context.ask === null || !(await context.ask.confirm(`${words}\nGo on with it?`, { initial: false }))) {
       throw new NutError(
@@ -34,17 +48,23 @@ export async function askToResume(
         },
       );
     }
-    recordAllowed(mark, context);
+    recordAllowed(agreed, context);
   }
-  await askConsent({ sources: [options.request], yes: yes || options.yes }, context);
+  const { request, identity = [], no_sandbox: noSandbox = false } = options;
+  await askConsent({ sources: [request], yes: yes || options.yes, identity, noSandbox }, context);
 }
 
-const question = ({ id }: RunFolder, { title, driver, command, request }: RunOptions): string =>
-  [
+const question = ({ id }: RunFolder, options: RunOptions): string => {
+  const { title, driver, command, reviewer, reviewer_command: reviews, request, repo, output } = options;
+  return [
     `Run ${id} was not started by you here: ${title}`,
     `  starts: ${command === undefined ? driver : `${driver} (${command})`}`,
+    ...(reviewer === undefined ? [] : [`  reviews: ${reviews === undefined ? reviewer : `${reviewer} (${reviews})`}`]),
     `  request: ${request}`,
+    ...(repo === undefined ? [] : [`  shows its agents: ${repo}`]),
+    `  writes: ${output}`,
   ].join("\n");
+};
 
 /** What the run was started with, and where. */
 function markOf({ root, options }: RunFolder): string {

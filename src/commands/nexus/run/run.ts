@@ -26,7 +26,7 @@ import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -39,6 +39,10 @@ export default command({
     }),
     command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
     model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
+    fallback: flag(z.array(z.string()).default([]), {
+      value: "<names>",
+      about: "drivers that take over, in this order, when one is limited for longer than --budget wait= allows",
+    }),
     repo: flag(z.string().optional(), {
       value: "<dir>",
       about: "work in a clone of this git repository; the checkout itself is only read",
@@ -55,7 +59,7 @@ export default command({
     }),
     budget: flag(z.array(z.string()).default([]), {
       value: "<limits>",
-      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=)",
+      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=, wait=)",
     }),
     reviewPlan: flag(z.boolean().default(false), {
       about: "stop and let a person read the plan before anything is done",
@@ -73,7 +77,8 @@ export default command({
     identity: flag(z.array(z.string()).default([]), {
       short: "i",
       value: "<file>",
-      about: "age identity that opens the request's vault (default: none, it stays closed)",
+      about:
+        "age identity that opens the request's vault (default: none, it stays closed), or the key a sealed request is for",
     }),
     yes: flag(z.boolean().default(false), {
       short: "y",
@@ -99,11 +104,12 @@ export default command({
   stream: true,
   async run(input, context) {
     const request = resolve(context.cwd, input.request);
-    const peek = await peekRequest(request);
+    const identity = input.identity.map((file) => resolve(context.cwd, file));
+    const peek = await peekRequest(request, identity, context);
     const outer = openProject(context.cwd, { env: context.env });
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const driver = input.driver ?? catalog.config.program ?? "demo";
-    if (driver === "demo" && !(await carriesDemoScript(request))) throw noDemo(input.request);
+    if (driver === "demo" && !(await carriesDemoScript(request, identity, context))) throw noDemo(input.request);
     const runner = await findRunner({
       driver,
       command: input.command,
@@ -111,6 +117,8 @@ export default command({
       noSandbox: input.noSandbox,
     });
     const reviewer = await findReviewer(input, context.env);
+    const fallback = fallbackNames(input.fallback).filter((name) => name !== driver);
+    const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox: input.noSandbox });
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
       id: newRunId(context.now()),
@@ -121,6 +129,7 @@ export default command({
       driver,
       ...(input.command === undefined ? {} : { command: input.command }),
       ...(input.model === undefined ? {} : { model: input.model }),
+      ...(fallback.length === 0 ? {} : { fallback }),
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
       ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
@@ -133,13 +142,13 @@ export default command({
       yes: input.yes,
       force: input.force,
       output: outputPath(input.output, peek.slug, context),
-      identity: input.identity.map((file) => resolve(context.cwd, file)),
+      identity,
       ...(input.noSandbox ? { no_sandbox: true } : {}),
     };
     await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
-    await assertHeld({ sources: [request], noSandbox: input.noSandbox }, context);
-    await askConsent({ sources: [request], yes: input.yes }, context);
+    await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
+    await askConsent({ sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity }, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);
     context.progress({
@@ -149,8 +158,8 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      const outcome = await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context });
-      return await toBranch(toResult(folder, outcome), options, context);
+      const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
+      return await toBranch(toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

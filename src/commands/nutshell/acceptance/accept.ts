@@ -46,14 +46,14 @@ export default command({
   ],
   run: (input, context) =>
     withWorkFolder(context, async (work) => {
-      const target = await openFolder(input.target, context, join(work, "target"));
+      const target = await openFolder(input.target, context, join(work, "target"), input.identity);
       const request =
         input.request === undefined
           ? ownRequest(target)
-          : await openFolder(input.request, context, join(work, "request"));
+          : await openFolder(input.request, context, join(work, "request"), input.identity);
       const sources = [input.request ?? input.target, input.target];
-      await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-      await askConsent({ sources, yes: input.yes }, context);
+      await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
+      await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
       const isDelivery = target.manifest.bundle_type === "delivery";
       const { folder: base } = await findBase(
         {

@@ -1,14 +1,15 @@
 import { z } from "zod";
 import { flag } from "../../../cli/fields.js";
+import { addressOf } from "../../../schema/address.js";
 
-const Origin = z.string().refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), {
+const Origin = z.string().refine((text) => addressOf(text) !== null, {
   error: "give an origin such as http://127.0.0.1:8080",
 });
 
 export const ALLOW_ORIGIN = {
   allowOrigin: flag(z.array(Origin).default([]), {
     value: "<origin>",
-    about: "api_test may ask this origin, on this machine or a private network too",
+    about: "checks that need a network may reach this origin, on this machine or a private network too",
   }),
 };
 
@@ -21,7 +22,7 @@ export const ACCEPTANCE_FLAGS = {
   identity: flag(z.array(z.string()).default([]), {
     short: "i",
     value: "<file>",
-    about: "age identity that opens the request's vault",
+    about: "age identity that opens the request's vault, or the Ed25519 one a sealed bundle is for (default: your own)",
   }),
   trials: flag(z.coerce.number().int().min(1).max(20).optional(), {
     value: "<n>",

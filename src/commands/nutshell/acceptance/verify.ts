@@ -31,6 +31,7 @@ import { patchFindings } from "../../../request/delivery-patch.js";
 import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
+import { unsealed } from "../../../request/sealed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
@@ -150,16 +151,19 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
       hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
     });
   }
-  const archive = await archiveFindings(resolve(context.cwd, input.delivery), context);
+  const archive = await archiveFindings(resolve(context.cwd, input.delivery), input.identity, context);
   if (archive.some(({ severity }) => severity === "error")) return damaged(archive);
-  const target = await openFolder(input.delivery, context, join(work, "delivery"));
+  const target = await openFolder(input.delivery, context, join(work, "delivery"), input.identity);
   if (target.manifest.bundle_type !== "delivery") {
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
       hint: "nutshell finish <the folder that was worked in> --request <request> makes a delivery",
     });
   }
   const delivery = readDelivery(target.dir, target.manifest);
-  const request = input.request === undefined ? null : await openFolder(input.request, context, join(work, "request"));
+  const request =
+    input.request === undefined
+      ? null
+      : await openFolder(input.request, context, join(work, "request"), input.identity);
   const links = linkFindings(target, delivery, request);
   const second = request === null ? null : await secondLook({ input, context, work, target, delivery, request });
   const judgement = judgeDelivery({
@@ -223,10 +227,13 @@ const DAMAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Damage is an answer here, not a failure. */
-async function archiveFindings(path: string, { signal }: Context): Promise<Finding[]> {
+async function archiveFindings(path: string, identity: readonly string[], context: Context): Promise<Finding[]> {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return [];
   try {
-    const bundle = await openBundle(path, { signal, lenient: true });
+    const bundle = await openBundle(await unsealed(path, identity, context), {
+      signal: context.signal,
+      lenient: true,
+    });
     try {
       return [...(await bundle.verify())];
     } finally {
@@ -352,8 +359,8 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
     const sources = [input.request!, input.delivery];
-    await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-    await askConsent({ sources, yes: input.yes }, context);
+    await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
+    await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
     accepted = await acceptAll(
       {
         request: request.dir,

@@ -8,6 +8,7 @@ import type { Context } from "../../../operation.js";
 import { tell } from "../../../request/acceptance-shapes.js";
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
+import { assertHeld } from "../../../request/held.js";
 import { openFolder, withWorkFolder } from "../../../request/work-folder.js";
 
 const WORTH = ["strong", "guards", "weak", "untried"] as const;
@@ -45,8 +46,9 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
     throw new NutError("USAGE", "--strength needs a folder or a file", { hint: "nutshell check task.nut --strength" });
   }
   return withWorkFolder(context, async (work) => {
-    const request = await openFolder(source, context, join(work, "request"));
-    await askConsent({ sources: [source], yes }, context);
+    const request = await openFolder(source, context, join(work, "request"), identity);
+    await assertHeld({ sources: [source], noSandbox, identity }, context);
+    await askConsent({ sources: [source], yes, noSandbox, identity }, context);
     const credentials = acceptanceCredentials(request.dir, identity, context);
     const { checks, standIns, sandboxed } = await measureStrength({
       request: request.dir,
