@@ -144,7 +144,7 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }));
+      return toResult(folder, await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);
