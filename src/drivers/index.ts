@@ -16,6 +16,7 @@ export {
   type Support,
   type Usage,
 } from "./driver.js";
+export { isLoggedIn, LOGIN_DRIVERS } from "./logged-in.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   codex: async () => (await import("./codex.js")).codex,

@@ -61,7 +61,10 @@ describe("the way home over the market", () => {
     writeFileSync(join(edited, "context/requirements.md"), "Say goodbye.\n");
     await runTask(edited, "edited.nut", "hello", ["--quick"]);
     const other = await worker.run("deliver", "edited.nut", "--yes", "--json");
-    expect(codeOf(other)).toMatchObject({ code: "MARKET_NOT_READY", message: expect.stringContaining("another version") });
+    expect(codeOf(other)).toMatchObject({
+      code: "MARKET_NOT_READY",
+      message: expect.stringContaining("another version"),
+    });
 
     expect((await runTask(kept, "done.nut")).code).toBe(0);
     expect(codeOf(await worker.run("deliver", kept, "--yes", "--json")).message).toContain("is a request");
@@ -105,7 +108,10 @@ describe("the way home over the market", () => {
     const refused = codeOf(await author.run("receive", id, "--file", bad, "--approve", "--yes", "--json"));
     expect(refused).toMatchObject({ code: "MARKET_UNPROVEN", message: expect.stringContaining("AC-1") });
     expect(await double.account(1)).toMatchObject({ balance: 4200 });
-    for (const flags of [["--waive", " "], ["--reject", "--waive", "x"]]) {
+    for (const flags of [
+      ["--waive", " "],
+      ["--reject", "--waive", "x"],
+    ]) {
       expect((await author.run("receive", id, "--file", bad, "--approve", ...flags, "--yes")).code).toBe(2);
     }
     const paid = await author.json("receive", id, "--file", bad, "--approve", "--waive", "good enough", "--yes");

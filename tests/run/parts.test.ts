@@ -40,12 +40,16 @@ const codeOf = ({ err }: { err: string }) => JSON.parse(err.slice(err.indexOf('{
 
 /** An agent that writes where its part has the file. */
 const AGENT =
-  'sh -c \'[ -d files/a ] && echo hello > files/a/one.txt 2>/dev/null; [ -d files/b ] && echo world > files/b/two.txt 2>/dev/null; echo "VERDICT: pass"\'';
+  "sh -c '[ -d files/a ] && echo hello > files/a/one.txt 2>/dev/null; [ -d files/b ] && echo world > files/b/two.txt 2>/dev/null; echo \"VERDICT: pass\"'";
 
 const run = (part: string, output: string) =>
-  nexus(home, ["run", part, "--driver", "command", "--command", AGENT, "--plan", "default", "--trials", "1", "-o", output], {
-    env: { HOME: home, PATH: process.env.PATH! },
-  });
+  nexus(
+    home,
+    ["run", part, "--driver", "command", "--command", AGENT, "--plan", "default", "--trials", "1", "-o", output],
+    {
+      env: { HOME: home, PATH: process.env.PATH! },
+    },
+  );
 
 it("comes home: split, run each part, merge, verify the whole by running it", async () => {
   expect((await nutshell("pack", "task", "whole.nut")).code).toBe(0);

@@ -169,7 +169,10 @@ export function criteriaOfParts(
   const wanted = criteria.map(({ id }) => ({ id, parts: named(id) }));
   return parts.map(({ criteria: asked }, index) => {
     const ids =
-      asked ?? wanted.filter((one) => one.parts.size === 0 || (one.parts.size === 1 && one.parts.has(index))).map(({ id }) => id);
+      asked ??
+      wanted
+        .filter((one) => one.parts.size === 0 || (one.parts.size === 1 && one.parts.has(index)))
+        .map(({ id }) => id);
     return ids.length === criteria.length ? undefined : ids;
   });
 }

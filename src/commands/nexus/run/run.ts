@@ -22,6 +22,7 @@ import {
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { chooseDriver } from "./choose-driver.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -87,7 +88,7 @@ export default command({
     "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed; 1: delivered otherwise, or paused; 130, 143: interrupted, and resumable.",
   ],
   examples: [
-    ["nexus run task.nut", "with the demo agent, or the program .nexus/config.yml names"],
+    ["nexus run task.nut", "with the program .nexus/config.yml names, or on a terminal the one that is logged in here"],
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
     ["nexus run task.nut --dry-run", "what would happen"],
@@ -99,8 +100,11 @@ export default command({
     const peek = await peekRequest(request, identity, context);
     const outer = openProject(context.cwd, { env: context.env });
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
-    const driver = input.driver ?? catalog.config.program ?? "demo";
-    if (driver === "demo" && !(await carriesDemoScript(request, identity, context))) throw noDemo(input.request);
+    const hasDemo = await carriesDemoScript(request, identity, context);
+    const driver = await chooseDriver(
+      { named: input.driver, configured: catalog.config.program, hasDemo, request: input.request },
+      context,
+    );
     const runner = await findRunner({
       driver,
       command: input.command,
@@ -154,11 +158,6 @@ export default command({
   text: runText,
   exit: runExit,
 });
-
-const noDemo = (request: string) =>
-  new NutError("DRIVER_MISSING", "the demo agent plays only requests that carry context/demo-agent.json", {
-    hint: `nexus run ${shellWord(request)} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
-  });
 
 /** The project's own limits, in the words of --budget. */
 const configured = (limits: Readonly<Record<string, string | number>> = {}) =>

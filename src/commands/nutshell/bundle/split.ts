@@ -108,7 +108,9 @@ export default command({
           criteria: [...(recordedCriteria(manifest) ?? allCriteria)],
         })),
         shared: everywhere.length,
-        whole: allCriteria.filter((one) => folders.every(({ manifest }) => recordedCriteria(manifest)?.includes(one) === false)),
+        whole: allCriteria.filter((one) =>
+          folders.every(({ manifest }) => recordedCriteria(manifest)?.includes(one) === false),
+        ),
       };
     } finally {
       await content.close();

@@ -141,7 +141,10 @@ const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: fals
 /** What answers another request would be refused by the author, after a try that cannot be repeated. */
 function assertSameRequest({ requestId, madeFrom, label }: DoneWork, task: MarketTask, { env }: Context): void {
   const refused = (message: string) =>
-    new NutError("MARKET_NOT_READY", message, { hint: `nutshell claim ${task.id} -o <dir>`, data: { task_id: task.id } });
+    new NutError("MARKET_NOT_READY", message, {
+      hint: `nutshell claim ${task.id} -o <dir>`,
+      data: { task_id: task.id },
+    });
   if (task.nutshell_id !== "" && task.nutshell_id !== requestId) {
     throw refused(`${label} answers ${requestId}, and the task asks for ${task.nutshell_id}`);
   }

@@ -79,7 +79,8 @@ export default command({
     const market = await connect(clawnet, context);
     const published = withClawnet(manifest, { peer_id: market.peerId, reward: rewardField(cost.reward) });
     const { bytes: clear, digest } = await packBytes({ folder, manifest: published, allow }, context);
-    const bytes = peer === undefined ? clear : await sealedBytes(market, { manifest, clear, digest, folder, peer }, context);
+    const bytes =
+      peer === undefined ? clear : await sealedBytes(market, { manifest, clear, digest, folder, peer }, context);
 
     const warnings = await refuseOrWarn(market, cost, bytes, manifest, context);
     const mode = simple ? ("simple" as const) : ("auction" as const);

@@ -58,12 +58,7 @@ export default command({
     "Checks that the file is the delivery that was submitted, then verifies it: hashes, links to the request, and whether each claim is proven, judged or only said. On a terminal it then asks what to do.",
     "--approve pays only after the acceptance was run here and proved the work, or with --waive and a reason, which is kept in your records.",
   ],
-  examples: [
-    [
-      "nutshell receive 3f2a --file done.nut --approve --yes",
-      "verify by running the tests here, then pay",
-    ],
-  ],
+  examples: [["nutshell receive 3f2a --file done.nut --approve --yes", "verify by running the tests here, then pay"]],
   async run(input, context) {
     const { clawnet, id, file, identity, approve, reject, waive, yes, allowOrigin } = input;
     assertOneWay(input);
