@@ -14,7 +14,11 @@ export const nutshellGroups: readonly Group[] = [
     title: "Bundles",
     order: "init check set pack unpack inspect validate compress diff split merge schema".split(" "),
   },
-  { folder: "nutshell/acceptance", title: "Acceptance", order: ["accept", "verify", "hide", "judge"] },
+  {
+    folder: "nutshell/acceptance",
+    title: "Acceptance",
+    order: ["accept", "finish", "verify", "apply", "judge", "hide"],
+  },
   {
     folder: "nutshell/credentials",
     title: "Credentials",

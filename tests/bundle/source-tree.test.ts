@@ -144,7 +144,7 @@ describe("a small file that changed after it was listed", () => {
 });
 
 describe("what is packed", () => {
-  it("leaves out version control, harness state, the output, our leftovers and installed packages, and nothing else", async () => {
+  it("leaves out version control, harness state, the output and our leftovers, and nothing else", async () => {
     const path = folder({
       ".git/config": "x",
       "sub/.git": "gitdir: elsewhere",

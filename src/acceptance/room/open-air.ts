@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { NutError, shellWord } from "../../errors.js";
+import { NutError } from "../../errors.js";
 import type { Environment } from "../../process/index.js";
 
 /** What makes a folder a project to the programs that look for one. */
@@ -21,7 +21,7 @@ export function openAirFolder(env: Environment): string {
   if (place !== undefined) return mkdtempSync(join(realpathSync(place), "nut-rooms-"));
   const mark = projectMark(asked)!;
   throw new NutError("SANDBOX_UNSAFE", `checks without a sandbox would see the project around them: ${mark}`, {
-    hint: `TMPDIR=/path/outside/any/project nutshell accept … (or install bubblewrap; ls -d ${shellWord(mark)})`,
+    hint: "install bubblewrap, or set TMPDIR to a folder outside any project",
     data: { path: mark },
   });
 }

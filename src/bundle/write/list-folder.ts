@@ -7,6 +7,7 @@ import { byBytes, TEMP_MARK } from "../../files/index.js";
 import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../format/safe-path.js";
 import { isBuildOutput } from "./build-outputs.js";
 import { IGNORE_NAME, type IgnoreRules, isIgnored, readRules } from "./ignore-rules.js";
+import { recordedRunBits } from "./run-bits.js";
 
 export interface FolderEntry {
   readonly path: string;
@@ -21,6 +22,8 @@ export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
   /** False lists what .nutignore, or without one .gitignore and the table of build outputs, would leave out. */
   readonly ignoreRules?: boolean | undefined;
+  /** The system the folder lies on; one without run bits takes them from elsewhere. */
+  readonly platform?: NodeJS.Platform;
 }
 
 export interface Listing {
@@ -29,6 +32,8 @@ export interface Listing {
   /** Paths left out, folders with a trailing slash, with the reason. */
   readonly left: readonly Left[];
   readonly hasManifest: boolean;
+  /** Size of the manifest as it lies there; 0 without one. */
+  readonly manifestBytes: number;
 }
 
 export const LEFT_REASONS = ["ignored", "never packed", "build output", "in .gitignore"] as const;
@@ -47,7 +52,9 @@ interface Walk {
   readonly ignoreRules: boolean;
   /** What leaves files out where no .nutignore at the root says: names of rule files, and whether outputs go. */
   readonly unsaid: { readonly gitignore: boolean } | null;
+  readonly runBits: ReadonlySet<string> | null;
   hasManifest: boolean;
+  manifestBytes: number;
 }
 
 /** Lists what `packFolder` would pack. Throws SOURCE_UNSAFE for what a bundle cannot hold. */
@@ -62,11 +69,14 @@ export function listFolder(folder: string, options: ListOptions = {}): Listing {
     signal: options.signal,
     ignoreRules,
     unsaid: ignoreRules && !isThere(join(root, IGNORE_NAME)) ? { gitignore: isThere(join(root, ".git")) } : null,
+    runBits: recordedRunBits(root, options.platform ?? process.platform),
     hasManifest: false,
+    manifestBytes: 0,
   };
   visit(walk, "", canonical(root), { own: null, git: null });
   walk.entries.sort((a, b) => byBytes(a.path, b.path));
-  return { entries: walk.entries, left: walk.left, hasManifest: walk.hasManifest };
+  const { entries, left, hasManifest, manifestBytes } = walk;
+  return { entries, left, hasManifest, manifestBytes };
 }
 
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
@@ -117,6 +127,7 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
   }
   if (path === MANIFEST_NAME && stats.isFile()) {
     walk.hasManifest = true;
+    walk.manifestBytes = stats.size;
     return;
   }
   const reason = reasonToLeave(walk, rules, path, isFolder);
@@ -128,7 +139,8 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
   const problem = pathProblem(path);
   if (problem !== null) throw cannotTravel(path, problem[1]);
   if (!isFolder) {
-    walk.entries.push({ path, kind: "file", size: stats.size, executable: (stats.mode & 0o100) !== 0 });
+    const executable = walk.runBits?.has(path) ?? (stats.mode & 0o100) !== 0;
+    walk.entries.push({ path, kind: "file", size: stats.size, executable });
   } else if (visit(walk, `${path}/`, join(real, name), rules)) {
     walk.entries.push({ path, kind: "folder", size: 0, executable: false });
   }

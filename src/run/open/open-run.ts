@@ -1,5 +1,6 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { mkdirSync, rmSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { planChecks, readConstraints, treeDigest } from "../../acceptance/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
@@ -71,7 +72,11 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     live: new Map(),
     isOwnTest: planChecks(folder.request, manifest).isOwnTest,
     briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
+    fallbacks: [...(input.fallbacks ?? [])],
+    backOffs: new Map(),
+    renewed: new Set(),
     clock,
+    sleep: input.sleep ?? sleep,
     since: clock(),
     agentsBefore: state.agents.size,
   };
@@ -127,6 +132,13 @@ function runProject(folder: RunFolder): Project {
 
 function mainTree(tree: Tree): Run["main"] {
   return { entries: new Map<string, TreeEntry>(tree.entries), takenMs: tree.takenMs };
+}
+
+/** Ends early, and quietly, when the signal says so. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
 }
 
 function haltOn(signal: AbortSignal): AbortController {

@@ -22,11 +22,12 @@ import {
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -39,9 +40,17 @@ export default command({
     }),
     command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
     model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
+    fallback: flag(z.array(z.string()).default([]), {
+      value: "<names>",
+      about: "drivers that take over, in this order, when one is limited for longer than --budget wait= allows",
+    }),
     repo: flag(z.string().optional(), {
       value: "<dir>",
       about: "work in a clone of this git repository; the checkout itself is only read",
+    }),
+    applyToBranch: flag(z.string().min(1).optional(), {
+      value: "<name>",
+      about: "with --repo: completed work becomes this new branch there",
     }),
     plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
     jobs: flag(z.coerce.number().int().min(1).max(64).optional(), {
@@ -51,7 +60,7 @@ export default command({
     }),
     budget: flag(z.array(z.string()).default([]), {
       value: "<limits>",
-      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=)",
+      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=, wait=)",
     }),
     reviewPlan: flag(z.boolean().default(false), {
       about: "stop and let a person read the plan before anything is done",
@@ -112,6 +121,8 @@ export default command({
       noSandbox: input.noSandbox,
     });
     const reviewer = await findReviewer(input, context.env);
+    const fallback = fallbackNames(input.fallback).filter((name) => name !== driver);
+    const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox: input.noSandbox });
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const options = {
       id: newRunId(context.now()),
@@ -122,7 +133,9 @@ export default command({
       driver,
       ...(input.command === undefined ? {} : { command: input.command }),
       ...(input.model === undefined ? {} : { model: input.model }),
+      ...(fallback.length === 0 ? {} : { fallback }),
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
+      ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
       ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
       ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
@@ -136,6 +149,7 @@ export default command({
       identity,
       ...(input.noSandbox ? { no_sandbox: true } : {}),
     };
+    await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
     await askConsent({ sources: [request], yes: input.yes, identity }, context);
@@ -148,7 +162,8 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(folder, await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }));
+      const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
+      return await toBranch(toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

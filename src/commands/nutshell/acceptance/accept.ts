@@ -1,10 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { junitXml, rebuildTree } from "../../../acceptance/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
+import { replaceFiles } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
 import { askConsent } from "../../../request/consent.js";
@@ -12,6 +12,7 @@ import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll } from "../../../request/hidden.js";
+import { findBase } from "../../../request/repository-base.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { reportLines } from "./acceptance-text.js";
@@ -53,7 +54,17 @@ export default command({
       const sources = [input.request ?? input.target, input.target];
       await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
       await askConsent({ sources, yes: input.yes, identity: input.identity }, context);
-      const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
+      const isDelivery = target.manifest.bundle_type === "delivery";
+      const { folder: base } = await findBase(
+        {
+          delivery: isDelivery ? readDelivery(target.dir, target.manifest) : null,
+          request: request.dir,
+          typed: input.base,
+          scratch: join(work, "repository"),
+          command: `nutshell accept ${shellWord(input.target)} --request ${shellWord(input.request ?? input.target)}`,
+        },
+        context,
+      );
       const result = resultFolder(target, base, join(work, "rebuilt"));
       const credentials = acceptanceCredentials(
         request.dir,
@@ -119,8 +130,6 @@ function writeJunit(
     status: "skipped" as const,
   }));
   const sealed = (hidden?.results ?? unrun).map(({ id, status }) => ({ id, status, type: "hidden", output: "" }));
-  writeFileSync(
-    resolve(cwd, file),
-    junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed], report.verdict),
-  );
+  const data = junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed], report.verdict);
+  replaceFiles([{ path: resolve(cwd, file), data }]);
 }

@@ -27,8 +27,10 @@ import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.j
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
+import { patchFindings } from "../../../request/delivery-patch.js";
 import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
+import { findBase } from "../../../request/repository-base.js";
 import { unsealed } from "../../../request/sealed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
@@ -64,6 +66,10 @@ const Verification = z.object({
     .object({ count: z.int(), digest: z.string(), run: z.boolean() })
     .nullable()
     .describe("checks sealed for whoever verifies; null when the request has none or is not at hand"),
+  base: z
+    .object({ path: z.string(), commit: z.string() })
+    .nullable()
+    .describe("the repository and commit the work began with, when the delivery names one that is here"),
   rerun: ReportShape.nullable(),
 });
 export type Verification = z.output<typeof Verification>;
@@ -101,7 +107,8 @@ export default command({
     ["nutshell verify delivery.nut -r task.nut --allow recorded", "hashes, links, claims; nothing is run"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, rerun }) => [
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun }) => [
+    ...(base === null ? [] : [dim(`began with commit ${base.commit.slice(0, 12)} of ${base.path}`)]),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
     ...claims.map(
       ({ id, status: claimed, evidence, note, proves_nothing }) =>
@@ -149,7 +156,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
   const target = await openFolder(input.delivery, context, join(work, "delivery"), input.identity);
   if (target.manifest.bundle_type !== "delivery") {
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
-      hint: `nutshell validate ${shellWord(input.delivery)}`,
+      hint: "nutshell finish <the folder that was worked in> --request <request> makes a delivery",
     });
   }
   const delivery = readDelivery(target.dir, target.manifest);
@@ -183,6 +190,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     claims: judgement.claims.map(({ provesNothing, ...claim }) => ({ ...claim, proves_nothing: provesNothing })),
     findings,
     hidden: hiddenWords(second?.hidden ?? null),
+    base: second?.base ?? null,
     rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
   };
 }
@@ -247,6 +255,7 @@ function damaged(findings: Finding[]): Verification {
     claims: [],
     findings,
     hidden: null,
+    base: null,
     rerun: null,
   };
 }
@@ -336,7 +345,12 @@ interface SecondLook {
 
 /** Rebuilds the result from the request and what was delivered; with --rerun, runs the acceptance on it. */
 async function secondLook({ input, context, work, target, delivery, request }: SecondLook) {
-  const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
+  const again = `nutshell verify ${shellWord(input.delivery)} --request ${shellWord(input.request!)}${input.rerun ? " --rerun" : ""}`;
+  const found = await findBase(
+    { delivery, request: request.dir, typed: input.base, scratch: join(work, "repository"), command: again },
+    context,
+  );
+  const base = found.folder;
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
@@ -379,14 +393,22 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     delivery: withDeliveredEvidence(delivery, base, result),
     accepted,
     hidden: accepted === null ? unrun : accepted.hidden,
-    findings: broken.map(
-      ({ path, constraint }): Finding => ({
-        code: "CONSTRAINT_BROKEN",
-        severity: "error",
-        path,
-        message: `${path} was changed against the constraint "${constraint}"`,
-      }),
-    ),
+    base: found.repository,
+    findings: [
+      ...found.findings,
+      ...(await patchFindings(
+        { delivery, dir: target.dir, base: found, result, scratch: join(work, "patch") },
+        context,
+      )),
+      ...broken.map(
+        ({ path, constraint }): Finding => ({
+          code: "CONSTRAINT_BROKEN",
+          severity: "error",
+          path,
+          message: `${path} was changed against the constraint "${constraint}"`,
+        }),
+      ),
+    ],
     credentialsUsed: credentials.used(),
     digests: { ...trees, request: await request.digest() },
   };

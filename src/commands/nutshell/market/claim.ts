@@ -71,8 +71,14 @@ export default command({
     const sealed = bytes !== null && isSealed(bytes);
     if (bytes === null) await writeFromMetadata(dir, task, context);
     const digest = bytes === null ? undefined : await unpackForMarket({ bytes, dir, identity }, context);
-    const kept = bytes === null ? null : keepBytes(`${dir}.request.nut`, bytes).path;
-    noteClaim({ task: task.id, request: readManifest(dir).id, digest, kept: kept ?? undefined }, context);
+    let kept: string | null;
+    try {
+      kept = bytes === null ? null : keepBytes(`${dir}.request.nut`, bytes).path;
+      noteClaim({ task: task.id, request: readManifest(dir).id, digest, kept: kept ?? undefined }, context);
+    } catch (error) {
+      rmSync(dir, { recursive: true, force: true });
+      throw error;
+    }
     return {
       task_id: task.id,
       title: task.title,
