@@ -79,7 +79,7 @@ export default command({
       short: "i",
       value: "<file>",
       about:
-        "age identity that opens the request's vault (default: none, it stays closed), or the key a sealed request is for",
+        "age identity that opens the vault (default: none), or the key a sealed request is for",
     }),
     yes: flag(z.boolean().default(false), {
       short: "y",
@@ -97,7 +97,7 @@ export default command({
     "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed; 1: delivered otherwise, or paused; 130, 143: interrupted, and resumable.",
   ],
   examples: [
-    ["nexus run task.nut", "with the program .nexus/config.yml names, or on a terminal the one that is logged in here"],
+    ["nexus run task.nut", "with the program the configuration names, or the one logged in here"],
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
     ["nexus run task.nut --dry-run", "what would happen"],
