@@ -53,7 +53,7 @@ export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } 
 export { isBuildOutput } from "./write/build-outputs.js";
 export type { Seal } from "./write/bundle-writer.js";
 export { folderTokens } from "./write/folder-tokens.js";
-export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";
+export { type FolderEntry, LEFT_REASONS, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";
 export {
   contentDigest,
   hashEntries,

@@ -16,6 +16,7 @@ export {
   type Support,
   type Usage,
 } from "./driver.js";
+export { isLoggedIn, LOGIN_DRIVERS } from "./logged-in.js";
 export { loginCommand } from "./login-variables.js";
 export { type Login, loginOf } from "./logins.js";
 export { TROUBLES, type Trouble, type TroubleKind } from "./trouble.js";

@@ -164,11 +164,10 @@ describe("what is packed", () => {
       ".env.sample",
       ".hidden/x",
       ".nexus/rules/a.md",
-      "node_modules/a/index.js",
     ]);
     const { left } = listFolder(path, { exclude: [inside] });
     expect(left.map(({ path: name }) => name).sort()).toEqual(
-      [".git/", ".hg/", ".nexus/state/", ".out.nut.nut-tmp-1-1", "self.nut", "sub/.git"].sort(),
+      [".git/", ".hg/", ".nexus/state/", ".out.nut.nut-tmp-1-1", "node_modules/", "self.nut", "sub/.git"].sort(),
     );
   });
 

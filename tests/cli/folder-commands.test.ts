@@ -48,6 +48,20 @@ describe("init", () => {
     expect(await run(["check", "task"])).toMatchObject({ code: 0 });
   });
 
+  it("asks with --from too, and an empty answer leaves what the template has", async () => {
+    const ask = answering("Fix it", "", "go", "", "Ann");
+    expect(await run(["init", "task", "--from", "bug-fix"], { ask })).toMatchObject({ code: 0, err: "" });
+    expect(manifestOf("task")).toMatchObject({
+      task: { title: "Fix it", summary: expect.stringContaining("say why") },
+      tags: { skills_required: ["go"] },
+      acceptance: { checklist: ["The reported case behaves as wanted", "What worked before still works"] },
+      publisher: { name: "Ann" },
+    });
+    const quiet = answering();
+    expect(await run(["init", "b", "--from", "bug-fix", "--yes"], { ask: quiet })).toMatchObject({ code: 0 });
+    expect(quiet.asked).toEqual([]);
+  });
+
   it("asks nothing with --yes, with --json and without a terminal", async () => {
     const ask = answering();
     expect(await run(["init", "a", "--yes"], { ask })).toMatchObject({ code: 0 });

@@ -5,6 +5,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
 import { byBytes, TEMP_MARK } from "../../files/index.js";
 import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../format/safe-path.js";
+import { isBuildOutput } from "./build-outputs.js";
 import { IGNORE_NAME, type IgnoreRules, isIgnored, readRules } from "./ignore-rules.js";
 import { recordedRunBits } from "./run-bits.js";
 
@@ -19,7 +20,7 @@ export interface ListOptions {
   /** Files that are never part of the bundle: the output itself. */
   readonly exclude?: readonly string[];
   readonly signal?: AbortSignal | undefined;
-  /** False lists what .nutignore would leave out. */
+  /** False lists what .nutignore, or without one .gitignore and the table of build outputs, would leave out. */
   readonly ignoreRules?: boolean | undefined;
   /** The system the folder lies on; one without run bits takes them from elsewhere. */
   readonly platform?: NodeJS.Platform;
@@ -29,19 +30,28 @@ export interface Listing {
   /** In archive order, the manifest aside: files, and folders that are empty. */
   readonly entries: readonly FolderEntry[];
   /** Paths left out, folders with a trailing slash, with the reason. */
-  readonly left: readonly { readonly path: string; readonly reason: "ignored" | "never packed" }[];
+  readonly left: readonly Left[];
   readonly hasManifest: boolean;
   /** Size of the manifest as it lies there; 0 without one. */
   readonly manifestBytes: number;
 }
 
+export const LEFT_REASONS = ["ignored", "never packed", "build output", "in .gitignore"] as const;
+
+interface Left {
+  readonly path: string;
+  readonly reason: (typeof LEFT_REASONS)[number];
+}
+
 interface Walk {
   readonly root: string;
   readonly entries: FolderEntry[];
-  readonly left: { path: string; reason: "ignored" | "never packed" }[];
+  readonly left: Left[];
   readonly exclude: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
   readonly ignoreRules: boolean;
+  /** What leaves files out where no .nutignore at the root says: names of rule files, and whether outputs go. */
+  readonly unsaid: { readonly gitignore: boolean } | null;
   readonly runBits: ReadonlySet<string> | null;
   hasManifest: boolean;
   manifestBytes: number;
@@ -50,22 +60,26 @@ interface Walk {
 /** Lists what `packFolder` would pack. Throws SOURCE_UNSAFE for what a bundle cannot hold. */
 export function listFolder(folder: string, options: ListOptions = {}): Listing {
   const root = resolve(folder);
+  const ignoreRules = options.ignoreRules !== false;
   const walk: Walk = {
     root,
     entries: [],
     left: [],
     exclude: new Set((options.exclude ?? []).map((path) => canonical(resolve(path)))),
     signal: options.signal,
-    ignoreRules: options.ignoreRules !== false,
+    ignoreRules,
+    unsaid: ignoreRules && !isThere(join(root, IGNORE_NAME)) ? { gitignore: isThere(join(root, ".git")) } : null,
     runBits: recordedRunBits(root, options.platform ?? process.platform),
     hasManifest: false,
     manifestBytes: 0,
   };
-  visit(walk, "", canonical(root), null);
+  visit(walk, "", canonical(root), { own: null, git: null });
   walk.entries.sort((a, b) => byBytes(a.path, b.path));
   const { entries, left, hasManifest, manifestBytes } = walk;
   return { entries, left, hasManifest, manifestBytes };
 }
+
+const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
 /** A path with its folder's links resolved: the file itself may not exist yet. */
 function canonical(path: string): string {
@@ -76,8 +90,13 @@ function canonical(path: string): string {
   }
 }
 
+interface Rules {
+  readonly own: IgnoreRules | null;
+  readonly git: IgnoreRules | null;
+}
+
 /** Returns whether the folder is empty on disk. */
-function visit(walk: Walk, base: string, real: string, above: IgnoreRules | null): boolean {
+function visit(walk: Walk, base: string, real: string, above: Rules): boolean {
   walk.signal?.throwIfAborted();
   const folder = base === "" ? walk.root : join(walk.root, base);
   let names: Buffer[];
@@ -88,12 +107,16 @@ function visit(walk: Walk, base: string, real: string, above: IgnoreRules | null
   }
   const decoded = names.map((name) => decodeName(name, base));
   const hasRules = walk.ignoreRules && decoded.includes(IGNORE_NAME);
-  const rules = hasRules ? readRules(join(folder, IGNORE_NAME), base, above) : above;
+  const hasGit = walk.unsaid?.gitignore === true && decoded.includes(".gitignore");
+  const rules: Rules = {
+    own: hasRules ? readRules(join(folder, IGNORE_NAME), base, above.own) : above.own,
+    git: hasGit ? readRules(join(folder, ".gitignore"), base, above.git) : above.git,
+  };
   for (const name of decoded) visitName(walk, base, real, name, rules);
   return names.length === 0;
 }
 
-function visitName(walk: Walk, base: string, real: string, name: string, rules: IgnoreRules | null): void {
+function visitName(walk: Walk, base: string, real: string, name: string, rules: Rules): void {
   const path = base + name;
   const full = join(walk.root, path);
   const stats = lstatSync(full);
@@ -107,8 +130,9 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
     walk.manifestBytes = stats.size;
     return;
   }
-  if (isIgnored(rules, isFolder ? `${path}/` : path)) {
-    walk.left.push({ path: isFolder ? `${path}/` : path, reason: "ignored" });
+  const reason = reasonToLeave(walk, rules, path, isFolder);
+  if (reason !== null) {
+    walk.left.push({ path: isFolder ? `${path}/` : path, reason });
     return;
   }
   if (!isFolder && !stats.isFile()) throw cannotTravel(path, stats.isSymbolicLink() ? "is a link" : "is not a file");
@@ -120,6 +144,20 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
   } else if (visit(walk, `${path}/`, join(real, name), rules)) {
     walk.entries.push({ path, kind: "folder", size: 0, executable: false });
   }
+}
+
+/** What a rule leaves out. What is delivered was made on purpose, whatever it is called. */
+function reasonToLeave(
+  { root, unsaid }: Walk,
+  { own, git }: Rules,
+  path: string,
+  isFolder: boolean,
+): Left["reason"] | null {
+  const named = isFolder ? `${path}/` : path;
+  if (isIgnored(own, named)) return "ignored";
+  if (unsaid === null || named.startsWith("delivery/")) return null;
+  if (isIgnored(git, named)) return "in .gitignore";
+  return isBuildOutput(path, isFolder, (other) => isThere(join(root, other))) ? "build output" : null;
 }
 
 /** Version control, a harness's own state, and what a killed process left of ours. */

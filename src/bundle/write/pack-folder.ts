@@ -180,9 +180,16 @@ function openSource(path: string): number {
   }
 }
 
+export interface DigestOptions {
+  readonly manifest?: Manifest;
+  readonly signal?: AbortSignal;
+  /** False for what was unpacked: all of it was in the bundle. */
+  readonly ignoreRules?: boolean;
+}
+
 /** The digest `packFolder` would report, without packing. */
-export function contentDigest(folder: string, options: { manifest?: Manifest; signal?: AbortSignal } = {}): string {
-  const listing = listFolder(folder, { signal: options.signal });
+export function contentDigest(folder: string, options: DigestOptions = {}): string {
+  const listing = listFolder(folder, { signal: options.signal, ignoreRules: options.ignoreRules });
   const manifest = options.manifest ?? readManifest(folder);
   return digestOf(manifest, hashEntries(folder, listing));
 }

@@ -56,7 +56,10 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
  */
 export function assertUntouched(run: Run): void {
   const { folder, state } = run;
-  if (baseDigest(folder.base) !== state.baseDigest || contentDigest(folder.request) !== state.requestDigest) {
+  if (
+    baseDigest(folder.base) !== state.baseDigest ||
+    contentDigest(folder.request, { ignoreRules: false }) !== state.requestDigest
+  ) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
       hint: `nexus run ${shellWord(run.options.request)}`,
       data: { path: folder.request },

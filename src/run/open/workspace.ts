@@ -47,7 +47,7 @@ export async function openRequest(
       hint: "nutshell inspect <bundle>",
     });
   }
-  return { manifest, digest: contentDigest(target), warnings };
+  return { manifest, digest: contentDigest(target, { ignoreRules: false }), warnings };
 }
 
 /** What packing and unpacking would leave, without either: a folder runs as the bundle made from it would. */

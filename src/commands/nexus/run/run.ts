@@ -23,6 +23,7 @@ import {
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
+import { chooseDriver } from "./choose-driver.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -78,7 +79,7 @@ export default command({
       short: "i",
       value: "<file>",
       about:
-        "age identity that opens the request's vault (default: none, it stays closed), or the key a sealed request is for",
+        "age identity that opens the vault (default: none), or the key a sealed request is for",
     }),
     yes: flag(z.boolean().default(false), {
       short: "y",
@@ -96,7 +97,7 @@ export default command({
     "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed; 1: delivered otherwise, or paused; 130, 143: interrupted, and resumable.",
   ],
   examples: [
-    ["nexus run task.nut", "with the demo agent, or the program .nexus/config.yml names"],
+    ["nexus run task.nut", "with the program the configuration names, or the one logged in here"],
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
     ["nexus run task.nut --dry-run", "what would happen"],
@@ -108,8 +109,11 @@ export default command({
     const peek = await peekRequest(request, identity, context);
     const outer = openProject(context.cwd, { env: context.env });
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
-    const driver = input.driver ?? catalog.config.program ?? "demo";
-    if (driver === "demo" && !(await carriesDemoScript(request, identity, context))) throw noDemo(input.request);
+    const hasDemo = await carriesDemoScript(request, identity, context);
+    const driver = await chooseDriver(
+      { named: input.driver, configured: catalog.config.program, hasDemo, request: input.request },
+      context,
+    );
     const runner = await findRunner({
       driver,
       command: input.command,
@@ -169,11 +173,6 @@ export default command({
   text: runText,
   exit: runExit,
 });
-
-const noDemo = (request: string) =>
-  new NutError("DRIVER_MISSING", "the demo agent plays only requests that carry context/demo-agent.json", {
-    hint: `nexus run ${shellWord(request)} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
-  });
 
 /** The project's own limits, in the words of --budget. */
 const configured = (limits: Readonly<Record<string, string | number>> = {}) =>

@@ -80,7 +80,9 @@ export default command({
     const issue = fromIssue === undefined ? null : readIssue(resolve(context.cwd, fromIssue));
     const ask = yes || issue !== null ? null : context.ask;
     if (from !== undefined) {
-      const created = await startFrom(findTemplate(from, context.cwd), path, { ...facts, publisher }, context);
+      const template = findTemplate(from, context.cwd);
+      const begin = (found: Manifest) => answeredBegin(found, { ...facts, publisher }, ask);
+      const created = await startFrom(template, path, begin, context);
       return { path, id: facts.id, created, label };
     }
     const answers = ask === null ? { publisher } : await interview(ask, publisher);
@@ -208,7 +210,12 @@ interface Facts {
 }
 
 /** Copies a template beside the target and moves it in piece by piece, once nothing of it would be overwritten. */
-async function startFrom(template: string, path: string, facts: Facts, context: Context): Promise<string[]> {
+async function startFrom(
+  template: string,
+  path: string,
+  begin: (template: Manifest) => Promise<Manifest>,
+  context: Context,
+): Promise<string[]> {
   // Looked at before anything is made, so that a wrong template leaves no trace.
   const source = await openContent(template, { signal: context.signal });
   const { isFolder } = source;
@@ -222,7 +229,7 @@ async function startFrom(template: string, path: string, facts: Facts, context: 
     const copy = join(work, "content");
     const unpacked = isFolder ? null : await unpackBundle(template, copy, { signal: context.signal });
     if (isFolder) copyFolder(template, copy);
-    writeManifest(copy, begun(readManifest(copy), facts));
+    writeManifest(copy, await begin(readManifest(copy)));
     const made = moveInto(copy, path);
     // Its checks are still the words of whoever packed the template.
     if (unpacked !== null) recordUnpacked(path, unpacked.contentDigest, context);
@@ -245,6 +252,24 @@ function copyFolder(from: string, to: string): void {
       cpSync(join(from, path), join(to, path), { errorOnExist: true });
     }
   }
+}
+
+/** On a terminal the questions are asked here too; an empty answer leaves what the template has. */
+async function answeredBegin(template: Manifest, facts: Facts, ask: Prompter | null): Promise<Manifest> {
+  const manifest = begun(template, facts);
+  if (ask === null) return manifest;
+  const { title, summary, skills, checklist, publisher } = await interview(ask, facts.publisher);
+  return {
+    ...manifest,
+    task: {
+      ...manifest.task,
+      ...(title === undefined ? {} : { title }),
+      ...(summary === undefined ? {} : { summary }),
+    },
+    ...(skills.length === 0 ? {} : { tags: { ...manifest.tags, skills_required: skills } }),
+    ...(checklist.length === 0 ? {} : { acceptance: { ...manifest.acceptance, checklist } }),
+    publisher: { ...manifest.publisher, ...(publisher === undefined ? {} : { name: publisher }) },
+  } as Manifest;
 }
 
 /** The template's manifest as the beginning of a new task: its own identity, nothing computed, no deadline long past. */

@@ -1,4 +1,7 @@
+import { lstatSync, readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { z } from "zod";
+import { LEFT_REASONS } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, count, dim, size, table } from "../../../cli/text.js";
@@ -7,7 +10,7 @@ import { packBundle, prepare } from "../../../request/pack-bundle.js";
 import { parsePeer, peerIdOf } from "../../../vault/index.js";
 import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
 
-const Left = z.object({ path: z.string(), reason: z.enum(["ignored", "never packed"]) });
+const Left = z.object({ path: z.string(), reason: z.enum(LEFT_REASONS) });
 
 export default command({
   name: "pack",
@@ -45,9 +48,10 @@ export default command({
     completeness: z.string().optional(),
     entries: z.array(z.object({ path: z.string(), size: z.int() })).optional(),
     left: z.array(Left),
+    left_bytes: z.int().describe("size of what was left out as a build output or by .gitignore"),
   }),
   about: [
-    "The manifest goes first, with the hash of every file. .nutignore leaves files out, as .gitignore does; version control and harness state never go in.",
+    "The manifest goes first, with the hash of every file. .nutignore leaves files out, as .gitignore does; version control and harness state never go in. Without a .nutignore, installed packages, virtual environments, build outputs, caches and earlier .nut files stay out, and in a repository what its .gitignore names.",
     "Every file is scanned for keys, tokens and the vault's own values on its way in. --allow lets a file through and is recorded in the manifest.",
   ],
   examples: [
@@ -64,7 +68,7 @@ export default command({
       });
     }
     if (input.list) {
-      const { output, listing } = prepare(input, context);
+      const { folder, output, listing } = prepare(input, context);
       const files = listing.entries.filter(({ kind }) => kind === "file");
       return {
         path: output,
@@ -76,6 +80,7 @@ export default command({
           ...listing.entries.map(({ path, kind, size }) => ({ path: kind === "folder" ? `${path}/` : path, size })),
         ],
         left: [...listing.left],
+        left_bytes: leftBytes(folder, listing.left),
       };
     }
     const packed = await packBundle(input, context);
@@ -89,6 +94,7 @@ export default command({
       content_digest: packed.contentDigest,
       completeness: packed.manifest.completeness?.status,
       left: [...packed.left],
+      left_bytes: leftBytes(resolve(context.cwd, input.dir), packed.left),
       ...(input.peer === undefined ? {} : { sealed_for: peerIdOf(parsePeer(input.peer)) }),
       ...(input.allow === undefined ? {} : { allowed: input.allow }),
     };
@@ -101,6 +107,7 @@ export default command({
         bold(`${count(result.files, "file")}, ${size(result.original_bytes)}`),
         ...table(rows),
         ...(left.length > 0 ? ["", bold("left out"), ...table(left)] : []),
+        ...savedWords(result),
       ];
     }
     return [
@@ -112,6 +119,38 @@ export default command({
         ...(result.sealed_for === undefined ? [] : [["  Sealed for:", result.sealed_for]]),
         ...(result.completeness === undefined ? [] : [["  Status:", result.completeness]]),
       ]),
+      ...savedWords(result),
     ];
   },
 });
+
+type LeftOut = z.infer<typeof Left>;
+
+/** Left out without a word of the person's own. */
+const isUnsaid = ({ reason }: LeftOut): boolean => reason === "build output" || reason === "in .gitignore";
+
+const SHOWN = 3;
+
+function savedWords({ left, left_bytes: bytes }: { left: readonly LeftOut[]; left_bytes: number }): string[] {
+  const unsaid = left.filter(isUnsaid).map(({ path }) => path);
+  if (unsaid.length === 0) return [];
+  const more = unsaid.length > SHOWN ? ` and ${unsaid.length - SHOWN} more` : "";
+  const what = `left out: ${unsaid.slice(0, SHOWN).join(", ")}${more}, ${size(bytes)}`;
+  return [dim(`  ${what} (--list says why; a .nutignore, an empty one too, decides instead)`)];
+}
+
+/** Large trees are not walked to their end. */
+const MOST_ENTRIES = 200_000;
+
+function leftBytes(folder: string, left: readonly LeftOut[]): number {
+  let bytes = 0;
+  let seen = 0;
+  const add = (path: string): void => {
+    seen += 1;
+    const stats = seen > MOST_ENTRIES ? undefined : lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) for (const name of readdirSync(path)) add(join(path, name));
+    else if (stats?.isFile() === true) bytes += stats.size;
+  };
+  for (const { path } of left.filter(isUnsaid)) add(join(folder, path));
+  return bytes;
+}

@@ -36,7 +36,7 @@ export default command({
     rerun: flag(z.boolean().default(false), { about: "run the acceptance again in a clean folder" }),
     approve: flag(z.boolean().default(false), { about: "run the acceptance here, and pay when it verifies" }),
     waive: flag(z.string().optional(), {
-      value: "<why>",
+      value: "<text>",
       about: "with --approve: pay without proof, for this reason, which goes on record",
     }),
     reject: flag(z.boolean().default(false), { about: "refuse it" }),
