@@ -58,6 +58,19 @@ export type ErrorCode =
   | "VAULT_NO_MATCHING_KEY"
   | "VAULT_UNFIT"
   | "VAULT_UNREACHABLE"
+  // signatures
+  | "POLICY_INVALID"
+  | "POLICY_REFUSED"
+  | "SIGNATURE_UNFIT"
+  | "SIGNER_MISSING"
+  | "TRUST_INVALID"
+  // registries
+  | "REGISTRY_BAD_ADDRESS"
+  | "REGISTRY_BAD_ANSWER"
+  | "REGISTRY_DENIED"
+  | "REGISTRY_NOT_FOUND"
+  | "REGISTRY_REFUSED"
+  | "REGISTRY_UNREACHABLE"
   // acceptance
   | "CONSENT_NEEDED"
   | "CRITERIA_INVALID"
@@ -123,6 +136,7 @@ const STANDING_HINTS = {
   FILE_NOT_FOUND: "check the spelling, and the folder you are in: pwd",
   MARKET_BAD_ANSWER: "check what listens there, or name the daemon: --clawnet host:port",
   MARKET_REFUSED: "nutshell tasks shows what the daemon knows",
+  REGISTRY_BAD_ANSWER: "look at what the registry holds: nutshell tags oci://<host>/<repository>",
   ROTATION_REFUSED: "ask the publisher for a new rotation file",
   RUN_DAMAGED: "start afresh: nexus run <request>",
   SOURCE_CHANGED: "pack again when nothing writes to the folder",

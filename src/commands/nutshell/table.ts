@@ -147,6 +147,30 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./credentials/revoke.js")).default,
   },
   {
+    name: "sign",
+    group: "Who says so",
+    summary: "vouch for a request or a delivery with your key",
+    load: async () => (await import("./trust/sign.js")).default,
+  },
+  {
+    name: "trust add",
+    group: "Who says so",
+    summary: "say whose key is whose",
+    load: async () => (await import("./trust/trust-add.js")).default,
+  },
+  {
+    name: "trust list",
+    group: "Who says so",
+    summary: "whom you trust, and which policies hold here",
+    load: async () => (await import("./trust/trust-list.js")).default,
+  },
+  {
+    name: "trust remove",
+    group: "Who says so",
+    summary: "trust somebody, or a key, no longer",
+    load: async () => (await import("./trust/trust-remove.js")).default,
+  },
+  {
     name: "serve",
     group: "Looking",
     summary: "look at a bundle in the browser, or at two side by side",

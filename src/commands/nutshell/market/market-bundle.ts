@@ -63,7 +63,7 @@ interface VerifyRequest extends Received {
 }
 
 /** Nothing is believed on somebody's word where money is paid for it. */
-const PLAIN = { identity: [], allow: [], keepBodies: false, quick: false, noSandbox: false };
+const PLAIN = { identity: [], allow: [], keepBodies: false, quick: false, noSandbox: false, require: [], sign: false };
 
 /** Verifies a delivery; a sealed one is opened into a folder that is gone afterwards. */
 export async function verifyForMarket(input: VerifyRequest, context: Context) {
