@@ -71,6 +71,14 @@ export type ErrorCode =
   | "REGISTRY_NOT_FOUND"
   | "REGISTRY_REFUSED"
   | "REGISTRY_UNREACHABLE"
+  // repositories, and work on its way back
+  | "APPLY_UNTRUSTED"
+  | "BASE_UNKNOWN"
+  | "PATCH_DIFFERS"
+  | "REPOSITORY_DIRTY"
+  | "REPOSITORY_FAILED"
+  | "WORK_UNCHANGED"
+  | "WORK_UNMATCHED"
   // acceptance
   | "CONSENT_NEEDED"
   | "CRITERIA_INVALID"
@@ -257,6 +265,9 @@ export function fromSystemError(error: unknown, path?: string): NutError | null 
 const ANSWERS_NO: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   "BUNDLE_INCOMPLETE",
   "LEAK_FOUND",
+  "PATCH_DIFFERS",
+  "REPOSITORY_DIRTY",
+  "WORK_UNCHANGED",
   "TOOL_REFUSED",
   "MARKET_UNPROVEN",
 ]);

@@ -48,6 +48,7 @@ export { type ContentEntry, type ContentOptions, type OpenedContent, openContent
 export { type Difference, type DiffOptions, diffContents, diffManifests } from "./read/diff.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./read/open-bundle.js";
 export { type Unpacked, type UnpackOptions, type UnpackProgress, unpackBundle } from "./read/unpack-bundle.js";
+export { isBuildOutput } from "./write/build-outputs.js";
 export type { Seal } from "./write/bundle-writer.js";
 export { folderTokens } from "./write/folder-tokens.js";
 export { type FolderEntry, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";

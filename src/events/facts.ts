@@ -5,6 +5,8 @@ import type { TagRule } from "./tags.js";
 export interface GateFacts {
   /** Absolute path of the project. */
   readonly root: string;
+  /** Work trees git has linked to it, wherever they are. */
+  readonly linked: readonly string[];
   readonly tasksExist: boolean;
   readonly limits: RoleLimits;
   /** Names this harness recorded when agents started: agent id → role. */
@@ -16,6 +18,8 @@ export interface GateFacts {
   readonly settings: readonly string[];
   /** Words that, put before a command text, run it read-only (`bwrap … bash -c`); null where no sandbox works. */
   readonly sandbox: readonly string[] | null;
+  /** Whether commands run inside a sandbox of the host's, where ours may not start. */
+  readonly sandboxMayFail: boolean;
   /** Absolute forms of a path as given: as written, and as the disk resolves it. Never empty. */
   readonly places: (path: string) => readonly string[];
   readonly home: string | null;

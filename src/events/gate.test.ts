@@ -18,7 +18,9 @@ const facts = (over: Partial<GateFacts> = {}): GateFacts => ({
   activeSkill: null,
   settings: [".claude/", "opencode.json", "~/.codex/"],
   loss: () => null,
+  linked: [],
   sandbox: null,
+  sandboxMayFail: false,
   places: (path) => [
     path.startsWith("~/") ? `/home/me${path.slice(1)}` : path.startsWith("/") ? path : `${root}/${path}`,
   ],
@@ -226,5 +228,50 @@ describe("commands", () => {
     expect(rewrite(as("engineer"))).toBeNull();
     expect(rewrite(LEAD)).toBeNull();
     expect(rewrite(as("tester"), { sandbox: null })).toBeNull();
+  });
+
+  it("run plainly where the host's own sandbox lets no other start, and then only with a tree to compare", () => {
+    const facts = { sandbox: ["bwrap", "bash", "-c"], sandboxMayFail: true };
+    expect(decide(as("tester"), bash("ls"), facts).rewrite).toBe(
+      "if bwrap bash -c : 2>/dev/null; then bwrap bash -c ls; else bash -c ls; fi",
+    );
+    const needs: boolean[] = [];
+    const loss: GateFacts["loss"] = (_, { needsTree }) => {
+      needs.push(needsTree);
+      return null;
+    };
+    for (const sandboxMayFail of [true, false])
+      decide({ agentId: "x", agentName: "tester" }, bash("ls"), { ...facts, loss, sandboxMayFail });
+    expect(needs).toEqual([true, false]);
+  });
+
+  it("that take commands nobody sees are not opened by those who may not edit, nor before there is a task list", () => {
+    const open = (command: string): ToolUse => ({ ...bash(command), staysOpen: true });
+    const opening = [
+      "sh",
+      "bash -l",
+      "bash --norc -i",
+      "python3",
+      "python3 -i x.py",
+      "node",
+      "gdb x",
+      "psql db",
+      "env A=1 sh",
+    ];
+    for (const command of opening) {
+      for (const caller of [LEAD, as("tester")])
+        expect(denial(caller, open(command), { tasksExist: false }), command).toContain("takes further commands");
+      expect(denial(LEAD, open(command), { tasksExist: true }), command).toBeNull();
+      expect(denial(LEAD, bash(command), { tasksExist: false }), command).toBeNull();
+    }
+    for (const command of [
+      "bash -lc ls",
+      "sh x.sh",
+      "python3 - <<E\n1\nE",
+      "psql -c 'select 1'",
+      "node -v",
+      "python3 -m x",
+    ])
+      expect(denial(LEAD, open(command), { tasksExist: false }), command).toBeNull();
   });
 });

@@ -4,7 +4,8 @@ import type { Caller, PreToolUse, ToolUse } from "../schema/events.js";
 import { mayCall, mayEdit, type Standing, standingOf, TOOL_RULES } from "../schema/roles.js";
 import { allow, type Decision, deny } from "./decision.js";
 import type { GateFacts } from "./facts.js";
-import { insideProject, isProtected, needsNoTask } from "./paths.js";
+import { takesCommands } from "./open-programs.js";
+import { insideTrees, isProtected, needsNoTask } from "./paths.js";
 import { baseName, has } from "./shell-programs.js";
 import { readShell, type ShellReading, type ShellWrite, type StartedProgram } from "./shell-writes.js";
 import { denialEntry } from "./tool-log.js";
@@ -30,7 +31,8 @@ export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
 /** Reading is always allowed. Without a sandbox a role that may not edit needs a tree to compare with. */
 function lossTo({ agentId }: Caller, tool: ToolUse, standing: Standing, facts: GateFacts): string | null {
   if (agentId === undefined || standing.kind !== "role" || tool.access === "read") return null;
-  return facts.loss(agentId, { needsTree: !mayEdit(standing) && facts.sandbox === null });
+  const isHeldByTree = facts.sandbox === null || facts.sandboxMayFail;
+  return facts.loss(agentId, { needsTree: !mayEdit(standing) && isHeldByTree });
 }
 
 /** What a caller is called in records: its role, else as it was recorded, else as the host says. null is Lead. */
@@ -83,12 +85,14 @@ function editGate({ name, classes, paths, change }: ToolUse, standing: Standing,
   return allow();
 }
 
-function shellGate({ command, name, classes }: ToolUse, standing: Standing, facts: GateFacts): Decision {
+function shellGate({ command, name, classes, staysOpen }: ToolUse, standing: Standing, facts: GateFacts): Decision {
   const blocked = classes.find((one) => standing.blocked.has(one));
   if (blocked !== undefined) return deny(`${who(standing)} may not run commands (${blocked})`);
   if (command === undefined) return deny(`${name} without a command cannot be decided`);
   const reading = readShell(command);
-  const inProject = reading.writes.filter((write) => touchesProject(write, facts));
+  const open = staysOpen === true ? reading.programs.find(takesCommands) : undefined;
+  const writes = open === undefined ? reading.writes : [...reading.writes, unseen(open)];
+  const inProject = writes.filter((write) => touchesProject(write, facts));
   if (standing.kind === "unknown" && inProject.length > 0) return deny(unnamed(name));
   if (standing.kind === "role") {
     const refusal = roleShell(command, reading, inProject, standing, facts);
@@ -97,10 +101,17 @@ function shellGate({ command, name, classes }: ToolUse, standing: Standing, fact
   const direct = inProject.find(
     ({ kind, path }) => kind !== "tool" && !(path !== null && needsNoTask(path, undefined, facts)),
   );
-  if (!facts.tasksExist && direct !== undefined) return deny(`${unplanned(name)} (${direct.how})`);
-  if (!mayEdit(standing) && facts.sandbox !== null) return allow({ rewrite: readOnly(command, facts.sandbox) });
+  if (!facts.tasksExist && direct !== undefined)
+    return deny(`${unplanned(name, direct.kind === "undecided" ? "may" : "would")} (${direct.how})`);
+  if (!mayEdit(standing) && facts.sandbox !== null) return allow({ rewrite: readOnly(command, facts) });
   return allow();
 }
+
+const unseen = ({ name }: StartedProgram): ShellWrite => ({
+  how: `${name} takes further commands, and no hook is told of them: run them one by one`,
+  path: null,
+  kind: "undecided",
+});
 
 /** What a role's shell may not do, beyond the tools it is denied. */
 function roleShell(
@@ -155,11 +166,17 @@ function startsAgent({ name, args }: StartedProgram): boolean {
 function touchesProject({ path }: ShellWrite, facts: GateFacts): boolean {
   if (path === null) return true;
   if (/^\/dev\/(?:null|zero|full|random|urandom|tty|stdin|stdout|stderr|fd\/\d+)$/.test(path)) return false;
-  return facts.places(path).some((place) => insideProject(place, facts.root) !== null);
+  return facts.places(path).some((place) => insideTrees(place, facts) !== null);
 }
 
-function readOnly(command: string, sandbox: readonly string[]): string {
-  return [...sandbox, command].map(quoted).join(" ");
+/** Inside a sandbox of the host's own, ours may not start. The command runs all the same: the tree is compared at the end. */
+function readOnly(command: string, { sandbox, sandboxMayFail }: GateFacts): string {
+  const words = sandbox ?? [];
+  const held = [...words, command].map(quoted).join(" ");
+  if (!sandboxMayFail) return held;
+  const trial = [...words, ":"].map(quoted).join(" ");
+  const plain = [...words.slice(-2), command].map(quoted).join(" ");
+  return `if ${trial} 2>/dev/null; then ${held}; else ${plain}; fi`;
 }
 
 function quoted(word: string): string {
@@ -169,7 +186,7 @@ function quoted(word: string): string {
 const who = ({ roles }: Standing) => (roles.length === 0 ? "this agent" : `the ${roles.join(" and ")} role`);
 const unnamed = (tool: string) =>
   `${tool} was called by an agent that was never announced; nothing can be allowed to it`;
-const unplanned = (tool: string) =>
-  `${tool} would change a file while there is no task list; plan first ([plan]) or add a task (task_add), then edit`;
+const unplanned = (tool: string, verb = "would") =>
+  `${tool} ${verb} change a file while there is no task list; plan first ([plan]) or add a task (task_add), then edit`;
 const offLimits = (path: string, standing: Standing) =>
   `${path} is off limits to ${who(standing)}: state changes only through the Nexus tools, settings only by people`;

@@ -12,10 +12,16 @@ export function insideProject(absolute: string, root: string): string | null {
   return absolute === root ? "" : absolute.startsWith(base) ? absolute.slice(base.length) : null;
 }
 
+/** Inside the project or one of its linked work trees; those that Claude Code makes lie among its settings. */
+export function insideTrees(absolute: string, { root, linked }: Pick<GateFacts, "root" | "linked">): string | null {
+  const inside = [root, ...linked].map((tree) => insideProject(absolute, tree)).find((relative) => relative !== null);
+  return inside?.replace(/^\.claude\/worktrees\/[^/]+(?:\/|$)/, "") ?? null;
+}
+
 /** Case is ignored: some disks do, and nothing else rightly has such a name. */
 export function isProtected(path: string, facts: GateFacts): boolean {
   return facts.places(path).some((place) => {
-    const relative = insideProject(place, facts.root);
+    const relative = insideTrees(place, facts);
     if (relative !== null && under(relative, [".nexus/state/", ".nexus/config.yml", ...facts.settings])) return true;
     const inHome = facts.home === null ? null : insideProject(place, facts.home);
     return inHome !== null && under(`~/${inHome}`, facts.settings);
@@ -33,7 +39,7 @@ const KNOWLEDGE = [".nexus/memory/", ".nexus/context/", ".nexus/rules/"];
 
 /** Edits that need no task: knowledge files, and the marked part of the memory file while a set-up skill is at work. */
 export function needsNoTask(path: string, change: TextChange | undefined, facts: GateFacts): boolean {
-  const inside = facts.places(path).map((place) => insideProject(place, facts.root));
+  const inside = facts.places(path).map((place) => insideTrees(place, facts));
   if (inside.every((relative) => relative === null)) return true;
   if (inside.every((relative) => relative !== null && under(relative, KNOWLEDGE) && !relative.endsWith("/")))
     return true;

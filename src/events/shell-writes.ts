@@ -18,6 +18,8 @@ const MAX_WRITES = 500;
 export interface StartedProgram {
   readonly name: string;
   readonly args: readonly Word[];
+  /** Whether a pipe or a here-document is its input. */
+  readonly fed: boolean;
 }
 
 export interface ShellReading {
@@ -99,7 +101,7 @@ class ShellReader implements ShellReading {
     const [program, ...args] = words;
     if (program === undefined) return;
     const name = baseName(program.text);
-    this.programs.push({ name, args });
+    this.programs.push({ name, args, fed: command.piped || command.input !== null });
     const script = scriptOf(name, args, command, before);
     if (script === null) this.#readArguments(name, args, { command, before, position });
     else if ("text" in script) this.readText(script.text, inward(position));

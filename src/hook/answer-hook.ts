@@ -63,8 +63,16 @@ function surroundings({ sessionId, cwd }: LifecycleEvent, host: Host, given: Hoo
 }
 
 function faceOf(host: Host): HostFace {
-  const { harnessId, docs, canResume } = host;
-  return { harnessId, docs, canResume, toolNames: toolNames(host), settings: ALL_SETTINGS, watched: ALL_WATCHED };
+  const { harnessId, docs, canResume, ownSandbox = false } = host;
+  return {
+    harnessId,
+    docs,
+    canResume,
+    ownSandbox,
+    toolNames: toolNames(host),
+    settings: ALL_SETTINGS,
+    watched: ALL_WATCHED,
+  };
 }
 
 function parse(raw: Uint8Array | null): unknown {

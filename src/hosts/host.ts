@@ -23,6 +23,8 @@ export interface Host {
   /** Of those, what starts our hooks and holds roles: files, or folders of files (`/`). `shared`: the host writes there itself. */
   readonly watched: readonly { readonly path: string; readonly shared?: boolean }[];
   readonly canResume: boolean;
+  /** Whether it runs commands in a sandbox of its own, where another may not start. */
+  readonly ownSandbox?: boolean;
   /** Topic → what a model is told on this host. */
   readonly docs: Readonly<Record<string, string>>;
   /** The name a model sees for one of our tools. */

@@ -14,6 +14,7 @@ export { claudeAgent, claudeSkill } from "./claude/install.js";
 
 export { codexSkill } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
+export { isStrictJson } from "./edit/jsonc.js";
 
 export { throughShell } from "./hook-command.js";
 export {

@@ -41,6 +41,8 @@ export interface InstallInput {
   readonly server: readonly string[];
   readonly version: string;
   readonly platform: string;
+  /** Whether comments may go from a settings file its host would not read otherwise. */
+  readonly convert?: boolean;
 }
 
 export type InstallFile =

@@ -12,6 +12,8 @@ export interface ToolRow {
   /** Argument that holds patch text, which names its files. */
   readonly patch?: string;
   readonly command?: string;
+  /** What is typed into it later is shown to no gate. */
+  readonly staysOpen?: boolean;
   readonly change?: (input: Fields) => TextChange | undefined;
 }
 
@@ -38,6 +40,7 @@ export function translate(name: string, args: unknown, table: ToolTable, abstrac
     classes: row.classes ?? [],
     paths: pathsOf(row, input),
     ...(command === undefined ? {} : { command }),
+    ...(row.staysOpen === true ? { staysOpen: true } : {}),
     ...(change === undefined ? {} : { change }),
   };
 }

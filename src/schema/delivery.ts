@@ -86,6 +86,15 @@ export const ExecutionLog = z.looseObject({
   full_log: z.string().optional(),
 });
 
+/** Where work in a repository began. */
+export const RepositoryBase = z.looseObject({
+  remote: z.string().optional().describe("address of the repository, without credentials"),
+  branch: z.string().optional(),
+  commit: z.string().regex(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/, "must be the full name of a commit"),
+  digest: Sha256.optional().describe("digest of the commit's tree, counted as digests.result is"),
+});
+export type RepositoryBase = z.infer<typeof RepositoryBase>;
+
 export const Delivery = z
   .looseObject({
     nutshell_version: z.string().optional(),
@@ -102,6 +111,8 @@ export const Delivery = z
     acceptance_results: AcceptanceResults.optional(),
     execution_log: ExecutionLog.optional(),
     tags: z.looseObject({}).optional(),
+    base: RepositoryBase.optional().describe("what work in a repository began with"),
+    patch: z.string().optional().describe("path of the same work as a mail for git am, inside the bundle"),
     digests: z
       .looseObject({ request: Sha256.optional(), result: Sha256.optional(), tests: Sha256.optional() })
       .optional()

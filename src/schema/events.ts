@@ -52,6 +52,8 @@ export interface ToolUse {
   /** Files it means to write, as given (relative to cwd, absolute, `~`). Empty for an edit = unknown target. */
   readonly paths: readonly string[];
   readonly command?: string;
+  /** What is typed into the command later is shown to no gate. */
+  readonly staysOpen?: boolean;
   /** How a whole-file or replace edit would change a text; absent when that cannot be told. */
   readonly change?: TextChange;
 }

@@ -1,6 +1,6 @@
 // `journal.jsonl` of a run: what happened in it, one record per line. The first line names the version of both files.
 import { z } from "zod";
-import { CriterionResult, DeliveryStatus } from "./delivery.js";
+import { CriterionResult, DeliveryStatus, RepositoryBase } from "./delivery.js";
 import { RUN_VERSION, RunPlan, RunTask } from "./run.js";
 import { type DeepReadonly, Sha256, Timestamp } from "./shared.js";
 
@@ -117,7 +117,7 @@ function recordOf<Type extends string, Shape extends z.ZodRawShape>(type: Type, 
 export const JournalRecord = z
   .discriminatedUnion("type", [
     recordOf("created", { version: z.literal(RUN_VERSION), run: z.string() }),
-    recordOf("opened", { digest: Sha256, base: Sha256 }),
+    recordOf("opened", { digest: Sha256, base: Sha256, repository: RepositoryBase.optional() }),
     recordOf("planned", { plan: RunPlan }),
     recordOf("reviewed", {}),
     recordOf("agent_started", AgentStart.shape),

@@ -1,21 +1,29 @@
 // What is done when agents start and end: records inside the project and outside of it, and what is put back.
 import { join } from "node:path";
 import type { Effect } from "../events/index.js";
-import { trackComplete, trackSpawn } from "../state/index.js";
+import { findTop, linkedTrees, trackComplete, trackSpawn } from "../state/index.js";
 import { changesSince, compareTree, type Guarded } from "../trees/tree-guard.js";
 import type { Applying, Remarks } from "./effects.js";
-import { placesOf } from "./gate-facts.js";
+import { placesOf, realPath } from "./gate-facts.js";
 import { agentRecords, dropAgent, type Lookout, lookoutOf, readAgent, settingsFolder, writeAgent } from "./lookout.js";
 import { acceptChange, putSettingsBack, watchSettings } from "./settings-watch.js";
+import type { Surroundings } from "./surroundings.js";
 
 /** null where nothing is recorded outside the project: in a run, or without a home. */
 export function lookoutFor({ project, around }: Pick<Applying, "project" | "around">): Lookout | null {
   return around.looksOut === true ? lookoutOf(project.layout.root, project.layout.harnessId, around.env) : null;
 }
 
+/** The work tree something happens in: the project's own, or one that is linked to it. */
+function treeAt(root: string, { cwd, env }: Pick<Surroundings, "cwd" | "env">): string {
+  const top = realPath(findTop(cwd, env));
+  return linkedTrees(root).some((tree) => realPath(tree) === top) ? top : root;
+}
+
 /** Trees are remembered outside the project where that is possible. */
 export function guarded(applying: Applying): Guarded {
-  const { root, own } = applying.project.layout;
+  const { own, root: project } = applying.project.layout;
+  const root = treeAt(project, applying.around);
   const lookout = lookoutFor(applying);
   if (lookout === null) return { root, own, trees: join(own, "trees"), ended: null };
   return { root, own, trees: lookout.trees, ended: join(lookout.folder, "ended.json") };
@@ -52,7 +60,8 @@ export function watchAgent(
 
 function watched(lookout: Lookout, agentId: string, { project, around }: Applying) {
   const home = around.env.HOME ?? around.env.USERPROFILE ?? null;
-  const place = { root: project.layout.root, home };
+  const { root } = project.layout;
+  const place = { roots: [...new Set([root, treeAt(root, around)])], home };
   return watchSettings(around.host.watched ?? [], place, settingsFolder(lookout, agentId));
 }
 

@@ -5,7 +5,7 @@ import { basename, dirname, isAbsolute, join, resolve } from "node:path";
 import { assemble, readManifestFast, roleLimits } from "../catalog/index.js";
 import { type GateFacts, insideProject } from "../events/index.js";
 import { roleIn } from "../schema/roles.js";
-import { findRoot, type Layout, layoutOf } from "../state/index.js";
+import { findRoot, type Layout, layoutOf, linkedTrees } from "../state/index.js";
 import { agentRecords, isRemembered, type Lookout, lookoutOf, readAgent, readGateCache } from "./lookout.js";
 import { changedSetting } from "./settings-watch.js";
 import type { Surroundings } from "./surroundings.js";
@@ -32,6 +32,7 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
   const home = env.HOME ?? env.USERPROFILE ?? null;
   return {
     root: layout.root,
+    linked: linkedTrees(layout.root).map((tree) => realPath(tree)),
     tasksExist: exists(join(layout.state, "tasks.json")),
     // A plugin that stands alone carries its manifest and has no folder; limits need none.
     limits: roleLimits(assemble(coreDir ?? "", readManifestFast(coreDir), { capabilities: additions })),
@@ -46,6 +47,7 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
     },
     settings: host.settings,
     sandbox: cache?.sandbox?.map((word) => (word === "{cwd}" ? cwd : word)) ?? null,
+    sandboxMayFail: host.ownSandbox === true,
     home: home === null ? null : realPath(home),
     places: (path) => placesOf(path, cwd, home),
     textOf: (path) => {

@@ -28,7 +28,8 @@ export interface WatchedFile {
 }
 
 export interface WatchPlace {
-  readonly root: string;
+  /** The project, and the linked work tree at work where there is one. */
+  readonly roots: readonly string[];
   readonly home: string | null;
 }
 
@@ -40,10 +41,12 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Looks at everything that is watched and keeps copies in `folder`. */
 export function watchSettings(watches: readonly Watch[], place: WatchPlace, folder: string): WatchedFile[] {
   const files = watches.flatMap(({ path, shared = false }) => {
-    const base = path.startsWith("~/") ? place.home : place.root;
-    if (base === null) return [];
-    const one = join(base, path.replace(/^~\//, ""));
-    return (one.endsWith("/") ? [one, ...filesIn(one)] : [one]).map((file) => ({ file, base, shared }));
+    const bases = path.startsWith("~/") ? [place.home] : place.roots;
+    return bases.flatMap((base) => {
+      if (base === null) return [];
+      const one = join(base, path.replace(/^~\//, ""));
+      return (one.endsWith("/") ? [one, ...filesIn(one)] : [one]).map((file) => ({ file, base, shared }));
+    });
   });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });

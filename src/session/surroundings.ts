@@ -17,6 +17,8 @@ export interface HostFace {
   /** What is watched while agents are at work. */
   readonly watched?: readonly Watch[];
   readonly canResume: boolean;
+  /** Whether it runs commands in a sandbox of its own. */
+  readonly ownSandbox?: boolean;
 }
 
 export interface Surroundings {

@@ -12,6 +12,7 @@ interface Row {
   readonly owner?: number;
   readonly device?: number;
   readonly folder?: boolean;
+  readonly text?: string;
 }
 
 /** Folders exist wherever they are asked for; marks only where a row says so. */
@@ -24,6 +25,8 @@ function disk(rows: Readonly<Record<string, Row>>, user: number | undefined = ME
       const device = row?.device ?? (path.startsWith("/mnt/disk") ? 2 : 1);
       return { owner: row?.owner ?? ME, device, folder: row?.folder ?? true };
     },
+    text: (path) => rows[path]?.text,
+    names: () => [],
   };
 }
 

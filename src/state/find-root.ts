@@ -1,6 +1,6 @@
 // Which project a folder belongs to. Folders above may be shared with other users, who could put a `.git` or a `.nexus`
 // there and so make themselves the owner of our state and configuration: only marks of this user, or of root, are believed.
-import { lstatSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Env } from "./layout.js";
 
@@ -10,6 +10,10 @@ export interface Disk {
   readonly user: number | undefined;
   /** null when there is nothing. Links are followed for `folder` only. */
   look(path: string): { readonly owner: number; readonly device: number; readonly folder: boolean } | null;
+  /** Of a small file; undefined when there is none. */
+  text(path: string): string | undefined;
+  /** What is in a folder; nothing when there is none. */
+  names(path: string): string[];
 }
 
 const DISK: Disk = {
@@ -20,15 +24,27 @@ const DISK: Disk = {
     const folder = entry.isDirectory() || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
     return { owner: entry.uid, device: entry.dev, folder };
   },
+  text(path) {
+    return statSync(path, { throwIfNoEntry: false })?.isFile() === true ? readFileSync(path, "utf8") : undefined;
+  },
+  names(path) {
+    return existsSync(path) ? readdirSync(path) : [];
+  },
 };
 
-/**
- * The nearest folder at or above `cwd` that has a `.nexus`, but never past a work tree's own top: a linked work tree inside
- * another repository has a state of its own. Without either, `cwd` itself.
- */
+/** Where the state of a project is: its top, and for a linked work tree the top of the work tree it was made from. */
 export function findRoot(cwd: string, env: Env = {}, disk: Disk = DISK): string {
   const given = env.NEXUS_PROJECT_DIR;
   if (given !== undefined && given !== "") return resolve(cwd, given);
+  const top = findTop(cwd, env, disk);
+  return mainOf(top, disk) ?? top;
+}
+
+/**
+ * The top of the work tree a folder belongs to: the nearest folder at or above `cwd` that has a `.nexus`, but never past a
+ * work tree's own top. Without either, `cwd` itself.
+ */
+export function findTop(cwd: string, env: Env = {}, disk: Disk = DISK): string {
   const start = resolve(cwd);
   for (const folder of foldersUp(start, env, disk)) {
     const marks = [disk.look(join(folder, ".git")), nexusFolder(folder, disk)].filter((mark) => mark !== null);
@@ -62,4 +78,31 @@ function isForeignMount(at: string, above: string, disk: Disk): boolean {
 /** A mark of ours or of root's. */
 export function isOurs(owner: number, { user }: Disk = DISK): boolean {
   return user === undefined || owner === user || owner === 0;
+}
+
+/** Where linked work trees are entered in the repository they were made from. */
+const LINKED = ".git/worktrees";
+
+/**
+ * The work tree a linked one was made from; null when `top` is none, or when its entry there does not name it in turn: a
+ * `.git` file alone could claim to belong to anything.
+ */
+function mainOf(top: string, disk: Disk): string | null {
+  const target = disk.text(join(top, ".git"))?.match(/^gitdir: (.+)$/m)?.[1];
+  const entry = target === undefined ? null : resolve(top, target);
+  const main = entry === null ? null : dirname(dirname(dirname(entry)));
+  if (entry === null || main === null || dirname(entry) !== join(main, LINKED)) return null;
+  const named = disk.text(join(entry, "gitdir"))?.trim();
+  const look = disk.look(join(main, ".git"));
+  const isEntered = named !== undefined && resolve(entry, named) === join(top, ".git");
+  return isEntered && look?.folder === true && isOurs(look.owner, disk) ? main : null;
+}
+
+/** The linked work trees of a project that are there. */
+export function linkedTrees(root: string, disk: Disk = DISK): string[] {
+  return disk.names(join(root, LINKED)).flatMap((name) => {
+    const named = disk.text(join(root, LINKED, name, "gitdir"))?.trim();
+    const top = named === undefined ? null : dirname(resolve(root, LINKED, name, named));
+    return top !== null && mainOf(top, disk) === root ? [top] : [];
+  });
 }

@@ -11,7 +11,7 @@ export {
   sessionsFile,
   tasksFile,
 } from "./documents.js";
-export { findRoot } from "./find-root.js";
+export { findRoot, findTop, linkedTrees } from "./find-root.js";
 export { cycleIdentity, DEFAULT_LAST_N, searchHistory } from "./history.js";
 export { DEFAULT_HARNESS_ID, type Env, type Layout, layoutOf } from "./layout.js";
 export { type Lock, openLock } from "./lock.js";

@@ -1,5 +1,5 @@
 // A project's state, opened from any folder inside it.
-import { findRoot } from "./find-root.js";
+import { findRoot, findTop } from "./find-root.js";
 import { currentBranch } from "./git-branch.js";
 import { type Env, type Layout, layoutOf } from "./layout.js";
 import { Store, type StoreOptions } from "./store.js";
@@ -24,8 +24,11 @@ const MAX_OPEN = 64;
 /** Finds the project of `cwd`. Creates nothing and takes no lock. */
 export function openProject(cwd: string, { env = {}, harnessId, ...options }: OpenOptions = {}): Project {
   const root = findRoot(cwd, env);
+  const isGiven = env.NEXUS_PROJECT_DIR !== undefined && env.NEXUS_PROJECT_DIR !== "";
+  // A linked work tree shares the state and has a branch of its own.
+  const top = isGiven ? root : findTop(cwd, env);
   const layout = layoutOf(root, harnessId ?? (env.NEXUS_HARNESS_ID || undefined));
-  const key = JSON.stringify([root, layout.harnessId, options]);
+  const key = JSON.stringify([root, top, layout.harnessId, options]);
   const earlier = open.get(key);
   if (earlier !== undefined) return earlier;
   if (open.size >= MAX_OPEN) forgetProjects();
@@ -33,7 +36,7 @@ export function openProject(cwd: string, { env = {}, harnessId, ...options }: Op
     root,
     layout,
     store: new Store(layout, options),
-    branch: () => currentBranch(root, env),
+    branch: () => currentBranch(top, env),
   };
   open.set(key, project);
   return project;

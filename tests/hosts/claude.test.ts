@@ -35,17 +35,7 @@ const claude = (
   env: Readonly<Record<string, string>> = {},
 ): Promise<Ran> => {
   const allowed = "Bash,Write,Edit,Agent,Task,mcp__nexus,mcp__plugin_nutcracker_nexus";
-  const args = [
-    "-p",
-    prompt,
-    "--output-format",
-    "json",
-    "--allowedTools",
-    allowed,
-    "--mcp-config",
-    ".mcp.json",
-    ...flags,
-  ];
+  const args = ["-p", prompt, "--output-format", "json", "--allowedTools", allowed, ...flags];
   return place.run(program!, args, {
     ANTHROPIC_BASE_URL: model.url,
     ANTHROPIC_API_KEY: "none",
@@ -179,6 +169,57 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     expect(offered).toContain("mcp__nexus__nx_task_list");
     expect(said("end")).toContain("acceptance that nobody verified");
     expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, status: "in_progress" }] });
+  });
+
+  it("has one task list for a project and the work tree an agent is put into", async ({ skip }) => {
+    if (program === null) skip(WITHOUT);
+    const treeIn = (text: string) => /[^"\s\\]+\/\.claude\/worktrees\/[\w-]+/.exec(text)?.[0] ?? "none";
+    await start(() => [
+      {
+        name: "sub-write",
+        when: { system: /# Engineer/, last: /TASK: edit it/ },
+        times: 1,
+        reply: ({ any }) => [{ tool: /^Write$/, args: { file_path: `${treeIn(any)}/made.txt`, content: "x" } }],
+      },
+      {
+        name: "sub-settings",
+        when: { system: /# Engineer/, last: /made\.txt/ },
+        times: 1,
+        reply: ({ any }) => [
+          { tool: /^Write$/, args: { file_path: `${treeIn(any)}/.claude/settings.json`, content: "{}" } },
+        ],
+      },
+      { name: "sub-end", when: { system: /# Engineer/ }, reply: ["ENGINEER DONE"] },
+      {
+        name: "spawn",
+        when: { last: /please edit/ },
+        times: 1,
+        reply: [
+          {
+            tool: /^(?:Agent|Task)$/,
+            args: {
+              subagent_type: "engineer",
+              prompt: "TASK: edit it",
+              description: "edit",
+              isolation: "worktree",
+              run_in_background: false,
+            },
+          },
+        ],
+      },
+      { name: "end", reply: ["all done"] },
+    ]);
+    expect(place.nexus("setup", "claude").exit).toBe(0);
+    place.nexus("call", "task_add", JSON.stringify({ title: "edit it", context: "c", owner: "engineer" }));
+    spawnSync("git", ["add", "-A"], { cwd: place.root });
+    const id = ["-c", "user.name=a", "-c", "user.email=a@b"];
+    spawnSync("git", [...id, "commit", "-qm", "first"], { cwd: place.root });
+    const ran = await claude("please edit");
+    expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
+    expect(model.used()).toEqual(["spawn", "sub-write", "sub-settings", "sub-end", "end"]);
+    expect(said("sub-settings")).toContain("made.txt");
+    expect(said("sub-settings")).not.toContain("off limits");
+    expect(said("sub-end")).toContain("off limits");
   });
 
   it("restores the session's snapshot after a compaction", async ({ skip }) => {

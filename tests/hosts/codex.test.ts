@@ -1,12 +1,13 @@
 // Nexus inside the real Codex, driven by a scripted model on loopback. What counts is what reached the model, what is on
 // disk, and what did not happen.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
+import { clientProgram, type Place, type Ran } from "./clients.js";
+import { codexPlace } from "./codex-place.js";
 import { ROOT } from "./hook-process.js";
-import { type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
+import type { Rule, ScriptedModel } from "./scripted-model/server.js";
 
 let program: string | null;
 let place: Place;
@@ -46,31 +47,9 @@ async function start(
   files: Readonly<Record<string, string>> = {},
   settings = "",
 ): Promise<void> {
-  place = newPlace({ "a.txt": "hello\n", ...files });
-  model = await scriptedModel(rules);
-  expect(place.nexus("setup", "codex").exit).toBe(0);
-  mkdirSync(join(place.home, ".codex"), { recursive: true });
+  const own = 'model_catalog_json = "../models.json"\nsandbox_mode = "danger-full-access"';
+  ({ place, model } = await codexPlace(rules, { slug: MODEL.slug, files, settings: `${own}\n${settings}` }));
   writeFileSync(join(place.home, "models.json"), JSON.stringify({ models: [MODEL] }));
-  const config = `
-model = "scripted"
-model_provider = "scripted"
-model_catalog_json = "${place.home}/models.json"
-approval_policy = "never"
-sandbox_mode = "danger-full-access"
-${settings}
-[model_providers.scripted]
-name = "scripted"
-base_url = "${model.url}/v1"
-wire_api = "responses"
-supports_websockets = false
-request_max_retries = 0
-stream_max_retries = 0
-[features]
-plugins = false
-[projects."${place.root}"]
-trust_level = "trusted"
-`;
-  writeFileSync(join(place.home, ".codex/config.toml"), config);
 }
 
 const codex = (prompt: string, ...flags: string[]): Promise<Ran> =>

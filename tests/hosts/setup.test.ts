@@ -9,8 +9,9 @@ import { ROOT } from "./hook-process.js";
 let place: Place;
 afterEach(() => place.remove());
 
-const SETTINGS =
-  '{\n\t// mine\n\t"model": "opus", // and why\n\t"hooks": {\n\t\t"Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }],\n\t\t"PreToolUse": [ { "matcher": "Bash", "hooks": [] } ]\n\t},\n}\n';
+const COMMENTED =
+  '{\n\t// mine\n\t"model": "opus", // and why\n\t"hooks": {\n\t\t"Stop": [{ "hooks": [{ "type": "command", "command": "say done, }" }] }],\n\t\t"PreToolUse": [ { "matcher": "Bash", "hooks": [] } ]\n\t},\n}\n';
+const SETTINGS = COMMENTED.replace(/\/\/.*/g, "").replace("},\n}", "}\n}");
 const CONFIG = '# keep\nmodel = "x" # why\n\n[mcp_servers.other]\ncommand = "y"\n\n[profiles.a]\nb = 1 # c\n';
 const OPENCODE = '{\n  // theme\n  "theme": "dark",\n  "mcp": { "mine": { "type": "local", "command": ["x"] } }\n}\n';
 
@@ -43,7 +44,7 @@ describe("nexus setup", () => {
   it("adds its part and keeps comments, order and everything else", () => {
     for (const host of HOSTS) expect(place.nexus("setup", host).exit).toBe(0);
     const settings = place.read(".claude/settings.json");
-    for (const text of ["// mine", "// and why", "say done", '"matcher": "Bash"']) expect(settings).toContain(text);
+    for (const text of ["say done, }", '"matcher": "Bash"']) expect(settings).toContain(text);
     expect(settings.indexOf('"model"')).toBeLessThan(settings.indexOf('"hooks"'));
     expect(settings.match(/hook\/hook\.js claude/g)).toHaveLength(9);
     expect(place.read(".codex/config.toml").startsWith(CONFIG)).toBe(true);
@@ -130,6 +131,34 @@ describe("nexus setup", () => {
     expect(exit).toBe(2);
     expect(stderr).toContain("nothing was changed");
     expect(tree(place.root)).toEqual(before);
+  });
+
+  it("does not write into settings that Claude Code would leave out for their comments, until it may convert them", () => {
+    for (const [path, text] of [
+      [".claude/settings.json", COMMENTED],
+      [".mcp.json", '{ "mcpServers": {} /* mine */ }\n'],
+    ] as const) {
+      const kept = place.has(path) ? place.read(path) : "{}\n";
+      place.write(path, text);
+      const { exit, stderr } = place.nexus("setup", "claude");
+      expect([exit, stderr]).toEqual([2, expect.stringContaining("nexus setup claude --convert")]);
+      expect(place.nexus("setup", "claude", "--convert").exit).toBe(0);
+      expect(place.json(path)).toMatchObject(path === ".mcp.json" ? { mcpServers: {} } : { model: "opus" });
+      expect(place.nexus("setup", "claude", "--remove").exit).toBe(0);
+      expect(place.read(path)).toBe(text);
+      place.write(path, kept);
+    }
+    expect(place.read(".claude/settings.json")).not.toContain("//");
+  });
+
+  it("keeps a byte order mark, and approves its own server, since Claude Code's dialog proposes no", () => {
+    place.write(".claude/settings.json", `\uFEFF${SETTINGS}`);
+    expect(place.nexus("setup", "claude").exit).toBe(0);
+    const settings = place.read(".claude/settings.json");
+    expect(settings.startsWith("\uFEFF{")).toBe(true);
+    expect(JSON.parse(settings.slice(1))).toMatchObject({ model: "opus", enabledMcpjsonServers: ["nexus"] });
+    place.nexus("setup", "claude", "--remove");
+    expect(place.read(".claude/settings.json")).toBe(`\uFEFF${SETTINGS}`);
   });
 
   it("offers manual skills to no model", () => {

@@ -38,7 +38,35 @@ const start = (act: (w: World) => void): Promise<World> => {
   });
 };
 
+const inRepo = (...args: string[]) => {
+  const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+  const { status, stdout, stderr } = spawnSync("git", ["-C", repo, ...identity, ...args], { encoding: "utf8" });
+  return { status, out: `${stdout}${stderr}` };
+};
+
 describe("a run in a repository", () => {
+  it("records where it began, and carries a patch that plain git am applies", async () => {
+    inRepo("remote", "add", "origin", "https://ada:hunter2@example.org/repo.git?token=x");
+    put(join(root, "project"), { ".nexus/.gitignore": "state/\n" });
+    put(repo, { ".nexus/.gitignore": "state/\n" });
+    const w = await start(() => {});
+    const { delivery } = await w.go();
+    const { result } = delivery!;
+    expect(w.events.filter(({ type }) => type === "warning")).toEqual([]);
+    const commit = inRepo("rev-parse", "HEAD").out.trim();
+    expect(result.base).toEqual({
+      remote: "https://example.org/repo.git",
+      branch: "main",
+      commit,
+      digest: expect.stringMatching(/^sha256:/),
+    });
+    const patch = join(w.folder.delivery, result.patch!);
+    expect(inRepo("am", patch)).toMatchObject({ status: 0 });
+    expect(inRepo("show", "HEAD:files/hello.txt").out).toBe("hello world\n");
+    expect(inRepo("log", "-1", "--format=%an%n%B").out).toContain(`Nutshell-Delivery: ${result.id}`);
+  });
+
+
   it("delivers what it changed in the clone", async () => {
     const w = await start(() => {});
     expect((await w.go()).delivery?.result).toMatchObject({

@@ -289,14 +289,17 @@ describe("which project it is", () => {
     expect(await root(join(top, "a/b/c"))).toBe(join(top, "a"));
   });
 
-  it("differs for a linked work tree, even inside the first one", async () => {
+  it("is shared by linked work trees, each with its own branch; a .git file alone proves nothing", async () => {
     const top = freshProject();
     git(top, "init", "-q", "-b", "main");
     git(top, "commit", "-q", "--allow-empty", "-m", "x");
     git(top, "worktree", "add", "-q", "-b", "side/branch", join(top, "trees/side"));
     await call(top, "task_add", { title: "a", context: "c" }, { env: here });
     const side = join(top, "trees/side");
-    expect(await call(side, "task_list", {}, { env: here })).toEqual({ exists: false });
+    expect(await call(side, "task_list", {}, { env: here })).toMatchObject({ tasks: [{ id: 1 }] });
+    const planted = freshProject();
+    writeFileSync(join(planted, ".git"), `gitdir: ${join(top, ".git/worktrees/side")}\n`);
+    expect(await call(planted, "task_list", {}, { env: here })).toEqual({ exists: false });
     expect((await call(side, "context", {}, { env: here })).branch).toBe("side/branch");
     expect((await call(top, "context", {}, { env: here })).branch).toBe("main");
     git(top, "checkout", "-q", "--detach");

@@ -21,15 +21,22 @@ export function installClaude(input: InstallInput): InstallFile[] {
   const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json");
   const settings = join(folder, "settings.json");
   const hooks = hookLists(input, claude, HOOK_EVENTS);
+  const strict = { convert: input.convert ?? false };
+  const isServer = (element: unknown) => element === SERVER;
   return [
     {
       path: settings,
-      edit: jsonEdit(settings, [
+      edit: jsonEdit({ path: settings, strict }, [
         ...Object.entries(hooks).map(([event, element]) => ({ at: ["hooks", event], element, ours: isOurHook })),
         { at: ["permissions", "allow"], element: `mcp__${SERVER}`, ours: (element) => element === `mcp__${SERVER}` },
+        // Otherwise Claude Code asks about a project's server, and Enter says no.
+        ...(scope === "project" ? [{ at: ["enabledMcpjsonServers"], element: SERVER, ours: isServer }] : []),
       ]),
     },
-    { path: servers, edit: jsonEdit(servers, [{ at: ["mcpServers", SERVER], value: claudeServer(input) }]) },
+    {
+      path: servers,
+      edit: jsonEdit({ path: servers, strict }, [{ at: ["mcpServers", SERVER], value: claudeServer(input) }]),
+    },
     { path: scope === "project" ? join(root, "CLAUDE.md") : join(folder, "CLAUDE.md"), edit: markedEdit(MEMORY_TEXT) },
     ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: claudeAgent(agent) })),
     ...input.skills.map((skill) => ({

@@ -11,13 +11,21 @@ const EDIT = [
 ] as const;
 const SPAWN: ToolRow = { access: "spawn" };
 
-/** Hooks know the shell as `Bash`, whatever the model calls it. */
+/** Hooks know the shell as `Bash`, whatever the model calls it, and nothing of what `write_stdin` types into it. */
 export const CODEX_TOOLS: ToolTable = {
   apply_patch: { access: "edit", classes: EDIT, patch: "command" },
-  Bash: { ...SHELL, classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"] },
+  Bash: {
+    ...SHELL,
+    classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"],
+    staysOpen: true,
+  },
   spawn_agent: SPAWN,
   send_input: SPAWN,
   resume_agent: SPAWN,
+  followup_task: SPAWN,
+  send_message: SPAWN,
+  interrupt_agent: SPAWN,
+  list_agents: READ,
   wait_agent: READ,
   close_agent: READ,
   update_plan: READ,
@@ -25,6 +33,13 @@ export const CODEX_TOOLS: ToolTable = {
   web_search: READ,
   tool_search: READ,
   request_user_input: READ,
+  request_user_input_async: READ,
+  send_user_message_async: READ,
+  create_goal: READ,
+  get_goal: READ,
+  update_goal: READ,
+  curr_time: READ,
+  sleep: READ,
   list_mcp_resources: READ,
   list_mcp_resource_templates: READ,
   read_mcp_resource: READ,
@@ -34,8 +49,12 @@ export const CODEX_TOOLS: ToolTable = {
 };
 
 const OURS = new RegExp(`^mcp__${SERVER}__nx_`);
-/** Some builds prefix collaboration tools with the name of their toolset. */
-const bare = (name: string) => name.replace(/^(?:multi_agent_v\d+|collab)[._]*(?=[a-z]+_agent|send_input)/, "");
+/** Tools of a set carry its name before their own, with nothing between: `collaborationspawn_agent`, `clocksleep`. */
+const SETS = /^(?:multi_agent_v\d+|collaboration|collab|clock|functions)[._]*/;
+const bare = (name: string) => {
+  const own = name.replace(SETS, "");
+  return Object.hasOwn(CODEX_TOOLS, own) ? own : name;
+};
 
 const toolUse: Host["toolUse"] = (name, input) => ({
   ...translate(bare(name), input, CODEX_TOOLS, abstractName(name, OURS)),
@@ -55,10 +74,11 @@ export const codex: Host = {
     { path: "~/.codex/config.toml", shared: true },
   ],
   canResume: true,
+  ownSandbox: true,
   docs: {
     report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",
     resume_invocation:
-      "To continue an earlier agent here, call resume_agent or send_input with its agent id; otherwise start a new one with spawn_agent and name the role as agent_type.",
+      "To continue an earlier agent here, call followup_task with its task name or, where there is no such tool, resume_agent or send_input with its agent id; otherwise start a new one with spawn_agent and name the role as agent_type.",
     instruction_file: "The instruction file here is AGENTS.md; write only between its nexus markers.",
   },
   toolName: (abstract) => `mcp__${SERVER}__nx_${abstract}`,

@@ -29,7 +29,7 @@ export function installCodex(input: InstallInput): InstallFile[] {
     {
       path: hooks,
       edit: jsonEdit(
-        hooks,
+        { path: hooks },
         Object.entries(hookLists(input, codex, CODEX_EVENTS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,

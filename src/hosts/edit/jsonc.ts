@@ -1,6 +1,7 @@
 // JSON with comments. Comments, order and indentation of everything that is not ours stay as they are.
 import {
   applyEdits,
+  createScanner,
   type FormattingOptions,
   findNodeAtLocation,
   getNodeValue,
@@ -9,6 +10,7 @@ import {
   type ParseError,
   parse,
   parseTree,
+  stripComments,
 } from "jsonc-parser";
 import { NutError } from "../../errors.js";
 import type { TextEdit } from "./edit.js";
@@ -20,22 +22,70 @@ export type JsonWish =
   /** An element of the list at this place, recognised by `ours` whatever version of us wrote it. */
   | { readonly at: JSONPath; readonly element: unknown; readonly ours: (element: unknown) => boolean };
 
-export function jsonEdit(path: string, wishes: readonly JsonWish[]): TextEdit {
+export interface JsonFile {
+  readonly path: string;
+  /** For a host that leaves out a file with comments or a trailing comma as a whole: whether they may go. */
+  readonly strict?: { readonly convert: boolean };
+}
+
+export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]): TextEdit {
   return {
-    add(text) {
-      let result = text === null || text.trim() === "" ? "{}\n" : text;
+    add(whole) {
+      const [mark, text] = withoutMark(whole ?? "");
+      let result = text.trim() === "" ? "{}\n" : text;
       check(result, path);
+      if (strict !== undefined) result = asStrict(result, path, strict.convert);
       for (const wish of wishes) result = granted(result, wish);
-      return result;
+      return mark + result;
     },
-    holds: (text) => wishes.some((wish) => isThere(text, wish)),
-    remove(text) {
+    holds: (text) => wishes.some((wish) => isThere(withoutMark(text)[1], wish)),
+    remove(whole) {
+      const [mark, text] = withoutMark(whole);
       check(text, path);
       let result = text;
       for (const wish of wishes) result = revoked(result, wish);
-      return isEmpty(parse(result)) && !/\/[/*]/.test(result) ? null : result;
+      return isEmpty(parse(result)) && !/\/[/*]/.test(result) ? null : mark + result;
     },
   };
+}
+
+const BYTE_ORDER_MARK = "\uFEFF";
+
+function withoutMark(text: string): [mark: string, rest: string] {
+  return text.startsWith(BYTE_ORDER_MARK) ? [BYTE_ORDER_MARK, text.slice(1)] : ["", text];
+}
+
+/** Whether a program that knows no comments can read it. */
+export function isStrictJson(whole: string): boolean {
+  try {
+    JSON.parse(withoutMark(whole)[1]);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function asStrict(text: string, path: string, convert: boolean): string {
+  if (isStrictJson(text)) return text;
+  if (convert) return withoutTrailingCommas(stripComments(text));
+  const why = "Claude Code would leave out the whole file without a word";
+  throw new NutError("HOST_SETTINGS_INVALID", `${path} has comments or a trailing comma: ${why}; nothing was changed`, {
+    hint: "nexus setup claude --convert",
+    data: { path },
+  });
+}
+
+/** Of a text without comments. */
+function withoutTrailingCommas(text: string): string {
+  const scanner = createScanner(text, true);
+  const drop: number[] = [];
+  let comma = -1;
+  for (scanner.scan(); scanner.getTokenOffset() < text.length; scanner.scan()) {
+    const at = scanner.getTokenOffset();
+    if (comma >= 0 && (text[at] === "}" || text[at] === "]")) drop.push(comma);
+    comma = text[at] === "," ? at : -1;
+  }
+  return drop.reverse().reduce((left, at) => left.slice(0, at) + left.slice(at + 1), text);
 }
 
 function check(text: string, path: string): void {

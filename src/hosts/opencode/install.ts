@@ -29,7 +29,7 @@ export function installOpencode(input: InstallInput): InstallFile[] {
     ...manual.map(({ id }) => ({ at: ["permission", "skill", id], value: "deny" })),
   ];
   return [
-    { path: config, edit: jsonEdit(config, wishes) },
+    { path: config, edit: jsonEdit({ path: config }, wishes) },
     { path: join(folder, "plugins/nexus.js"), content: pluginFile(input) },
     { path: join(base, "AGENTS.md"), edit: markedEdit(MEMORY_TEXT) },
     ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: opencodeAgent(agent) })),

@@ -2,14 +2,16 @@
 import { createHash } from "node:crypto";
 import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { writeArtifacts } from "../../acceptance/index.js";
+import { type Change, deliverable, writeArtifacts } from "../../acceptance/index.js";
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import { recordPacked } from "../../request/consent-record.js";
+import { PATCH_FILE, workPatch, writePatch } from "../../request/delivery-patch.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
 import { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { GitStore } from "../../trees/git/store.js";
 import type { Leak } from "../../vault/index.js";
 import { readJournal } from "../record/journal.js";
 import { type Run, record, stretchMs } from "../run.js";
@@ -79,11 +81,29 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<void>
   const changes = accepted.changes.filter(({ path }) => !run.isOwnTest(path));
   writeArtifacts(folder.main, folder.delivery, changes);
   writeLogs(run);
-  const clean = withLeaks(scrubbed, await leaksIn(folder.delivery));
+  const clean = await withPatch(run, withLeaks(scrubbed, await leaksIn(folder.delivery)), changes);
   writeFileSync(join(folder.delivery, RESULT), `${JSON.stringify(clean, null, 2)}\n`);
   writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.context.now()));
   const { path, hash } = await pack(run, clean.id!);
   record(run, { type: "delivered", path, hash, status: clean.status, ms: stretchMs(run) });
+}
+
+/** Work in a repository also goes along as a patch; a tree that git cannot hold goes without, and says so. */
+async function withPatch(run: Run, result: Delivery, changes: readonly Change[]): Promise<Delivery> {
+  const { folder, context, manifest } = run;
+  if (result.base === undefined) return result;
+  const world = { env: context.env, signal: run.halt.signal };
+  try {
+    const store = await GitStore.open({ repo: folder.base, scratch: folder.scratch }, world);
+    const base = { commit: result.base.commit, folder: folder.base };
+    const title = manifest.task?.title;
+    const work = { store, base, result: folder.main, changes: deliverable(changes), delivery: result, title };
+    writePatch(folder.delivery, await workPatch({ ...work, at: context.now() }));
+    return { ...result, patch: PATCH_FILE };
+  } catch (error) {
+    if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED") throw error;
+    return withIssues(result, [`no patch could be made: ${error.message}`]);
+  }
 }
 
 async function pack(run: Run, id: string): Promise<{ readonly path: string; readonly hash: string }> {
@@ -110,7 +130,13 @@ async function pack(run: Run, id: string): Promise<{ readonly path: string; read
 /** What looks like a secret is told and not held back: the work stays here, and `pack` and `deliver` ask before it leaves. */
 function withLeaks(result: Delivery, leaks: readonly Leak[]): Delivery {
   if (leaks.length === 0) return result;
-  const notes = leaks.map((leak) => `${leakText(leak)} looks like a secret`);
+  return withIssues(
+    result,
+    leaks.map((leak) => `${leakText(leak)} looks like a secret`),
+  );
+}
+
+function withIssues(result: Delivery, notes: readonly string[]): Delivery {
   const issues = result.execution_log?.issues_encountered ?? [];
   return { ...result, execution_log: { ...result.execution_log, issues_encountered: [...issues, ...notes] } };
 }

@@ -50,6 +50,7 @@ export function deliveryResult(input: ResultInput): Delivery {
       tools_used: [...new Set([...state.agents.values()].flatMap(({ end }) => end?.tools ?? []))].sort(),
       complexity_actual: complexity(state, accepted),
     },
+    ...(state.repository === null ? {} : { base: { ...state.repository } }),
     digests: {
       ...(state.requestDigest === null ? {} : { request: state.requestDigest }),
       result: accepted.digests.result,

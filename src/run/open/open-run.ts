@@ -1,6 +1,6 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { mkdirSync, rmSync } from "node:fs";
-import { planChecks, readConstraints } from "../../acceptance/index.js";
+import { planChecks, readConstraints, treeDigest } from "../../acceptance/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
@@ -15,6 +15,7 @@ import {
   planFile,
   tasksFile,
 } from "../../state/index.js";
+import type { RepositoryFacts } from "../../trees/git/repository.js";
 import { Objects } from "../../trees/objects.js";
 import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
@@ -43,8 +44,9 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const isNew = state.baseDigest === null;
   const { manifest, digest, warnings: unpacking } = await openRequest(options.request, folder.request, context.signal);
   if (isNew && !options.force) await assertReady(options.request, context);
-  const cloning = options.repo === undefined ? [] : await openRepository(options.repo, folder.base, context);
-  const trees = openTrees(input, journal, digest);
+  const { repo } = options;
+  const cloned = repo === undefined ? null : await openRepository({ ...options, repo }, folder.base, context);
+  const trees = openTrees(input, journal, { digest, repository: cloned?.facts });
   const identity = options.identity ?? [];
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
   const project = runProject(folder);
@@ -69,7 +71,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     since: clock(),
     agentsBefore: state.agents.size,
   };
-  for (const message of [...unpacking, ...cloning, ...opening]) {
+  for (const message of [...unpacking, ...(cloned?.warnings ?? []), ...opening]) {
     context.progress({ type: "warning", message });
     if (isNew) record(run, { type: "issue", message });
   }
@@ -77,13 +79,19 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
 }
 
 /** The trees of a run: the base as it was when the run began, and the main tree as the journal says it must be. */
-function openTrees({ folder, options, context }: RunInput, journal: Journal, digest: string) {
+function openTrees(
+  { folder, options, context }: RunInput,
+  journal: Journal,
+  { digest, repository }: { readonly digest: string; readonly repository: RepositoryFacts | undefined },
+) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
   openMain(folder);
   const base = baseDigest(folder.base);
   const isNew = state.baseDigest === null;
-  if (isNew) record({ journal, context }, { type: "opened", digest, base });
+  const began =
+    repository === undefined ? {} : { repository: { ...repository, digest: treeDigest(folder.base, counts) } };
+  if (isNew) record({ journal, context }, { type: "opened", digest, base, ...began });
   else if (state.baseDigest !== base) {
     throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
       hint: `nexus run ${shellWord(options.request)}`,

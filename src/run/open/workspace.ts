@@ -2,13 +2,14 @@
 // beside it that starts as its copy. With a repository the tree is a clone: the person's own checkout is only read.
 import { createHash } from "node:crypto";
 import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
 import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { runChild } from "../../process/index.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { bareGit } from "../../trees/git/git.js";
+import { asSafe, findCommit, type RepositoryFacts, repositoryFacts, uncommitted } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
 import { compareTrees, fileChanges, lookAt, type Tree } from "../../trees/tree.js";
@@ -62,38 +63,38 @@ function copyRequest(source: string, target: string, signal: AbortSignal): strin
 }
 
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
-export async function openRepository(repo: string, target: string, { env, signal }: Context): Promise<string[]> {
-  const git = async (args: readonly string[], cwd: string) => {
-    const { code, stdout, stderr } = await runChild({
-      command: "git",
-      args,
-      cwd,
-      env: { PATH: env.PATH, HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1", GIT_TERMINAL_PROMPT: "0", LC_ALL: "C" },
-      signal,
-      timeoutMs: 600_000,
+export async function openRepository(
+  { repo, request, output }: { readonly repo: string; readonly request: string; readonly output: string },
+  target: string,
+  world: Pick<Context, "env" | "signal">,
+): Promise<{ readonly facts: RepositoryFacts; readonly warnings: readonly string[] }> {
+  const refused = (error: unknown): never => {
+    if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED") throw error;
+    throw new NutError("RUN_NO_REPOSITORY", error.message.replace(" git says:", ""), {
+      hint: `git -C ${shellWord(repo)} status`,
+      data: { path: repo },
     });
-    if (code !== 0) {
-      throw new NutError("RUN_NO_REPOSITORY", `${repo}: ${stderr.text.trim().split("\n").at(-1) ?? "git failed"}`, {
-        hint: `git -C ${shellWord(repo)} status`,
-        data: { path: repo },
-      });
-    }
-    return stdout.text;
   };
-  // Another user's repository is refused by git unless it is named; reading it is what we were asked to do.
-  const safe = ["-c", `safe.directory=${repo}`, "-c", `safe.directory=${join(repo, ".git")}`];
-  const dirty = await git([...safe, "status", "--porcelain"], repo);
+  // What lies there because of this very run is no work of the person.
+  const ours = [request, output].map((path) => relative(repo, path));
+  const dirty = await uncommitted(repo, ours, world).catch(refused);
   if (!existsSync(target)) {
     const staging = `${target}.part`;
     rmSync(staging, { recursive: true, force: true });
-    await git(
-      [...safe, "clone", "--quiet", "--no-hardlinks", "--no-tags", "--single-branch", "--", repo, staging],
-      "/",
-    );
-    await git(["remote", "remove", "origin"], staging);
+    const clone = ["clone", "--quiet", "--no-hardlinks", "--no-tags", "--single-branch", "--", repo, staging];
+    await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world).catch(refused);
+    await bareGit(["remote", "remove", "origin"], { cwd: staging }, world).catch(refused);
     renameSync(staging, target);
   }
-  return dirty.trim() === "" ? [] : ["the repository has uncommitted changes; the run starts from its last commit"];
+  const [facts, cloned] = [await repositoryFacts(repo, world), await findCommit(target, "HEAD", world)];
+  if (facts === null || cloned === null) {
+    throw new NutError("RUN_NO_REPOSITORY", `${repo}: nothing was committed there yet`, {
+      hint: `git -C ${shellWord(repo)} add --all && git -C ${shellWord(repo)} commit -m start`,
+      data: { path: repo },
+    });
+  }
+  const words = "the repository has uncommitted changes; the run starts from its last commit";
+  return { facts: { ...facts, commit: cloned }, warnings: dirty.length === 0 ? [] : [words] };
 }
 
 /** The main tree: a copy of the base, made once. */

@@ -1,5 +1,6 @@
 // The state of a run as its journal tells it. Pure: fold the records, get the state; the engine never keeps its own.
 
+import type { RepositoryBase } from "../../schema/delivery.js";
 import type { AcceptedReport, AgentEnd, AgentStart, JournalRecord } from "../../schema/journal.js";
 import type { RunPlan, RunTask } from "../../schema/run.js";
 import type { Change } from "../../trees/tree.js";
@@ -46,6 +47,8 @@ export interface RunState {
   readonly credentials: { readonly name: string; readonly at: string; readonly purpose: string }[];
   requestDigest: string | null;
   baseDigest: string | null;
+  /** Where work in a repository began. */
+  repository: RepositoryBase | null;
   /** The latest acceptance, and how many changes the tree held then. */
   accepted: { readonly attempt: number; readonly versions: number; readonly report: AcceptedReport } | null;
   delivered: { readonly path: string; readonly hash: string; readonly status: string } | null;
@@ -70,6 +73,7 @@ export function emptyState(): RunState {
     credentials: [],
     requestDigest: null,
     baseDigest: null,
+    repository: null,
     accepted: null,
     delivered: null,
     closed: false,
@@ -88,6 +92,7 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
     case "opened":
       state.requestDigest = record.digest;
       state.baseDigest = record.base;
+      state.repository = record.repository ?? null;
       break;
     case "planned":
       state.plan = record.plan;

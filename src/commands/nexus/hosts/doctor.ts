@@ -5,14 +5,16 @@ import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { dim, green, red, table, yellow } from "../../../cli/text.js";
+import { NutError } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { findBwrap, findProgram, runChild } from "../../../process/index.js";
 import { VERSION } from "../../../version.js";
+import { claudeChecks } from "./claude-checks.js";
 import { Check, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { readReceipt, receiptPath } from "./receipt.js";
-import { planSetup } from "./setup-plan.js";
+import { planSetup, type SetupPlan } from "./setup-plan.js";
 
 const MARKS = { ok: green("ok"), absent: dim("–"), warning: yellow("warning"), problem: red("problem") };
 
@@ -111,6 +113,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
     if (found === null) continue;
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
+    if (host.name === "claude") checks.push(...claudeChecks(scope, input));
     if (host.name === "codex" && program.state === "ok") checks.push(await trustCheck(scope, input, context));
   }
   if (!installed)
@@ -147,7 +150,14 @@ function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Co
   const files = installFiles(host.name, input);
   if (receipt === null && !files.some((file) => "content" in file && existsSync(file.path))) return null;
   const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
-  const { changes, kept } = planSetup(files, receipt);
+  let plan: SetupPlan;
+  try {
+    plan = planSetup(files, receipt);
+  } catch (error) {
+    if (!(error instanceof NutError)) throw error;
+    return { what, state: "problem", message: error.message, fix: error.hint ?? fix };
+  }
+  const { changes, kept } = plan;
   const stale = changes.filter(({ before, after }) => before !== after);
   if (stale.length > 0)
     return {

@@ -1,5 +1,5 @@
 // Everything a host's installer needs, gathered from the catalog, the project's configuration and the package.
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import {
   blockedClasses,
   bodyOf,
@@ -20,7 +20,7 @@ import {
 } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import type { SemanticClass } from "../../../schema/events.js";
-import { findRoot } from "../../../state/index.js";
+import { findTop } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { productSkill } from "../../more/skill.js";
 import { ownPrograms } from "./own-programs.js";
@@ -38,7 +38,8 @@ export async function installInput(
   const home = env.HOME ?? env.USERPROFILE;
   if (home === undefined || home === "")
     throw new NutError("USAGE", "there is no home folder: HOME is not set", { hint: "export HOME=~" });
-  const root = findRoot(cwd, env);
+  // Hosts read the settings of the work tree they are started in.
+  const root = env.NEXUS_PROJECT_DIR ? resolve(cwd, env.NEXUS_PROJECT_DIR) : findTop(cwd, env);
   const catalog = await loadCatalog({ configFile: join(root, ".nexus/config.yml") });
   return {
     scope,

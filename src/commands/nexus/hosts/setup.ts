@@ -28,6 +28,9 @@ export default command({
     remove: flag(z.boolean().default(false), {
       about: "take everything out again, to the byte where nobody changed it since",
     }),
+    convert: flag(z.boolean().default(false), {
+      about: "take comments and trailing commas out of settings Claude Code would not read; --remove brings them back",
+    }),
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask" }),
   }),
   output: z.object({
@@ -40,7 +43,7 @@ export default command({
     next: z.array(z.string()),
   }),
   about: [
-    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their comments and their order;",
+    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their order, and their comments where the host reads them;",
     "AGENTS.md and CLAUDE.md are touched only between two markers. Running it again changes nothing.",
   ],
   examples: [
@@ -48,10 +51,10 @@ export default command({
     ["nexus setup codex --scope user", "for every project"],
     ["nexus setup opencode --remove", "as if it had never been"],
   ],
-  async run({ host: name, scope, dryRun, remove, yes }, context) {
+  async run({ host: name, scope, dryRun, remove, convert, yes }, context) {
     const host = findHost(name)!;
     // Hosts start us by absolute paths: they may have another PATH than the person who sets them up.
-    const input = await installInput({ host, scope, node: process.execPath }, context);
+    const input = { ...(await installInput({ host, scope, node: process.execPath }, context)), convert };
     const files = installFiles(name, input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
     if (!dryRun) sweepBeside([path, ...files.map((file) => file.path)]);
@@ -210,6 +213,8 @@ function removeFolders(folders: readonly string[]): void {
 
 function nextSteps(host: string, scope: string): string[] {
   const steps = ["nexus doctor"];
+  if (host === "claude" && scope === "project")
+    steps.unshift("start claude here once and trust the folder: it proposes No");
   if (host === "codex")
     steps.unshift(
       scope === "project"

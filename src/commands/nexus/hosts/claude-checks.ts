@@ -1,0 +1,115 @@
+// What Claude Code makes of its settings. It says nothing about a file it cannot read or hooks that are switched off: the
+// gate is simply not there. Each of these was seen with the real program.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { CLAUDE_PLUGIN, type InstallInput, isStrictJson, type Scope, SERVER } from "../../../hosts/index.js";
+import type { Check } from "./doctor-checks.js";
+
+interface Layer {
+  readonly path: string;
+  /** null when Claude Code cannot read it. */
+  readonly value: Readonly<Record<string, unknown>> | null;
+  readonly convertible: boolean;
+}
+
+export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGED): Check[] {
+  const layers = settingsLayers(input, managed);
+  const servers = scope === "project" ? readLayer(join(input.root, ".mcp.json"), true) : null;
+  const all = servers === null ? layers : [...layers, servers];
+  const what = `claude ${scope} settings`;
+  const problems = [
+    ...all.flatMap(unreadable),
+    ...layers.flatMap(silenced),
+    ...(scope === "project" ? serverProblems(layers, input.root) : []),
+  ].map((found): Check => ({ what, state: "problem", ...found }));
+  const twice = layers.flatMap(pluginToo).map((found): Check => ({ what, state: "warning", ...found }));
+  if (problems.length + twice.length > 0) return [...problems, ...twice];
+  return [
+    {
+      what,
+      state: "ok",
+      message: `Claude Code reads ${all.length === 1 ? "it" : `all ${all.length} files`}, and nothing in them turns hooks or tools off`,
+    },
+  ];
+}
+
+const MANAGED = "/etc/claude-code/managed-settings.json";
+
+/** Every file a setting may come from. */
+function settingsLayers({ root, home, env }: InstallInput, managed: string): Layer[] {
+  const own = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude");
+  const places: readonly [path: string, convertible: boolean][] = [
+    [managed, false],
+    [join(own, "settings.json"), true],
+    [join(root, ".claude/settings.json"), true],
+    [join(root, ".claude/settings.local.json"), false],
+    [join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), false],
+  ];
+  return places.flatMap(([path, convertible]) => readLayer(path, convertible) ?? []);
+}
+
+function readLayer(path: string, convertible: boolean): Layer | null {
+  if (!existsSync(path)) return null;
+  const text = readFileSync(path, "utf8");
+  const value: unknown = isStrictJson(text) ? JSON.parse(text.replace(/^\uFEFF/, "")) : null;
+  return { path, value: typeof value === "object" ? (value as Layer["value"]) : null, convertible };
+}
+
+type Found = Pick<Check, "message" | "fix">;
+
+function unreadable({ path, value, convertible }: Layer): Found[] {
+  if (value !== null) return [];
+  const fix = convertible ? "nexus setup claude --convert" : `take comments and trailing commas out of ${path}`;
+  return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];
+}
+
+function silenced({ path, value }: Layer): Found[] {
+  const found: Found[] = [];
+  const switches = {
+    disableAllHooks: "no hook runs",
+    allowManagedHooksOnly: "hooks of people and projects do not run",
+  };
+  for (const [name, effect] of Object.entries(switches))
+    if (value?.[name] === true)
+      found.push({ message: `${path} sets ${name}: ${effect}`, fix: `take ${name} out of ${path}` });
+  const denied = listAt(record(value?.permissions), "deny").filter((rule) => rule.startsWith(`mcp__${SERVER}`));
+  if (denied.length > 0)
+    found.push({ message: `${path} denies ${denied.join(", ")}`, fix: `take it out of permissions.deny in ${path}` });
+  return found;
+}
+
+/** A project's servers are off until a person says yes, and the dialog proposes no. */
+function serverProblems(layers: readonly Layer[], root: string): Found[] {
+  const voices = layers.flatMap(({ path, value }) => [
+    { path, settings: value },
+    { path, settings: record(record(value?.projects)?.[root]) },
+  ]);
+  const against = voices.find(({ settings }) => listAt(settings, "disabledMcpjsonServers").includes(SERVER));
+  if (against !== undefined) {
+    const fix = `take "${SERVER}" out of disabledMcpjsonServers in ${against.path}`;
+    return [{ message: `${against.path} switches our server off: edits need a task list, and no tool makes one`, fix }];
+  }
+  const isFor = voices.some(
+    ({ settings }) =>
+      settings?.enableAllProjectMcpServers === true || listAt(settings, "enabledMcpjsonServers").includes(SERVER),
+  );
+  return isFor
+    ? []
+    : [{ message: "Claude Code was not told to start our server, and asks first", fix: "nexus setup claude" }];
+}
+
+function pluginToo({ path, value }: Layer): Found[] {
+  const on = Object.entries(record(value?.enabledPlugins) ?? {}).filter(
+    ([name, enabled]) => name.startsWith(`${CLAUDE_PLUGIN}@`) && enabled === true,
+  );
+  if (on.length === 0) return [];
+  return [{ message: `${path} has the plugin, too: every hook runs twice`, fix: "nexus setup claude --remove" }];
+}
+
+const record = (value: unknown): Readonly<Record<string, unknown>> | null =>
+  typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
+
+function listAt(settings: Readonly<Record<string, unknown>> | null, name: string): string[] {
+  const list = settings?.[name];
+  return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+}

@@ -1,0 +1,83 @@
+// What a repository says of where work began: its commit, branch and remote. Credentials in a remote's address stay here.
+import { lstatSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type GitWorld, ownGit, rows } from "./git.js";
+
+export interface RepositoryFacts {
+  readonly commit: string;
+  /** Absent when HEAD is on no branch. */
+  readonly branch?: string;
+  /** Absent when there is none that somebody else could reach. */
+  readonly remote?: string;
+}
+
+/** Another user's repository is refused by git unless it is named; reading it is what we were asked to do. */
+export const asSafe = (repo: string): string[] => [
+  "-c",
+  `safe.directory=${repo}`,
+  "-c",
+  `safe.directory=${join(repo, ".git")}`,
+];
+
+/** The top of the repository a folder lies in; null when it lies in none. */
+export async function repositoryAt(folder: string, world: GitWorld): Promise<string | null> {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
+  const args = ["rev-parse", "--show-toplevel"];
+  const { code, out } = await ownGit([...asSafe(folder), ...args], { cwd: folder, fine: [0, 128] }, world);
+  return code === 0 && out.trim() !== "" ? out.replace(/\n$/, "") : null;
+}
+
+/** The full name of a commit, or null when the repository does not have it. */
+export async function findCommit(repo: string, name: string, world: GitWorld): Promise<string | null> {
+  if (name === "" || name.startsWith("-")) return null;
+  const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
+  const { code, out } = await ownGit([...asSafe(repo), ...args], { cwd: repo, fine: [0, 1, 128] }, world);
+  return code === 0 ? out.trim() : null;
+}
+
+/** Where objects are, in a linked work tree too. */
+export async function objectsOf(repo: string, world: GitWorld): Promise<{ folder: string; format: string }> {
+  const ask = async (args: readonly string[]) =>
+    (await ownGit([...asSafe(repo), "rev-parse", ...args], { cwd: repo }, world)).out.replace(/\n$/, "");
+  return { folder: resolve(repo, await ask(["--git-path", "objects"])), format: await ask(["--show-object-format"]) };
+}
+
+/** The facts of HEAD; null when nothing was committed yet. */
+export async function repositoryFacts(repo: string, world: GitWorld): Promise<RepositoryFacts | null> {
+  const commit = await findCommit(repo, "HEAD", world);
+  if (commit === null) return null;
+  const ask = async (args: readonly string[]) => {
+    const { code, out } = await ownGit([...asSafe(repo), ...args], { cwd: repo, fine: [0, 1, 2, 128] }, world);
+    return code === 0 && out.trim() !== "" ? out.trim() : undefined;
+  };
+  const branch = await ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
+  const upstream = branch === undefined ? undefined : await ask(["config", "--get", `branch.${branch}.remote`]);
+  const address = await ask(["config", "--get", `remote.${upstream ?? "origin"}.url`]);
+  const remote = address === undefined ? null : publicRemote(address);
+  return { commit, ...(branch === undefined ? {} : { branch }), ...(remote === null ? {} : { remote }) };
+}
+
+/** An address as it may be handed on: no password, no token, no folder of this machine. */
+export function publicRemote(address: string): string | null {
+  const short = /^(?:([\w.-]+)@)?([\w.-]+):(?!\/\/)(?!\\)([^\s]+)$/.exec(address);
+  if (short !== null)
+    return short[2]!.length === 1 ? null : `${short[1] === undefined ? "" : `${short[1]}@`}${short[2]}:${short[3]}`;
+  if (!URL.canParse(address)) return null;
+  const url = new URL(address);
+  if (!["https:", "http:", "ssh:", "git:"].includes(url.protocol)) return null;
+  url.password = "";
+  // With ssh the name is how the server is asked, as in git@; elsewhere it may be the token itself.
+  if (url.protocol !== "ssh:") url.username = "";
+  url.search = "";
+  url.hash = "";
+  return url.href;
+}
+
+/** Tracked files that differ from the last commit, and new ones git would show; nothing of ours. */
+export async function uncommitted(repo: string, ours: readonly string[], world: GitWorld): Promise<string[]> {
+  const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"];
+  const { out } = await ownGit([...asSafe(repo), ...args], { cwd: repo }, world);
+  const found = rows(out).map((row) => ({ state: row.slice(0, 2), path: row.slice(3) }));
+  const isOurs = (path: string) => /^\.nexus(?:\/|$)/.test(path) || ours.includes(path);
+  return found.filter(({ state, path }) => state !== "??" || !isOurs(path)).map(({ path }) => path);
+}

@@ -1,0 +1,62 @@
+// What doctor says of settings under which Claude Code runs no hook, or starts no server, without a word about it.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { claudeChecks } from "../../src/commands/nexus/hosts/claude-checks.js";
+import type { InstallInput } from "../../src/hosts/index.js";
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "nut-claude-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const APPROVED = '{"enabledMcpjsonServers":["nexus"]}';
+const FINE = { "project/.claude/settings.json": APPROVED, "project/.mcp.json": '{"mcpServers":{"nexus":{}}}' };
+
+function checks(files: Readonly<Record<string, string>>, scope: "project" | "user" = "project") {
+  for (const [path, text] of Object.entries({ ...FINE, ...files })) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const input = { root: join(folder, "project"), home: join(folder, "home"), env: {} } as InstallInput;
+  return claudeChecks(scope, input, join(folder, "managed.json"));
+}
+
+it("is content with what setup writes, byte order mark or not", () => {
+  expect(checks({ "project/.mcp.json": "\uFEFF{}" })).toMatchObject([{ state: "ok" }]);
+});
+
+it.each([
+  ["project/.claude/settings.json", `// mine\n${APPROVED}`, "leaves it out as a whole", "nexus setup claude --convert"],
+  ["project/.claude/settings.local.json", '{"a":1,}', "leaves it out as a whole", "take comments"],
+  ["project/.mcp.json", "{} // mine", "leaves it out as a whole", "nexus setup claude --convert"],
+  ["home/.claude/settings.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
+  ["project/.claude/settings.local.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
+  ["managed.json", '{"allowManagedHooksOnly":true}', "do not run", "take allowManagedHooksOnly out"],
+  ["home/.claude/settings.json", '{"permissions":{"deny":["mcp__nexus__nx_task_add"]}}', "denies mcp__nexus", "deny"],
+  ["project/.claude/settings.local.json", '{"disabledMcpjsonServers":["nexus"]}', "switches our server off", "take"],
+  ["project/.claude/settings.json", "{}", "asks first", "nexus setup claude"],
+])("%s with %s is a problem", (path, text, message, fix) => {
+  expect(checks({ [path]: text })).toMatchObject([
+    { state: "problem", message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
+  ]);
+});
+
+it("hears a yes or a no that Claude Code keeps for a project", () => {
+  const kept = (settings: object) => JSON.stringify({ projects: { [join(folder, "project")]: settings } });
+  const settings = { "project/.claude/settings.json": "{}" };
+  const yes = kept({ enabledMcpjsonServers: ["nexus"] });
+  expect(checks({ ...settings, "home/.claude.json": yes })).toMatchObject([{ state: "ok" }]);
+  const no = kept({ disabledMcpjsonServers: ["nexus"] });
+  expect(checks({ ...settings, "home/.claude.json": no })).toMatchObject([{ state: "problem" }]);
+});
+
+it("notices the plugin beside the set-up, and asks no project about a person's own server", () => {
+  const both = { "home/.claude/settings.json": '{"enabledPlugins":{"nutcracker@nutcracker":true}}' };
+  expect(checks(both)).toMatchObject([{ state: "warning", message: expect.stringContaining("twice") }]);
+  expect(
+    checks({ ...both, "project/.claude/settings.json": "{}", "home/.claude/settings.json": "{}" }, "user"),
+  ).toMatchObject([{ state: "ok" }]);
+});
