@@ -36,11 +36,9 @@ export interface RunFacts {
   readonly startedOn: string;
   readonly agents: DeliveryFacts["agents"];
   readonly sandboxed: boolean;
-  readonly trials: number;
+  readonly trials?: number;
   readonly compared: boolean;
   readonly proven: number;
-  /** The commit a repository was at. */
-  readonly commit?: string | undefined;
 }
 
 export interface DeliveryInput {
@@ -54,7 +52,8 @@ export interface DeliveryInput {
 /** SLSA provenance of a delivery. Without the run's own facts it repeats what the delivery says of itself. */
 export function deliveryStatement({ bundle, request, delivery, at, facts }: DeliveryInput): Statement {
   const asked = { name: request.id, digest: content(request.digest) };
-  const commit = facts?.commit === undefined ? [] : [{ name: "base", digest: { gitCommit: facts.commit } }];
+  const { base } = delivery;
+  const commit = base === undefined ? [] : [{ name: "base", digest: { gitCommit: base.commit } }];
   const { result, tests } = delivery.digests ?? {};
   return {
     _type: STATEMENT_TYPE,
@@ -103,7 +102,7 @@ function acceptanceOf({ acceptance_results: results }: Delivery, facts: RunFacts
   const counts = { passed: results?.tests_passed ?? 0, failed: results?.tests_failed ?? 0 };
   if (facts === null) return counts;
   const { sandboxed, trials, compared, proven } = facts;
-  return { sandboxed, trials, compared, ...counts, proven };
+  return { sandboxed, ...(trials === undefined ? {} : { trials }), compared, ...counts, proven };
 }
 
 export interface VerdictInput {

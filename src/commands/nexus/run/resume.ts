@@ -10,7 +10,7 @@ import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner } from "./runner.js";
+import { findReviewer, findRunner, runSigner } from "./runner.js";
 
 export default command({
   name: "resume",
@@ -53,6 +53,7 @@ export default command({
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
     const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });
     const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
+    const signer = await runSigner({ sign: options.sign === true, key: options.sign_key }, context);
     const budget = parseBudget(input.budget, options.budget);
     const reply = input.deliver
       ? ({ answer: "deliver" } as const)
@@ -60,7 +61,9 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    return toResult(await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }, reply));
+    return toResult(
+      await executeRun({ folder, options, budget, runner, reviewer, signer, catalog, outer, context }, reply),
+    );
   },
   text: runText,
   exit: runExit,

@@ -25,7 +25,7 @@ import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner } from "./runner.js";
+import { findReviewer, findRunner, runSigner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -70,6 +70,11 @@ export default command({
       value: "<file>",
       about: "age identity that opens the request's vault (default: none, it stays closed)",
     }),
+    sign: flag(z.boolean().default(false), { about: "sign the delivery: which request, agents, checks, sandbox" }),
+    key: flag(z.string().optional(), {
+      value: "<file>",
+      about: "the key for --sign: an SSH key or an Ed25519 identity (default: your own)",
+    }),
     yes: flag(z.boolean().default(false), {
       short: "y",
       about: "do not ask: run what was not made here, and deliver what is there when a task fails for good",
@@ -107,6 +112,7 @@ export default command({
     });
     const reviewer = await findReviewer(input, context.env);
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
+    const signer = await runSigner(input, context);
     const options = {
       id: newRunId(context.now()),
       created_at: context.now().toISOString(),
@@ -129,6 +135,8 @@ export default command({
       output: outputPath(input.output, peek.slug, context),
       identity: input.identity.map((file) => resolve(context.cwd, file)),
       ...(input.noSandbox ? { no_sandbox: true } : {}),
+      ...(input.sign ? { sign: true } : {}),
+      ...(input.key === undefined ? {} : { sign_key: resolve(context.cwd, input.key) }),
     };
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox }, context);
@@ -142,7 +150,7 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, reviewer, catalog, outer, context }));
+      return toResult(await executeRun({ folder, options, budget, runner, reviewer, signer, catalog, outer, context }));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

@@ -29,17 +29,12 @@ import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
-import { signVerdict } from "../../../request/sign-verdict.js";
-import { findSigningKey } from "../../../request/signing-key.js";
-import { tryKey } from "../../../request/sign-bundle.js";
-import { VoucherShape, voucherRow, voucherWords } from "../../../request/voucher-text.js";
-import { requiredSigners, whoSigned } from "../../../request/who-signed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
-import { SIGNATURE_FLAGS } from "../trust/signature-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
+import { SIGNATURE_FLAGS, SIGNED, signatureLines, verdictOf, verdictSigner, whoVouches } from "./verify-signatures.js";
 
 const ALLOWANCES = ["recorded", "partial"] as const;
 
@@ -70,9 +65,7 @@ const Verification = z.object({
     .nullable()
     .describe("checks sealed for whoever verifies; null when the request has none or is not at hand"),
   rerun: ReportShape.nullable(),
-  signatures: z.array(VoucherShape).describe("who vouches for it"),
-  believed: z.string().nullable().describe("by whose word its record counts, as your policy says"),
-  verdict: z.string().nullable().describe("where the signed verdict lies, with --sign"),
+  ...SIGNED,
 });
 export type Verification = z.output<typeof Verification>;
 
@@ -96,8 +89,6 @@ const BACKING = {
   said: red("said"),
 } as const;
 
-const STANDING = { trusted: green("✓"), unknown: yellow("?"), invalid: red("✗") } as const;
-
 export default command({
   name: "verify",
   summary: "check a delivery and what backs its claims",
@@ -113,9 +104,8 @@ export default command({
     ["nutshell verify delivery.nut -r task.nut --rerun --sign", "and vouch for what came out"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, rerun, signatures, believed, verdict }) => [
-    ...(signatures.length === 0 ? [dim("signed by nobody")] : []),
-    ...signatures.map((row) => `${STANDING[row.standing]} ${voucherWords(row)}`),
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, rerun, ...signed }) => [
+    ...signatureLines(signed),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
     ...claims.map(
       ({ id, status: claimed, evidence, note, proves_nothing }) =>
@@ -124,8 +114,6 @@ export default command({
     ...(hidden === null || hidden.run ? [] : [`${yellow("?")} ${hidden.count} hidden, not run ${dim(hidden.digest)}`]),
     ...(rerun === null ? [] : ["", "run again:", ...reportLines(rerun)]),
     ...(backed ? [] : gaps.map((gap) => dim(`  ${gap}`))),
-    ...(believed === null ? [] : [`its record counts as proven by the word of ${believed}, as your policy says`]),
-    ...(verdict === null ? [] : [dim(`signed verdict in ${verdict}`)]),
     lastLine({ verified, status, backed, allowed, hidden, rerun }),
   ],
   exit: ({ verified }) => (verified ? 0 : 1),
@@ -160,14 +148,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
       hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
     });
   }
-  if (input.sign && !input.rerun) {
-    throw new NutError("USAGE", "--sign vouches for what was run here, so it needs --rerun", {
-      hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun --sign`,
-    });
-  }
-  requiredSigners(input.require);
-  const signer = input.sign ? findSigningKey(input.key, context) : null;
-  if (signer !== null) await tryKey(signer);
+  const signer = await verdictSigner(input, context);
   const archive = await archiveFindings(resolve(context.cwd, input.delivery), context);
   if (archive.some(({ severity }) => severity === "error")) return damaged(archive);
   const target = await openFolder(input.delivery, context, join(work, "delivery"));
@@ -189,26 +170,12 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     rerun: second?.accepted?.report ?? null,
     hidden: second?.hidden ?? null,
   });
-  const digest = await target.digest();
-  const who = await whoSigned(
-    {
-      path: resolve(context.cwd, input.delivery),
-      manifest: target.manifest,
-      digest,
-      delivery,
-      request: second?.digests.request ?? null,
-      require: input.require,
-      policy: input.policy,
-      at: input.at,
-    },
-    context,
-  );
+  const who = await whoVouches({ input, target, delivery, request: second?.digests.request ?? null }, context);
   const findings = [...archive, ...links, ...(second?.findings ?? []), ...judgement.findings, ...who.findings];
   const whole = !findings.some(({ severity }) => severity === "error");
   const backed = judgement.backed && whole;
-  const allow: Allowed[] = who.believed === null ? input.allow : [...input.allow, "recorded"];
-  const allowed = allowedBy(allow, { delivery, judgement, whole, backed });
-  const answer: Verification = {
+  const allowed = allowedBy([...input.allow, ...who.allow], { delivery, judgement, whole, backed });
+  return {
     verified: whole && ((delivery.status === "completed" && backed) || allowed.length > 0),
     allowed,
     id: target.manifest.id,
@@ -220,15 +187,10 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     findings,
     hidden: hiddenWords(second?.hidden ?? null),
     rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
-    signatures: who.vouchers.map(voucherRow),
+    signatures: who.signatures,
     believed: allowed.includes("recorded") && !input.allow.includes("recorded") ? who.believed : null,
-    verdict: null,
+    verdict: await verdictOf({ input, target, second, backed: judgement.backed, findings, signer }, context),
   };
-  if (signer === null || answer.rerun === null || second === null || request === null) return answer;
-  const asked = { id: request.manifest.id, digest: second.digests.request };
-  const path = resolve(context.cwd, input.delivery);
-  const bundle = { id: target.manifest.id, digest };
-  return { ...answer, verdict: await signVerdict({ path, bundle, request: asked, answer, signer, trials: input }, context) };
 }
 
 type Allowed = (typeof ALLOWANCES)[number];
@@ -433,5 +395,6 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     ),
     credentialsUsed: credentials.used(),
     digests: { ...trees, request: await request.digest() },
+    requestId: request.manifest.id,
   };
 }
