@@ -8,6 +8,7 @@ import { delimiter, join } from "node:path";
 const PROGRAMS = {
   age: ["age", "interop with the age program"],
   bwrap: ["bubblewrap", "sandbox tests"],
+  cc: ["gcc libc6-dev", "file calls that fail"],
   chromium: ["chromium", "viewer and board tests"],
   curl: ["curl", "install.sh over HTTP"],
   git: ["git", "work tree tests"],
@@ -38,7 +39,7 @@ const missing = () => Object.entries(PROGRAMS).filter(([program]) => !onPath(pro
 const mayInstall = process.getuid?.() === 0 && onPath("apt-get") && process.env.NUTCRACKER_NO_APT !== "1";
 
 if (missing().length > 0 && mayInstall) {
-  const packages = missing().map(([, [name]]) => name);
+  const packages = missing().flatMap(([, [name]]) => name.split(" "));
   console.log(`setup: will now install with apt-get, as root: ${packages.join(", ")}`);
   console.log("setup: NUTCRACKER_NO_APT=1 npm test installs nothing and skips the tests that need them");
   const options = {

@@ -82,6 +82,11 @@ describe("NutError", () => {
     expect(failed("ENOSPC")).toMatchObject({ code: "DISK_FULL", hint: expect.stringContaining("df -h") });
     expect(failed("ENAMETOOLONG")).toMatchObject({ code: "FILE_NOT_FOUND" });
     expect(failed("EPIPE")).toBeNull();
+    expect(failed("EBADF")).toBeNull();
+    expect(failed("ENXIO")).toMatchObject({
+      code: "FILE_UNREADABLE",
+      message: expect.stringContaining(": the system refused it: ENXIO"),
+    });
     expect(shellWord("a/b-c.nut")).toBe("a/b-c.nut");
   });
 });

@@ -1,6 +1,8 @@
 // Every refusal the product can make. A refusal is a NutError with a stable code; anything else that is thrown is a bug.
 // No secret may reach message, hint or data: they are printed, logged and sent to models.
 
+import { constants } from "node:os";
+
 /** `AREA_REASON`. Others branch on these, so a code is never renamed once released; tests pin the list. */
 export type ErrorCode =
   // the command line itself
@@ -197,6 +199,17 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
   return error instanceof Error && "code" in error && typeof error.code === "string" && "syscall" in error;
 }
 
+/** Errors Node has no name for, by their number on the system it runs on. */
+const NAMELESS: ReadonlyMap<number, string> = new Map([
+  [constants.errno.EDQUOT, "EDQUOT"],
+  [constants.errno.ESTALE, "ESTALE"],
+]);
+
+/** The name of a failed system call's error, also where Node says "UNKNOWN". */
+function nameOf({ code, errno }: NodeJS.ErrnoException & { code: string }): string {
+  return NAMELESS.get(-(errno ?? 0)) ?? code;
+}
+
 /** What Node cannot hold in memory at once. */
 function isNodeLimit(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return (
@@ -246,17 +259,34 @@ const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
   },
   ERR_STRING_TOO_LONG: { code: "FILE_UNREADABLE", words: "too long to be read as text", hint: big },
   EDQUOT: { code: "DISK_FULL", words: "the disk quota is used up", hint: space },
+  EAGAIN: { code: "FILE_UNREADABLE", words: "the system has no room for another process", hint: () => "ulimit -u" },
+  ENOMEM: { code: "FILE_UNREADABLE", words: "the system has no memory left", hint: () => "free -h" },
 };
+
+/** Calls on files: whatever the system answers there, it is no mistake of ours. */
+const FILE_CALL =
+  /^(?:access|chmod|chown|close|copyfile|cp|fchmod|fdatasync|fstat|fsync|ftruncate|futime|link|lstat|lutime|mkdir|mkdtemp|open|opendir|read|readlink|realpath|rename|rm|rmdir|scandir|stat|statfs|symlink|unlink|utime|write)$/;
+
+/** What only we can have caused (a closed file, a wrong argument), and a reader that went away. */
+const OURS: ReadonlySet<string> = new Set(["EBADF", "EINVAL", "EFAULT", "EPIPE"]);
+
+function refusalFor(error: NodeJS.ErrnoException & { code: string }): SystemRefusal | null {
+  const name = nameOf(error);
+  const known = SYSTEM_REFUSALS[name];
+  if (known !== undefined) return known;
+  if (!FILE_CALL.test(error.syscall ?? "") || OURS.has(name)) return null;
+  return { code: "FILE_UNREADABLE", words: `the system refused it: ${name}`, hint: look };
+}
 
 /** Turns a failed system call into a refusal that names the path; returns null for anything that is not one we know. */
 export function fromSystemError(error: unknown, path?: string): NutError | null {
   if (!isSystemError(error) && !isNodeLimit(error)) return null;
-  const known = SYSTEM_REFUSALS[error.code];
-  if (known === undefined) return null;
+  const known = refusalFor(error);
+  if (known === null) return null;
   const where = path ?? error.path;
   return new NutError(known.code, where === undefined ? known.words : `${where}: ${known.words}`, {
     hint: known.hint(shellWord(where ?? ".")),
-    data: { path: where, errno: error.code },
+    data: { path: where, errno: nameOf(error) },
     cause: error,
   });
 }

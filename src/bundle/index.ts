@@ -24,6 +24,7 @@ export {
   formatManifest,
   isNewer,
   type ManifestOptions,
+  manifestFile,
   manifestFindings,
   parseManifest,
   readManifest,

@@ -58,8 +58,13 @@ export function writeBeside(
     return temporary;
   } catch (error) {
     rmSync(temporary, { force: true });
-    throw missingFolder(error, path) ?? error;
+    throw missingFolder(error, path) ?? withPath(error, path);
   }
+}
+
+/** Writing and syncing an open file fail without saying which. */
+function withPath(error: unknown, path: string): unknown {
+  return isSystemError(error) && error.path === undefined ? Object.assign(error, { path }) : error;
 }
 
 /** What a file could not be made for when its folder is not there; null for any other error. */
@@ -73,12 +78,17 @@ export function missingFolder(error: unknown, path: string): NutError | null {
   });
 }
 
-/** Makes names in a folder (a rename, a removal) survive a power cut. */
+/** Makes names in a folder (a rename, a removal) survive a power cut, where the system can: Windows and some network disks cannot. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {
     fsyncSync(handle);
+  } catch (error) {
+    if (!isSystemError(error) || !CANNOT_SYNC.has(error.code)) throw withPath(error, folder);
   } finally {
     closeSync(handle);
   }
 }
+
+/** What fsync answers where folders cannot be synced. */
+const CANNOT_SYNC: ReadonlySet<string> = new Set(["EPERM", "EINVAL", "ENOTSUP", "EISDIR"]);

@@ -10,8 +10,10 @@ export {
 export { removeFolder, sweepFolder } from "./foreign-folder.js";
 export { makeInside, removeInside, within, writeInside } from "./inside.js";
 export { isText } from "./is-text.js";
+export { makeFolder } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";
 export { byBytes, foldersAbove } from "./paths.js";
+export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./replace-files.js";
 export {
   type FormatOptions,
   formatJson,

@@ -1,11 +1,11 @@
 // Sealing checks for whoever verifies: criteria and the scripts they name become one encrypted file of the bundle. The
 // clear ones leave the folder last, when everything else is on the disk.
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { HIDDEN_FILE, planChecks } from "../acceptance/index.js";
-import { readManifest, resolveReference, writeManifest } from "../bundle/index.js";
+import { manifestFile, readManifest, resolveReference } from "../bundle/index.js";
 import { NutError, shellWord } from "../errors.js";
-import { atomicWrite } from "../files/index.js";
+import { writeInFolder } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { CRITERION_TYPES, Criteria, type Criterion } from "../schema/criteria.js";
 import type { HiddenChecks } from "../schema/hidden.js";
@@ -58,9 +58,8 @@ export async function hideChecks(request: HideRequest, context: Context): Promis
     [...new Set(clear)].map((path) => digestOf(readFileSync(path))),
     context,
   );
-  mkdirSync(join(dir, dirname(HIDDEN_FILE)), { recursive: true });
-  atomicWrite(join(dir, HIDDEN_FILE), bytes);
-  writeManifest(dir, { ...manifest, acceptance: { ...manifest.acceptance, hidden: summary } });
+  const acceptance = { ...manifest.acceptance, hidden: summary };
+  writeInFolder([{ path: join(dir, HIDDEN_FILE), data: bytes }, manifestFile(dir, { ...manifest, acceptance })]);
   const removed = [...new Set(clear)].map((path) => removeClear(dir, path)).sort();
   return { file: HIDDEN_FILE, ...summary, sealed: files.map(({ path }) => path).sort(), removed };
 }

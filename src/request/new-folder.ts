@@ -1,9 +1,10 @@
 // Folders that appear whole or not at all: written beside their place, then renamed into it.
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeManifest } from "../bundle/index.js";
 import { fromSystemError, NutError } from "../errors.js";
-import { temporaryName } from "../files/index.js";
+import { makeFolder, syncFolder, temporaryName } from "../files/index.js";
+import { sweepLeftovers } from "../process/index.js";
 import type { Manifest } from "../schema/manifest.js";
 
 export interface NewFile {
@@ -22,16 +23,26 @@ export interface NewFolder {
 /** Makes all of them, or none. Throws FILE_EXISTS before anything is written when one is already there. */
 export async function makeFolders(folders: readonly NewFolder[], signal: AbortSignal): Promise<void> {
   for (const { target } of folders) assertFree(target);
+  const there = new Set(folders.map(({ target }) => target).filter((target) => existsSync(target)));
+  const parents = new Set(folders.map(({ target }) => dirname(target)));
+  for (const parent of parents) sweepLeftovers(parent);
   const made: string[] = [];
   const written = folders.map(({ target }) => temporaryName(target));
   try {
+    for (const parent of parents) {
+      const first = makeFolder(parent);
+      if (first !== null) made.push(first);
+    }
     for (const [index, folder] of folders.entries()) await fill(written[index]!, folder, signal);
     for (const [index, { target }] of folders.entries()) {
+      if (there.has(target)) rmdirSync(target);
       renameSync(written[index]!, target);
       made.push(target);
     }
+    for (const parent of parents) syncFolder(parent);
   } catch (error) {
     for (const path of [...written, ...made]) rmSync(path, { recursive: true, force: true });
+    for (const target of there) mkdirSync(target, { recursive: true });
     throw fromSystemError(error) ?? error;
   }
 }
@@ -53,7 +64,7 @@ function assertFree(target: string): void {
 }
 
 async function fill(folder: string, { manifest, files }: NewFolder, signal: AbortSignal): Promise<void> {
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(folder);
   for (const { path, executable, isFolder, read } of files) {
     signal.throwIfAborted();
     const target = join(folder, path);

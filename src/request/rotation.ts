@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { z } from "zod";
 import { NutError } from "../errors.js";
-import { atomicWrite } from "../files/index.js";
+import type { FileWrite } from "../files/index.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { Credential, Vault } from "../schema/vault.js";
@@ -16,7 +16,7 @@ import {
 } from "../vault/index.js";
 import { CredentialList, CredentialRow, listOf } from "./credential-list.js";
 import { findPeerIdentity } from "./keys.js";
-import { readVaultFolder, saveVault, type VaultFolder } from "./vault-folder.js";
+import { saveVault, type VaultFolder } from "./vault-folder.js";
 
 export const RotateResult = z.object({
   ...CredentialList.shape,
@@ -44,7 +44,7 @@ interface ExportInput {
   readonly signer: PeerIdentity | null;
 }
 
-/** Saves, and writes the rotation file when one was asked for. */
+/** Saves, together with the rotation file when one was asked for: both are written, or neither. */
 export async function saveRotation(
   folder: VaultFolder,
   sealing: Sealing,
@@ -53,26 +53,28 @@ export async function saveRotation(
 ): Promise<RotateResult> {
   const sequence = sequenceOf(folder.manifest) + 1;
   const at = wholeSeconds(context.now());
-  await saveVault(folder, {
+  const path = input.export === undefined || input.signer === null ? null : resolve(context.cwd, input.export);
+  const exported = (manifest: Manifest, bytes: Uint8Array): FileWrite[] => {
+    if (path === null || input.signer === null) return [];
+    const rotation = {
+      bundle_id: manifest.id,
+      sequence,
+      issued_at: at,
+      encryption: sealing.backend,
+      vault: Buffer.from(bytes).toString("base64"),
+      scopes: manifest.credentials?.scopes ?? [],
+    };
+    return [{ path, data: `${JSON.stringify(signRotation(rotation, input.signer), null, 2)}\n` }];
+  };
+  const saved = await saveVault(folder, {
     ...sealing,
+    more: exported,
     manifest: (manifest) =>
       input.signer === null ? manifest : withSequence(withPublicKey(manifest, hexOf(input.signer)), sequence, at),
   });
-  const saved = readVaultFolder(folder.dir, context.env);
   const recipients = [...(sealing.target.recipients ?? [])];
   const base = rotateResult(saved, sealing.vault, input.name, context, recipients);
-  if (input.export === undefined || input.signer === null) return base;
-  const path = resolve(context.cwd, input.export);
-  const rotation = {
-    bundle_id: saved.manifest.id,
-    sequence,
-    issued_at: at,
-    encryption: sealing.backend,
-    vault: saved.bytes!.toString("base64"),
-    scopes: saved.manifest.credentials?.scopes ?? [],
-  };
-  atomicWrite(path, `${JSON.stringify(signRotation(rotation, input.signer), null, 2)}\n`);
-  return { ...base, rotation: { path, sequence } };
+  return path === null ? base : { ...base, rotation: { path, sequence } };
 }
 
 /** The key that holders of the bundle already trust, or any key when the manifest names none yet. */

@@ -1,14 +1,14 @@
-// A bundle folder's vault and the manifest that mirrors it. The vault is written first: if the process dies in between,
-// the old mirror only makes credentials expire too early, never too late, and the next change puts it right.
+// A bundle folder's vault and the manifest that mirrors it, written together. The vault comes first: if the process dies
+// in between, the old mirror only makes credentials expire too early, never too late, and the next change puts it right.
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { dirname, join, resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readManifest, writeManifest } from "../bundle/index.js";
+import { manifestFile, readManifest } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
-import { atomicWrite, TEMP_MARK } from "../files/index.js";
+import { type FileWrite, writeInFolder } from "../files/index.js";
 import type { Context } from "../operation.js";
-import { isAlive } from "../process/index.js";
+import { sweepLeftovers } from "../process/index.js";
 import type { CredentialScope, Manifest } from "../schema/manifest.js";
 import type { Credential, Vault } from "../schema/vault.js";
 import { type Lock, openLock } from "../state/index.js";
@@ -97,39 +97,50 @@ export interface VaultChange {
   readonly keys: Keys;
   /** Further changes to the manifest, such as the publisher's key. */
   readonly manifest?: (manifest: Manifest) => Manifest;
+  /** Files that are written with vault and manifest, or not at all. */
+  readonly more?: (manifest: Manifest, bytes: Uint8Array) => readonly FileWrite[];
 }
 
 /** Writes the vault and its mirror. Refuses when somebody else changed the vault since it was read. */
-export async function saveVault(folder: VaultFolder, change: VaultChange): Promise<void> {
+export async function saveVault(folder: VaultFolder, change: VaultChange): Promise<VaultFolder> {
   const { vault, backend, target, keys } = change;
   const bytes = await sealVault(vault, backend, target, keys);
-  await putVault(folder, bytes, (manifest) => {
-    const mirrored = mirror(manifest, folder.path, vault, backend);
-    return change.manifest?.(mirrored) ?? mirrored;
-  });
+  return putVault(
+    folder,
+    bytes,
+    (manifest) => {
+      const mirrored = mirror(manifest, folder.path, vault, backend);
+      return change.manifest?.(mirrored) ?? mirrored;
+    },
+    change.more,
+  );
 }
 
 /**
  * Puts new vault bytes and the manifest in place; also for a rotation, whose vault we may not be able to open. One writer
  * at a time: whoever comes second finds the vault changed and is refused, and the manifest is the one that lies there now.
+ * Returns the folder as it is afterwards.
  */
 export async function putVault(
   folder: VaultFolder,
   bytes: Uint8Array,
   /** null leaves the manifest as it lies there. */
   update: ((manifest: Manifest) => Manifest) | null,
-): Promise<void> {
+  /** Files that are written with both, or not at all. */
+  more?: (manifest: Manifest, bytes: Uint8Array) => readonly FileWrite[],
+): Promise<VaultFolder> {
   const file = insideFolder(folder.dir, folder.path);
-  mkdirSync(dirname(file), { recursive: true });
   const lock = folder.lock === null ? null : openLock(folder.lock);
   await acquire(lock, file);
   try {
-    sweep(file);
+    sweepLeftovers(dirname(file));
     const now = existsSync(file) ? readRegular(file) : null;
     if (digest(now) !== digest(folder.bytes)) throw changed(file);
     const manifest = update?.(readManifest(folder.dir)) ?? null;
-    atomicWrite(file, bytes, { mode: 0o600 });
-    if (manifest !== null) writeManifest(folder.dir, manifest);
+    const writes: FileWrite[] = [{ path: file, data: bytes, mode: 0o600 }];
+    if (manifest !== null) writes.push(manifestFile(folder.dir, manifest), ...(more?.(manifest, bytes) ?? []));
+    writeInFolder(writes);
+    return { ...folder, manifest: manifest ?? folder.manifest, bytes: Buffer.from(bytes) };
   } finally {
     lock?.release();
   }
@@ -147,16 +158,6 @@ function changed(file: string): NutError {
   return new NutError("VAULT_CHANGED", `${file}: changed by somebody else in the meantime; nothing was written`, {
     hint: "run the command again",
   });
-}
-
-/** What a killed process left beside the vault. Only our own names, and only those of processes that are gone. */
-function sweep(file: string): void {
-  const prefix = `.${basename(file)}${TEMP_MARK}`;
-  for (const name of readdirSync(dirname(file))) {
-    if (!name.startsWith(prefix)) continue;
-    const pid = Number(name.slice(prefix.length).split("-")[0]);
-    if (Number.isInteger(pid) && pid > 0 && !isAlive(pid)) rmSync(join(dirname(file), name), { force: true });
-  }
 }
 
 function digest(bytes: Uint8Array | null): string {

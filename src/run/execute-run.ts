@@ -12,6 +12,8 @@ import { deliver, isDelivered } from "./deliver/deliver.js";
 import { openRun } from "./open/open-run.js";
 import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
 import { readPlan } from "./plan/plan.js";
+import type { RunFolder } from "./record/folder.js";
+import { JournalFollower } from "./record/journal.js";
 import { lockRun } from "./record/lock.js";
 import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
 import { Pause, type Run, type RunInput, record, stretchMs } from "./run.js";
@@ -44,8 +46,9 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
   const lock = lockRun(input.folder);
   let run: Run | null = null;
   try {
+    const state = new JournalFollower(input.folder.journal).look();
+    if (state.delivered !== null && state.closed) return { ...finished({ ...input, state }), recorded: true };
     run = await openRun(input);
-    if (run.state.delivered !== null && run.state.closed) return { ...finished(run), recorded: true };
     if (run.state.paused !== null) record(run, { type: "continued" });
     if (reply !== null) answerAll(run, reply);
     const source = run.state.agents.size === 0 ? "startup" : "resume";
@@ -194,15 +197,15 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
   return { run: run.folder.id, status: "paused", paused: { reason, message, hint } };
 }
 
-function finished(run: Run): RunOutcome {
-  const { path, hash } = run.state.delivered!;
-  const { request, repo } = run.options;
-  const base = repo === undefined ? {} : { base: run.folder.base };
-  const result = readResult(run, path);
-  return { run: run.folder.id, status: "delivered", delivery: { path, hash, request, ...base, result } };
+function finished({ state, options, folder }: Pick<Run, "state" | "options" | "folder">): RunOutcome {
+  const { path, hash } = state.delivered!;
+  const { request, repo } = options;
+  const base = repo === undefined ? {} : { base: repo };
+  const result = readResult(folder, path);
+  return { run: folder.id, status: "delivered", delivery: { path, hash, request, ...base, result } };
 }
 
-function readResult({ folder }: Run, bundle: string): Delivery {
+function readResult(folder: RunFolder, bundle: string): Delivery {
   const path = join(folder.delivery, "delivery/result.json");
   try {
     return Delivery.parse(JSON.parse(readFileSync(path, "utf8")));

@@ -9,4 +9,5 @@ export { answerQuestion } from "./record/answer-question.js";
 export { createRun, newRunId, type RunFolder, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
 export { findRun, hasPlan, listRuns } from "./record/list-runs.js";
 export { readOptions } from "./record/options.js";
+export { bytesIn, type PrunedRun, type PruneRules, pruneRuns, trimRun } from "./record/prune.js";
 export { RunReader, type RunStatus } from "./record/run-reader.js";

@@ -18,6 +18,7 @@ export const TreeRow = z.looseObject({
   path: path().describe("path inside the bundle"),
   size: z.int().nonnegative().describe("size in bytes"),
   hash: Sha256.optional(),
+  executable: z.boolean().optional().describe("whether it may be run; for systems whose disks do not say"),
   role: z.string().optional().describe("what the file is for: scaffold, reference, specification…"),
 });
 

@@ -63,13 +63,13 @@ export function writeSecretFile(path: string, data: string | Uint8Array): void {
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
     fsyncSync(file);
+    syncFolder(dirname(path));
   } catch (error) {
     rmSync(path, { force: true });
-    throw error;
+    throw fromSystemError(error, path) ?? error;
   } finally {
     closeSync(file);
   }
-  syncFolder(dirname(path));
 }
 
 function modeText(mode: number): string {

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
@@ -145,7 +145,7 @@ describe("stopped from outside", () => {
     const began = performance.now();
     expect((await start(cwd, args).done).status).toBe(0);
     const length = performance.now() - began;
-    const wanted = treeDigest(join(runFolderOf(cwd), "work"));
+    const wanted = resultDigest(cwd);
     // Always the same fractions of the run's length: random to the run, repeatable for us.
     for (const part of [0.17, 0.38, 0.55, 0.72, 0.95]) {
       const place = join(scratch(), "project");
@@ -157,7 +157,7 @@ describe("stopped from outside", () => {
       const before = runStarted(place) ? stateOf(place) : null;
       const again = call("nexus", place, before === null ? args : ["resume"]);
       if (before?.closed !== true) expect(again.status, `${part}: ${again.stderr}${again.stdout}`).toBe(0);
-      expect(treeDigest(join(runFolderOf(place), "work")), String(part)).toBe(wanted);
+      expect(resultDigest(place), String(part)).toBe(wanted);
       const merged = journalOf(place).flatMap((event) => (event.type === "merged" ? [event.task] : []));
       expect(merged.sort(), String(part)).toEqual([1, 2, 3]);
       for (const [id, { status }] of before?.tasks ?? []) {
@@ -169,6 +169,8 @@ describe("stopped from outside", () => {
   }, 240_000);
 });
 
+const resultDigest = (place: string): string =>
+  JSON.parse(readFileSync(join(runFolderOf(place), "delivery/delivery/result.json"), "utf8")).digests.result;
 const triesOf = (state: ReturnType<typeof stateOf>, id: number) =>
   [...state.agents.values()].filter(({ task }) => task === id).length;
 const runStarted = (place: string) =>
@@ -282,7 +284,9 @@ describe("a repository", () => {
     expect(ran.stderr).toContain("uncommitted changes");
     expect(ran.status, ran.stderr + ran.stdout).toBe(0);
     expect(treeDigest(repo, () => true)).toBe(before);
-    expect(readFileSync(join(runFolderOf(cwd), "work/README.md"), "utf8")).toBe("mine\n");
+    // Its trees go with the delivery.
+    const kept = ["agents", "delivery", "journal.jsonl", "lock", "logs", "request", "run.json"];
+    expect(readdirSync(runFolderOf(cwd)).filter((name) => !name.startsWith("."))).toEqual(kept);
 
     // A stranger with the request and the commit the work began at runs the acceptance again.
     const base = join(cwd, "..", "base");

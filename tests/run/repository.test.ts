@@ -66,7 +66,6 @@ describe("a run in a repository", () => {
     expect(inRepo("log", "-1", "--format=%an%n%B").out).toContain(`Nutshell-Delivery: ${result.id}`);
   });
 
-
   it("delivers what it changed in the clone", async () => {
     const w = await start(() => {});
     expect((await w.go()).delivery?.result).toMatchObject({

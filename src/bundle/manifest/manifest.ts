@@ -4,7 +4,7 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
-import { atomicWrite, formatJson, JsonError, parseJson } from "../../files/index.js";
+import { type FileWrite, formatJson, JsonError, parseJson, replaceFiles } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../format/limits.js";
@@ -115,6 +115,8 @@ function readSmallFile(path: string): Buffer {
     if (!stats.isFile()) throw invalid(path, "is not a regular file", {});
     if (stats.size > MAX_MANIFEST_BYTES) throw new NutError("BUNDLE_LIMIT", `${path} is too large`, { data: { path } });
     return readFileSync(file);
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
   } finally {
     closeSync(file);
   }
@@ -122,7 +124,12 @@ function readSmallFile(path: string): Buffer {
 
 /** Replaces a folder's manifest. Unknown fields, key order and the spelling of untouched values are kept. */
 export function writeManifest(folder: string, manifest: Manifest): void {
-  atomicWrite(join(folder, MANIFEST_NAME), formatManifest(manifest));
+  replaceFiles([manifestFile(folder, manifest)]);
+}
+
+/** What `writeManifest` writes, for those who write more than that at once. */
+export function manifestFile(folder: string, manifest: Manifest): FileWrite {
+  return { path: join(folder, MANIFEST_NAME), data: formatManifest(manifest) };
 }
 
 /** How a manifest is written everywhere: two spaces; rows of the tree on one line each. */

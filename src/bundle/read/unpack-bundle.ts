@@ -8,6 +8,7 @@ import {
   openSync,
   readdirSync,
   renameSync,
+  rmdirSync,
   rmSync,
   writeSync,
 } from "node:fs";
@@ -15,6 +16,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type Finding, fromSystemError, isSystemError, NutError } from "../../errors.js";
 import { missingFolder, syncFolder, temporaryName } from "../../files/index.js";
+import { sweepLeftovers } from "../../process/leftovers.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { entryFindings } from "../archive/entry-findings.js";
 import { type Scan, scan } from "../archive/scan.js";
@@ -65,7 +67,8 @@ export async function unpackBundle(
   options: UnpackOptions = {},
 ): Promise<Unpacked> {
   const dir = resolve(target);
-  assertFree(dir);
+  const isThere = assertFree(dir);
+  sweepLeftovers(dirname(dir));
   const input = typeof source === "string" ? fileInput(source) : streamInput(source);
   const staging = temporaryName(dir);
   try {
@@ -87,7 +90,7 @@ export async function unpackBundle(
     assertSound(findings);
     stage.writeManifest(result.manifestBytes);
     chmodSync(staging, 0o777 & ~process.umask());
-    move(staging, dir);
+    move(staging, dir, isThere);
     return summary(dir, result, findings, stage);
   } catch (error) {
     rmSync(staging, { recursive: true, force: true });
@@ -120,13 +123,13 @@ function assertSound(findings: readonly Finding[]): void {
   });
 }
 
-/** A new name, or an empty folder. A link, even to an empty folder, is refused: it may point anywhere. */
-function assertFree(dir: string): void {
+/** A new name (false), or an empty folder (true). A link, even to an empty folder, is refused: it may point anywhere. */
+function assertFree(dir: string): boolean {
   let empty: boolean;
   try {
     empty = lstatSync(dir).isDirectory() && readdirSync(dir).length === 0;
   } catch (error) {
-    if (isSystemError(error) && error.code === "ENOENT") return;
+    if (isSystemError(error) && error.code === "ENOENT") return false;
     throw fromSystemError(error, dir) ?? error;
   }
   if (!empty) {
@@ -135,12 +138,21 @@ function assertFree(dir: string): void {
       data: { path: dir },
     });
   }
+  return true;
 }
 
-function move(staging: string, dir: string): void {
+function move(staging: string, dir: string, isThere: boolean): void {
   try {
+    // Windows moves no folder onto another, not even an empty one.
+    if (isThere && process.platform === "win32") rmdirSync(dir);
     renameSync(staging, dir);
-    syncFolder(dirname(dir));
+    try {
+      syncFolder(dirname(dir));
+    } catch (error) {
+      rmSync(dir, { recursive: true, force: true });
+      if (isThere) mkdirSync(dir);
+      throw error;
+    }
   } catch (error) {
     const busy = isSystemError(error) && ["ENOTEMPTY", "ENOTDIR", "EEXIST"].includes(error.code);
     if (busy)

@@ -1,10 +1,11 @@
 // Writes a bundle. The manifest comes first and holds every hash, so the rest is compressed into a nameless spool file
 // and the finished bundle is put together under a temporary name, then renamed: a failure leaves nothing behind.
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { NamelessFile, syncFolder, temporaryName } from "../../files/index.js";
+import { NamelessFile, placeFiles, temporaryName } from "../../files/index.js";
+import { sweepLeftovers } from "../../process/leftovers.js";
 import {
   BLOCK,
   END_OF_ARCHIVE,
@@ -164,6 +165,7 @@ function* piecesOf(head: readonly Buffer[], spool: NamelessFile): Generator<Buff
 }
 
 function assemble(output: string, pieces: Iterable<Buffer>): WrittenBundle {
+  sweepLeftovers(dirname(output));
   const temporary = temporaryName(output);
   try {
     const file = openSync(temporary, "wx", 0o644);
@@ -181,8 +183,7 @@ function assemble(output: string, pieces: Iterable<Buffer>): WrittenBundle {
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, output);
-    syncFolder(dirname(output));
+    placeFiles([{ path: output, temporary }]);
     return { bytes, hash: `sha256:${hash.digest("hex")}` };
   } catch (error) {
     rmSync(temporary, { force: true });

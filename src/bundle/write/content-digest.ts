@@ -43,7 +43,7 @@ function inOrder(entries: readonly DigestEntry[]): readonly DigestEntry[] {
     : [...entries].sort(compare);
 }
 
-const COMPUTED: ReadonlySet<string> = new Set(["path", "size", "hash"]);
+const COMPUTED: ReadonlySet<string> = new Set(["path", "size", "hash", "executable"]);
 
 /** The manifest without what packing computes; of the tree, what an author wrote about files that exist. */
 function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): Record<string, unknown> {
@@ -51,7 +51,7 @@ function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): R
   const noted = treeRows(manifest).filter((row) => Object.keys(row).some((key) => !COMPUTED.has(key)));
   const present = new Set(noted.length === 0 ? [] : entries.map(({ path }) => path));
   const notes = noted
-    .map(({ size: _size, hash: _hash, ...row }) => row)
+    .map(({ size: _size, hash: _hash, executable: _run, ...row }) => row)
     .filter((row) => row.path !== MANIFEST_NAME && present.has(row.path))
     .sort((a, b) => byBytes(a.path, b.path));
   const { total_count: _count, total_size_bytes: _bytes, tree: _tree, ...others } = files ?? {};

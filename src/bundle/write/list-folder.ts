@@ -6,6 +6,7 @@ import { fromSystemError, NutError } from "../../errors.js";
 import { byBytes, TEMP_MARK } from "../../files/index.js";
 import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../format/safe-path.js";
 import { IGNORE_NAME, type IgnoreRules, isIgnored, readRules } from "./ignore-rules.js";
+import { recordedRunBits } from "./run-bits.js";
 
 export interface FolderEntry {
   readonly path: string;
@@ -20,6 +21,8 @@ export interface ListOptions {
   readonly signal?: AbortSignal | undefined;
   /** False lists what .nutignore would leave out. */
   readonly ignoreRules?: boolean | undefined;
+  /** The system the folder lies on; one without run bits takes them from elsewhere. */
+  readonly platform?: NodeJS.Platform;
 }
 
 export interface Listing {
@@ -28,6 +31,8 @@ export interface Listing {
   /** Paths left out, folders with a trailing slash, with the reason. */
   readonly left: readonly { readonly path: string; readonly reason: "ignored" | "never packed" }[];
   readonly hasManifest: boolean;
+  /** Size of the manifest as it lies there; 0 without one. */
+  readonly manifestBytes: number;
 }
 
 interface Walk {
@@ -37,7 +42,9 @@ interface Walk {
   readonly exclude: ReadonlySet<string>;
   readonly signal: AbortSignal | undefined;
   readonly ignoreRules: boolean;
+  readonly runBits: ReadonlySet<string> | null;
   hasManifest: boolean;
+  manifestBytes: number;
 }
 
 /** Lists what `packFolder` would pack. Throws SOURCE_UNSAFE for what a bundle cannot hold. */
@@ -50,11 +57,14 @@ export function listFolder(folder: string, options: ListOptions = {}): Listing {
     exclude: new Set((options.exclude ?? []).map((path) => canonical(resolve(path)))),
     signal: options.signal,
     ignoreRules: options.ignoreRules !== false,
+    runBits: recordedRunBits(root, options.platform ?? process.platform),
     hasManifest: false,
+    manifestBytes: 0,
   };
   visit(walk, "", canonical(root), null);
   walk.entries.sort((a, b) => byBytes(a.path, b.path));
-  return { entries: walk.entries, left: walk.left, hasManifest: walk.hasManifest };
+  const { entries, left, hasManifest, manifestBytes } = walk;
+  return { entries, left, hasManifest, manifestBytes };
 }
 
 /** A path with its folder's links resolved: the file itself may not exist yet. */
@@ -94,6 +104,7 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
   }
   if (path === MANIFEST_NAME && stats.isFile()) {
     walk.hasManifest = true;
+    walk.manifestBytes = stats.size;
     return;
   }
   if (isIgnored(rules, isFolder ? `${path}/` : path)) {
@@ -104,7 +115,8 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
   const problem = pathProblem(path);
   if (problem !== null) throw cannotTravel(path, problem[1]);
   if (!isFolder) {
-    walk.entries.push({ path, kind: "file", size: stats.size, executable: (stats.mode & 0o100) !== 0 });
+    const executable = walk.runBits?.has(path) ?? (stats.mode & 0o100) !== 0;
+    walk.entries.push({ path, kind: "file", size: stats.size, executable });
   } else if (visit(walk, `${path}/`, join(real, name), rules)) {
     walk.entries.push({ path, kind: "folder", size: 0, executable: false });
   }

@@ -59,7 +59,7 @@ export interface Packed {
   readonly contentDigest: string;
   /** Files, the manifest included. */
   readonly files: number;
-  /** Bytes of all files before compression, the manifest aside. */
+  /** Bytes of all files as they lie in the folder, the manifest included. */
   readonly originalBytes: number;
   /** The manifest as it was packed. */
   readonly manifest: Manifest;
@@ -96,7 +96,7 @@ export async function packFolder(folder: string, options: PackOptions): Promise<
       ...written,
       contentDigest: digestOf(manifest, entries),
       files: entries.filter(({ kind }) => kind === "file").length + 1,
-      originalBytes,
+      originalBytes: originalBytes + listing.manifestBytes,
       manifest,
       left: listing.left,
     };
@@ -163,7 +163,7 @@ async function packFile(
 ): Promise<PackedEntry> {
   const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
   try {
-    const item: FolderEntry = { ...entry, size: source.size, executable: source.executable };
+    const item: FolderEntry = { ...entry, size: source.size };
     await writer.add(item, (target) => source.fill(target));
     return { ...item, hash: source.end() };
   } finally {
@@ -196,7 +196,7 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
     const source = new SourceFile(join(root, entry.path), entry.path, null);
     try {
       for (let left = source.size; left > 0; ) left -= source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
-      return { ...entry, size: source.size, executable: source.executable, hash: source.end() };
+      return { ...entry, size: source.size, hash: source.end() };
     } finally {
       source.close();
     }
@@ -206,7 +206,6 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
 /** A file being packed: read once, hashed as it is read, refused if it does not hold still. */
 class SourceFile {
   readonly size: number;
-  readonly executable: boolean;
   private readonly file: number;
   private readonly path: string;
   private readonly observer: Observer | null;
@@ -224,7 +223,6 @@ class SourceFile {
       throw changed(path, "is no longer a file");
     }
     this.size = stats.size;
-    this.executable = (stats.mode & 0o100) !== 0;
   }
 
   fill(target: Buffer): number {
@@ -274,10 +272,11 @@ function packedManifest(
   const notes = new Map(treeRows(author).map((row) => [row.path, row]));
   const tree = entries
     .filter(({ kind }) => kind === "file")
-    .map(({ path, size, hash: digest }): TreeRow => {
+    .map(({ path, size, hash: digest, executable }): TreeRow => {
       const note = notes.get(path);
-      const { path: _path, size: _size, hash: _hash, ...rest } = note ?? { path, size };
-      return keepSpelling({ path, size, hash: digest, ...rest }, note);
+      const { path: _path, size: _size, hash: _hash, executable: _run, ...rest } = note ?? { path, size };
+      const run = executable ? { executable } : {};
+      return keepSpelling({ path, size, hash: digest, ...run, ...rest }, note);
     });
   const totalBytes = tree.reduce((sum, { size }) => sum + size, 0);
   const packed: Manifest = {

@@ -17,7 +17,7 @@ export const entries: readonly Entry[] = [
   {
     name: "runs",
     group: "Run",
-    summary: "the runs of this project",
+    summary: "the runs of this project, and the space they take",
     load: async () => (await import("./run/runs.js")).default,
   },
   {

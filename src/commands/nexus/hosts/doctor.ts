@@ -4,11 +4,13 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
-import { dim, green, red, table, yellow } from "../../../cli/text.js";
+import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { findBwrap, findProgram, runChild } from "../../../process/index.js";
+import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
+import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { claudeChecks } from "./claude-checks.js";
 import { Check, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
@@ -38,6 +40,7 @@ export default command({
     const checks = [
       nodeCheck(node, process.version),
       await sandboxCheck(context),
+      spaceCheck(context),
       ...(await configChecks(node, context)),
     ];
     const input = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
@@ -90,6 +93,17 @@ async function sandboxCheck({ env }: Context): Promise<Check> {
       : "bubblewrap is not installed; what a role changes is still detected and put back",
     fix: found ? "allow unprivileged user namespaces" : "apt install bubblewrap",
   };
+}
+
+/** More than this, and a person should know. */
+const MUCH_SPACE = 1024 ** 3;
+
+function spaceCheck({ cwd, env }: Context): Check {
+  const folder = runsFolder(openProject(cwd, { env }).root);
+  const [count, bytes] = [runIds(folder).length, bytesIn(folder)];
+  const message = count === 0 ? "none yet" : `${count}, taking ${size(bytes)}`;
+  if (bytes < MUCH_SPACE) return { what: "runs", state: "ok", message };
+  return { what: "runs", state: "warning", message, fix: "nexus runs --prune --older-than 30d" };
 }
 
 async function configChecks(node: string, context: Context): Promise<Check[]> {

@@ -1,13 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red } from "../../../cli/text.js";
-import { atomicWrite, TEMP_MARK } from "../../../files/index.js";
+import { atomicWrite } from "../../../files/index.js";
 import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { isAlive } from "../../../process/index.js";
+import { sweepLeftovers } from "../../../process/index.js";
 import { lineDiff } from "../../../trees/diff-text.js";
 import { installInput } from "./install-input.js";
 import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
@@ -175,14 +175,7 @@ const optional = (name: string, value: string | undefined) => (value === undefin
 
 /** Temporary files of a set-up that was killed, beside what it writes. */
 function sweepBeside(paths: readonly string[]): void {
-  for (const path of paths) {
-    const folder = dirname(path);
-    if (!existsSync(folder)) continue;
-    const prefix = `.${basename(path)}${TEMP_MARK}`;
-    for (const name of readdirSync(folder))
-      if (name.startsWith(prefix) && !isAlive(Number.parseInt(name.slice(prefix.length), 10)))
-        rmSync(join(folder, name), { force: true });
-  }
+  for (const folder of new Set(paths.map((path) => dirname(path)))) sweepLeftovers(folder);
 }
 
 function write(path: string, text: string | null): void {

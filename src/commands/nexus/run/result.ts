@@ -1,6 +1,6 @@
 // What `nexus run` and `nexus resume` answer.
 import { z } from "zod";
-import type { RunOutcome } from "../../../run/index.js";
+import { type RunFolder, type RunOutcome, trimRun } from "../../../run/index.js";
 import { Delivery } from "../../../schema/delivery.js";
 
 export const RunResult = z.object({
@@ -47,6 +47,8 @@ export const RunResult = z.object({
 });
 export type RunResult = z.infer<typeof RunResult>;
 
-export function toResult(outcome: RunOutcome): RunResult {
+/** The trees of a run that has delivered go: what changed in them is in the delivery. */
+export function toResult(folder: RunFolder, outcome: RunOutcome): RunResult {
+  if (outcome.status === "delivered") trimRun(folder);
   return { type: "result", ...outcome };
 }

@@ -61,9 +61,8 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    return toResult(
-      await executeRun({ folder, options, budget, runner, reviewer, signer, catalog, outer, context }, reply),
-    );
+    const running = { folder, options, budget, runner, reviewer, signer, catalog, outer, context };
+    return toResult(folder, await executeRun(running, reply));
   },
   text: runText,
   exit: runExit,

@@ -150,7 +150,8 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      return toResult(await executeRun({ folder, options, budget, runner, reviewer, signer, catalog, outer, context }));
+      const running = { folder, options, budget, runner, reviewer, signer, catalog, outer, context };
+      return toResult(folder, await executeRun(running));
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

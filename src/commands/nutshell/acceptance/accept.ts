@@ -1,10 +1,10 @@
-import { writeFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { junitXml, rebuildTree } from "../../../acceptance/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
+import { replaceFiles } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
 import { askConsent } from "../../../request/consent.js";
@@ -119,8 +119,6 @@ function writeJunit(
     status: "skipped" as const,
   }));
   const sealed = (hidden?.results ?? unrun).map(({ id, status }) => ({ id, status, type: "hidden", output: "" }));
-  writeFileSync(
-    resolve(cwd, file),
-    junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed], report.verdict),
-  );
+  const data = junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed], report.verdict);
+  replaceFiles([{ path: resolve(cwd, file), data }]);
 }

@@ -1,12 +1,12 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { openBundle, readManifest, unpackBundle, writeManifest } from "../../../bundle/index.js";
+import { manifestFile, openBundle, readManifest, unpackBundle, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, dim } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
+import { replaceFiles } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { recordUnpacked } from "../../../request/consent-record.js";
 import { RESULT_FILE, readDelivery } from "../../../request/delivered.js";
@@ -113,12 +113,14 @@ function writeDelivery(dir: string, delivery: Delivery): void {
     writeManifest(dir, { ...manifest, status, acceptance_results });
     return;
   }
-  atomicWrite(join(dir, RESULT_FILE), `${JSON.stringify(delivery, null, 2)}\n`);
   const mirror = {
     ...(manifest.status === undefined ? {} : { status: delivery.status }),
     ...(manifest.acceptance_results === undefined ? {} : { acceptance_results: delivery.acceptance_results }),
   };
-  writeManifest(dir, { ...manifest, ...mirror });
+  replaceFiles([
+    { path: join(dir, RESULT_FILE), data: `${JSON.stringify(delivery, null, 2)}\n` },
+    manifestFile(dir, { ...manifest, ...mirror }),
+  ]);
 }
 
 async function packAgain(path: string, dir: string, context: Context): Promise<void> {

@@ -3,7 +3,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -31,8 +30,10 @@ import { findCoreFolder } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { cyan } from "../../../cli/text.js";
-import { fromSystemError, NutError } from "../../../errors.js";
+import { fromSystemError, isSystemError, NutError } from "../../../errors.js";
+import { makeFolder, temporaryName } from "../../../files/index.js";
 import type { Context, Prompter } from "../../../operation.js";
+import { sweepLeftovers } from "../../../process/index.js";
 import { recordUnpacked } from "../../../request/consent-record.js";
 import { folderTarget } from "../../../request/target.js";
 import type { Manifest } from "../../../schema/manifest.js";
@@ -87,8 +88,9 @@ export default command({
       issue === null ? newManifest({ ...facts, ...answers }) : fromIssueText(issue, { ...facts, publisher });
     const requirements = join(path, "context/requirements.md");
     const created = [MANIFEST_NAME];
+    let made: string | null = null;
     try {
-      mkdirSync(dirname(requirements), { recursive: true });
+      made = makeFolder(dirname(requirements)) ?? (existsSync(requirements) ? null : requirements);
       if (!existsSync(requirements)) {
         const text =
           issue === null || issue.body === "" ? outline(requirements) : `# ${issue.title}\n\n${issue.body}\n`;
@@ -98,6 +100,9 @@ export default command({
       // Last, because a folder with a manifest is a task: one cut off before it can simply be started again.
       writeManifest(path, manifest);
     } catch (error) {
+      // Only what this command made; what appeared meanwhile is somebody's.
+      if (made !== null && !(isSystemError(error) && error.code === "EEXIST"))
+        rmSync(made, { recursive: true, force: true });
       throw fromSystemError(error, path) ?? error;
     }
     return { path, id: facts.id, created, label };
@@ -209,9 +214,11 @@ async function startFrom(template: string, path: string, facts: Facts, context: 
   const { isFolder } = source;
   await source.close();
   const parent = dirname(path);
-  mkdirSync(parent, { recursive: true });
-  const work = mkdtempSync(join(parent, ".nut-init-"));
+  const above = makeFolder(parent);
+  sweepLeftovers(parent);
+  const work = temporaryName(path);
   try {
+    mkdirSync(work, { mode: 0o700 });
     const copy = join(work, "content");
     const unpacked = isFolder ? null : await unpackBundle(template, copy, { signal: context.signal });
     if (isFolder) copyFolder(template, copy);
@@ -220,6 +227,9 @@ async function startFrom(template: string, path: string, facts: Facts, context: 
     // Its checks are still the words of whoever packed the template.
     if (unpacked !== null) recordUnpacked(path, unpacked.contentDigest, context);
     return made;
+  } catch (error) {
+    if (above !== null) rmSync(above, { recursive: true, force: true });
+    throw fromSystemError(error) ?? error;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -70,8 +70,11 @@ export default command({
         path: output,
         packed: false,
         files: files.length + 1,
-        original_bytes: files.reduce((sum, { size }) => sum + size, 0),
-        entries: listing.entries.map(({ path, kind, size }) => ({ path: kind === "folder" ? `${path}/` : path, size })),
+        original_bytes: files.reduce((sum, { size }) => sum + size, listing.manifestBytes),
+        entries: [
+          { path: "nutshell.json", size: listing.manifestBytes },
+          ...listing.entries.map(({ path, kind, size }) => ({ path: kind === "folder" ? `${path}/` : path, size })),
+        ],
         left: [...listing.left],
       };
     }

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { fromSystemError } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
+import { replaceFiles } from "../../../files/index.js";
 import { Criteria } from "../../../schema/criteria.js";
 import { Delivery } from "../../../schema/delivery.js";
 import { Endpoints } from "../../../schema/endpoints.js";
@@ -53,7 +53,7 @@ export default command({
     if (output === undefined) return document;
     const path = resolve(cwd, output);
     try {
-      atomicWrite(path, `${JSON.stringify(document, null, 2)}\n`);
+      replaceFiles([{ path, data: `${JSON.stringify(document, null, 2)}\n` }]);
     } catch (error) {
       throw fromSystemError(error, path) ?? error;
     }

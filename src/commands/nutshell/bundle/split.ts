@@ -13,7 +13,7 @@ import {
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { count, cyan } from "../../../cli/text.js";
-import { fromSystemError, NutError } from "../../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import { parseJson } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { makeFolders } from "../../../request/new-folder.js";
@@ -92,7 +92,7 @@ export default command({
     `${count(parts.length, "part")}, ${count(shared, "file")} in each of them`,
     ...parts.map(({ path, files }) => `  ${path}  ${count(files, "file")}`),
     "",
-    `Later: ${cyan(`nutshell merge ${parts.map(({ path }) => path).join(" ")} -o <dir>`)}`,
+    `Later: ${cyan(`nutshell merge ${parts.map(({ path }) => shellWord(path)).join(" ")} -o <dir>`)}`,
   ],
 });
 

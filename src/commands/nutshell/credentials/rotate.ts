@@ -120,9 +120,9 @@ function isRewrap(input: RotateInput, { manifest }: VaultFolder): boolean {
 }
 
 async function rewrap(folder: VaultFolder, keys: Keys, context: Context): Promise<RotateResult> {
-  await putVault(folder, await rewrapTransit(folder.bytes!, keys), (manifest) => manifest);
+  const saved = await putVault(folder, await rewrapTransit(folder.bytes!, keys), (manifest) => manifest);
   return {
-    ...listOf(readVaultFolder(folder.dir, context.env), null, context.now()),
+    ...listOf(saved, null, context.now()),
     changed: null,
     saved: true,
     recipients: [],

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
+import { manifestFile, newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { green, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
+import { replaceFiles } from "../../../files/index.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 import { defaultName } from "../../../request/default-name.js";
@@ -72,9 +72,14 @@ export default command({
     else await unpackForMarket({ bytes, dir, ...(identity === undefined ? {} : { identity }) }, context);
 
     const manifest = readManifest(dir);
-    writeManifest(dir, withTask(manifest, task, sealed));
     const kept = bytes === null ? null : `${dir}.request.nut`;
-    if (kept !== null && bytes !== null) atomicWrite(kept, bytes);
+    try {
+      const claimed = manifestFile(dir, withTask(manifest, task, sealed));
+      replaceFiles(kept === null || bytes === null ? [claimed] : [claimed, { path: kept, data: bytes }]);
+    } catch (error) {
+      rmSync(dir, { recursive: true, force: true });
+      throw error;
+    }
     return {
       task_id: task.id,
       title: task.title,

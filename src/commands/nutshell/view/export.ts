@@ -8,7 +8,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { count, dim, size } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
+import { replaceFiles } from "../../../files/index.js";
 import { headOf } from "../../../web/view/head.js";
 import { imageType } from "../../../web/view/image-types.js";
 import type { EmbeddedFile, Exported, FileTuple } from "../../../web/view/model.js";
@@ -51,7 +51,7 @@ export default command({
     try {
       const page = await collect(source, context.now());
       const html = Buffer.from(selfContained(page), "utf8");
-      atomicWrite(path, html);
+      replaceFiles([{ path, data: html }]);
       const left = page.files.rows.length - page.embedded.length;
       return { path, bytes: html.length, files: page.embedded.length, left };
     } finally {

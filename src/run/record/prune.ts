@@ -1,0 +1,115 @@
+// What runs keep on disk, and how the space comes back. A finished run keeps what tells of it: its journal, the request, the
+// delivery, what agents said. Its trees can be large and are of no use any more: the delivery holds what changed in them.
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { isSystemError } from "../../errors.js";
+import { removeFolder } from "../../files/index.js";
+import { type RunFolder, runFolder, runIds } from "./folder.js";
+import { lockRun } from "./lock.js";
+import { RunReader } from "./run-reader.js";
+
+/** Removes the trees of a finished run, and the homes its agents had. */
+export function trimRun(folder: RunFolder): void {
+  for (const tree of treesOf(folder)) removeFolder(tree);
+}
+
+const treesOf = ({ main, base, request, slots, objects, homes, checkpoints, scratch }: RunFolder): string[] => [
+  ...[main, slots, objects, homes, checkpoints, scratch],
+  ...(base === request ? [] : [base]),
+];
+
+export interface PruneRules {
+  /** Runs that began earlier than this go as a whole. */
+  readonly before?: Date;
+  /** The oldest go until all that are left hold at most this. */
+  readonly maxBytes?: number;
+  /** The latest ones stay, whatever the other rules say. */
+  readonly keep?: number;
+}
+
+export interface PrunedRun {
+  readonly id: string;
+  /** removed: nothing is left of it; trimmed: its trees went. */
+  readonly action: "removed" | "trimmed";
+  readonly bytes: number;
+}
+
+interface FinishedRun {
+  readonly folder: RunFolder;
+  readonly createdAt: number;
+  readonly bytes: number;
+}
+
+/** Takes space back from finished runs. One that can still go on, is at work or cannot be read is never touched. */
+export function pruneRuns(runs: string, rules: PruneRules, dryRun: boolean): PrunedRun[] {
+  const finished = finishedRuns(runs);
+  const going = new Set(runsToRemove(finished, rules));
+  return finished.flatMap((run): PrunedRun[] => {
+    const { folder, bytes } = run;
+    if (going.has(run)) {
+      if (!dryRun) whileLocked(folder, () => removeFolder(folder.root));
+      return [{ id: folder.id, action: "removed", bytes }];
+    }
+    const freed = treesOf(folder).reduce((sum, tree) => sum + bytesIn(tree), 0);
+    if (!dryRun) whileLocked(folder, () => trimRun(folder));
+    return freed > 0 ? [{ id: folder.id, action: "trimmed", bytes: freed }] : [];
+  });
+}
+
+function finishedRuns(runs: string): FinishedRun[] {
+  return runIds(runs).flatMap((id): FinishedRun[] => {
+    const { options, status } = new RunReader(runs, id).read();
+    if (options === null || status !== "delivered") return [];
+    const folder = runFolder(runs, id, options.repo !== undefined);
+    return [{ folder, createdAt: Date.parse(options.created_at), bytes: bytesIn(folder.root) }];
+  });
+}
+
+/** `finished` is in the order in which the runs began. */
+export function runsToRemove<Run extends Pick<FinishedRun, "createdAt" | "bytes">>(
+  finished: readonly Run[],
+  { before, maxBytes, keep }: PruneRules,
+): Run[] {
+  if (before === undefined && maxBytes === undefined) {
+    return keep === undefined ? [] : finished.slice(0, Math.max(0, finished.length - keep));
+  }
+  let left = finished.reduce((sum, { bytes }) => sum + bytes, 0);
+  return finished.slice(0, Math.max(0, finished.length - (keep ?? 0))).filter(({ createdAt, bytes }) => {
+    const isOld = before !== undefined && createdAt < before.getTime();
+    const isTooMuch = maxBytes !== undefined && left > maxBytes;
+    if (isOld || isTooMuch) left -= bytes;
+    return isOld || isTooMuch;
+  });
+}
+
+function whileLocked(folder: RunFolder, work: () => void): void {
+  const lock = lockRun(folder);
+  try {
+    work();
+  } finally {
+    lock.release();
+  }
+}
+
+/** How much of the disk a folder takes. What goes meanwhile, or may not be looked into, counts for nothing. */
+export function bytesIn(folder: string): number {
+  let sum = 0;
+  const waiting = [folder];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const entry of entriesIn(next)) {
+      const path = join(next, entry.name);
+      if (entry.isDirectory()) waiting.push(path);
+      else sum += (lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0) * 512;
+    }
+  }
+  return sum;
+}
+
+function entriesIn(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isSystemError(error)) return [];
+    throw error;
+  }
+}
