@@ -171,6 +171,30 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./trust/trust-remove.js")).default,
   },
   {
+    name: "push",
+    group: "Registries (OCI)",
+    summary: "put a bundle and its signatures into a registry",
+    load: async () => (await import("./registry/push.js")).default,
+  },
+  {
+    name: "pull",
+    group: "Registries (OCI)",
+    summary: "fetch a bundle and its signatures from a registry",
+    load: async () => (await import("./registry/pull.js")).default,
+  },
+  {
+    name: "copy",
+    group: "Registries (OCI)",
+    summary: "copy a bundle and its signatures between registries",
+    load: async () => (await import("./registry/copy.js")).default,
+  },
+  {
+    name: "tags",
+    group: "Registries (OCI)",
+    summary: "list the tags of a repository in a registry",
+    load: async () => (await import("./registry/tags.js")).default,
+  },
+  {
     name: "serve",
     group: "Looking",
     summary: "look at a bundle in the browser, or at two side by side",

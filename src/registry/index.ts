@@ -1,0 +1,14 @@
+// Bundles in OCI registries. Knows nothing of what a bundle holds.
+export {
+  type Artifact,
+  type BundleFacts,
+  getBundle,
+  getStatements,
+  putArtifact,
+  putBundle,
+  putStatements,
+  readBundle,
+} from "./artifact.js";
+export { findLogin } from "./auth.js";
+export { type Descriptor, hashFile, MANIFEST_TYPE, Registry } from "./client.js";
+export { formatReference, parseReference, type Reference } from "./reference.js";
