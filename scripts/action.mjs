@@ -1,17 +1,58 @@
 // What the GitHub Action runs: check, validate and verify, told as a job summary, annotations and outputs. Everything
 // comes from the environment, so nothing a pull request names is ever part of a command line.
 import { spawnSync } from "node:child_process";
-import { appendFileSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const NUTSHELL = fileURLToPath(new URL("../bin/nutshell.js", import.meta.url));
 const { env } = process;
 const cwd = env.GITHUB_WORKSPACE ?? process.cwd();
-const paths = (env.NUTCRACKER_PATH ?? "").split("\n").flatMap((line) => line.trim() || []);
+const patterns = (env.NUTCRACKER_PATH ?? "").split("\n").flatMap((line) => line.trim() || []);
 const request = env.NUTCRACKER_REQUEST?.trim() || null;
 const rerun = (env.NUTCRACKER_RERUN ?? "true") === "true" && request !== null;
 const identity = env.NUTCRACKER_IDENTITY?.trim() || null;
+const base = env.NUTCRACKER_BASE?.trim() || null;
+const junit = env.NUTCRACKER_JUNIT?.trim() || null;
+
+/** A path as it is, or everything that fits: * and ? within a name, ** over any folders. Hidden ones only when named. */
+function expand(pattern) {
+  if (!/[*?]/.test(pattern) || existsSync(resolve(cwd, pattern))) return [pattern];
+  const found = matching("", pattern.replace(/^\.\//, "").split("/"));
+  return found.length === 0 ? [pattern] : [...new Set(found)].sort();
+}
+
+function matching(folder, [step, ...rest]) {
+  if (step === undefined) return folder === "" ? [] : [folder];
+  const below = (name) => (folder === "" ? name : `${folder}/${name}`);
+  if (!/[*?]/.test(step)) return existsSync(resolve(cwd, below(step))) ? matching(below(step), rest) : [];
+  const items = listed(folder);
+  if (step === "**") {
+    const folders = items.filter((item) => item.isDirectory() && !SKIPPED.has(item.name) && !item.name.startsWith("."));
+    return [...matching(folder, rest), ...folders.flatMap(({ name }) => matching(below(name), [step, ...rest]))];
+  }
+  const escaped = step
+    .replace(/[.+^${}()|[\]\\]/g, "\\$&")
+    .replaceAll("*", "[^/]*")
+    .replaceAll("?", "[^/]");
+  const fits = new RegExp(`^${escaped}$`, "u");
+  const names = items
+    .map(({ name }) => name)
+    .filter((name) => fits.test(name) && (step.startsWith(".") || !name.startsWith(".")));
+  return names.flatMap((name) => matching(below(name), rest));
+}
+
+const SKIPPED = new Set(["node_modules"]);
+
+function listed(folder) {
+  try {
+    return readdirSync(resolve(cwd, folder), { withFileTypes: true });
+  } catch {
+    return []; // No folder, so nothing in it fits.
+  }
+}
+
+const paths = [...new Set(patterns.flatMap(expand))];
 
 /** One command's answer: 0 yes, 1 no, anything else could not. */
 function ask(command, path, flags = []) {
@@ -53,6 +94,7 @@ function judge(path) {
       ...(request === null ? [] : ["--request", request]),
       ...(rerun ? ["--rerun", "--yes"] : ["--allow", "recorded"]),
       ...(rerun && identity !== null ? ["--identity", identity] : []),
+      ...(base === null ? [] : ["--base", base]),
     ];
     answers.push(ask("verify", path, flags));
   }
@@ -121,6 +163,51 @@ function annotate(judged) {
   }
 }
 
+/** Text in XML: escaped, and without what XML cannot hold. */
+const xml = (text) =>
+  String(text)
+    .replace(/[\p{Cc}\p{Cs}\uFFFE\uFFFF]/gu, " ")
+    .replace(/[&<>"']/g, (character) => `&#${character.codePointAt(0)};`);
+
+/** One suite for a bundle: a case for each question, and one for each claim that was weighed. */
+function report(judged) {
+  const test = (suite, name, problem) =>
+    problem === null
+      ? `    <testcase classname="${xml(suite)}" name="${xml(name)}"/>`
+      : `    <testcase classname="${xml(suite)}" name="${xml(name)}"><failure message="${xml(problem)}"/></testcase>`;
+  const suites = judged.map(({ path, answers }) => {
+    const cases = answers.flatMap((answer) => [
+      { name: answer.command, problem: answer.status === 0 ? null : problemOf(answer) },
+      ...(answer.result?.claims ?? []).map(({ id, status, evidence }) => ({
+        name: `claim ${id}`,
+        problem: status === "passed" && evidence !== "said" ? null : `${status}, ${evidence}`,
+      })),
+    ]);
+    const failures = cases.filter(({ problem }) => problem !== null).length;
+    const lines = cases.map(({ name, problem }) => test(path, name, problem));
+    return [
+      `  <testsuite name="${xml(path)}" tests="${cases.length}" failures="${failures}">`,
+      ...lines,
+      "  </testsuite>",
+    ];
+  });
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<testsuites name="nutshell">',
+    ...suites.flat(),
+    "</testsuites>",
+    "",
+  ].join("\n");
+}
+
+const problemOf = (answer) =>
+  [
+    verdictOf(answer),
+    ...findingsOf(answer)
+      .filter(({ severity }) => severity === "error")
+      .map(({ message }) => message),
+  ].join("; ");
+
 if (paths.length === 0) {
   console.log("::error::the input path is empty: name a bundle or a task's folder");
   process.exit(2);
@@ -131,6 +218,7 @@ annotate(judged);
 for (const { path, answers } of judged)
   for (const answer of answers) console.log(escaped(`${path}: ${answer.command}: ${verdictOf(answer)}`));
 if (env.GITHUB_STEP_SUMMARY) appendFileSync(env.GITHUB_STEP_SUMMARY, summary(judged));
+if (junit !== null) writeFileSync(resolve(cwd, junit), report(judged));
 if (env.GITHUB_OUTPUT) appendFileSync(env.GITHUB_OUTPUT, `ok=${ok}\n`);
 process.exitCode = ok
   ? 0

@@ -36,6 +36,8 @@ export { estimateTokens } from "./manifest/tokens.js";
 export { isCompleteTree, judgeTree, treeRows } from "./manifest/tree.js";
 export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./parts/merge.js";
 export {
+  type CriterionText,
+  criteriaOfParts,
   type Part,
   partManifest,
   SplitPlan,

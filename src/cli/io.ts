@@ -1,4 +1,5 @@
 import type { Readable, Writable } from "node:stream";
+import { NutError } from "../errors.js";
 import type { Context, Prompter } from "../operation.js";
 
 /** The process as the command line sees it. Tests hand in their own. */
@@ -25,7 +26,12 @@ export function contextOf(io: Io, json: boolean, progress: Context["progress"]):
       return json ? null : io.ask;
     },
     stdin: io.stdin,
-    stdout: () => io.stdout,
+    stdout: () => {
+      if (!json) return io.stdout;
+      throw new NutError("USAGE", "with --json, standard output carries the answer alone", {
+        hint: "name a file instead of -",
+      });
+    },
     progress,
   };
 }

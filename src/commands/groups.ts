@@ -14,7 +14,11 @@ export const nutshellGroups: readonly Group[] = [
     title: "Bundles",
     order: "init check set pack unpack inspect validate compress diff split merge schema".split(" "),
   },
-  { folder: "nutshell/acceptance", title: "Acceptance", order: ["accept", "verify", "hide", "judge"] },
+  {
+    folder: "nutshell/acceptance",
+    title: "Acceptance",
+    order: ["accept", "finish", "verify", "apply", "judge", "hide"],
+  },
   {
     folder: "nutshell/credentials",
     title: "Credentials",
@@ -23,7 +27,7 @@ export const nutshellGroups: readonly Group[] = [
   {
     folder: "nutshell/trust",
     title: "Who says so",
-    order: ["sign", "trust add", "trust list", "trust remove", "log"],
+    order: ["sign", "trust add", "trust list", "trust remove"],
   },
   { folder: "nutshell/registry", title: "Registries (OCI)", order: ["push", "pull", "copy", "tags"] },
   { folder: "nutshell/view", title: "Looking", order: ["serve", "export"] },

@@ -8,8 +8,8 @@ import { programOf } from "./probe.js";
 export interface AcpAgent {
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
-  /** Returns files of the person the program needs. */
-  readonly prepare?: (request: SessionRequest) => readonly string[];
+  /** Makes the home one it can start in. */
+  readonly prepare?: (request: SessionRequest) => void;
   /** Variables of the person it needs besides those of its own login. */
   readonly variables?: (request: SessionRequest) => readonly string[];
   /** Sent with session/new and again with load and resume. */

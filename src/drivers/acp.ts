@@ -26,6 +26,7 @@ import {
   text,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, Session, SessionEnd, SessionRequest } from "./driver.js";
+import { lendLogin } from "./logins.js";
 import { probeDriver, programOf } from "./probe.js";
 
 export const DEFAULT_ACP_COMMAND = "opencode acp";
@@ -45,12 +46,18 @@ export const acp: Driver = {
       });
     }
     const quirks = acpAgent(line);
-    const reads = quirks.prepare?.(request) ?? [];
+    quirks.prepare?.(request);
+    const takeBack = lendLogin("acp", { ...request, command: line });
     const variables = quirks.variables?.(request) ?? [];
     const env = quirks.env?.(request) ?? {};
-    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env, reads, variables };
-    const agent = await startAgent("acp", { ...request, command: line }, command, "pipe");
-    return new Conversation(agent, request, quirks).begin();
+    const command = { command: "/bin/sh", args: ["-c", `exec ${line}`], env, variables };
+    const agent = await startAgent("acp", { ...request, command: line }, command, "pipe").catch((error) => {
+      takeBack();
+      throw error;
+    });
+    const session = new Conversation(agent, request, quirks).begin();
+    void session.ended.then(takeBack);
+    return session;
   },
 };
 

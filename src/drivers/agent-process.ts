@@ -16,9 +16,10 @@ import {
   startChild,
   visiblePath,
 } from "../process/index.js";
-import type { DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
+import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
 import { loginEnvironment } from "./login-variables.js";
 import { QUIRKS } from "./quirks.js";
+import { type Trouble, troubleOf } from "./trouble.js";
 
 const STDERR_KEPT = 8 * 1024;
 
@@ -30,6 +31,14 @@ export interface Transcript {
   /** The program said that its turn is over. */
   turnEnded: boolean;
   error: string | null;
+  /** What the error is about, as far as the program says so itself. */
+  trouble: Trouble | null;
+  /** The program tries again by itself, since then, because of that. */
+  waiting: { readonly sinceMs: number; readonly message: string; readonly trouble: Trouble } | null;
+  /** There is no sense in going on: the program is ended. */
+  givenUp: boolean;
+  /** Answers of the model in a row that said nothing at all. */
+  emptySteps: number;
 }
 
 export const newTranscript = (): Transcript => ({
@@ -38,7 +47,30 @@ export const newTranscript = (): Transcript => ({
   usage: null,
   turnEnded: false,
   error: null,
+  trouble: null,
+  waiting: null,
+  givenUp: false,
+  emptySteps: 0,
 });
+
+/** How long a program may go on trying by itself; longer waits are ours, where a person sees them. */
+const PATIENCE_MS = 90_000;
+
+/** The program said that it will try again. */
+export function waits(
+  transcript: Transcript,
+  message: string,
+  trouble: Trouble,
+  emit: (event: DriverEvent) => void,
+): void {
+  transcript.waiting = { sinceMs: transcript.waiting?.sinceMs ?? performance.now(), message, trouble };
+  emit({ type: "waiting", why: trouble.kind, message });
+}
+
+/** Ends the session from our side, for a reason the program gave. */
+export function giveUp(transcript: Transcript, message: string, trouble: Trouble): void {
+  Object.assign(transcript, { error: message, trouble, givenUp: true });
+}
 
 export interface AgentCommand {
   readonly command: string;
@@ -175,23 +207,62 @@ function agentEnvironment({ env, home }: SessionRequest, sandboxed: boolean): En
   };
 }
 
-/** Calls `onObject` for every line that is a JSON object; anything else a program prints is not for us. */
-export function readObjects(child: Child, onObject: (value: Record<string, unknown>) => void): void {
+/**
+ * Calls `onObject` for every line that is a JSON object; anything else a program prints is not for us. Ends the program when
+ * it was given up, or has been trying again by itself for too long.
+ */
+export function readObjects(
+  { child }: Pick<AgentProcess, "child">,
+  transcript: Transcript,
+  onObject: (value: Record<string, unknown>) => void,
+  patienceMs = PATIENCE_MS,
+): { look(): void } {
+  const watch = patience(transcript, () => void child.stop(), patienceMs);
+  void child.ended.then(watch.end);
   readLines(child.stdout, (line) => {
-    if (!line.startsWith("{")) return;
-    let value: unknown;
-    try {
-      value = JSON.parse(line);
-    } catch {
-      return;
-    }
-    onObject(value as Record<string, unknown>);
+    const value = objectIn(line);
+    if (value === null) return;
+    onObject(value);
+    watch.look();
   });
+  return watch;
 }
 
+function objectIn(line: string): Record<string, unknown> | null {
+  if (!line.startsWith("{")) return null;
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return null;
+  }
+}
+
+/** Looks after a program that tries again by itself. */
+export function patience(transcript: Transcript, stop: () => void, patienceMs = PATIENCE_MS) {
+  let timer: NodeJS.Timeout | undefined;
+  const look = () => {
+    clearTimeout(timer);
+    const { waiting } = transcript;
+    if (waiting !== null && !transcript.givenUp) {
+      const leftMs = waiting.sinceMs + patienceMs - performance.now();
+      if (leftMs <= 0 || (waiting.trouble.retryAfterMs ?? 0) > patienceMs) {
+        giveUp(transcript, waiting.message, waiting.trouble);
+      } else timer = setTimeout(look, leftMs);
+    }
+    if (transcript.givenUp) stop();
+  };
+  return { look, end: () => clearTimeout(timer) };
+}
+
+type Judge = typeof troubleOf | typeof NOBODY_KNOWS;
+
 /** A session whose every word comes from the program's standard output. */
-export function lineSession({ child, complaint }: AgentProcess, transcript: Transcript): Session {
-  const ended = child.ended.then((exit) => sessionEnd(transcript, exit, complaint()));
+export function lineSession(
+  { child, complaint }: AgentProcess,
+  transcript: Transcript,
+  judge: Judge = troubleOf,
+): Session {
+  const ended = child.ended.then((exit) => sessionEnd(transcript, exit, complaint(), judge));
   return {
     pid: child.pid,
     ended,
@@ -203,18 +274,39 @@ export function lineSession({ child, complaint }: AgentProcess, transcript: Tran
 }
 
 /** Neither an exit code nor an end of turn is enough: a turn that said nothing has failed. */
-export function sessionEnd(transcript: Transcript, exit: ChildEnd, complaint: string): SessionEnd {
+export function sessionEnd(
+  transcript: Transcript,
+  exit: ChildEnd,
+  complaint: string,
+  /** What an error is about by its words; nobody can tell that of a program we do not know. */
+  judge: Judge = troubleOf,
+): SessionEnd {
   const { sessionId, text, usage } = transcript;
   const base = { sessionId, text, usage, exit };
+  if (transcript.givenUp) {
+    const trouble = transcript.trouble ?? TRANSPORT;
+    return { ...base, outcome: "failed", error: transcript.error ?? "it was given up", trouble };
+  }
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
   if (exit.reason === "limit") return { ...base, outcome: "failed", error: `it used more than ${exit.exceeded}` };
   if (exit.reason === "stopped") return { ...base, outcome: "cancelled", error: "it was cancelled" };
-  const failed = (error: string): SessionEnd => ({ ...base, outcome: "failed", error });
-  if (transcript.error !== null) return failed(transcript.error);
-  if (exit.code !== 0) return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`);
-  if (!transcript.turnEnded) return failed(complaint || "it ended in the middle of its turn");
+  const failed = (error: string, known: Trouble | null = null): SessionEnd => {
+    const trouble = known ?? judge({ words: error });
+    return { ...base, outcome: "failed", error, ...(trouble === null ? {} : { trouble }) };
+  };
+  if (transcript.error !== null) return failed(transcript.error, transcript.trouble);
+  if (exit.code !== 0) {
+    const crashed = exit.signal !== null && judge !== NOBODY_KNOWS;
+    return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, crashed ? TRANSPORT : null);
+  }
+  if (!transcript.turnEnded) return failed(complaint || "it ended in the middle of its turn", TRANSPORT);
   return text.trim() === "" ? failed("it ended without a word") : { ...base, outcome: "completed" };
 }
+
+/** For programs whose words are their own affair. */
+export const NOBODY_KNOWS = (): null => null;
+
+const TRANSPORT: Trouble = { kind: "transport" };
 
 /** The line that says what went wrong: not the stack below it, nor the version Node adds at the end. */
 function lastLine(text: string): string {

@@ -6,16 +6,20 @@ import { makeInside, writeInside } from "../files/index.js";
 import {
   amount,
   at,
+  giveUp,
   lineSession,
   newTranscript,
   readObjects,
   startAgent,
   type Transcript,
   text,
+  waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
-import { forgetInside, linkLogin } from "./inherit.js";
+import { forgetInside } from "./inherit.js";
+import { lendLogin } from "./logins.js";
 import { probeDriver, requireProgram } from "./probe.js";
+import { type Trouble, troubleOf } from "./trouble.js";
 
 const READING = ["Read", "Glob", "Grep", "TodoWrite", "WebFetch", "WebSearch"];
 const EDITING = ["Edit", "MultiEdit", "Write", "NotebookEdit"];
@@ -35,13 +39,13 @@ export const claude: Driver = {
     const program = await requireProgram("claude", request.env);
     const { home } = request;
     makeInside(home, ".claude");
-    const theirs = request.env.CLAUDE_CONFIG_DIR ?? join(request.env.HOME ?? "/nonexistent", ".claude");
-    const reads = linkLogin(join(theirs, ".credentials.json"), home, ".claude/.credentials.json");
+    const takeBack = lendLogin("claude", request);
     const names = { role: `.claude/role-${randomUUID()}.md`, servers: `.claude/mcp-${randomUUID()}.json` };
     const files = { role: join(home, names.role), servers: join(home, names.servers) };
     writeInside(home, names.role, request.rolePrompt);
     writeInside(home, names.servers, JSON.stringify({ mcpServers: mcpServers(request) }));
     const forget = () => {
+      takeBack();
       for (const name of Object.values(names)) forgetInside(home, name);
     };
     try {
@@ -49,12 +53,11 @@ export const claude: Driver = {
         command: program,
         args: claudeArguments(request, files),
         env: { ...QUIET, CLAUDE_CONFIG_DIR: join(home, ".claude") },
-        reads,
       };
       const agent = await startAgent("claude", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();
       const hear = listener(transcript, request.onEvent ?? (() => {}));
-      readObjects(agent.child, hear);
+      readObjects(agent, transcript, hear, request.patienceMs);
       const session = lineSession(agent, transcript);
       void session.ended.then(forget);
       return session;
@@ -95,11 +98,35 @@ export function listener(transcript: Transcript, emit: Emit): (line: Record<stri
     if (line.type === "system" && line.subtype === "init") {
       transcript.sessionId = text(line.session_id);
       emit({ type: "session", id: transcript.sessionId });
+    } else if (line.type === "system" && line.subtype === "api_retry") hearRetry(line, transcript, emit);
+    else if (line.type === "rate_limit_event") hearLimit(at(line, "rate_limit_info"), transcript);
+    else if (line.type === "assistant" && line.is_api_error_message === true) {
+      // Words of the program in the agent's place: the result says the same.
+      transcript.waiting = null;
     } else if (line.type === "assistant" || line.type === "user") {
+      transcript.waiting = null;
       for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, transcript, tools, emit);
       if (line.type === "user") hearResult(line.tool_use_result, emit);
     } else if (line.type === "result") hearEnd(line, transcript, emit);
   };
+}
+
+/** It tries again by itself. A login that is refused twice will be refused the tenth time. */
+function hearRetry(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
+  const status = typeof line.error_status === "number" ? line.error_status : undefined;
+  const words = text(line.error).replaceAll("_", " ");
+  const trouble: Trouble = troubleOf({ status, words }) ?? { kind: "transport" };
+  const message = `${words === "" || words === "unknown" ? "the connection broke" : words}${status === undefined ? "" : ` (${status})`}`;
+  if (trouble.kind === "login" && amount(line.attempt) >= 2) giveUp(transcript, message, trouble);
+  else waits(transcript, message, { ...trouble, retryAfterMs: amount(line.retry_delay_ms) }, emit);
+}
+
+/** When the account's own limit ends, in seconds since 1970. */
+function hearLimit(info: unknown, transcript: Transcript): void {
+  if (at(info, "status") !== "rejected") return;
+  const resets = amount(at(info, "resetsAt")) * 1_000;
+  const retryAfterMs = Math.max(0, resets - Date.now());
+  transcript.trouble = { kind: "limit", ...(resets === 0 ? {} : { retryAfterMs }) };
 }
 
 function hearPart(part: unknown, transcript: Transcript, tools: Map<string, string>, emit: Emit): void {
@@ -133,9 +160,10 @@ function hearResult(result: unknown, emit: Emit): void {
   emit({ type: "file", path, change: at(result, "type") === "create" ? "created" : "modified" });
 }
 
-/** `subtype` says success even when it was not; `is_error` and the text tell. */
+/** `subtype` says success even when it was not; `is_error`, the reasons and the text tell. */
 function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   transcript.turnEnded = true;
+  transcript.waiting = null;
   if (text(line.result) !== "") transcript.text = text(line.result);
   const cached = amount(at(line, "usage", "cache_read_input_tokens"));
   transcript.usage = {
@@ -144,10 +172,24 @@ function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Em
     outputTokens: amount(at(line, "usage", "output_tokens")),
     cachedTokens: cached,
     costUsd: amount(line.total_cost_usd),
+    wholeSession: ["cost"],
   };
   emit({ type: "usage", usage: transcript.usage });
   for (const denial of (line.permission_denials as unknown[]) ?? []) {
     emit({ type: "question", text: `may it use ${text(at(denial, "tool_name"))}?`, answer: "refused" });
   }
-  if (line.is_error === true) transcript.error = text(line.result) || text(line.subtype) || "its turn failed";
+  if (line.is_error === true) hearError(line, transcript);
+}
+
+/** What the vendor answered counts as trouble; a limit of turns or money does not. */
+function hearError(line: Record<string, unknown>, transcript: Transcript): void {
+  const errors = Array.isArray(line.errors) ? line.errors.map(text).filter((error) => error !== "") : [];
+  transcript.error = text(line.result) || errors.join("; ") || text(line.subtype) || "its turn failed";
+  const { error: words } = transcript;
+  const status = typeof line.api_error_status === "number" ? line.api_error_status : undefined;
+  const vendors = line.terminal_reason === "api_error" || status !== undefined;
+  const lost = troubleOf({ words });
+  if (vendors)
+    transcript.trouble ??= troubleOf({ status, words }) ?? (status === undefined ? { kind: "transport" } : null);
+  else if (lost?.kind === "session") transcript.trouble = lost;
 }

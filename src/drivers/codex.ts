@@ -7,6 +7,7 @@ import { makeInside, writeInside } from "../files/index.js";
 import {
   amount,
   at,
+  giveUp,
   isSandboxed,
   lineSession,
   newTranscript,
@@ -14,33 +15,40 @@ import {
   startAgent,
   type Transcript,
   text,
+  waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
-import { forgetInside, linkLogin, pick, readIfThere } from "./inherit.js";
+import { forgetInside, pick, readIfThere } from "./inherit.js";
+import { lendLogin } from "./logins.js";
 import { probeDriver, requireProgram } from "./probe.js";
+import { troubleOf } from "./trouble.js";
 
 export const codex: Driver = {
   name: "codex",
   probe: (env) => probeDriver("codex", env),
   async start(request) {
     const program = await requireProgram("codex", request.env);
-    const { reads, variables } = prepareHome(request);
+    const variables = prepareHome(request);
+    const takeBack = lendLogin("codex", request);
     const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
     const file = `.codex/${profile}.config.toml`;
     writeInside(request.home, file, stringify(codexProfile(request)));
-    const forget = () => forgetInside(request.home, file);
+    const forget = () => {
+      takeBack();
+      forgetInside(request.home, file);
+    };
     try {
       const command = {
         command: program,
         args: codexArguments(request, profile, sandboxed),
         env: { CODEX_HOME: codexHome(request) },
-        reads,
         variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();
-      readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));
+      const emit = request.onEvent ?? (() => {});
+      readObjects(agent, transcript, (line) => hear(line, transcript, emit), request.patienceMs);
       const session = lineSession(agent, transcript);
       void session.ended.then(forget);
       return session;
@@ -62,17 +70,16 @@ const MODEL_KEYS = [
   "chatgpt_base_url",
 ];
 
-/** Returns what of the person's own files and variables the program needs. */
-function prepareHome(request: SessionRequest): { reads: string[]; variables: string[] } {
+/** Returns what of the person's own variables the program needs. */
+function prepareHome(request: SessionRequest): string[] {
   const { home, env } = request;
   const theirs = env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
   makeInside(home, ".codex");
-  if (theirs === codexHome(request)) return { reads: [], variables: [] };
+  if (theirs === codexHome(request)) return [];
   const text = readIfThere(join(theirs, "config.toml"));
   const settings = text === null ? {} : pick(parse(text), MODEL_KEYS);
   if (text !== null) writeInside(home, ".codex/config.toml", stringify(settings));
-  const reads = linkLogin(join(theirs, "auth.json"), home, ".codex/auth.json");
-  return { reads, variables: providerKey(settings) };
+  return providerKey(settings);
 }
 
 /** A provider of the person's own names the variable its key is in. */
@@ -133,7 +140,7 @@ function sandboxMode(may: SessionRequest["may"], sandboxed: boolean): string {
 
 type Emit = (event: DriverEvent) => void;
 
-function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
+export function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   switch (line.type) {
     case "thread.started":
       transcript.sessionId = text(line.thread_id);
@@ -141,22 +148,40 @@ function hear(line: Record<string, unknown>, transcript: Transcript, emit: Emit)
       return;
     case "turn.completed":
       transcript.turnEnded = true;
+      // Whatever went wrong on the way was got over.
+      Object.assign(transcript, { error: null, waiting: null });
       transcript.usage = {
         inputTokens: amount(at(line, "usage", "input_tokens")),
         cachedTokens: amount(at(line, "usage", "cached_input_tokens")),
         outputTokens: amount(at(line, "usage", "output_tokens")),
+        wholeSession: ["tokens"],
       };
       emit({ type: "usage", usage: transcript.usage });
       return;
     case "turn.failed":
     case "error":
-      transcript.error = text(at(line, "error", "message")) || text(line.message) || "its turn failed";
+      hearError(text(at(line, "error", "message")) || text(line.message) || "its turn failed", transcript, emit);
       return;
     case "item.started":
     case "item.completed":
+      transcript.waiting = null;
       hearItem(line.type === "item.completed", at(line, "item"), transcript, emit);
       return;
   }
+}
+
+/** `Reconnecting... 2/5 (why)` is a note that it tries again. A login that is refused twice stays refused. */
+const RECONNECTING = /^Reconnecting\b\D*(\d+)\/\d+\s*\(?(.*?)\)?$/s;
+
+function hearError(message: string, transcript: Transcript, emit: Emit): void {
+  const [, attempt, why = ""] = RECONNECTING.exec(message) ?? [];
+  if (attempt === undefined) {
+    Object.assign(transcript, { error: message, trouble: troubleOf({ words: message }) });
+    return;
+  }
+  const trouble = troubleOf({ words: why }) ?? { kind: "transport" as const };
+  if (trouble.kind === "login" && Number(attempt) >= 2) giveUp(transcript, why, trouble);
+  else waits(transcript, why, trouble, emit);
 }
 
 const CHANGES: Readonly<Record<string, "created" | "modified" | "deleted">> = {

@@ -5,10 +5,19 @@ import { join } from "node:path";
 import { NutError } from "../errors.js";
 import { writeInside } from "../files/index.js";
 import { readLines } from "../process/index.js";
-import { amount, lineSession, newTranscript, startAgent, type Transcript, text } from "./agent-process.js";
+import {
+  amount,
+  lineSession,
+  NOBODY_KNOWS,
+  newTranscript,
+  startAgent,
+  type Transcript,
+  text,
+} from "./agent-process.js";
 import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
 import { forgetInside } from "./inherit.js";
 import { probeDriver } from "./probe.js";
+import { TROUBLES } from "./trouble.js";
 
 /** A report longer than this is not read by anyone; the rest is dropped. */
 const TEXT_LIMIT = 1024 * 1024;
@@ -37,7 +46,7 @@ export const commandDriver: Driver = {
     const emit = request.onEvent ?? (() => {});
     emit({ type: "session", id });
     readLines(agent.child.stdout, (line) => hear(line, transcript, emit));
-    const session = lineSession(agent, transcript);
+    const session = lineSession(agent, transcript, NOBODY_KNOWS);
     void session.ended.then(() => forgetInside(request.home, folder));
     return session;
   },
@@ -71,7 +80,14 @@ function hear(line: string, transcript: Transcript, emit: (event: DriverEvent) =
     return;
   }
   if (event.type === "usage") transcript.usage = event.usage;
+  // Said before it ends with another exit than 0: that is why.
+  if (event.type === "waiting") transcript.trouble = { kind: event.why, ...retryIn(line) };
   emit(event);
+}
+
+function retryIn(line: string): { readonly retryAfterMs?: number } {
+  const seconds = amount((JSON.parse(line) as Record<string, unknown>).retry_after);
+  return seconds === 0 ? {} : { retryAfterMs: seconds * 1_000 };
 }
 
 function readEvent(line: string): DriverEvent | null {
@@ -92,6 +108,10 @@ function readEvent(line: string): DriverEvent | null {
       };
     case "tool_call":
       return { type: "tool_call", id: text(row.id), tool: text(row.tool), status: "finished", input: row.input };
+    case "trouble": {
+      const why = TROUBLES.find((kind) => kind === row.kind);
+      return why === undefined ? null : { type: "waiting", why, message: text(row.message) || why };
+    }
     case "usage":
       return {
         type: "usage",

@@ -1,6 +1,7 @@
 // One small interface for every program that can play a role. A driver knows its vendor's flags and words; it knows
 // nothing of plans, bundles or state, and it decides nothing: what a role may do arrives in the request.
 import type { ChildEnd, Environment } from "../process/index.js";
+import type { Trouble, TroubleKind } from "./trouble.js";
 
 export const DRIVER_NAMES = ["codex", "claude", "opencode", "acp", "command"] as const;
 export type DriverName = (typeof DRIVER_NAMES)[number];
@@ -28,6 +29,8 @@ export interface SessionRequest {
   readonly extraEnv?: Readonly<Record<string, string>>;
   /** The session's own home, in a folder only we write to. A session that is resumed comes back to it. */
   readonly home: string;
+  /** Of the person's login what lets the program in (the default), or the whole of it, to be renewed. Never for an agent. */
+  readonly login?: "access" | "whole";
   readonly model?: string;
   readonly timeoutMs?: number;
   /** Ceiling for the session's cost, for programs that hold one themselves. */
@@ -40,6 +43,8 @@ export interface SessionRequest {
   readonly readable?: readonly string[];
   /** For acp and command: the program and its arguments, as one shell line. */
   readonly command?: string;
+  /** How long the program may go on trying by itself when its vendor does not answer as it should. */
+  readonly patienceMs?: number;
   readonly signal?: AbortSignal;
   /** Must not throw. */
   readonly onEvent?: (event: DriverEvent) => void;
@@ -50,6 +55,8 @@ export interface Usage {
   readonly outputTokens: number;
   readonly cachedTokens?: number;
   readonly costUsd?: number;
+  /** Figures that count from the session's beginning, earlier turns included; the others are this turn's. */
+  readonly wholeSession?: readonly ("tokens" | "cost")[];
 }
 
 export type DriverEvent =
@@ -68,6 +75,8 @@ export type DriverEvent =
   | { readonly type: "usage"; readonly usage: Usage }
   /** The agent asked for leave; the role's limits answered. */
   | { readonly type: "question"; readonly text: string; readonly answer: "allowed" | "refused" }
+  /** The program itself tries again: nothing of it is an error unless the turn fails. */
+  | { readonly type: "waiting"; readonly why: TroubleKind; readonly message: string }
   | { readonly type: "warning"; readonly message: string };
 
 export interface SessionEnd {
@@ -79,6 +88,8 @@ export interface SessionEnd {
   readonly usage: Usage | null;
   /** One sentence, when the outcome is not completed. */
   readonly error?: string;
+  /** Why it failed, when that is not the agent's doing. */
+  readonly trouble?: Trouble;
   readonly exit: ChildEnd;
 }
 

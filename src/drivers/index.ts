@@ -16,6 +16,9 @@ export {
   type Support,
   type Usage,
 } from "./driver.js";
+export { loginCommand } from "./login-variables.js";
+export { type Login, loginOf } from "./logins.js";
+export { TROUBLES, type Trouble, type TroubleKind } from "./trouble.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   codex: async () => (await import("./codex.js")).codex,

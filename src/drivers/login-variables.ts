@@ -21,12 +21,15 @@ const GOOGLE_CLOUD = [
 const OPENAI = "OPENAI_API_KEY OPENAI_BASE_URL OPENAI_ORGANIZATION OPENAI_PROJECT".split(" ");
 
 interface Login {
+  /** What a person types to log in, where the program has such a command. */
+  readonly command?: string;
   readonly always: readonly string[];
   /** Only when the variable is set: another vendor serves the model. */
   readonly when?: Readonly<Record<string, readonly string[]>>;
 }
 
 const CLAUDE: Login = {
+  command: "claude auth login",
   always: [
     ..."ANTHROPIC_API_KEY ANTHROPIC_AUTH_TOKEN ANTHROPIC_BASE_URL ANTHROPIC_CUSTOM_HEADERS".split(" "),
     ..."ANTHROPIC_MODEL ANTHROPIC_SMALL_FAST_MODEL ANTHROPIC_DEFAULT_OPUS_MODEL".split(" "),
@@ -45,7 +48,7 @@ const CLAUDE: Login = {
     ),
   },
 };
-const CODEX: Login = { always: [...OPENAI, "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"] };
+const CODEX: Login = { command: "codex login", always: [...OPENAI, "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"] };
 
 /** By the program's name. */
 const LOGINS: Readonly<Record<string, Login>> = {
@@ -53,13 +56,15 @@ const LOGINS: Readonly<Record<string, Login>> = {
   "claude-agent-acp": CLAUDE,
   codex: CODEX,
   "codex-acp": CODEX,
-  opencode: { always: ["OPENCODE_API_KEY"] },
+  opencode: { command: "opencode auth login", always: ["OPENCODE_API_KEY"] },
+  // Asks for a login when it is started by hand.
   gemini: {
+    command: "gemini",
     always: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
     when: { GOOGLE_GENAI_USE_VERTEXAI: [...GOOGLE_CLOUD, "GOOGLE_API_KEY"] },
   },
-  qwen: { always: [...OPENAI, "OPENAI_MODEL", "DASHSCOPE_API_KEY"] },
-  copilot: { always: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"] },
+  qwen: { command: "qwen auth", always: [...OPENAI, "OPENAI_MODEL", "DASHSCOPE_API_KEY"] },
+  copilot: { command: "copilot login", always: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"] },
 };
 
 /** Of the caller's environment what this program needs. `more` are variables its own settings name. */
@@ -73,6 +78,13 @@ export function loginEnvironment(
   const chosen = Object.entries(when).flatMap(([key, names]) => (env[key] === undefined ? [] : [key, ...names]));
   const names = name === "command" ? [] : [...NETWORK, ...always, ...chosen, ...more];
   return Object.fromEntries(names.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])));
+}
+
+/** What gets a person in again: the program's own login, or another key where a key is what it was let in with. */
+export function loginCommand(name: DriverName, env: Environment, command = ""): string | null {
+  const login = LOGINS[name === "acp" ? basename(programOf(command)) : name];
+  const key = login?.always.find((variable) => /_(?:API_KEY|TOKEN)$/.test(variable) && env[variable] !== undefined);
+  return key === undefined ? (login?.command ?? null) : `export ${key}=<a key that works>`;
 }
 
 /** Providers of OpenCode whose variables are not simply `<PROVIDER>_API_KEY`. */

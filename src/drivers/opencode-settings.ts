@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parse } from "jsonc-parser";
 import { writeInside } from "../files/index.js";
 import type { SessionRequest } from "./driver.js";
-import { linkLogin, pick, readIfThere } from "./inherit.js";
+import { pick, readIfThere } from "./inherit.js";
 import { providerVariables } from "./login-variables.js";
 
 export const OPENCODE_AGENT = "nutcracker";
@@ -76,12 +76,8 @@ export function opencodeVariables(request: SessionRequest): string[] {
   return [...providerVariables(model, request.env), ...read];
 }
 
-/**
- * A home it can start in: the person's login, and folders that stop it from installing packages over the network. Returns
- * what of the person's own files it must be able to read.
- */
-export function prepareOpencodeHome({ env, home }: SessionRequest): string[] {
-  const data = env.XDG_DATA_HOME ?? join(env.HOME ?? "/nonexistent", ".local/share");
+/** A home it can start in: folders that stop it from installing packages over the network. */
+export function prepareOpencodeHome({ home }: SessionRequest): void {
   const plugin = "node_modules/@opencode-ai/plugin/package.json";
   const files = {
     "package.json": "{}",
@@ -93,5 +89,4 @@ export function prepareOpencodeHome({ env, home }: SessionRequest): string[] {
   for (const folder of [".config/opencode", ".opencode"]) {
     for (const [name, content] of Object.entries(files)) writeInside(home, join(folder, name), content, 0o644);
   }
-  return linkLogin(join(data, "opencode/auth.json"), home, ".local/share/opencode/auth.json");
 }

@@ -1,35 +1,62 @@
-// OpenCode through `opencode run --format json`. Its exit status says nothing about the turn, so only its words count.
+// OpenCode through `opencode run --format json`. Its exit status says nothing about the turn, so only its words count; that
+// it tries again it says in its log alone.
+import { readLines } from "../process/index.js";
 import {
   amount,
   at,
+  giveUp,
   lineSession,
   newTranscript,
   readObjects,
   startAgent,
   type Transcript,
   text,
+  waits,
 } from "./agent-process.js";
 import type { Driver, DriverEvent } from "./driver.js";
+import { lendLogin } from "./logins.js";
 import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
 import { probeDriver, requireProgram } from "./probe.js";
+import { retryAfter, troubleOf } from "./trouble.js";
 
 export const opencode: Driver = {
   name: "opencode",
   probe: (env) => probeDriver("opencode", env),
   async start(request) {
     const program = await requireProgram("opencode", request.env);
-    const reads = prepareOpencodeHome(request);
-    const args = ["run", "--format", "json", "--dir", request.cwd, "--agent", OPENCODE_AGENT];
+    prepareOpencodeHome(request);
+    const takeBack = lendLogin("opencode", request);
+    const args = ["run", "--format", "json", "--dir", request.cwd, "--agent", OPENCODE_AGENT, ...LOG];
     if (request.model !== undefined) args.push("--model", request.model);
     if (request.resume !== undefined) args.push("--session", request.resume);
     const variables = opencodeVariables(request);
-    const command = { command: program, args, env: opencodeEnvironment(request), reads, variables };
-    const agent = await startAgent("opencode", request, command, { text: request.taskPrompt });
+    const command = { command: program, args, env: opencodeEnvironment(request), variables };
+    const agent = await startAgent("opencode", request, command, { text: request.taskPrompt }).catch((error) => {
+      takeBack();
+      throw error;
+    });
     const transcript = newTranscript();
-    readObjects(agent.child, (line) => hear(line, transcript, request.onEvent ?? (() => {})));
-    return lineSession(agent, transcript);
+    const emit = request.onEvent ?? (() => {});
+    const watch = readObjects(agent, transcript, (line) => hear(line, transcript, emit), request.patienceMs);
+    readLines(agent.child.stderr, (line) => {
+      hearLog(line, transcript, emit);
+      watch.look();
+    });
+    const session = lineSession(agent, transcript);
+    void session.ended.then(takeBack);
+    return session;
   },
 };
+
+const LOG = ["--print-logs", "--log-level", "ERROR"];
+
+/** A line of its log, about the turn itself and not about a title: it will try again. */
+export function hearLog(line: string, transcript: Transcript, emit: Emit): void {
+  if (!line.includes('message="stream error"') || !line.includes("small=false")) return;
+  const why = /error\.error="(?:\w+: )?((?:[^"\\]|\\.)*)/.exec(line)?.[1] ?? "its model does not answer";
+  const message = why.slice(0, 300);
+  waits(transcript, message, troubleOf({ words: message }) ?? { kind: "transport" }, emit);
+}
 
 type Emit = (event: DriverEvent) => void;
 
@@ -39,6 +66,7 @@ export function hear(line: Record<string, unknown>, transcript: Transcript, emit
     transcript.sessionId = id;
     emit({ type: "session", id });
   }
+  if (line.type === "text" || line.type === "tool_use" || line.type === "reasoning") transcript.waiting = null;
   switch (line.type) {
     case "text":
       transcript.text = text(at(line, "part", "text"));
@@ -54,10 +82,18 @@ export function hear(line: Record<string, unknown>, transcript: Transcript, emit
       hearStep(at(line, "part"), transcript, emit);
       return;
     case "error":
-      transcript.error =
-        text(at(line, "error", "data", "message")) || text(at(line, "error", "name")) || "its turn failed";
+      hearError(at(line, "error"), transcript);
       return;
   }
+}
+
+function hearError(error: unknown, transcript: Transcript): void {
+  const words = text(at(error, "data", "message")) || text(at(error, "name")) || "its turn failed";
+  const status = at(error, "data", "statusCode");
+  const retryAfterMs = retryAfter(at(error, "data", "responseHeaders", "retry-after"));
+  const known = typeof status === "number" ? status : undefined;
+  transcript.error = words;
+  transcript.trouble = troubleOf({ status: known, words, retryAfterMs });
 }
 
 function hearTool(part: unknown, emit: Emit): void {
@@ -76,10 +112,18 @@ function hearTool(part: unknown, emit: Emit): void {
   emit({ type: "file", path, change: tool === "write" && existed === false ? "created" : "modified" });
 }
 
-/** Usage comes per step; the session's is their sum. */
+/** Steps in a row that said and cost nothing: an answer that is no answer, which it asks for again without end. */
+const MOST_EMPTY_STEPS = 3;
+
+/** Usage comes per step; the turn's is their sum. */
 function hearStep(part: unknown, transcript: Transcript, emit: Emit): void {
   transcript.turnEnded = at(part, "reason") === "stop";
   const tokens = at(part, "tokens");
+  const isEmpty = at(part, "reason") === "unknown" && amount(at(tokens, "output")) === 0;
+  transcript.emptySteps = isEmpty ? transcript.emptySteps + 1 : 0;
+  if (transcript.emptySteps >= MOST_EMPTY_STEPS) {
+    giveUp(transcript, "the model's answers cannot be read", { kind: "transport" });
+  }
   const cached = amount(at(tokens, "cache", "read"));
   transcript.usage = {
     inputTokens: (transcript.usage?.inputTokens ?? 0) + amount(at(tokens, "input")) + cached,

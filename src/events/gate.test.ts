@@ -254,7 +254,7 @@ describe("commands", () => {
       "python3",
       "python3 -i x.py",
       "node",
-      "gdb x",
+      "irb",
       "psql db",
       "env A=1 sh",
     ];

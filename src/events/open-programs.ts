@@ -28,7 +28,7 @@ export function takesCommands({ name, args, fed }: StartedProgram): boolean {
   if (!SHELLS.has(name) && !INTERPRETERS.test(name)) return false;
   if (words.some((word) => word !== "-" && STAYS.test(word))) return true;
   // What a pipe or a here-document delivers is read as any text is.
-  if (fed) return false;
+  if (fed || (!SHELLS.has(name) && words.includes("-v"))) return false;
   return words.every((word) => word === "-" || (word.startsWith("-") && !GIVES_TEXT.test(word)));
 }
 

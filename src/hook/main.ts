@@ -1,7 +1,9 @@
 // The process a host starts for every event: `node hook.js <host> [event]`. Small on purpose; no argument parser, no schemas.
 // It exits 0 or 2 and nothing else: any other status, a crash or a time-out lets a tool run.
+import { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { asksForGate, findHost } from "../hosts/index.js";
+import { STANDALONE } from "../process/self.js";
 import { hostProcess } from "../session/sessions.js";
 import { answerHook } from "./answer-hook.js";
 import { readInput } from "./read-input.js";
@@ -10,9 +12,16 @@ import { readInput } from "./read-input.js";
 const GATE_MS = 1_800;
 const OTHER_MS = 14_000;
 
+/** No event of any host: we start ourselves with it. */
+const REMEMBER = "remember";
+
 export async function hookMain(argv: readonly string[]): Promise<void> {
   const [name = "", hint] = argv;
   const host = findHost(name);
+  if (host !== null && hint === REMEMBER) {
+    const { rememberTree } = await import("../session/full.js");
+    return rememberTree(process.cwd(), host.harnessId, process.env);
+  }
   const gates = host === null || asksForGate(host, hint);
   const giveUp = (why: string) => end("", `nexus: could not decide${why}${gates ? "; denied" : ""}\n`, gates ? 2 : 0);
   const bug = (error: unknown) => giveUp(`: ${String(error).replace(/\s+/g, " ").slice(0, 300)}`);
@@ -25,9 +34,22 @@ export async function hookMain(argv: readonly string[]): Promise<void> {
 
   if (host === null) return end("", `nexus: unknown host "${name.slice(0, 40)}"; denied\n`, 2);
   const raw = await readInput(process.stdin);
-  const around = { env: process.env, now: () => new Date(), process: () => hostProcess(process.ppid) };
+  const around = {
+    env: process.env,
+    now: () => new Date(),
+    process: () => hostProcess(process.ppid),
+    prepare: (tree: string) => prepare(tree, name),
+  };
   const answer = await answerHook(host, raw, around, hint);
   end(answer.stdout, answer.stderr, answer.exit);
+}
+
+/** In a process of its own, which nobody waits for. */
+function prepare(tree: string, host: string): void {
+  const words = STANDALONE ? ["hook"] : process.argv.slice(1, 2);
+  const child = spawn(process.execPath, [...words, host, REMEMBER], { cwd: tree, detached: true, stdio: "ignore" });
+  child.on("error", () => {});
+  child.unref();
 }
 
 function end(stdout: string, stderr: string, exit: 0 | 2): void {

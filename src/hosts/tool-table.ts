@@ -3,6 +3,7 @@ import type { ReplaceStep, SemanticClass, TextChange, ToolAccess, ToolUse } from
 import { nexusToolUse } from "../schema/roles.js";
 import { isNexusTool, type NexusTool } from "../schema/tools.js";
 import { type Fields, field } from "./fields.js";
+import { foreignUse } from "./foreign-tools.js";
 
 export interface ToolRow {
   readonly access: ToolAccess;
@@ -30,8 +31,8 @@ export const SHELL: ToolRow = {
 export function translate(name: string, args: unknown, table: ToolTable, abstract: NexusTool | null): ToolUse {
   if (abstract !== null) return nexusToolUse(name, abstract);
   const row = Object.hasOwn(table, name) ? table[name] : undefined;
-  if (row === undefined) return { name, access: "other", classes: [], paths: [] };
   const input = typeof args === "object" && args !== null && !Array.isArray(args) ? (args as Fields) : {};
+  if (row === undefined) return foreignUse(name, input);
   const command = row.command === undefined ? undefined : commandOf(field(input, row.command));
   const change = row.change?.(input);
   return {

@@ -38,10 +38,13 @@ function makeServer(context: Context): Server {
 /** Read once per session by the model: what the tools are for, and who it is here. */
 function instructions({ env }: Context): string {
   const role = env.NEXUS_ROLE;
+  // Agents that Lead starts inside a host read this, too: only what was started in a role can be told which it is.
   const who =
     role === undefined || role === ""
-      ? "You are Lead: plan, add tasks, hand them out, verify, close."
-      : `You work as ${role} on ${env.NEXUS_TASK_ID ? `task ${env.NEXUS_TASK_ID}` : "a task"}: report to Lead, and leave what your role is refused to Lead.`;
+      ? "Lead, the session a person talks to, plans, adds tasks, hands them out, verifies and closes; an agent in a role does its task and reports to Lead."
+      : role === "lead"
+        ? "You are Lead: plan, add tasks, hand them out, verify, close."
+        : `You work as ${role} on ${env.NEXUS_TASK_ID ? `task ${env.NEXUS_TASK_ID}` : "a task"}: report to Lead, and leave what your role is refused to Lead.`;
   return [
     "The plan, the tasks and the history of this project, kept in .nexus and shared by everyone who works on it.",
     who,

@@ -86,7 +86,7 @@ export async function getBundle(registry: Registry, name: string): Promise<Artif
 }
 
 /** null for a manifest that is no bundle's. */
-export async function readBundle(
+async function readBundle(
   registry: Registry,
   { bytes, digest }: { bytes: Buffer; digest: string },
 ): Promise<Artifact | null> {

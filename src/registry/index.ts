@@ -7,8 +7,7 @@ export {
   putArtifact,
   putBundle,
   putStatements,
-  readBundle,
 } from "./artifact.js";
 export { findLogin } from "./auth.js";
 export { type Descriptor, hashFile, MANIFEST_TYPE, Registry } from "./client.js";
-export { formatReference, parseReference, type Reference } from "./reference.js";
+export { parseReference, type Reference } from "./reference.js";

@@ -23,9 +23,6 @@ export function parseReference(text: string): Reference {
   return { host: `${host}${port}`, repository, name: digest ?? tag ?? "latest" };
 }
 
-export const formatReference = ({ host, repository, name }: Reference): string =>
-  `oci://${host}/${repository}${name.startsWith("sha256:") ? "@" : ":"}${name}`;
-
 /** This machine itself, the only place plain http is spoken to. */
 export const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || hostname === "::1" || /^127\.\d+\.\d+\.\d+$/.test(hostname);

@@ -1,13 +1,15 @@
 import { assess, openContent } from "../bundle/index.js";
 import { NutError, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
+import { unsealed } from "./sealed.js";
 
 /**
  * An agent would only guess what a request lacks, so it is judged as `nutshell check` judges it, on the same bundle or
  * folder, before anybody works. Throws BUNDLE_INCOMPLETE.
  */
-export async function assertReady(request: string, { now, signal }: Context): Promise<void> {
-  const content = await openContent(request, { signal });
+export async function assertReady(request: string, identity: readonly string[], context: Context): Promise<void> {
+  const { now, signal } = context;
+  const content = await openContent(await unsealed(request, identity, context), { signal });
   try {
     const { status, missing, findings } = await assess(content, { now: now(), dir: request });
     if (status === "ready") return;

@@ -1,21 +1,10 @@
 // What this account packed, unpacked and agreed to on this machine, one row per line. It lies outside every bundle, so
 // nothing a stranger sends can write it. A row that cannot be read counts for nothing: at worst a question is asked again.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { realpathSync, statSync } from "node:fs";
+import { dirname, sep } from "node:path";
 import { z } from "zod";
-import { isSystemError } from "../errors.js";
 import type { Context } from "../operation.js";
-import { hasHome, homeOf } from "./keys.js";
+import { appendRow, readRows } from "./record-file.js";
 
 const Row = z.object({
   /** Digest of what was packed here. */
@@ -40,14 +29,10 @@ export interface ConsentRecord {
   readonly hidden: ReadonlyMap<string, readonly string[]>;
 }
 
-function recordFile(env: Context["env"]): string | null {
-  const state = env.XDG_STATE_HOME ?? "";
-  if (isAbsolute(state)) return join(state, "nutshell", "consent.jsonl");
-  return hasHome(env) ? join(homeOf(env), ".local", "state", "nutshell", "consent.jsonl") : null;
-}
+const FILE = "consent.jsonl";
 
 export function readConsentRecord(env: Context["env"]): ConsentRecord {
-  const rows = readRows(recordFile(env));
+  const rows = readRows(FILE, Row, env);
   const values = (key: "packed" | "allowed") => rows.flatMap((row) => row[key] ?? []);
   return {
     packed: new Set(values("packed")),
@@ -68,56 +53,7 @@ function hiddenIn(rows: readonly Row[]): Map<string, string[]> {
   return found;
 }
 
-function readRows(path: string | null): Row[] {
-  if (path === null) return [];
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0));
-  } catch {
-    return [];
-  }
-  try {
-    if (!isOurs(file)) return [];
-    return readFileSync(file, "utf8").split("\n").flatMap(readRow);
-  } finally {
-    closeSync(file);
-  }
-}
-
-/** A file that others may write says nothing about this account. */
-function isOurs(file: number): boolean {
-  const { uid, mode } = fstatSync(file);
-  return process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
-}
-
-function readRow(line: string): Row[] {
-  try {
-    const parsed = Row.safeParse(JSON.parse(line));
-    return parsed.success ? [parsed.data] : [];
-  } catch {
-    return [];
-  }
-}
-
-/** Says in one line why the row could not be kept; null when it was. Never throws over the disk. */
-function append(row: Row, { env, now }: Context): string | null {
-  const path = recordFile(env);
-  if (path === null) return "no home folder is set";
-  try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-    const file = openSync(path, flags, 0o600);
-    try {
-      writeSync(file, `${JSON.stringify({ ...row, at: now().toISOString() })}\n`);
-    } finally {
-      closeSync(file);
-    }
-    return null;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    return error.message;
-  }
-}
+const append = (row: Row, context: Context): string | null => appendRow(FILE, row, context);
 
 /** What is packed here is one's own, unless it is a stranger's folder that nobody agreed to. */
 export function recordPacked(folder: string, digest: string, context: Context): void {

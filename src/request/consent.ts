@@ -13,6 +13,7 @@ import type { Manifest } from "../schema/manifest.js";
 import { requestRefusal, type Voucher } from "../statements/index.js";
 import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
 import { configFolder, hasHome } from "./keys.js";
+import { unsealed } from "./sealed.js";
 import { contradicts, subjectOf, vouchersOf } from "./signatures.js";
 import { readPolicies } from "./trust-files.js";
 
@@ -23,6 +24,8 @@ export interface ConsentQuestion {
   readonly yes: boolean;
   /** A policy named at the command line, besides those that always hold. */
   readonly policy?: string | undefined;
+  /** Keys that open a sealed one, besides one's own. */
+  readonly identity?: readonly string[];
 }
 
 /** What is about to run and is nobody's here. */
@@ -44,12 +47,13 @@ interface Wants {
  * Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no, and
  * POLICY_REFUSED when a policy says no.
  */
-export async function askConsent({ sources, yes, policy }: ConsentQuestion, context: Context): Promise<void> {
+export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
+  const { sources, yes, policy, identity = [] } = question;
   const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
-  await assertPolicy(paths, policy, context);
+  await assertPolicy(paths, policy, identity, context);
   const strangers: Stranger[] = [];
   for (const path of paths) {
-    const stranger = await strangerAt(path, context);
+    const stranger = await strangerAt(path, identity, context);
     if (stranger === null) continue;
     const publisher = knownPublisher(stranger);
     if (publisher === null) strangers.push(stranger);
@@ -57,17 +61,22 @@ export async function askConsent({ sources, yes, policy }: ConsentQuestion, cont
   }
   if (strangers.length === 0) return;
   if (yes) return tell(strangers, context, "runs what was not made here");
-  const question = [...strangers.flatMap(describe), "Run this on your machine?"].join("\n");
-  if (context.ask === null || !(await context.ask.confirm(question, { initial: false }))) throw needed(strangers);
+  const words = [...strangers.flatMap(describe), "Run this on your machine?"].join("\n");
+  if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
 }
 
 /** Throws POLICY_REFUSED for a request that nobody signed whose requests may be run. A folder carries no signature in itself. */
-async function assertPolicy(paths: readonly string[], named: string | undefined, context: Context): Promise<void> {
+async function assertPolicy(
+  paths: readonly string[],
+  named: string | undefined,
+  identity: readonly string[],
+  context: Context,
+): Promise<void> {
   const { demands } = await readPolicies(named, context);
   if (!demands.some(({ requests }) => requests !== undefined)) return;
   for (const path of paths) {
-    const { manifest, digest } = await identify(path, context);
+    const { manifest, digest } = await identify(path, identity, context);
     if (manifest.bundle_type === "delivery") continue;
     const why = requestRefusal(demands, vouchersOf(path, subjectOf(manifest, digest), context));
     if (why === null) continue;
@@ -78,9 +87,14 @@ async function assertPolicy(paths: readonly string[], named: string | undefined,
   }
 }
 
-async function identify(path: string, { signal }: Context): Promise<{ manifest: Manifest; digest: string }> {
+async function identify(
+  path: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<{ manifest: Manifest; digest: string }> {
   if (statSync(path).isDirectory()) return { manifest: readManifest(path), digest: contentDigest(path) };
-  const bundle = await openBundle(path, { signal, lenient: true });
+  const source = await unsealed(path, identity, context);
+  const bundle = await openBundle(source, { signal: context.signal, lenient: true });
   try {
     return { manifest: bundle.manifest, digest: await bundle.contentDigest() };
   } finally {
@@ -94,14 +108,14 @@ function knownPublisher({ manifest, vouchers }: Stranger): string | null {
   return known === undefined ? null : known.principals.join(", ");
 }
 
-async function strangerAt(path: string, context: Context): Promise<Stranger | null> {
+async function strangerAt(path: string, identity: readonly string[], context: Context): Promise<Stranger | null> {
   const record = readConsentRecord(context.env);
   const isFolder = statSync(path).isDirectory();
-  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, context);
+  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
   if (known === null) return null;
   const digest = known === "" ? contentDigest(path) : known;
   if (isAllowed(digest, record) || allowedBeforehand(digest, context.env)) return null;
-  const content = await openContent(path, { signal: context.signal });
+  const content = await openContent(await unsealed(path, identity, context), { signal: context.signal });
   try {
     const { manifest } = content;
     const read = async (file: string) => (content.files.has(file) ? content.read(file) : null);
@@ -114,8 +128,8 @@ async function strangerAt(path: string, context: Context): Promise<Stranger | nu
   }
 }
 
-export async function bundleDigest(path: string, context: Context): Promise<string> {
-  return (await identify(path, context)).digest;
+export async function bundleDigest(path: string, identity: readonly string[], context: Context): Promise<string> {
+  return (await identify(path, identity, context)).digest;
 }
 
 const Policy = z.looseObject({ consent: z.looseObject({ allow: z.array(z.string()) }).optional() });

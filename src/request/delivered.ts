@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Delivered } from "../acceptance/index.js";
+import { artifactPath, type Change, type Delivered, deliveredFiles } from "../acceptance/index.js";
 import { NutError, shellWord } from "../errors.js";
 import { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
@@ -45,5 +45,20 @@ export function deliveredPaths({ artifacts = {}, digests }: Delivery): Delivered
     links: artifacts.links ?? [],
     folders: paths(artifacts.folders),
     exact: digests?.result !== undefined,
+  };
+}
+
+/** Changes as result.json lists them. */
+export function artifactsOf(changes: readonly Change[]): Delivery["artifacts"] {
+  const files = deliveredFiles(changes);
+  const of = (kind: string) => files.filter((change) => change.kind === kind);
+  const links = changes.flatMap(({ path, target }) => (target === undefined ? [] : [{ path, target }]));
+  const folders = changes.flatMap(({ path, folder }) => (folder === true ? [{ path }] : []));
+  return {
+    files_created: of("created").map(({ path, lines }) => ({ path: artifactPath(path), lines })),
+    files_modified: of("modified").map(({ path, diffLines }) => ({ path: artifactPath(path), diff_lines: diffLines })),
+    files_deleted: of("deleted").map(({ path }) => ({ path })),
+    ...(links.length === 0 ? {} : { links }),
+    ...(folders.length === 0 ? {} : { folders }),
   };
 }

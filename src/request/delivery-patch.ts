@@ -2,11 +2,14 @@
 // `git am` applies. Made from the trees themselves, never from a patch somebody wrote.
 import { lstatSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isSystemError } from "../errors.js";
+import { compareTrees, deliverable } from "../acceptance/index.js";
+import { type Finding, isSystemError } from "../errors.js";
 import type { Delivery } from "../schema/delivery.js";
+import type { GitWorld } from "../trees/git/git.js";
 import { commitMessage } from "../trees/git/message.js";
-import type { Author, GitStore } from "../trees/git/store.js";
+import { type Author, GitStore } from "../trees/git/store.js";
 import type { ResultChange } from "../trees/result-tree.js";
+import type { FoundBase } from "./repository-base.js";
 
 export const PATCH_FILE = "delivery/changes.patch";
 
@@ -61,6 +64,43 @@ const messageOf = ({ id, request_id: request, summary, execution_log: log }: Del
     decisions: log?.decisions,
     trailers: { "Nutshell-Request": request, "Nutshell-Delivery": id },
   });
+
+export interface PatchQuestion {
+  readonly delivery: Delivery;
+  /** The unpacked delivery. */
+  readonly dir: string;
+  readonly base: Pick<FoundBase, "folder" | "repository">;
+  /** Folder with the tree after the work. */
+  readonly result: string;
+  readonly scratch: string;
+}
+
+/** A patch is what somebody may apply without us, so it must say what the artifacts say. */
+export async function patchFindings(question: PatchQuestion, world: GitWorld): Promise<Finding[]> {
+  const { delivery, dir, base, scratch } = question;
+  if (delivery.patch === undefined) return [];
+  const finding = (severity: Finding["severity"], code: string, message: string): Finding[] => [
+    { code, severity, path: "patch", message },
+  ];
+  const file = join(dir, delivery.patch);
+  if (delivery.patch !== PATCH_FILE || lstatSync(file, { throwIfNoEntry: false })?.isFile() !== true) {
+    return finding("error", "ARTIFACT_MISSING", `${delivery.patch} is named as the patch, but not delivered`);
+  }
+  if (base.repository === null) {
+    return finding(
+      "warning",
+      "PATCH_UNCHECKED",
+      "the patch was not compared with the artifacts: its commit is not here",
+    );
+  }
+  const { path: repo, commit } = base.repository;
+  const store = await GitStore.open({ repo, scratch }, world);
+  const changes = deliverable(compareTrees(base.folder, question.result));
+  const work = { store, base: { commit, folder: base.folder }, result: question.result, changes, delivery };
+  const made = await store.treeOf(await workCommit({ ...work, title: "", at: new Date(0) }));
+  if ((await store.treeAfter(commit, file)) === made) return [];
+  return finding("error", "PATCH_DIFFERS", `${PATCH_FILE} says something else than the artifacts`);
+}
 
 /** A name as git can hold it, at an address nobody has. */
 export function authorOf({ deliverer }: Delivery): Author {

@@ -13,13 +13,16 @@ export interface HeldQuestion {
   readonly sources: readonly string[];
   /** --no-sandbox. */
   readonly noSandbox: boolean;
+  /** Keys that open a sealed one, besides one's own. */
+  readonly identity?: readonly string[];
 }
 
 /** Throws SANDBOX_MISSING when somebody else's commands would run in plain sight. A yes to running them is not a yes to that. */
-export async function assertHeld({ sources, noSandbox }: HeldQuestion, context: Context): Promise<void> {
+export async function assertHeld(question: HeldQuestion, context: Context): Promise<void> {
+  const { sources, noSandbox, identity = [] } = question;
   if (noSandbox || (await findBwrap(context.env)) !== null) return;
   for (const source of sources) {
-    if (!(await isForeign(resolve(context.cwd, source), context))) continue;
+    if (!(await isForeign(resolve(context.cwd, source), identity, context))) continue;
     throw new NutError("SANDBOX_MISSING", `${source} was not made here, and there is no sandbox to run it in`, {
       hint: "apt-get install bubblewrap (or --no-sandbox: it can then read and change what you can)",
       data: { path: source },
@@ -27,11 +30,11 @@ export async function assertHeld({ sources, noSandbox }: HeldQuestion, context: 
   }
 }
 
-async function isForeign(path: string, context: Context): Promise<boolean> {
+async function isForeign(path: string, identity: readonly string[], context: Context): Promise<boolean> {
   if (!existsSync(path)) return false;
   const record = readConsentRecord(context.env);
   const isFolder = statSync(path).isDirectory();
-  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, context);
+  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
   if (known === null) return false;
   return !record.packed.has(known === "" ? contentDigest(path) : known);
 }

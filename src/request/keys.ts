@@ -8,9 +8,11 @@ import {
   type Keys,
   type PeerIdentity,
   parseAgeIdentities,
+  parseIdentity,
   type RunProgram,
   readAgeIdentityFile,
   readIdentityFile,
+  readSecretFile,
   recipientOf,
   type TransitSettings,
 } from "../vault/index.js";
@@ -52,6 +54,16 @@ export function findPeerIdentity(file: string | undefined, { cwd, env }: Context
   return path === undefined ? null : readIdentityFile(path);
 }
 
+/** What may open a sealed bundle: the Ed25519 keys among the named files, or else every one of one's own. */
+export function peerIdentities(files: readonly string[], context: Pick<Context, "cwd" | "env">): PeerIdentity[] {
+  const named = files.flatMap((file) => peerKeyIn(resolve(context.cwd, file)) ?? []);
+  if (named.length > 0 || !hasHome(context.env)) return named;
+  return peerPaths(context.env).filter(existsSync).map(readIdentityFile);
+}
+
+/** One flag takes both kinds of keys: those for vaults are text, those of peers are bytes. */
+const peerKeyIn = (path: string): PeerIdentity | null => parseIdentity(readSecretFile(path));
+
 export function hasHome(env: Context["env"]): boolean {
   return isAbsolute(env.HOME ?? env.USERPROFILE ?? "");
 }
@@ -62,8 +74,9 @@ export function collectKeys(files: readonly string[], context: Context, { onlyNa
     if (file !== "") neverShow(resolve(context.cwd, file));
   }
   const passphrase = memo(() => askPassphrase(context));
+  const named = files.map((file) => resolve(context.cwd, file)).filter((path) => peerKeyIn(path) === null);
   return {
-    identities: onlyNamed && files.length === 0 ? [] : ageIdentities(files, context),
+    identities: onlyNamed && named.length === 0 ? [] : ageIdentities(named, context),
     passphrase,
     transit: transitSettings(context.env),
     run: programRunner(context),
@@ -71,8 +84,8 @@ export function collectKeys(files: readonly string[], context: Context, { onlyNa
   };
 }
 
-function ageIdentities(files: readonly string[], { cwd, env }: Context): string[] {
-  if (files.length > 0) return files.flatMap((file) => readAgeIdentityFile(resolve(cwd, file)));
+function ageIdentities(named: readonly string[], { env }: Context): string[] {
+  if (named.length > 0) return named.flatMap(readAgeIdentityFile);
   const found: string[] = [];
   const candidates = [...(hasHome(env) ? [defaultIdentityPath(env)] : []), env.SOPS_AGE_KEY_FILE ?? ""];
   for (const path of candidates) if (path !== "" && existsSync(path)) found.push(...readAgeIdentityFile(path));

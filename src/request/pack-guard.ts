@@ -17,6 +17,8 @@ export interface GuardRequest {
   readonly plainVault?: boolean | undefined;
   /** age identities that open the vault, to look for its values. */
   readonly vaultIdentity?: readonly string[] | undefined;
+  /** Whose vault holds the values to look for, when it is not the folder's own: the request a delivery answers. */
+  readonly vaultFolder?: string | undefined;
 }
 
 export interface GuardedPack {
@@ -46,7 +48,7 @@ export async function guardPack(
   }
   const guard = await leakGuard(dir, {
     allow,
-    knownValues: await knownValues(folder, vaultIdentity, context),
+    knownValues: await knownValues(valuesFrom(request, folder, context), vaultIdentity, context),
     keyFiles: keyFiles(vaultIdentity, context),
     skip: backend === "none" ? [folder.path] : [],
     onWarning: (leaks) => {
@@ -56,6 +58,9 @@ export async function guardPack(
   });
   return { guard, manifest: withUses(dir, withAllowed(manifest, allow)) };
 }
+
+const valuesFrom = ({ vaultFolder }: GuardRequest, own: VaultFolder, { env }: Context): VaultFolder =>
+  vaultFolder === undefined ? own : readVaultFolder(vaultFolder, env);
 
 /** Opens the vault if that needs nobody's help; says so when it cannot, since less is found then. */
 async function knownValues(folder: VaultFolder, identity: readonly string[], context: Context): Promise<Secret[]> {

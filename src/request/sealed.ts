@@ -2,10 +2,10 @@
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { Seal } from "../bundle/index.js";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
 import { isSealed, openSealed, SEALED_MAX_BYTES, sealBundle } from "../vault/index.js";
-import { findPeerIdentity } from "./keys.js";
+import { peerIdentities } from "./keys.js";
 
 const MAGIC_BYTES = 4;
 /** Above the limit by more than any header, so that one read too many tells. */
@@ -13,18 +13,18 @@ const MAX_FILE_BYTES = SEALED_MAX_BYTES + 1024;
 const PIECE_BYTES = 1 << 20;
 
 /**
- * The bundle itself, whether it was sealed or not. A sealed one is opened with the identity; anything else passes untouched.
- * Throws BUNDLE_SEALED when there is no identity or it does not fit.
+ * The bundle itself, whether it was sealed or not. A sealed one is opened with the named keys, or with one's own; anything
+ * else passes untouched, a folder too. Throws BUNDLE_SEALED when there is no key or none fits.
  */
-export async function unsealed(
-  source: string | Readable,
-  identity: string | undefined,
-  context: Context,
-): Promise<string | Readable> {
+export async function unsealed<Source extends string | Readable>(
+  source: Source,
+  identity: readonly string[],
+  context: Where,
+): Promise<Source | Readable> {
   if (typeof source === "string") {
-    if (!isSealed(firstBytes(source))) return source;
+    if (!isSealedFile(source)) return source;
     if (statSync(source).size > MAX_FILE_BYTES) throw tooLarge();
-    return open(readFileSync(source), identity, context);
+    return open(readFileSync(source), { identity, name: source }, context);
   }
   const parts: Buffer[] = [];
   let length = 0;
@@ -39,8 +39,11 @@ export async function unsealed(
   while (length < MAGIC_BYTES && (await pull()));
   if (!isSealed(Buffer.concat(parts))) return Readable.from(chain(parts, pieces), { objectMode: false });
   while (await pull()) if (length > MAX_FILE_BYTES) throw tooLarge();
-  return open(Buffer.concat(parts), identity, context);
+  return open(Buffer.concat(parts), { identity, name: null }, context);
 }
+
+/** Whether a path names a sealed bundle. Throws when nothing is there. */
+export const isSealedFile = (path: string): boolean => isSealed(firstBytes(path));
 
 /** Seals for one peer in memory: the bundle in clear never lies on the disk under any name. */
 export function sealFor(peer: Uint8Array): Seal {
@@ -50,20 +53,34 @@ export function sealFor(peer: Uint8Array): Seal {
   };
 }
 
-function open(file: Buffer, identity: string | undefined, context: Context): Readable {
-  const peer = findPeerIdentity(identity, context);
-  if (peer === null) {
-    throw new NutError(
-      "BUNDLE_SEALED",
-      "this bundle is sealed for one peer, and there is no identity to open it with",
-      {
-        hint: "nutshell unpack <bundle> --identity <identity.key>",
-      },
-    );
+/** Where names of files are looked up, and one's own keys. */
+type Where = Pick<Context, "cwd" | "env">;
+
+interface Opening {
+  readonly identity: readonly string[];
+  /** The file, as the refusal names it; null for a stream. */
+  readonly name: string | null;
+}
+
+function open(file: Buffer, { identity, name }: Opening, context: Where): Readable {
+  const called = name === null ? "this bundle" : name;
+  const hint = `nutshell inspect ${name === null ? "-" : shellWord(name)} --identity <identity.key>`;
+  const peers = peerIdentities(identity, context);
+  if (peers.length === 0) {
+    const message = `${called} is sealed for one peer, and there is no identity to open it with`;
+    throw new NutError("BUNDLE_SEALED", message, { hint });
   }
-  const plain = openSealed(file, peer);
-  const bytes = Buffer.from(plain.buffer, plain.byteOffset, plain.length);
-  return Readable.from(slices(bytes), { objectMode: false });
+  for (const peer of peers) {
+    try {
+      const plain = openSealed(file, peer);
+      return Readable.from(slices(Buffer.from(plain.buffer, plain.byteOffset, plain.length)), { objectMode: false });
+    } catch (error) {
+      if (!(error instanceof NutError) || error.code !== "BUNDLE_SEALED") throw error;
+    }
+  }
+  throw new NutError("BUNDLE_SEALED", `${called} does not open: it is sealed for another peer, or was damaged`, {
+    hint,
+  });
 }
 
 function* slices(bytes: Buffer): Generator<Buffer> {

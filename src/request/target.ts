@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { type OpenedContent, openContent } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
+import { unsealed } from "./sealed.js";
 
 export interface Target {
   readonly path: string;
@@ -16,10 +17,14 @@ export function folderTarget(typed: string | undefined, { cwd }: Pick<Context, "
   return { path, label: path === resolve(cwd) ? undefined : typed };
 }
 
-/** A folder, a .nut file, or `-` for a bundle on standard input. */
-export function openTarget(typed: string, context: Context): Promise<OpenedContent> {
+/** A folder, a .nut file, or `-` for a bundle on standard input; a sealed one with a named key or one's own. */
+export async function openTarget(
+  typed: string,
+  context: Context,
+  identity: readonly string[] = [],
+): Promise<OpenedContent> {
   const source = typed === "-" ? standardInput(context, "nutshell check - < task.nut") : resolve(context.cwd, typed);
-  return openContent(source, { signal: context.signal });
+  return openContent(await unsealed(source, identity, context), { signal: context.signal });
 }
 
 /** A path from where the person stands, or standard input for `-`. */

@@ -30,6 +30,8 @@ export interface RunOutcome {
     readonly request: string;
     /** The tree the work began with, when it is not the request's own. */
     readonly base?: string;
+    /** The branch it was brought to. */
+    readonly branch?: string;
     readonly result: Delivery;
   };
   readonly paused?: { readonly reason: string; readonly message: string; readonly hint: string };
@@ -50,6 +52,8 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     if (state.delivered !== null && state.closed) return { ...finished({ ...input, state }), recorded: true };
     run = await openRun(input);
     if (run.state.paused !== null) record(run, { type: "continued" });
+    if (input.switched !== undefined)
+      record(run, { type: "switched", ...input.switched, reason: "the person said so" });
     if (reply !== null) answerAll(run, reply);
     const source = run.state.agents.size === 0 ? "startup" : "resume";
     await run.events.fire({ type: "session_start", source });

@@ -22,6 +22,7 @@ import type { RunSecrets } from "./agents/credentials.js";
 import type { RunFolder } from "./record/folder.js";
 import type { Journal } from "./record/journal.js";
 import type { RunState } from "./record/run-state.js";
+import type { BackOff } from "./work/get-over.js";
 
 type Without<T, K extends PropertyKey> = T extends unknown ? Omit<T, K> : never;
 export type NewRecord = Without<JournalRecord, "at">;
@@ -35,6 +36,15 @@ export interface RunInput {
   readonly runner: AgentRunner;
   /** Signs the delivery, when the person asked for it. */
   readonly signer?: SigningKey | undefined;
+  /** Programs that take over, one after the other, when the one at work is limited for too long. */
+  readonly fallbacks?: readonly AgentRunner[] | undefined;
+  /** What the person changed about the program since the run last worked: sessions begin anew. */
+  readonly switched?: {
+    readonly from: string;
+    readonly to: string;
+    readonly command?: string;
+    readonly model?: string;
+  };
   /** Another program for reviews. */
   readonly reviewer?: AgentRunner | undefined;
   readonly catalog: Catalog;
@@ -43,10 +53,20 @@ export interface RunInput {
   readonly context: Context;
   /** Milliseconds that only ever grow, whatever the wall clock is set to, and stand still while the machine sleeps. */
   readonly clock?: () => number;
+  /** Comes back after a time, or as soon as the signal says so. */
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
-export interface Run extends RunInput {
+export interface Run extends Omit<RunInput, "runner" | "fallbacks"> {
+  /** The program at work; another may take over. */
+  runner: AgentRunner;
+  readonly fallbacks: AgentRunner[];
+  /** Programs that are waited for just now, by name. */
+  readonly backOffs: Map<string, BackOff>;
+  /** Programs whose login was renewed and that did not answer since. */
+  readonly renewed: Set<string>;
   readonly clock: () => number;
+  readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly manifest: Manifest;
   readonly constraints: Constraints;
   readonly secrets: RunSecrets;
@@ -97,6 +117,11 @@ export class Pause extends Error {
 /** The program that runs the agent of a task. */
 export function runnerOf({ runner, reviewer }: Pick<Run, "runner" | "reviewer">, { kind }: RunTask): AgentRunner {
   return kind === "review" ? (reviewer ?? runner) : runner;
+}
+
+/** The model the person named, for the program in whose words it was named. */
+export function namedModel({ options }: Pick<Run, "options">, { name }: AgentRunner): string | undefined {
+  return name === options.driver ? options.model : undefined;
 }
 
 export interface Role {

@@ -60,6 +60,16 @@ const Decision = z.object({ decision: z.string(), reason: z.string().optional() 
 export const ReviewVerdict = z.enum(["pass", "fail"]);
 export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 
+/** What kept a session from its work, when the work is not to blame. */
+export const TroubleKind = z.enum(["login", "limit", "overload", "transport", "session"]);
+
+export const AgentTrouble = z.object({
+  kind: TroubleKind,
+  message: z.string(),
+  retryAfterMs: z.number().nonnegative().optional().describe("how long the vendor asks to be left alone"),
+});
+export type AgentTrouble = DeepReadonly<z.infer<typeof AgentTrouble>>;
+
 export const AgentEnd = z.object({
   agent: AgentId,
   task: z.int().nonnegative(),
@@ -75,6 +85,7 @@ export const AgentEnd = z.object({
   issues: z.array(z.string()),
   judgements: z.array(ItemJudgement),
   verdict: ReviewVerdict.optional().describe("absent when nothing could be read as one"),
+  trouble: AgentTrouble.optional().describe("it was stopped by this, which costs no try"),
 });
 export type AgentEnd = DeepReadonly<z.infer<typeof AgentEnd>>;
 
@@ -135,6 +146,19 @@ export const JournalRecord = z
     recordOf("issue", { message: z.string(), task: z.int().nonnegative().optional() }),
     recordOf("checkpoint", { task: TaskId, path: TreePath, description: z.string() }),
     recordOf("credential_used", { name: z.string(), purpose: z.string(), agent: AgentId }),
+    recordOf("waiting", {
+      program: z.string(),
+      trouble: TroubleKind,
+      message: z.string(),
+      ms: z.number().nonnegative().describe("how long it is waited before the next session"),
+    }),
+    recordOf("switched", {
+      from: z.string(),
+      to: z.string(),
+      command: z.string().optional(),
+      model: z.string().optional(),
+      reason: z.string(),
+    }),
     recordOf("paused", { reason: z.string(), message: z.string(), hint: z.string(), ms }),
     recordOf("continued", {}),
     recordOf("accepted", { attempt: z.int().positive(), versions: count, report: AcceptedReport }),

@@ -4,7 +4,7 @@ import { type DeepReadonly, Timestamp } from "./shared.js";
 import { ReusePolicy } from "./tasks.js";
 
 /** The form in which `run.json` and `journal.jsonl` are written. Older ones are read through src/schema/old/run.ts. */
-export const RUN_VERSION = 2;
+export const RUN_VERSION = 3;
 
 const amount = z.number().positive();
 const absolutePath = z.string().regex(/^(\/|[A-Za-z]:[\\/])/, "must be an absolute path");
@@ -16,6 +16,7 @@ export const Budget = z.object({
   agentMs: amount.describe("one agent session"),
   stallMs: amount.describe("an agent that reports nothing for this long makes no progress"),
   loop: amount.describe("the same tool call this many times in a row is a loop"),
+  waitMs: amount.optional().describe("how long a program that is limited or cannot be reached is waited for"),
 });
 export type Budget = DeepReadonly<z.infer<typeof Budget>>;
 
@@ -31,9 +32,14 @@ export const RunOptions = z
     driver: z.string().min(1),
     command: z.string().optional(),
     model: z.string().optional(),
+    fallback: z
+      .array(z.string().min(1))
+      .optional()
+      .describe("drivers that take over, in this order, when one is limited"),
     reviewer: z.string().min(1).optional().describe("the driver of reviews, when it is another"),
     reviewer_command: z.string().optional(),
     repo: absolutePath.optional(),
+    apply_to_branch: z.string().min(1).optional().describe("completed work becomes this branch of the repository"),
     plan: z.string().optional(),
     jobs: z.int().min(1).optional(),
     budget: Budget,

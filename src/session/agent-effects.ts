@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Effect } from "../events/index.js";
 import { findTop, linkedTrees, trackComplete, trackSpawn } from "../state/index.js";
-import { changesSince, compareTree, type Guarded } from "../trees/tree-guard.js";
+import { changesSince, compareTree, type Guarded, remember } from "../trees/tree-guard.js";
 import type { Applying, Remarks } from "./effects.js";
 import { placesOf, realPath } from "./gate-facts.js";
 import { agentRecords, dropAgent, type Lookout, lookoutOf, readAgent, settingsFolder, writeAgent } from "./lookout.js";
@@ -25,8 +25,15 @@ export function guarded(applying: Applying): Guarded {
   const { own, root: project } = applying.project.layout;
   const root = treeAt(project, applying.around);
   const lookout = lookoutFor(applying);
-  if (lookout === null) return { root, own, trees: join(own, "trees"), ended: null };
-  return { root, own, trees: lookout.trees, ended: join(lookout.folder, "ended.json") };
+  if (lookout === null) return { root, own, trees: join(own, "trees"), base: join(own, "trees/.base"), ended: null };
+  const { trees, folder, base } = lookout;
+  return { root, own, trees, base: base(root), ended: join(folder, "ended.json") };
+}
+
+/** What the next role that may not edit would otherwise have to read first. */
+export function rememberTree(tree: string, harnessId: string, env: Surroundings["env"]): void {
+  const lookout = lookoutOf(tree, harnessId, env);
+  if (lookout !== null) remember({ root: tree, trees: lookout.trees, base: lookout.base(tree) });
 }
 
 export async function startAgent(
@@ -154,11 +161,11 @@ const LEFT_RUNNING_MS = 10 * 60 * 1000;
 /** A process that outlives its agent writes when the tree was compared already: it is looked at again with later events. */
 export function compareEnded(applying: Applying, remarks: Remarks): void {
   const { event, around, facts } = applying;
-  const { root, ended } = guarded(applying);
+  const { base, ended } = guarded(applying);
   if (ended === null) return;
   const couldWrite = event.type === "post_tool_use" && !["read", "nexus", "spawn"].includes(event.tool.access);
   const others = new Set(facts.edits.map(({ path }) => path));
-  const changed = changesSince(root, ended, {
+  const changed = changesSince(base, ended, {
     // Once somebody works on, nobody can tell whose a change is.
     forget: couldWrite || event.type === "subagent_spawn",
     sinceMs: around.now().getTime() - LEFT_RUNNING_MS,

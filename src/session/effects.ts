@@ -1,5 +1,5 @@
 // Doing what was decided. Each effect may have something to say to the model or to the person.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
@@ -185,6 +185,24 @@ async function openSession(
   if (reset) clearLookout(lookout, layout.harnessId);
   keepSession(sessionId, layout.harnessId, around.env, realPath(layout.root));
   writeGateCache(lookout, await gateCache(project, catalog, around));
+  const tree = guarded(applying).root;
+  if (isLarge(tree)) around.prepare?.(tree);
+}
+
+/** Files beyond which reading all of them is worth doing beforehand. */
+const LARGE = 5_000;
+
+/** By what git's own list says it holds: its number is in the first bytes. */
+function isLarge(tree: string): boolean {
+  const index = join(tree, ".git/index");
+  if (!existsSync(index)) return false;
+  const file = openSync(index, "r");
+  try {
+    const head = Buffer.alloc(12);
+    return readSync(file, head) === head.length && head.readUInt32BE(8) > LARGE;
+  } finally {
+    closeSync(file);
+  }
 }
 
 async function gateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<GateCache> {

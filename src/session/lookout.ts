@@ -14,6 +14,8 @@ export interface Lookout {
   /** Everything of one project and harness. */
   readonly folder: string;
   readonly trees: string;
+  /** What is known of a work tree from one session to the next. */
+  readonly base: (tree: string) => string;
   /** Roles at work that may not edit, a file each: the shell that starts a gate looks for them (hosts/hook-command.ts). */
   readonly mark: string;
   readonly marks: string;
@@ -39,9 +41,11 @@ export function stateFolder(env: Env): string | null {
 export function lookoutOf(root: string, harnessId: string, env: Env): Lookout | null {
   const state = stateFolder(env);
   if (state === null) return null;
-  const name = `${harnessId}-${createHash("sha256").update(root).digest("hex").slice(0, 16)}`;
+  const digest = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 16);
+  const name = `${harnessId}-${digest(root)}`;
+  const base = (tree: string) => join(state, "bases", digest(tree));
   const folder = join(state, "lookout", name);
-  return { folder, trees: join(folder, "trees"), marks: join(state, "held"), mark: name };
+  return { folder, trees: join(folder, "trees"), base, marks: join(state, "held"), mark: name };
 }
 
 /** The project a session began in, wherever its agents go since; null when that was not recorded. */

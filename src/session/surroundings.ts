@@ -31,6 +31,8 @@ export interface Surroundings {
   readonly process?: () => ProcessMark | null;
   /** Whether what happens is also recorded outside the project, where agents do not work. A run has other ways. */
   readonly looksOut?: boolean;
+  /** Learns a large work tree while nobody waits; the first role that may not edit then starts at once. */
+  readonly prepare?: (tree: string) => void;
   /** What the caller has open already. */
   readonly project?: Project;
   readonly catalog?: Catalog;

@@ -69,7 +69,8 @@ export class LedgerFile {
     const durable = this.#durable();
     const text = writtenTwice(this.#read(PROGRESS_BYTES, HEAD_BYTES - PROGRESS_BYTES));
     try {
-      return text === null ? null : { ...JSON.parse(text), durable };
+      const head: unknown = text === null ? null : JSON.parse(text);
+      return isHead(head) ? { ...head, durable } : null;
     } catch {
       return null;
     }
@@ -103,6 +104,8 @@ export class LedgerFile {
 
   /** The entries from a byte on, with their numbers. Throws LedgerBroken for lines that cannot be what was written. */
   entries({ end }: Head, from = HEAD_BYTES): [number: number, entry: LedgerEntry][] {
+    // The ledger was put back to an older state behind our back, or its head is not what was written.
+    if (end < from || end > fstatSync(this.#fd).size) throw new LedgerBroken("the head does not fit its lines");
     const lines = this.#read(from, end - from)
       .toString("utf8")
       .split("\n");
@@ -157,6 +160,19 @@ export class LedgerFile {
       at += writeSync(this.#fd, bytes, at, bytes.length - at, position + at);
     }
   }
+}
+
+/** What is read of a head has the shape of one; a schema library would cost the gate its start. */
+function isHead(value: unknown): value is Omit<Head, "durable"> {
+  const { id, serial, base, end, last, placed, placing, voids } = (value ?? {}) as Record<string, unknown>;
+  const isPlacing = placing === null || typeof (placing as Head["placing"])?.number === "number";
+  return (
+    [id, base].every((text) => typeof text === "string") &&
+    [serial, end, last, placed].every((each) => Number.isSafeInteger(each) && (each as number) >= 0) &&
+    isPlacing &&
+    Array.isArray(voids) &&
+    voids.every(Array.isArray)
+  );
 }
 
 /** Whoever reads while another writes sees two texts that differ, and looks again. */

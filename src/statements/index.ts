@@ -21,7 +21,7 @@ export {
   signingKeys,
   signStatement,
 } from "./envelope.js";
-export { contentOf, judgeSignatures, requestOf, type Subject, signedOn, type Voucher } from "./judge.js";
+export { judgeSignatures, type Subject, type Voucher } from "./judge.js";
 export {
   deliveryStatement,
   type Named,
@@ -30,7 +30,7 @@ export {
   type VerdictInput,
   verdictStatement,
 } from "./make.js";
-export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal, verdictOf } from "./policy.js";
+export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal } from "./policy.js";
 export { ed25519Blob, fingerprint, keyLine, parseKeyLine, readKey, type SshKey } from "./ssh-key.js";
 export { wireString } from "./ssh-wire.js";
 export { bytesToSign, dearmor, decodeSignature, encodeSignature } from "./sshsig.js";

@@ -68,6 +68,11 @@ export class Slots {
     removeFolder(slot.path);
   }
 
+  /** Leaves a slot as it is, edits and all, for whoever adopts it. */
+  leave(slot: Slot): void {
+    this.#names.delete(slot.name);
+  }
+
   /** The slot a killed process left, with the edits of its agent still in it; null when it is gone or taken. */
   adopt(name: string, versions: Versions, start: Tree): Slot | null {
     const path = join(this.#input.folder, name);

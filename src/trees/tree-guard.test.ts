@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -17,16 +18,18 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { linesOf, listByFind, listByHand } from "./listing.js";
 import { compareTree, keepTree } from "./tree-guard.js";
 
 let folder: string;
-let layout: { root: string; own: string; trees: string; ended: string | null };
+let layout: { root: string; own: string; trees: string; base: string; ended: string | null };
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "nut-guard-"));
   layout = {
     root: join(folder, "project"),
     own: join(folder, "project/.nexus/state"),
     trees: join(folder, "trees"),
+    base: join(folder, "base"),
     ended: null,
   };
   put({ "a.txt": "a", "d/b.txt": "b", "run.sh": "#!", "secret.env": "key" });
@@ -121,6 +124,93 @@ it("leaves what somebody else has put into a folder of the agent's", () => {
   expect(existsSync(at("new/deep"))).toBe(false);
 });
 
+describe("tricks on what the file system tells [P6]", () => {
+  const git = (...args: string[]) => execFileSync("git", ["-C", layout.root, ...args], { stdio: "pipe" });
+  const commit = () => {
+    git("init", "-q");
+    git("add", "-A");
+    git("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x");
+    git("gc", "-q");
+  };
+  const begin = () => {
+    keepTree(layout, "earlier");
+    compareTree(layout, "earlier", { revert: true, mine: () => true });
+    keepTree(layout, "tester-1");
+  };
+
+  it.each([
+    ["in a repository", true],
+    ["without one", false],
+  ])("change nothing that stays: %s", (_, isRepository) => {
+    if (isRepository) commit();
+    begin();
+    const { mtime } = statSync(at("a.txt"));
+    // The same size, written in place, and the time set back.
+    writeFileSync(at("a.txt"), "z");
+    utimesSync(at("a.txt"), mtime, mtime);
+    // Another file of the same size and time moved over it.
+    writeFileSync(at("other"), "y");
+    utimesSync(at("other"), statSync(at("d/b.txt")).mtime, statSync(at("d/b.txt")).mtime);
+    renameSync(at("other"), at("d/b.txt"));
+    // A second name, written through and taken away again.
+    linkSync(at("run.sh"), join(folder, "second-name"));
+    writeFileSync(join(folder, "second-name"), "!#");
+    rmSync(join(folder, "second-name"));
+    if (isRepository) {
+      git("update-index", "--assume-unchanged", "a.txt");
+      git("update-index", "--skip-worktree", "d/b.txt");
+    }
+    expect(compare()?.reverted).toEqual(["a.txt", "d/b.txt", "run.sh"]);
+    expect([read("a.txt"), read("d/b.txt"), read("run.sh"), mode("run.sh")]).toEqual(["a", "b", "#!", 0o755]);
+  });
+
+  it("take nothing from us when the repository's own objects are gone", () => {
+    commit();
+    begin();
+    put({ "a.txt": "changed" });
+    rmSync(at(".git"), { recursive: true });
+    expect(compare()?.reverted).toEqual(["a.txt"]);
+    expect(read("a.txt")).toBe("a");
+  });
+
+  it("of touching and writing the same are no change", () => {
+    begin();
+    const old = new Date(Date.now() - 3_600_000);
+    utimesSync(at("a.txt"), old, old);
+    writeFileSync(at("d/b.txt"), "b");
+    renameSync(at("run.sh"), at("moved"));
+    renameSync(at("moved"), at("run.sh"));
+    expect(compare()).toEqual({ changed: [], reverted: [], copy: null });
+  });
+
+  it("with permissions alone are put back, and names of any bytes", () => {
+    const name = Buffer.concat([Buffer.from(`${layout.root}/n-`), Buffer.from([0xff, 0x0a, 0x22])]);
+    writeFileSync(name, "odd");
+    begin();
+    chmodSync(at("secret.env"), 0o644);
+    chmodSync(at("d"), 0o777);
+    writeFileSync(name, "even");
+    expect(compare()?.reverted).toHaveLength(3);
+    expect([mode("secret.env"), mode("d"), readFileSync(name, "utf8")]).toEqual([0o600, 0o755, "odd"]);
+  });
+
+  it("say what could not be put back", () => {
+    commit();
+    begin();
+    put({ "a.txt": "changed", "run.sh": "changed" });
+    rmSync(layout.base, { recursive: true });
+    expect(compare()).toEqual({ changed: ["a.txt", "run.sh"], reverted: [], copy: null });
+  });
+});
+
+it("lists by hand what find lists", () => {
+  writeFileSync(Buffer.concat([Buffer.from(`${layout.root}/n-`), Buffer.from([0xff, 0x0a])]), "odd");
+  put({ "skip/x": "1", "d/skip/y": "2", "d/state/z": "3", "node_modules/m": "4", "s [1]/q": "5" });
+  const lines = (way: typeof listByFind) => [...linesOf(way(layout.root, ["skip", "s [1]"])!)].sort();
+  expect(lines(listByHand)).toEqual(lines(listByFind));
+  expect(linesOf(listByFind(layout.root, ["skip", "s [1]"])!).has("d/skip/y")).toBe(true);
+});
+
 describe("the guard", () => {
   it("has nothing to say about an agent it did not see start, and forgets what it compared", () => {
     expect(compare()).toBeNull();
@@ -151,6 +241,6 @@ describe("the guard", () => {
     put({ "a.txt": "changed" });
     const report = compareTree(layout, id, { revert: true, mine: () => true });
     expect(dirname(report!.copy!)).toBe(join(layout.own, "reverted"));
-    expect(readdirSync(folder)).toEqual(["project", "trees"]);
+    expect(readdirSync(folder)).toEqual(["base", "project", "trees"]);
   });
 });

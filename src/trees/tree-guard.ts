@@ -1,4 +1,4 @@
-// Promise 6: a role that may not edit cannot leave an edit behind, whichever tool it used. The tree is kept when such an
+// Promise 6: a role that may not edit cannot leave an edit behind, whichever tool it used. The tree is listed when such an
 // agent starts and compared when it ends; what it changed is put back, and a copy of it stays in the harness's folder.
 import { spawnSync } from "node:child_process";
 import {
@@ -9,48 +9,45 @@ import {
   existsSync,
   lstatSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../files/index.js";
+import { Blobs } from "./blobs.js";
 import { onDisk, safeName } from "./disk-names.js";
-import { Objects } from "./objects.js";
 import {
-  type Change,
-  compareTrees,
-  fileChanges,
-  lookAt,
-  type Tree,
-  type TreeEntry,
-  withoutNeededFolders,
-} from "./tree.js";
-
-/** Beyond these a tree is watched but its bytes are not kept: changes are reported, not put back. */
-const MAX_BYTES = 512 * 1024 * 1024;
-const MAX_ENTRIES = 50_000;
-
-/** Never looked at: version control's own, our own, and what package managers make. */
-const STATE = ".nexus/state";
-const SKIPPED = new Set([".git", "node_modules", ".venv", "venv", "__pycache__", ".pytest_cache"]);
+  changesTo,
+  type KeptChange,
+  type KeptTree,
+  keepListing,
+  readKept,
+  settled,
+  waitForClock,
+  writeKept,
+} from "./kept-tree.js";
+import { entryOf, linesOf, listTree, pathFrom, STATE } from "./listing.js";
+import { Objects } from "./objects.js";
+import { fileChanges, type Tree, type TreeEntry, withoutNeededFolders } from "./tree.js";
 
 /** Where the project is, and where the harness keeps its own files. */
 export interface Guarded {
+  /** The work tree that is guarded. */
   readonly root: string;
   readonly own: string;
   /** Where trees are remembered; best where agents do not work. */
   readonly trees: string;
+  /** What is known of the tree from one agent to the next: read again is only what changed since. */
+  readonly base: string;
   /** Where it is kept how an agent left the tree; null where nobody looks again. */
   readonly ended: string | null;
 }
 
 interface TreeRecord {
+  readonly root: string;
   readonly takenMs: number;
-  readonly entries: readonly (readonly [string, TreeEntry])[];
   readonly skipped: readonly string[];
-  readonly bytes: boolean;
-  /** Permissions of files and folders, which may be tighter than a tree entry tells. */
-  readonly modes: Readonly<Record<string, number>>;
 }
 
 export interface TreeComparison {
@@ -68,19 +65,39 @@ export function keepTree(layout: Guarded, agentId: string): void {
   mkdirSync(layout.own, { recursive: true });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const skipped = ignoredFolders(layout.root);
-  const tree = lookAt(layout.root, { skip: skipper(skipped), unlock: () => false });
-  const size = [...tree.entries.values()].reduce((sum, entry) => sum + entry.size, 0);
-  const bytes = size <= MAX_BYTES && tree.entries.size <= MAX_ENTRIES;
-  if (bytes) {
-    const objects = new Objects(join(folder, "objects"), join(folder, "objects"));
-    for (const [path, entry] of tree.entries) objects.keep(join(layout.root, path), entry);
-  }
-  const paths = [...tree.entries].filter(([, { type }]) => type === "file" || type === "folder").map(([path]) => path);
-  const modes = Object.fromEntries(["", ...paths].map((path) => [path, modeOf(layout.root, path)]));
-  const record: TreeRecord = { takenMs: tree.takenMs, entries: [...tree.entries], skipped, bytes, modes };
+  const { kept, record } = remember(layout);
+  const seenMs = Date.now();
+  writeKept(join(folder, "tree"), kept);
   atomicWrite(join(folder, "tree.json"), JSON.stringify(record), { durable: false });
+  waitForClock(seenMs);
 }
+
+/** Brings what is known of a tree up to date; the first time every file is read, later only what changed. */
+export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): { kept: KeptTree; record: TreeRecord } {
+  const { root, base, trees } = layout;
+  const isAlone = !existsSync(trees) || !readdirSync(trees).some((name) => existsSync(join(trees, name, "tree.json")));
+  mkdirSync(base, { recursive: true, mode: 0o700 });
+  const blobs = new Blobs(base, { alone: isAlone });
+  const index = join(base, "index");
+  const skipped = ignoredFolders(root);
+  let kept = readKept(index);
+  const isNew = kept === null;
+  // Somebody may be writing while we read: what then has another line is read again.
+  for (let tries = 0; tries < LOOKS; tries += 1) {
+    const takenMs = Date.now();
+    const listing = listTree(root, skipped);
+    const isKnown = kept?.listing.equals(listing) === true;
+    if (!isKnown) kept = keepListing(root, listing, kept, blobs);
+    if (isKnown || tries === LOOKS - 1) {
+      if (isNew || tries > 0) writeKept(index, settled(kept!, takenMs));
+      return { kept: kept!, record: { root, takenMs, skipped } };
+    }
+  }
+  throw new Error("unreachable");
+}
+
+/** Once to read, once to see that nothing moved meanwhile, and once more. */
+const LOOKS = 3;
 
 /** null when nothing was kept for this agent. `mine` tells whose change a path is. Forgets the tree afterwards. */
 export function compareTree(
@@ -90,65 +107,87 @@ export function compareTree(
 ): TreeComparison | null {
   const folder = placeOf(layout, agentId);
   const file = join(folder, "tree.json");
-  if (!existsSync(file)) return null;
-  const record = JSON.parse(readFileSync(file, "utf8")) as TreeRecord;
-  const before: Tree = { entries: new Map(record.entries), takenMs: record.takenMs };
-  const opened: string[] = [];
-  const unlock = (path: string) => {
-    // What was shut before the agent came stays shut.
-    if (record.modes[path] === undefined && before.entries.has(path)) return false;
-    opened.push(path);
-    return open(join(layout.root, path));
-  };
-  openFolder(layout.root);
-  const after = lookAt(layout.root, { before, skip: skipper(record.skipped), unlock });
-  opened.push(...folderModes(layout.root, after, record.modes).filter((path) => !opened.includes(path)));
-  const changes = compareTrees(before, after);
-  const undo = undoing(
-    changes.filter(({ path }) => mine(path)),
-    after,
-  );
-  const isPutBack = revert && record.bytes && undo.length + opened.length > 0;
-  // First: nothing can be put into a folder that may not be written.
-  if (isPutBack) for (const path of opened) restoreMode(layout.root, path, record.modes);
-  const copy = isPutBack ? putBack(layout, folder, undo, agentId, record.modes) : null;
-  restoreMode(layout.root, "", record.modes);
-  if (layout.ended !== null) keepEnd(layout.root, layout.ended, after, record.skipped);
+  const before = existsSync(file) ? readKept(join(folder, "tree")) : null;
+  if (before === null) return null;
+  const { root, skipped } = JSON.parse(readFileSync(file, "utf8")) as TreeRecord;
+  const now = openedListing(root, before, skipped);
+  const changes = changesTo(root, before, now);
+  const blobs = new Blobs(layout.base);
+  const undo = changes.length === 0 || !revert ? [] : undoing(changes, mine, now);
+  const isPutBack = undo.length > 0;
+  const copy = isPutBack ? join(layout.own, "reverted", safeName(agentId)) : null;
+  const reverted = copy === null ? [] : putBack(root, undo, { copy, blobs, scratch: join(folder, "objects") });
+  if (layout.ended !== null)
+    keepEnd(layout.ended, isPutBack ? listTree(root, skipped) : now, { root, skipped, before, blobs });
   rmSync(folder, { recursive: true, force: true });
-  const names = (list: readonly Change[]) => [...new Set([...fileChanges(list).map(({ path }) => path), ...opened])];
-  return { changed: names(changes), reverted: copy === null ? [] : names(undo), copy };
+  return { changed: names(changes), reverted, copy: reverted.length === 0 ? null : copy };
 }
 
-interface EndRecord {
-  readonly takenMs: number;
-  readonly entries: TreeRecord["entries"];
-  readonly skipped: readonly string[];
+const names = (changes: readonly KeptChange[]): string[] =>
+  fileChanges(changes).flatMap(({ path }) => (path === "" ? [] : [path]));
+
+/** A listing that misses nothing: what the agent shut is opened, and that is a change like any other. */
+function openedListing(root: string, before: KeptTree, skipped: readonly string[]): Buffer {
+  openFolder(root);
+  let now = listTree(root, skipped);
+  if (before.listing.equals(now) || process.getuid?.() === 0) return now;
+  const earlier = linesOf(before.listing);
+  for (let tries = 0; tries < MAX_DEPTH; tries += 1) {
+    const shut = [...linesOf(now)].filter(
+      ([path, line]) => line !== earlier.get(path) && isShut(line) && !isAlike(line, earlier.get(path)),
+    );
+    const opened = shut.filter(([path]) => open(join(root, pathFrom(path))));
+    if (opened.length === 0) return now;
+    now = listTree(root, skipped);
+  }
+  return now;
 }
 
-function keepEnd(root: string, file: string, before: Tree, skipped: readonly string[]): void {
-  const { takenMs, entries } = lookAt(root, { before, skip: skipper(skipped), unlock: () => false });
-  const record: EndRecord = { takenMs, entries: [...entries], skipped };
+/** One folder inside the other may have been shut. */
+const MAX_DEPTH = 64;
+
+function isShut(line: string): boolean {
+  const { type, mode } = entryOf(line);
+  return type === "folder" ? (mode & 0o700) !== 0o700 : type === "file" && (mode & 0o400) === 0;
+}
+
+/** What was shut before the agent came stays shut. */
+const isAlike = (line: string, earlier: string | undefined): boolean =>
+  earlier !== undefined && entryOf(earlier).mode === entryOf(line).mode;
+
+interface EndRecord extends TreeRecord {
+  readonly tree: string;
+}
+
+function keepEnd(
+  file: string,
+  listing: Buffer,
+  { root, skipped, before, blobs }: { root: string; skipped: readonly string[]; before: KeptTree; blobs: Blobs },
+): void {
+  const takenMs = Date.now();
+  const tree = `${file}.tree`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  writeKept(tree, keepListing(root, listing, before, blobs));
+  const record: EndRecord = { root, takenMs, skipped, tree };
   atomicWrite(file, JSON.stringify(record), { mode: 0o600, durable: false });
 }
 
 /** What changed since the last agent left the tree. Each change is told once, and none after `forget` or before `sinceMs`. */
 export function changesSince(
-  root: string,
+  base: string,
   file: string,
   { forget, sinceMs }: { readonly forget: boolean; readonly sinceMs: number },
 ): string[] {
   if (!existsSync(file)) return [];
-  const record = JSON.parse(readFileSync(file, "utf8")) as EndRecord;
-  if (forget || record.takenMs < sinceMs) {
-    rmSync(file, { force: true });
+  const { root, takenMs, skipped, tree } = JSON.parse(readFileSync(file, "utf8")) as EndRecord;
+  const before = forget || takenMs < sinceMs ? null : readKept(tree);
+  if (before === null) {
+    for (const one of [file, tree]) rmSync(one, { force: true });
     return [];
   }
-  const before: Tree = { entries: new Map(record.entries), takenMs: record.takenMs };
-  const after = lookAt(root, { before, skip: skipper(record.skipped), unlock: () => false });
-  const changed = fileChanges(compareTrees(before, after)).map(({ path }) => path);
-  if (changed.length > 0)
-    atomicWrite(file, JSON.stringify({ ...record, entries: [...after.entries] }), { durable: false });
+  const now = listTree(root, skipped);
+  const changed = names(changesTo(root, before, now));
+  if (changed.length > 0) writeKept(tree, keepListing(root, now, before, new Blobs(base)));
   return changed;
 }
 
@@ -172,60 +211,75 @@ export function openFolder(folder: string): void {
   }
 }
 
-const modeOf = (root: string, path: string): number => lstatSync(onDisk(join(root, path))).mode & 0o7777;
-
-/** Folders whose permissions are not what they were. */
-function folderModes(root: string, { entries }: Tree, modes: TreeRecord["modes"]): string[] {
-  return [...entries].flatMap(([path, { type }]) =>
-    type === "folder" && modes[path] !== undefined && modes[path] !== modeOf(root, path) ? [path] : [],
-  );
+/** What takes changes back, as changes: folders in which others have put something, or the harness its state, stay. */
+function undoing(changes: readonly KeptChange[], mine: (path: string) => boolean, now: Buffer): KeptChange[] {
+  const undo = changes
+    .filter(({ path }) => path === "" || mine(path))
+    .map((change): KeptChange => ({ ...change, kind: "modified", before: change.after, after: change.before }));
+  const folder: TreeEntry = { type: "folder", executable: false, size: 0, hash: "" };
+  const isFolderGone = undo.some(({ before, after }) => after === null && before?.type === "folder");
+  if (!isFolderGone) return undo;
+  const entries = new Map([...linesOf(now).keys()].map((path): [string, TreeEntry] => [pathFrom(path), folder]));
+  const tree: Tree = { entries: entries.set(STATE, folder), takenMs: 0 };
+  const staying = new Set(withoutNeededFolders(undo, tree).map(({ path }) => path));
+  return undo.filter(({ path }) => staying.has(path));
 }
 
-function restoreMode(root: string, path: string, modes: TreeRecord["modes"]): void {
-  const disk = onDisk(join(root, path));
-  const isOther = modes[path] !== undefined && existsSync(disk) && modeOf(root, path) !== modes[path];
-  if (isOther) chmodSync(disk, modes[path]!);
+interface PutBack {
+  readonly copy: string;
+  readonly blobs: Blobs;
+  readonly scratch: string;
 }
 
-/** What takes changes back: folders in which others have put something, or the harness its state, stay. */
-function undoing(changes: readonly Change[], now: Tree): Change[] {
-  const undo = changes.map(
-    ({ path, before, after }): Change => ({ path, kind: "modified", before: after, after: before }),
-  );
-  const state: TreeEntry = { type: "folder", executable: false, size: 0, hash: "" };
-  return withoutNeededFolders(undo, { ...now, entries: new Map(now.entries).set(STATE, state) });
-}
-
-function putBack(
-  layout: Guarded,
-  folder: string,
-  undo: readonly Change[],
-  agentId: string,
-  modes: TreeRecord["modes"],
-): string {
-  const copy = join(layout.own, "reverted", safeName(agentId));
-  for (const { path, before } of undo) {
-    if (before === null || before.type !== "file") continue;
+/** Returns what could be put back: the bytes of the rest are nowhere. */
+function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scratch }: PutBack): string[] {
+  const objects = new Objects(scratch, scratch);
+  const possible = undo.filter((change) => hasBytes(change, objects, blobs));
+  // First: nothing can be put into a folder that may not be written.
+  for (const change of possible) if (change.after?.type === "folder") restoreMode(root, change, 0o700);
+  for (const { path, before, after } of possible) {
+    if (before?.type !== "file" || before.hash === after?.hash) continue;
     mkdirSync(onDisk(dirname(join(copy, path))), { recursive: true });
-    copyFileSync(onDisk(join(layout.root, path)), onDisk(join(copy, path)));
+    copyFileSync(onDisk(join(root, path)), onDisk(join(copy, path)));
   }
-  const objects = new Objects(join(folder, "objects"), join(folder, "objects"));
-  objects.apply(layout.root, undo);
-  for (const { path, after } of undo) {
-    if (after?.type === "file") restoreMode(layout.root, path, modes);
-  }
-  return copy;
+  objects.apply(
+    root,
+    possible.filter(({ before, after }) => !(after?.type === before?.type && after?.hash === before?.hash)),
+  );
+  for (const change of possible) restoreMode(root, change);
+  return names(possible);
 }
 
-function skipper(skipped: readonly string[]): (path: string) => boolean {
-  const ignored = new Set(skipped);
-  return (path) => path === STATE || SKIPPED.has(path.slice(path.lastIndexOf("/") + 1)) || ignored.has(path);
+function hasBytes({ before, after, oid, target }: KeptChange, objects: Objects, blobs: Blobs): boolean {
+  if (after === null || after.type === "folder" || after.hash === before?.hash) return true;
+  if (after.type === "other") return false;
+  const bytes = after.type === "link" ? Buffer.from(target, "latin1") : oid === null ? null : blobs.read(oid);
+  if (bytes !== null) objects.keepBytes(after, bytes);
+  return bytes !== null;
+}
+
+function restoreMode(root: string, { path, after, mode }: KeptChange, more = 0): void {
+  if (after === null || mode === null || after.type === "link" || after.type === "other") return;
+  const disk = onDisk(join(root, path));
+  const stats = lstatSync(disk, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isSymbolicLink() && (stats.mode & 0o7777) !== (mode | more))
+    chmodSync(disk, mode | more);
 }
 
 /** Folders git ignores as a whole: build output. Ignored single files (`.env`) are still watched. */
 function ignoredFolders(root: string): string[] {
   if (!existsSync(join(root, ".git"))) return [];
-  const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
+  // Whoever works here may have named a program there that git would start.
+  const args = [
+    "-c",
+    "core.fsmonitor=false",
+    "ls-files",
+    "--others",
+    "--ignored",
+    "--exclude-standard",
+    "--directory",
+    "-z",
+  ];
   const { status, stdout } = spawnSync("git", args, {
     cwd: root,
     encoding: "utf8",

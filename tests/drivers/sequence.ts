@@ -1,6 +1,6 @@
-import type { Reply, Rule } from "../hosts/scripted-model/server.js";
+import type { Reply, Rule, Trouble } from "../hosts/scripted-model/server.js";
 
-export type Step = Reply | { readonly fail: string };
+export type Step = Reply | { readonly fail: string | Trouble };
 
 /** One answer after the other, for requests that offer tools: the rest (titles, summaries) is not the conversation. */
 export function sequence(...replies: readonly Step[]): Rule[] {

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { openBundle } from "../../src/bundle/index.js";
 import { type Double, leave, type Person, person, startDouble, writeRequest } from "./double.js";
 
 let double: Double;
@@ -57,7 +58,8 @@ describe("a task on the market", () => {
 
     const workspace = join(worker.home, "workspace");
     expect(await worker.json("claim", id, "-o", workspace)).toMatchObject({ verified: "published", sealed: false });
-    expect(manifestOf(workspace).extensions.clawnet).toMatchObject({ task_id: id, note: "keep me" });
+    // The folder is the request as published: nothing is noted in it.
+    expect(manifestOf(workspace).extensions.clawnet).not.toHaveProperty("task_id");
     expect(existsSync(`${workspace}.request.nut`)).toBe(true);
     work(workspace);
 
@@ -113,7 +115,11 @@ describe("a task on the market", () => {
     );
     const id = published.task_id as string;
     expect(published).toMatchObject({ sealed: true, target_peer: target.peerId });
-    expect(readFileSync(`${request}.request.nut`).subarray(0, 4).toString("hex")).toBe("4e555402");
+    expect(readFileSync(`${request}.sealed.nut`).subarray(0, 4).toString("hex")).toBe("4e555402");
+    // The author keeps a copy that opens without the other's key.
+    const copy = await openBundle(`${request}.request.nut`);
+    expect(copy.manifest.id).toBe("nut-story-task");
+    await copy.close();
 
     const again = await author.json("publish", "--dir", request, "--peer", target.publicKey, "--yes");
     expect(again).toMatchObject({ repeated: true, task_id: id, hash: published.hash });

@@ -68,7 +68,7 @@ const nutshell = (...args: string[]) => {
 describe("the GitHub Action", () => {
   it("is composite, runs Node only and never puts an input into a command", () => {
     expect(action.runs.using).toBe("composite");
-    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun", "identity"]);
+    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun", "identity", "base", "junit"]);
     expect(action.runs.steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
     expect(action.runs.steps.filter((step) => "uses" in step)).toEqual([]);
   });
@@ -79,6 +79,17 @@ describe("the GitHub Action", () => {
     expect({ status, output }).toEqual({ status: 0, output: "ok=true\n" });
     expect(summary).toContain("| task | check | ✅ ready |");
     expect(summary).toContain("| task.nut | validate | ✅ valid |");
+  });
+
+  it("takes patterns, and writes what it found as JUnit", () => {
+    nutshell("pack", "--dir", "task", "-o", "many-1.nut");
+    nutshell("init", "--dir", "many-draft");
+    const { status, summary } = runAction({ path: "many-*", junit: "report.xml" });
+    expect({ status }, summary).toEqual({ status: 1 });
+    const report = readFileSync(join(work, "report.xml"), "utf8");
+    expect(report).toContain('<testsuite name="many-1.nut" tests="2" failures="0">');
+    expect(report).toMatch(/<testcase classname="many-draft" name="check"><failure message="(draft|incomplete);/);
+    expect(runAction({ path: "none-*.nut" }).status).toBe(2);
   });
 
   it("says no, with an annotation for every error, when something is missing", () => {

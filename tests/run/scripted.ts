@@ -17,6 +17,7 @@ import {
 } from "../../src/run/index.js";
 import { Journal, JournalFollower, readJournal } from "../../src/run/record/journal.js";
 import type { RunState } from "../../src/run/record/run-state.js";
+import type { RunInput } from "../../src/run/run.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
 import type { RunOptions } from "../../src/schema/run.js";
 import { openProject } from "../../src/state/index.js";
@@ -86,6 +87,10 @@ export interface Setup {
   readonly runner?: Partial<AgentRunner>;
   /** Another program for reviews. */
   readonly reviewer?: AgentRunner;
+  /** Agents that take over, each under the name it is given here. */
+  readonly fallbacks?: Readonly<Record<string, Agent>>;
+  readonly switched?: RunInput["switched"];
+  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly ask?: Prompter | null;
   readonly signal?: AbortSignal;
   readonly env?: Record<string, string | undefined>;
@@ -158,6 +163,11 @@ export async function world(setup: Setup): Promise<World> {
           budget: parseBudget(now.budget ?? [], options.budget),
           runner: scriptedRunner(now.agent, started, now.runner),
           reviewer: now.reviewer,
+          fallbacks: Object.entries(now.fallbacks ?? {}).map(([name, agent]) =>
+            scriptedRunner(agent, started, { ...now.runner, name, about: { name } }),
+          ),
+          ...(now.switched === undefined ? {} : { switched: now.switched }),
+          ...(now.sleep === undefined ? {} : { sleep: now.sleep }),
           catalog: now.catalog ?? catalog,
           outer,
           context: contextOf(now),

@@ -85,7 +85,8 @@ describe("nexus mcp", () => {
     }
     const readers = tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name);
     expect(readers).toEqual(["nx_plan_status", "nx_task_list", "nx_history_search", "nx_context"]);
-    expect(client.getInstructions()).toContain("You are Lead");
+    expect(client.getInstructions()).toContain("Lead, the session a person talks to");
+    expect(client.getInstructions()).not.toContain("You are");
   });
 
   it("answers with structured content, the same as text, and the project", async () => {

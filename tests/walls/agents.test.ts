@@ -86,16 +86,19 @@ describe.skipIf(!held)("about a hundred secrets in a home (needs bwrap)", () => 
 
   it("of the logins, an agent sees the one its program needs", async () => {
     plantSecrets();
+    const canary = `canary-${PLANTED.indexOf(".claude/.credentials.json")}`;
+    const grant = { accessToken: canary, refreshToken: "what-renews-it", expiresAt: Date.now() + 9e7 };
+    at.put({ "person/.claude/.credentials.json": JSON.stringify({ claudeAiOauth: grant }) });
     at.install(
       "claude",
       `#!/bin/sh
 [ "$1" = --version ] && { echo "2.1.325 (Claude Code)"; exit 0; }
-found=$(cat "$HOME/.claude/.credentials.json" ${person}/.claude.json ${person}/.codex/auth.json 2>/dev/null)
+found=$(cat "$HOME/.claude/.credentials.json" ${person}/.claude.json ${person}/.claude/* ${person}/.codex/auth.json 2>/dev/null | grep -oE 'canary-[0-9]+|what-renews-it')
 echo '{"type":"result","is_error":false,"result":"'$found'"}'
 `,
     );
     const { text } = await at.run("claude");
-    expect(text).toBe(`canary-${PLANTED.indexOf(".claude/.credentials.json")}`);
+    expect(text).toBe(canary);
   });
 });
 

@@ -1,6 +1,7 @@
 // A stranger's bundle tries to give orders to the programs of whoever unpacks it.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { isObeyed, packFolder, unpackBundle } from "../../src/bundle/index.js";
 import { openRequest } from "../../src/run/open/workspace.js";
@@ -75,7 +76,16 @@ describe("what programs obey", () => {
   it("is set aside in a run's copy of a request folder, and said", async () => {
     const source = folder(["files/app/AGENTS.md", "files/app/main.ts"]);
     const target = join(dirname(source), "request");
-    const { warnings } = await openRequest(source, target, new AbortController().signal);
+    const { warnings } = await openRequest(source, target, [], {
+      cwd: root,
+      env: {},
+      now: () => new Date(),
+      signal: new AbortController().signal,
+      progress: () => {},
+      ask: null,
+      stdin: () => Readable.from([]),
+      stdout: () => new PassThrough(),
+    });
     expect(warnings).toEqual(["set aside, because programs would obey them: files/app/AGENTS.md"]);
     expect(existsSync(join(target, "files/app/AGENTS.md"))).toBe(false);
     expect(existsSync(join(target, "quarantine/files/app/AGENTS.md"))).toBe(true);

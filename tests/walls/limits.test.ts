@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { endFailure } from "../../src/acceptance/runners/outcomes.js";
-import { sessionEnd } from "../../src/drivers/agent-process.js";
+import { newTranscript, sessionEnd } from "../../src/drivers/agent-process.js";
 import { bwrapAvailable, type ChildResult, DEFAULT_LIMITS, runChild, type Sandbox } from "../../src/process/index.js";
 
 const held = await bwrapAvailable(process.env);
@@ -79,7 +79,7 @@ describe.skipIf(!held)("in a sandbox (needs bwrap)", () => {
 
   it("a fork bomb in an agent fails its session by name", async () => {
     const exit = await run(HOGS[0]![1], agent());
-    const transcript = { sessionId: null, text: "done", usage: null, turnEnded: true, error: null };
+    const transcript = { ...newTranscript(), text: "done", turnEnded: true };
     expect(sessionEnd(transcript, exit, "")).toMatchObject({
       outcome: "failed",
       error: "it used more than 80 processes",

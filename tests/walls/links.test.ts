@@ -22,6 +22,7 @@ const ROOM = "a room's own folder beside what the room can write to, or a copy m
 const KNOWN: Readonly<Record<string, string>> = {
   "run/agents/agent-request.ts": OURS,
   "run/agents/attempt.ts": OURS,
+  "run/agents/keep-login.ts": OURS,
   "run/agents/session-home.ts": OURS,
   "run/agents/tool-line.ts": FRESH,
   "run/agents/watch-agent.ts": OURS,
@@ -37,7 +38,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "run/record/folder.ts": OURS,
   "run/record/journal.ts": OURS,
   "run/record/options.ts": OURS,
-  "drivers/inherit.ts": "in a folder that was opened without following links",
+  "drivers/logins.ts": "the person's own login, its link followed on purpose",
   "trees/merge.ts": FRESH,
   "trees/objects.ts": CHECKED,
   "trees/result-tree.ts": CHECKED,

@@ -31,15 +31,22 @@ export function planChecks(request: string, manifest: Manifest): CheckPlan {
     checks.push(toCheck({ id: script, type: kind, script }, { framework, automatic, file }));
   }
   const named = checks.flatMap(({ script, start, setup }) => [script, start, setup]);
+  const own = criteriaOfPart(manifest);
   const ownFiles = [...new Set(["nutshell.json", file, ...named.filter((path) => path !== undefined)])];
   return {
-    checks,
+    checks: own === null ? checks : checks.filter(({ id }) => own.includes(id)),
     endpoints: readJson(request, manifest.apis?.endpoints_spec ?? "apis/endpoints.json", Endpoints, false),
     isOwnTest: (path) => path.startsWith("tests/") || path === "tests" || ownFiles.includes(path),
     ownFiles,
     subject: acceptance.subject ?? null,
     controls: acceptance.controls ?? [],
   };
+}
+
+/** The criteria a part of a split task answers for; null where all of them count. The others are for the whole. */
+function criteriaOfPart({ extensions }: Manifest): readonly unknown[] | null {
+  const { criteria } = (extensions?.split ?? {}) as { criteria?: unknown };
+  return Array.isArray(criteria) ? criteria : null;
 }
 
 interface Defaults {

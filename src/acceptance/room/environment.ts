@@ -1,6 +1,6 @@
 // What a command in a room is told: the same on every machine, and nothing that tells a room from a desk.
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { type Environment, type Mount, visiblePath } from "../../process/index.js";
 
 export interface Places {
@@ -10,7 +10,7 @@ export interface Places {
 
 export function roomEnvironment(env: Environment, { home, temporary }: Places, sandboxed: boolean): Environment {
   return {
-    PATH: sandboxed ? visiblePath(env) : env.PATH,
+    PATH: ownPath(sandboxed ? visiblePath(env) : env.PATH),
     HOME: home,
     TMPDIR: temporary,
     USER: "user",
@@ -22,6 +22,12 @@ export function roomEnvironment(env: Environment, { home, temporary }: Places, s
     ...gitVariables,
     ...toolchains(env, home),
   };
+}
+
+/** npm puts the programs of the project somebody stands in first on PATH; elsewhere the same check would not have them. */
+function ownPath(path = ""): string {
+  const folders = path.split(delimiter).filter((folder) => !/(^|\/)node_modules\/\.bin\/?$/.test(folder));
+  return folders.join(delimiter);
 }
 
 /** `git init` and `git commit` work at once, whoever owns the folder. */

@@ -6,7 +6,6 @@ import {
   constants,
   copyFileSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readlinkSync,
   rmSync,
@@ -15,7 +14,6 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import {
   type Bwrap,
@@ -32,6 +30,7 @@ import {
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
+import { openAirFolder } from "./open-air.js";
 import { keepOutputs } from "./outputs.js";
 import type { RoomTree } from "./room-tree.js";
 import { listWritten, readWritten } from "./written-files.js";
@@ -106,8 +105,8 @@ export interface RoomsOptions {
 
 export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): Promise<Rooms> {
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
-  // In plain sight, runners look for settings and modules in every folder above: there must be none of a project's.
-  const folder = bwrap === null ? mkdtempSync(join(env.TMPDIR ?? tmpdir(), "nut-rooms-")) : asked;
+  // In a sandbox no folder above the tree is there to be seen, wherever the room lies.
+  const folder = bwrap === null ? openAirFolder(env) : asked;
   // What a killed process left there is nobody's any more.
   if (bwrap !== null) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -200,7 +199,7 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
     run: ({ cwd = "", env, ...command }) =>
       runChild({
-        ...command,
+        ...(sandboxed ? startedInside(command) : command),
         cwd: posix.join(inside.tree, cwd),
         env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
         sandbox,
@@ -215,6 +214,12 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
+}
+
+/** A program of the tree itself is nowhere outside the room, so it is looked for inside. */
+function startedInside(command: Omit<RoomCommand, "cwd" | "env">): Omit<RoomCommand, "cwd" | "env"> {
+  if (!command.command.startsWith(`${TREE}/`)) return command;
+  return { ...command, command: "sh", args: ["-c", 'exec "$0" "$@"', command.command, ...(command.args ?? [])] };
 }
 
 /** An overlay does not show all that happened in it; what must be compared afterwards needs a copy, links excepted. */

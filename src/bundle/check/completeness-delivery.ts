@@ -1,8 +1,12 @@
 // What must stand in a delivery before anyone should look at it: whose request it answers, its result, every artifact
 // and log it names, and an answer to each point of the checklist.
 
+import { createHash } from "node:crypto";
+import { shellWord } from "../../errors.js";
 import { Delivery } from "../../schema/delivery.js";
 import { mismatchLine } from "../../schema/mismatch.js";
+import { ARTIFACTS } from "../../trees/result-tree.js";
+import { isPlaceholder } from "../manifest/template.js";
 import { resolveReference } from "./completeness-references.js";
 import type { Report } from "./report.js";
 
@@ -20,7 +24,12 @@ export async function checkDelivery(report: Report): Promise<void> {
   } else pass("request_id", manifest.request_id);
   checkIgnore(report);
   const result = await deliveryResult(report);
+  await checkUndelivered(report, result);
   if (result === null) return;
+  if (isPlaceholder(result.summary)) {
+    const fix = report.edit(RESULT_FILE);
+    missing({ code: "PLACEHOLDER", path: RESULT_FILE, message: "still an outline to fill in", fix });
+  }
   checkArtifacts(report, result);
   checkWork(report, result);
   checkResults(report, result);
@@ -38,12 +47,17 @@ function checkIgnore({ content, missing, command }: Report): void {
 }
 
 /** The result as it stands in delivery/result.json, else in the manifest. */
-async function deliveryResult({ content, manifest, missing, pass, edit }: Report): Promise<Delivery | null> {
+async function deliveryResult({ content, manifest, missing, pass, edit, command }: Report): Promise<Delivery | null> {
   const fix = edit(RESULT_FILE);
   if (!content.files.has(RESULT_FILE)) {
     if (manifest.status !== undefined) return manifest as Delivery;
     if (!content.left.some((path) => path.startsWith("delivery"))) {
-      missing({ code: "NO_RESULT", path: RESULT_FILE, message: "missing: it says what was done", fix });
+      missing({
+        code: "NO_RESULT",
+        path: RESULT_FILE,
+        message: "missing: it says what was done",
+        fix: command("check --fix"),
+      });
     }
     return null;
   }
@@ -76,16 +90,23 @@ export function parseResult(bytes: Uint8Array): Delivery | string {
   return mismatchLine(parsed.error.issues[0]!);
 }
 
-function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, execution_log: log }: Delivery): void {
+function checkArtifacts(
+  { content, missing, pass, edit, options }: Report,
+  { artifacts, execution_log: log }: Delivery,
+): void {
   const artifactPaths = [...(artifacts?.files_created ?? []), ...(artifacts?.files_modified ?? [])].map(
     ({ path }) => path,
   );
-  const isThere = (path: string) =>
-    ["", "delivery/artifacts"].some((base) => content.files.has(resolveReference(path, base) ?? ""));
+  // Only what lies there is seen by whoever rebuilds the tree.
+  const isThere = (path: string) => content.files.has(`${ARTIFACTS}/${bare(path)}`);
   const missingPaths = artifactPaths.filter((path) => !isThere(path));
   for (const path of missingPaths) {
-    const message = `names the artifact ${path}, which is not in the bundle`;
-    missing({ code: "ARTIFACT_MISSING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
+    const isElsewhere = content.files.has(resolveReference(path) ?? "");
+    const message = isElsewhere
+      ? `names the artifact ${path}, which lies outside ${ARTIFACTS}/, where nobody looks for work`
+      : `names the artifact ${path}, which is not in the bundle`;
+    const fix = isElsewhere ? finishing(options.dir) : edit(RESULT_FILE);
+    missing({ code: "ARTIFACT_MISSING", path: RESULT_FILE, message, fix });
   }
   if (artifactPaths.length > 0 && missingPaths.length === 0)
     pass("artifacts", artifactPaths.length === 1 ? "1 file" : `${artifactPaths.length} files`);
@@ -99,10 +120,50 @@ function checkArtifacts({ content, missing, pass, edit }: Report, { artifacts, e
   }
 }
 
+const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.slice(ARTIFACTS.length + 1) : path);
+
+/** The command that puts the work where it belongs. */
+const finishing = (dir: string | undefined): string =>
+  `nutshell finish ${shellWord(dir ?? ".")} --request <the request it was unpacked from>`;
+
+/**
+ * A folder that was unpacked from a request still says what it held. What was changed in place since and is not among the
+ * artifacts would stay here.
+ */
+async function checkUndelivered(
+  { content, manifest, missing, options }: Report,
+  result: Delivery | null,
+): Promise<void> {
+  const rows = (manifest.files?.tree ?? []).filter(
+    ({ path, hash }) => hash !== undefined && !/^(?:delivery|tests)\//.test(path),
+  );
+  const deleted = new Set((result?.artifacts?.files_deleted ?? []).map(({ path }) => bare(path)));
+  const changed: string[] = [];
+  for (const { path, hash } of rows) {
+    if (content.files.has(`${ARTIFACTS}/${path}`) || deleted.has(path)) continue;
+    if (!content.files.has(path) || digestOf(await content.read(path)) !== hash) changed.push(path);
+  }
+  const known = new Set((manifest.files?.tree ?? []).map(({ path }) => path));
+  const fresh =
+    rows.length === 0 ? [] : [...content.files.keys()].filter((path) => /^files\//.test(path) && !known.has(path));
+  changed.push(...fresh.filter((path) => !content.files.has(`${ARTIFACTS}/${path}`)));
+  if (changed.length === 0) return;
+  const more = changed.length > 3 ? `, and ${changed.length - 3} more` : "";
+  const message = `changed here, but not delivered: ${changed.slice(0, 3).join(", ")}${more}`;
+  missing({ code: "WORK_NOT_DELIVERED", path: ARTIFACTS, message, fix: finishing(options.dir) });
+}
+
+const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+
 /** A delivery that says it did something and brings nothing would verify as nothing. */
 function checkWork({ missing, edit }: Report, { status, artifacts = {} }: Delivery): void {
-  const { files_created: created = [], files_modified: modified = [], files_deleted: deleted = [] } = artifacts;
-  if (status === "failed" || created.length + modified.length + deleted.length > 0) return;
+  const {
+    files_created: created = [],
+    files_modified: modified = [],
+    files_deleted: deleted = [],
+    links = [],
+  } = artifacts;
+  if (status === "failed" || created.length + modified.length + deleted.length + links.length > 0) return;
   const message = `says ${status}, but names no file that was made, changed or deleted`;
   missing({ code: "DELIVERS_NOTHING", path: RESULT_FILE, message, fix: edit(RESULT_FILE) });
 }

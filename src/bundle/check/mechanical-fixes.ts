@@ -1,6 +1,7 @@
 // The part of a repair that needs no thought: spelling, pointers to what is already there, outlines for what is not.
 import type { Manifest } from "../../schema/manifest.js";
-import { outline } from "../manifest/template.js";
+import { outline, PLACEHOLDER_RESULT } from "../manifest/template.js";
+import { RESULT_FILE } from "./completeness-delivery.js";
 import { DEFAULT_CRITERIA, DEFAULT_ENDPOINTS, resolveReference } from "./completeness-references.js";
 import type { Content } from "./report.js";
 
@@ -23,12 +24,13 @@ const DOCUMENTS = ["requirements", "architecture", "references"] as const;
 /** Changes `content.manifest` in place and says which files to write. */
 export function mechanicalFixes(content: Content): FixPlan {
   const plan: Plan = { writes: [], done: [], changed: false };
+  // In a delivery the rows say what the request held: with them gone, deleted files would be forgotten.
   if (content.manifest.bundle_type === "delivery") fixDelivery(content, plan);
   else {
     fixDocuments(content, plan);
     pointToFiles(content, plan);
+    dropStaleRows(content, plan);
   }
-  dropStaleRows(content, plan);
   return { writes: plan.writes, isManifestChanged: plan.changed, done: plan.done };
 }
 
@@ -92,7 +94,11 @@ function dropStaleRows({ manifest, files }: Content, plan: Plan): void {
   change(plan, `files.tree no longer lists ${dropped === 1 ? "a file that is" : `${dropped} files that are`} not here`);
 }
 
-function fixDelivery({ manifest, left }: Content, plan: Plan): void {
+function fixDelivery({ manifest, files, left }: Content, plan: Plan): void {
+  if (manifest.status === undefined && !files.has(RESULT_FILE) && !left.some((path) => path.startsWith("delivery"))) {
+    plan.writes.push({ path: RESULT_FILE, text: resultOutline(manifest) });
+    plan.done.push(`wrote an outline to fill in: ${RESULT_FILE}`);
+  }
   if (manifest.request_id === undefined && manifest.parent_id !== undefined) {
     manifest.request_id = manifest.parent_id;
     change(plan, `request_id is now ${manifest.parent_id}`);
@@ -105,4 +111,20 @@ function fixDelivery({ manifest, left }: Content, plan: Plan): void {
     });
     plan.done.push(".nutignore no longer leaves out delivery/");
   }
+}
+
+/** Everything a person has to say; "nutshell finish" fills in the rest. */
+function resultOutline({ request_id: request, parent_id: parent, acceptance }: Manifest): string {
+  const answers = (acceptance?.checklist ?? []).map((item) => ({ item, status: "unknown", note: "" }));
+  const outlined = {
+    nutshell_version: "0.2.0",
+    bundle_type: "delivery",
+    ...(request === undefined && parent === undefined ? {} : { request_id: request ?? parent }),
+    status: "partial",
+    summary: PLACEHOLDER_RESULT,
+    artifacts: { files_created: [], files_modified: [], files_deleted: [] },
+    acceptance_results: { checklist: answers },
+    execution_log: { decisions: [], issues_encountered: [] },
+  };
+  return `${JSON.stringify(outlined, null, 2)}\n`;
 }

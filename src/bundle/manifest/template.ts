@@ -6,9 +6,12 @@ export const PLACEHOLDER_SUMMARY = "(say why it is needed and what must be true 
 /** Stands in every document we outline; check calls a document that still holds it a draft. */
 export const PLACEHOLDER_MARK = "<!-- nutshell:placeholder: replace this text, then delete this line -->";
 
+/** In the outline of a delivery's result. */
+export const PLACEHOLDER_RESULT = "(say what was done, and what was not)";
+
 export function isPlaceholder(text: string | undefined): boolean {
   const trimmed = text?.trim();
-  return trimmed === PLACEHOLDER_TITLE || trimmed === PLACEHOLDER_SUMMARY;
+  return trimmed === PLACEHOLDER_TITLE || trimmed === PLACEHOLDER_SUMMARY || trimmed === PLACEHOLDER_RESULT;
 }
 
 /** What the scripts of our templates print until somebody writes them. */

@@ -4,7 +4,18 @@ import type { Delivery } from "../../schema/delivery.js";
 const STATUS_ORDER = ["completed", "partial", "blocked", "failed"] as const;
 const RESULT_ORDER = ["passed", "skipped", "unknown", "failed"] as const;
 
-export function mergeDeliveries(deliveries: readonly Delivery[]): Delivery {
+/** The task the parts were taken from. */
+export interface Whole {
+  readonly had: (path: string) => boolean;
+  readonly digest: string | undefined;
+}
+
+const ARTIFACTS = "delivery/artifacts/";
+
+/** The path in the tree that an artifact stands for. */
+export const bare = (path: string): string => (path.startsWith(ARTIFACTS) ? path.slice(ARTIFACTS.length) : path);
+
+export function mergeDeliveries(deliveries: readonly Delivery[], whole: Whole | null = null): Delivery {
   const total = (numbers: readonly (number | undefined)[]) =>
     numbers.reduce<number>((sum, each) => sum + (each ?? 0), 0);
   const lists = <T>(pick: (delivery: Delivery) => readonly T[] | undefined) =>
@@ -23,20 +34,7 @@ export function mergeDeliveries(deliveries: readonly Delivery[]): Delivery {
       sessions_used: total(deliveries.map(({ deliverer }) => deliverer?.sessions_used)),
       total_tokens: total(deliveries.map(({ deliverer }) => deliverer?.total_tokens)),
     },
-    artifacts: {
-      files_created: byKey(
-        lists((each) => each.artifacts?.files_created),
-        "path",
-      ),
-      files_modified: byKey(
-        lists((each) => each.artifacts?.files_modified),
-        "path",
-      ),
-      files_deleted: byKey(
-        lists((each) => each.artifacts?.files_deleted),
-        "path",
-      ),
-    },
+    artifacts: mergeArtifacts(deliveries, whole),
     acceptance_results: {
       tests_passed: total(tests.map((each) => each?.tests_passed)),
       tests_failed: total(tests.map((each) => each?.tests_failed)),
@@ -46,10 +44,11 @@ export function mergeDeliveries(deliveries: readonly Delivery[]): Delivery {
         lists((each) => each.acceptance_results?.checklist),
         "item",
       ),
+      // What was proven of a part is on record, and is not proof of the whole.
       criteria: worstByKey(
         lists((each) => each.acceptance_results?.criteria),
         "id",
-      ),
+      ).map((row) => (row.evidence === "proven" ? { ...row, evidence: "recorded" as const } : row)),
     },
     execution_log: {
       checkpoints: lists((each) => each.execution_log?.checkpoints),
@@ -57,6 +56,43 @@ export function mergeDeliveries(deliveries: readonly Delivery[]): Delivery {
       issues_encountered: lists((each) => each.execution_log?.issues_encountered),
       credentials_used: lists((each) => each.execution_log?.credentials_used),
     },
+    ...(whole?.digest === undefined ? {} : { digests: { request: whole.digest } }),
+  };
+}
+
+type Artifacts = NonNullable<Delivery["artifacts"]>;
+
+/** A file is created or modified, never both: what the whole already had was modified, whichever part made it. */
+function mergeArtifacts(deliveries: readonly Delivery[], whole: Whole | null): Artifacts {
+  const lists = deliveries.map(({ artifacts }) => artifacts ?? {});
+  const created = lists.flatMap(({ files_created }) => files_created ?? []);
+  const modified = lists.flatMap(({ files_modified }) => files_modified ?? []);
+  const changed = new Set(modified.map(({ path }) => bare(path)));
+  const existed = (path: string) => (whole === null ? changed.has(bare(path)) : whole.had(bare(path)));
+  const links = byKey(
+    lists.flatMap((each) => each.links ?? []),
+    "path",
+  );
+  const folders = byKey(
+    lists.flatMap((each) => each.folders ?? []),
+    "path",
+  );
+  const all = [...created, ...modified];
+  return {
+    files_created: byKey(
+      all.filter(({ path }) => !existed(path)),
+      "path",
+    ),
+    files_modified: byKey(
+      all.filter(({ path }) => existed(path)),
+      "path",
+    ),
+    files_deleted: byKey(
+      lists.flatMap(({ files_deleted }) => files_deleted ?? []),
+      "path",
+    ),
+    ...(links.length === 0 ? {} : { links }),
+    ...(folders.length === 0 ? {} : { folders }),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { parseResult, RESULT_FILE } from "../check/completeness-delivery.js";
 import type { ContentEntry, OpenedContent } from "../read/content.js";
-import { mergeDeliveries } from "./merge-deliveries.js";
+import { bare, mergeDeliveries, type Whole } from "./merge-deliveries.js";
 import { givenManifest, type SplitRecord, versionOf } from "./split.js";
 
 export interface Conflict {
@@ -35,6 +35,8 @@ interface Side {
   readonly content: OpenedContent;
   readonly entries: ReadonlyMap<string, ContentEntry>;
   readonly record: SplitRecord | null;
+  /** Whether what the part was given is in it. */
+  readonly carriesTree: boolean;
 }
 
 export interface MergeOptions {
@@ -50,10 +52,11 @@ export async function mergeContents(contents: readonly OpenedContent[], options:
   const conflicts: Conflict[] = [];
   const files: MergedFile[] = [];
   let isChanged = false;
-  const isDelivery = sides.every(({ content }) => content.manifest.bundle_type === "delivery");
+  const isDelivery = assertOneKind(sides);
   const results = isDelivery ? await readResults(sides) : null;
   const taken = new Set(sides.flatMap(({ entries }) => [...entries.keys()]));
-  const paths = new Set([...taken, ...sides.flatMap(({ record }) => Object.keys(record?.base ?? {}))]);
+  const given = sides.flatMap(({ record, carriesTree }) => (carriesTree ? Object.keys(record?.base ?? {}) : []));
+  const paths = new Set([...taken, ...given]);
   for (const path of [...paths].sort(byBytes)) {
     if (path === RESULT_FILE && results !== null) continue;
     const outcome = mergePath(path, sides, taken);
@@ -61,7 +64,8 @@ export async function mergeContents(contents: readonly OpenedContent[], options:
     files.push(...outcome.files);
     if (outcome.conflict !== null) conflicts.push(outcome.conflict);
   }
-  const result = results === null ? null : mergeDeliveries(results);
+  const result = results === null ? null : mergeDeliveries(results, wholeOf(sides));
+  if (result !== null) conflicts.push(...deletionConflicts(result));
   const manifest = mergeManifests(sides, conflicts, { isChanged, result, newId: options.newId });
   if (result !== null) files.push(resultFile(result, manifest));
   return { manifest, files, conflicts };
@@ -70,7 +74,38 @@ export async function mergeContents(contents: readonly OpenedContent[], options:
 async function sideOf(content: OpenedContent, index: number): Promise<Side> {
   const record = recordOf(content.manifest);
   const entries = new Map((await content.entries()).map((entry) => [entry.path, entry]));
-  return { number: record?.part_index ?? index + 1, content, entries, record };
+  const given = Object.keys(record?.base ?? {});
+  // A packed delivery holds what was made, not what was given; that is not a deletion.
+  const carriesTree = content.manifest.bundle_type !== "delivery" || given.some((path) => entries.has(path));
+  return { number: record?.part_index ?? index + 1, content, entries, record, carriesTree };
+}
+
+/** Whether all are deliveries. Finished work and untouched parts are not the same thing. */
+function assertOneKind(sides: readonly Side[]): boolean {
+  const isDelivery = ({ content }: Side) => content.manifest.bundle_type === "delivery";
+  const odd = sides.find((side) => isDelivery(side) !== isDelivery(sides[0]!));
+  if (odd === undefined) return isDelivery(sides[0]!);
+  const kinds = [sides[0]!, odd].map(({ content: { path, manifest } }) => `${path} is a ${manifest.bundle_type}`);
+  throw new NutError("MERGE_STRANGER", `${kinds.join(", ")}: parts are merged when all of them are the same`, {
+    hint: `nexus run ${shellWord((isDelivery(odd) ? sides[0]! : odd).content.path)} makes a delivery of a part`,
+  });
+}
+
+/** What is known of the whole: the files it had, and its digest. */
+function wholeOf(sides: readonly Side[]): Whole | null {
+  const records = sides.flatMap(({ record }) => record ?? []);
+  if (records.length === 0) return null;
+  const had = new Set(records.flatMap(({ base }) => Object.keys(base)));
+  return { had: (path) => had.has(path), digest: records[0]!.parent_digest };
+}
+
+/** What one part deleted and another delivers. */
+function deletionConflicts({ artifacts = {} }: Delivery): Conflict[] {
+  const { files_created: made = [], files_modified: changed = [], files_deleted: gone = [] } = artifacts;
+  const there = new Set([...made, ...changed].map(({ path }) => bare(path)));
+  return gone
+    .filter(({ path }) => there.has(bare(path)))
+    .map(({ path }) => ({ path, message: "deleted by one part and delivered by another", kept: [] }));
 }
 
 /** Another tool's record may lack what ours holds; then there is no base to compare with. */
@@ -85,10 +120,17 @@ function assertBelongTogether(sides: readonly Side[], { partial = false }: Merge
   const records = sides.flatMap(({ record }) => record ?? []);
   if (records.length === 0) return;
   const [{ parent_id: parent, part_total: total }] = records as [SplitRecord];
+  const [{ split_id: split }] = records as [SplitRecord];
   const stranger = sides.find(({ record }) => record?.parent_id !== parent);
   if (stranger !== undefined) {
     throw new NutError("MERGE_STRANGER", `${stranger.content.path} is not a part of ${parent}`, {
       hint: `nutshell diff ${shellWord(sides[0]!.content.path)} ${shellWord(stranger.content.path)}`,
+    });
+  }
+  const other = sides.find(({ record }) => record?.split_id !== split || record?.part_total !== total);
+  if (other !== undefined) {
+    throw new NutError("MERGE_STRANGER", `${other.content.path} is a part of another split of ${parent}`, {
+      hint: "merge parts that one nutshell split made",
     });
   }
   const numbers = records.map(({ part_index }) => part_index);
@@ -149,8 +191,8 @@ function mergePath(path: string, sides: readonly Side[], taken: Set<string>): Pa
 }
 
 /** A file may be called `constructor`: only what the record itself holds counts. */
-function givenVersion({ record }: Side, path: string): string | undefined {
-  return record !== null && Object.hasOwn(record.base, path) ? record.base[path] : undefined;
+function givenVersion({ record, carriesTree }: Side, path: string): string | undefined {
+  return record !== null && carriesTree && Object.hasOwn(record.base, path) ? record.base[path] : undefined;
 }
 
 function freeName(path: string, part: number, taken: Set<string>): string {
@@ -210,6 +252,7 @@ function mergeManifests(
     return { ...rest, id: newId(), parent_id: rest.id };
   }
   const parent = first.record.manifest;
+  if (result !== null && sides.every(({ carriesTree }) => !carriesTree)) return deliveryOf(parent, result, newId());
   const merged: Record<string, unknown> = { ...parent };
   const changed = new Map<string, string>();
   for (const { content, record, number } of sides) {
@@ -228,4 +271,19 @@ function mergeManifests(
   if (result === null && !isChanged && changed.size === 0) return parent;
   const whole = { ...(merged as Manifest), id: newId(), parent_id: parent.id };
   return result === null ? whole : { ...whole, bundle_type: "delivery", request_id: parent.id, status: result.status };
+}
+
+/** The manifest of packed deliveries put together: what was asked is the whole's. */
+function deliveryOf(parent: Manifest, result: Delivery, id: string): Manifest {
+  const { title, summary } = parent.task ?? {};
+  return {
+    nutshell_version: parent.nutshell_version,
+    bundle_type: "delivery",
+    id,
+    request_id: parent.id,
+    parent_id: parent.id,
+    task: { ...(title === undefined ? {} : { title }), ...(summary === undefined ? {} : { summary }) },
+    ...(parent.tags?.domains === undefined ? {} : { tags: { domains: parent.tags.domains } }),
+    status: result.status,
+  } as Manifest;
 }

@@ -14,6 +14,10 @@ export const SplitPlan = z.object({
         title: z.string().min(1).optional(),
         summary: z.string().min(1).optional(),
         files: z.array(z.string().min(1)).describe("paths; one that ends in / means everything below it"),
+        criteria: z
+          .array(z.string().min(1))
+          .optional()
+          .describe("ids of the criteria this part must meet; by default told by the files their scripts name"),
       }),
     )
     .min(1),
@@ -24,15 +28,23 @@ export interface Part {
   readonly title?: string | undefined;
   readonly summary?: string | undefined;
   readonly paths: readonly string[];
+  /** Ids of the criteria it must meet; undefined: told by the files their texts name. */
+  readonly criteria?: readonly string[] | undefined;
 }
 
 /** What stands under extensions.split of a part. */
 export interface SplitRecord {
   readonly parent_id: string;
+  /** The same in every part of one split, and in no other's. */
+  readonly split_id?: string | undefined;
+  /** Content digest of the whole. */
+  readonly parent_digest?: string | undefined;
   readonly part_index: number;
   readonly part_total: number;
   readonly title?: string | undefined;
   readonly summary?: string | undefined;
+  /** Ids of the criteria this part answers for; absent: all of them. The others are for the whole. */
+  readonly criteria?: readonly string[] | undefined;
   /** path → version of everything this part was given. */
   readonly base: Readonly<Record<string, string>>;
   /** The parent's own manifest, without what pack computes. */
@@ -131,7 +143,52 @@ function children(entries: readonly ContentEntry[], folder: string): Unit[] {
   return [...units].map(([name, unit]) => ({ name, ...unit }));
 }
 
+/** One criterion, and everything that is written about how it is checked. */
+export interface CriterionText {
+  readonly id: string;
+  readonly text: string;
+  readonly after: readonly string[];
+}
+
+/**
+ * Which criteria each part answers for, told by the files that their texts name: those of one part alone are that part's,
+ * those of several are for the whole, and those that name none are everybody's. undefined for a part that has them all.
+ */
+export function criteriaOfParts(
+  criteria: readonly CriterionText[],
+  parts: readonly Part[],
+): (readonly string[] | undefined)[] {
+  const everywhere = (path: string) => parts.every(({ paths }) => paths.includes(path));
+  const own = parts.map(({ paths }) => paths.filter((path) => path.startsWith("files/") && !everywhere(path)));
+  const named = (id: string, seen: readonly string[] = []): Set<number> => {
+    const found = criteria.find((one) => one.id === id);
+    if (found === undefined || seen.includes(id)) return new Set();
+    const direct = own.flatMap((paths, index) => (paths.some((path) => names(found.text, path)) ? [index] : []));
+    return new Set([...direct, ...found.after.flatMap((before) => [...named(before, [...seen, id])])]);
+  };
+  const wanted = criteria.map(({ id }) => ({ id, parts: named(id) }));
+  return parts.map(({ criteria: asked }, index) => {
+    const ids =
+      asked ??
+      wanted
+        .filter((one) => one.parts.size === 0 || (one.parts.size === 1 && one.parts.has(index)))
+        .map(({ id }) => id);
+    return ids.length === criteria.length ? undefined : ids;
+  });
+}
+
+/** A test names a file by its path from the root, from files/, or from where it stands. */
+function names(text: string, path: string): boolean {
+  const below = path.slice("files/".length);
+  const at = text.indexOf(below);
+  if (at < 0) return false;
+  return text.includes(path) || below.includes("/") || /["'\s/]/.test(text[at - 1] ?? " ");
+}
+
 export interface PartIdentity {
+  readonly splitId: string;
+  readonly digest: string;
+  readonly criteria: readonly string[] | undefined;
   readonly id: string;
   readonly index: number;
   readonly total: number;
@@ -151,10 +208,13 @@ export function partManifest(
   );
   const record: SplitRecord = {
     parent_id: parent.id,
+    split_id: identity.splitId,
+    parent_digest: identity.digest,
     part_index: identity.index,
     part_total: identity.total,
     ...(part.title === undefined ? {} : { title: part.title }),
     ...(part.summary === undefined ? {} : { summary: part.summary }),
+    ...(identity.criteria === undefined ? {} : { criteria: identity.criteria }),
     base,
     manifest: author,
   };

@@ -12,6 +12,15 @@ export const DIR = {
   }),
 };
 
+/** The key of a command that only looks at a bundle. */
+export const SEALED_IDENTITY = {
+  identity: flag(z.array(z.string()).default([]), {
+    short: "i",
+    value: "<file>",
+    about: "Ed25519 identity that opens a sealed bundle (default: your own)",
+  }),
+};
+
 /** A folder named by position or by --dir. */
 export const FOLDER_OR_DIR = {
   folder: positional(z.string().min(1).optional(), { name: "dir", about: "the task's folder" }),

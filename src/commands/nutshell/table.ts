@@ -81,22 +81,34 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./acceptance/accept.js")).default,
   },
   {
+    name: "finish",
+    group: "Acceptance",
+    summary: "make a delivery of work done by hand or in any agent",
+    load: async () => (await import("./acceptance/finish.js")).default,
+  },
+  {
     name: "verify",
     group: "Acceptance",
     summary: "check a delivery and what backs its claims",
     load: async () => (await import("./acceptance/verify.js")).default,
   },
   {
-    name: "hide",
+    name: "apply",
     group: "Acceptance",
-    summary: "seal checks for whoever verifies, out of the worker's sight",
-    load: async () => (await import("./acceptance/hide.js")).default,
+    summary: "bring a delivery's work into a git repository",
+    load: async () => (await import("./acceptance/apply.js")).default,
   },
   {
     name: "judge",
     group: "Acceptance",
     summary: "record a person's judgement in a delivery",
     load: async () => (await import("./acceptance/judge.js")).default,
+  },
+  {
+    name: "hide",
+    group: "Acceptance",
+    summary: "seal checks for whoever verifies, out of the worker's sight",
+    load: async () => (await import("./acceptance/hide.js")).default,
   },
   {
     name: "keygen",

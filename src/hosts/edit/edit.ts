@@ -4,6 +4,6 @@ export interface TextEdit {
   add(text: string | null): string;
   /** Whether something of ours is in the text. */
   holds(text: string): boolean;
-  /** The text without our part; null when nothing else was in it. */
-  remove(text: string): string | null;
+  /** The text without our part; null when nothing else was in it. What our part took the place of in `original` comes back. */
+  remove(text: string, original?: string | null): string | null;
 }

@@ -39,11 +39,12 @@ export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]
       return mark + result;
     },
     holds: (text) => wishes.some((wish) => isThere(withoutMark(text)[1], wish)),
-    remove(whole) {
+    remove(whole, original) {
       const [mark, text] = withoutMark(whole);
+      const [, before] = withoutMark(original ?? "");
       check(text, path);
       let result = text;
-      for (const wish of wishes) result = revoked(result, wish);
+      for (const wish of wishes) result = revoked(result, wish, before);
       return isEmpty(parse(result)) && !/\/[/*]/.test(result) ? null : mark + result;
     },
   };
@@ -111,7 +112,9 @@ function granted(text: string, wish: JsonWish): string {
   return change(without, [...wish.at, (valueAt(without, wish.at) as unknown[]).length], wish.element, true);
 }
 
-function revoked(text: string, wish: JsonWish): string {
+function revoked(text: string, wish: JsonWish, original: string): string {
+  const theirs = "value" in wish ? valueAt(original, wish.at) : undefined;
+  if (theirs !== undefined) return change(text, wish.at, theirs);
   const result =
     "value" in wish
       ? valueAt(text, wish.at) === undefined

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bodyOf, modelFor } from "../../catalog/index.js";
 import { TOOLS } from "../../schema/tools.js";
-import type { Role, Run } from "../run.js";
+import { namedModel, type Role, type Run } from "../run.js";
 import type { AgentRequest } from "./agent.js";
 import type { StartedAttempt } from "./attempt.js";
 import { rolePrompt } from "./prompts.js";
@@ -46,9 +46,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
   writeFileSync(join(agentFolder, "role.md"), prompts.rolePrompt, { mode: 0o600 });
   writeFileSync(join(agentFolder, "prompt.md"), prompts.taskPrompt, { mode: 0o600 });
   const tier = role.agent?.model_tier ?? "high";
-  // The model was named in the words of the program that does the work.
-  const named = runner.name === run.runner.name ? run.options.model : undefined;
-  const model = named ?? modelFor(tier, catalog.config, runner.name) ?? undefined;
+  const model = namedModel(run, runner) ?? modelFor(tier, catalog.config, runner.name) ?? undefined;
   return {
     agent,
     role: roleId,

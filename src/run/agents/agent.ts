@@ -1,4 +1,6 @@
 // What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
+import type { AgentTrouble } from "../../schema/journal.js";
+
 export interface AgentRequest {
   readonly agent: string;
   readonly role: string;
@@ -34,7 +36,15 @@ export type AgentEvent =
     }
   | { readonly type: "file"; readonly path: string }
   /** What this session has used so far, in all. */
-  | { readonly type: "usage"; readonly tokens: number; readonly costUsd: number }
+  | {
+      readonly type: "usage";
+      readonly tokens: number;
+      readonly costUsd: number;
+      /** Figures that count from the session's beginning, turns of earlier agents included. */
+      readonly wholeSession?: readonly ("tokens" | "cost")[];
+    }
+  /** Its program tries again by itself. */
+  | { readonly type: "waiting"; readonly why: AgentTrouble["kind"]; readonly message: string }
   | { readonly type: "question"; readonly text: string };
 
 export interface AgentOutcome {
@@ -42,6 +52,8 @@ export interface AgentOutcome {
   /** The final message; empty when there was none. */
   readonly text: string;
   readonly error?: string;
+  /** What kept it from its work, when the work is not to blame. */
+  readonly trouble?: AgentTrouble;
 }
 
 export interface AgentRunner {
@@ -49,6 +61,10 @@ export interface AgentRunner {
   /** Name, version and whatever else a delivery should say about the program. */
   readonly about: { readonly name: string; readonly version?: string };
   readonly canResume: boolean;
+  /** What a person types when its login is refused. */
+  readonly login?: string;
+  /** Renews a login that was refused, where that can be done without a person. Returns whether it is another one now. */
+  renewLogin?(signal: AbortSignal, model?: string): Promise<boolean>;
   /** Whether it can call our tools. */
   readonly hasTools: boolean;
   /** Whether it can be trusted with planning: any program but an unknown command. */

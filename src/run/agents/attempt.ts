@@ -10,6 +10,7 @@ import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
 import { readReview, readTest } from "../review/answer.js";
 import { type Run, record, roleOf, runnerOf } from "../run.js";
+import { getOver, gotOver, untilItMayStart } from "../work/get-over.js";
 import type { AgentRunner } from "./agent.js";
 import { type AnyRole, agentRequest, leadRole, reportFile } from "./agent-request.js";
 import { brokenRules } from "./broken-rules.js";
@@ -34,8 +35,24 @@ export interface StartedAttempt extends Attempt {
   readonly home: string;
 }
 
+/** Runs agents until one comes to an end of its own. `attempt` is asked anew each time: session and slot may be others. */
+export async function runThrough(run: Run, attempt: () => Attempt | Promise<Attempt>): Promise<AgentEnd> {
+  for (;;) {
+    const next = await attempt();
+    const runner = runnerOf(run, next.task);
+    await untilItMayStart(run, runner);
+    const end = await runAgent(run, next);
+    if (end.trouble === undefined) {
+      if (end.outcome !== "stopped") gotOver(run, runner);
+      return end;
+    }
+    await getOver(run, runner, end.trouble);
+    if (run.halt.signal.aborted) return end;
+  }
+}
+
 /** Runs the agent and records its end. The slot stays with the caller. */
-export async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
+async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   const { task, role: roleId, purpose, slot, session } = attempt;
   const role = purpose === "plan" ? leadRole() : roleOf(run, roleId);
   const agent = `${roleId}-${run.state.agents.size + 1}`;
@@ -116,8 +133,10 @@ interface EndOfSession {
 
 /** Looks at what is left in the slot, and keeps it unless it breaks a rule. A stopped agent's half-done work is nobody's result. */
 function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, session, git }: EndOfSession): AgentEnd {
-  const stopped = run.halt.signal.aborted;
-  // Only the run stops an agent. One that was stopped by anything else has failed, or it would be started for ever.
+  // Only the run stops an agent, or a trouble that is not its own. One that was stopped by anything else has failed, or it
+  // would be started for ever.
+  const trouble = run.halt.signal.aborted ? undefined : session.trouble;
+  const stopped = run.halt.signal.aborted || trouble !== undefined;
   const outcome = stopped ? "stopped" : session.outcome === "stopped" ? "failed" : session.outcome;
   const text = run.secrets.scrub(session.text);
   writeFileSync(join(run.folder.agents, agent, "report.md"), text, { mode: 0o600 });
@@ -154,6 +173,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     reported: existsSync(join(run.project.layout.artifacts, reportFile(agent))),
     decisions: report.decisions,
     issues: [...report.issues, ...notes],
+    ...(trouble === undefined ? {} : { trouble: { ...trouble, message: run.secrets.scrub(trouble.message) } }),
     ...(purpose === "work" ? answerOf(run, { task, slot, mayEdit: role.mayEdit, text }) : { judgements: [] }),
   };
 }

@@ -11,6 +11,7 @@ const KEYS: Readonly<Record<string, { field: keyof Budget; read: (text: string) 
   agent: { field: "agentMs", read: readDuration },
   stall: { field: "stallMs", read: readDuration },
   loop: { field: "loop", read: readCount },
+  wait: { field: "waitMs", read: readDuration },
 };
 
 export function parseBudget(words: readonly string[], base: Budget = DEFAULT_BUDGET): Budget {

@@ -1,10 +1,19 @@
 // A driver, as the engine sees it: events in our words, one promise for the whole session.
 import { createHash } from "node:crypto";
-import type { Driver, DriverEvent, McpServer, Probe, SessionEnd, Usage } from "../../drivers/index.js";
+import {
+  type Driver,
+  type DriverEvent,
+  loginCommand,
+  type McpServer,
+  type Probe,
+  type SessionEnd,
+  type Usage,
+} from "../../drivers/index.js";
 import { findBwrap } from "../../process/index.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
 import { TOOL_SOCKET } from "../../schema/tools.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
+import { keepLogin } from "./keep-login.js";
 import { openToolLine, type ToolLine } from "./tool-line.js";
 
 export interface DriverRunnerInput {
@@ -23,17 +32,21 @@ const SERVER = "nexus";
 
 export function driverRunner(input: DriverRunnerInput): AgentRunner {
   const { probe, name, command } = input;
+  const login = name === "demo" ? null : loginCommand(input.driver.name, input.env, command);
   const hasTools = probe.abilities.mcp !== "absent";
   return {
     name,
     about: { name, ...(probe.version === null ? {} : { version: probe.version }) },
     canResume: probe.abilities.resume !== "absent",
+    ...(login === null ? {} : { login }),
     hasTools,
     canPlan: hasTools && name !== "command",
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
+    renewLogin: (signal, model) => keepLogin(errandOf(input, signal, model), { refused: true }),
     async run(request, onEvent) {
+      await keepLogin(errandOf(input, request.signal, request.model));
       const line = hasTools ? await toolLine(input, request) : null;
       try {
         return await runSession(input, request, line, onEvent);
@@ -43,6 +56,19 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     },
   };
 }
+
+const errandOf = (
+  { driver, env, command, sandbox = "auto" }: DriverRunnerInput,
+  signal: AbortSignal,
+  model?: string,
+) => ({
+  driver,
+  env,
+  command,
+  sandbox,
+  signal,
+  model,
+});
 
 /** Null without a sandbox: the agent then starts the server itself. */
 async function toolLine({ tools, env, sandbox = "auto" }: DriverRunnerInput, request: AgentRequest) {
@@ -120,12 +146,20 @@ function agentEvents(event: DriverEvent): AgentEvent[] {
     case "file":
       return [{ type: "file", path: event.path }];
     case "usage":
-      return [{ type: "usage", tokens: tokensOf(event.usage), costUsd: Math.min(event.usage.costUsd ?? 0, MOST_USD) }];
+      return [usageEvent(event.usage)];
     case "question":
       return [{ type: "question", text: `${event.text} (${event.answer})` }];
+    case "waiting":
+      return [{ type: "waiting", why: event.why, message: event.message }];
     case "warning":
       return [{ type: "message", text: `warning: ${event.message}` }];
   }
+}
+
+function usageEvent(usage: Usage): AgentEvent {
+  const costUsd = Math.min(usage.costUsd ?? 0, MOST_USD);
+  const whole = usage.wholeSession === undefined ? {} : { wholeSession: usage.wholeSession };
+  return { type: "usage", tokens: tokensOf(usage), costUsd, ...whole };
 }
 
 /** A program may say anything. More than this is nonsense, and could not be added up. */
@@ -135,9 +169,14 @@ const MOST_USD = 1e9;
 const tokensOf = ({ inputTokens, outputTokens }: Usage) =>
   Math.min(Math.round(inputTokens + outputTokens), MOST_TOKENS);
 
-function outcomeOf({ outcome, text, error }: SessionEnd): AgentOutcome {
+function outcomeOf({ outcome, text, error, trouble }: SessionEnd): AgentOutcome {
   if (outcome === "cancelled") return { outcome: "stopped", text };
-  return { outcome: outcome === "completed" ? "done" : "failed", text, ...(error === undefined ? {} : { error }) };
+  return {
+    outcome: outcome === "completed" ? "done" : "failed",
+    text,
+    ...(error === undefined ? {} : { error }),
+    ...(trouble === undefined ? {} : { trouble: { ...trouble, message: error ?? trouble.kind } }),
+  };
 }
 
 function defined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

@@ -72,9 +72,12 @@ class Watch {
     if (event.type === "session") record(this.#run, { ...event, type: "agent_session", agent, session: event.id });
     if (event.type === "tool") this.#hearTool(event);
     if (event.type === "usage") {
-      this.#usage = { tokens: event.tokens, costUsd: event.costUsd };
+      this.#usage = this.#own(event);
       live.set(agent, this.#usage);
-      context.progress({ type: "agent_usage", agent, tokens: event.tokens, cost_usd: event.costUsd });
+      context.progress({ type: "agent_usage", agent, tokens: this.#usage.tokens, cost_usd: this.#usage.costUsd });
+    } else if (event.type === "waiting") {
+      const message = `${agent}: its program tries again (${event.message})`;
+      context.progress({ type: "agent_waiting", agent, why: event.why, message });
     } else if (event.type !== "message") context.progress({ ...event, agent, type: `agent_${event.type}` });
     this.check();
   }
@@ -87,6 +90,21 @@ class Watch {
   close(): void {
     this.#isOpen = false;
     clearTimeout(this.#timer);
+  }
+
+  /** What this agent used itself: a session that goes on may count what others used in it before. */
+  #own({ tokens, costUsd, wholeSession = [] }: Extract<AgentEvent, { type: "usage" }>): AgentUsage {
+    const { resume } = this.#request;
+    const before = { tokens: 0, costUsd: 0 };
+    for (const { session, end } of resume === undefined ? [] : this.#run.state.agents.values()) {
+      if (session !== resume || end === undefined) continue;
+      before.tokens += end.usage.tokens;
+      before.costUsd += end.usage.costUsd;
+    }
+    return {
+      tokens: wholeSession.includes("tokens") ? Math.max(0, tokens - before.tokens) : tokens,
+      costUsd: wholeSession.includes("cost") ? Math.max(0, costUsd - before.costUsd) : costUsd,
+    };
   }
 
   #hearTool({ name, key, path, ok = true }: Extract<AgentEvent, { type: "tool" }>): void {

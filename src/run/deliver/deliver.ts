@@ -190,6 +190,8 @@ function deliveryManifest(request: Manifest, result: Delivery, now: Date): Manif
     id: result.id!,
     created_at: now.toISOString(),
     task: { ...(title === undefined ? {} : { title }), ...(summary === undefined ? {} : { summary }) },
+    // What the work is a part of: merge needs to know.
+    ...(request.extensions?.split === undefined ? {} : { extensions: { split: request.extensions.split } }),
     tags: { ...(request.tags?.domains === undefined ? {} : { domains: request.tags.domains }), ...tags },
     digests,
   } as Manifest;

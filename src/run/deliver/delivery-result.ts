@@ -1,6 +1,6 @@
 // What a delivery says, from what happened. Pure: nothing here is taken from an agent's word without being marked so.
 import { createHash } from "node:crypto";
-import { artifactPath, deliveredFiles } from "../../acceptance/index.js";
+import { artifactsOf } from "../../request/delivered.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, AgentEnd, ItemJudgement, ReviewVerdict } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -34,7 +34,7 @@ export function deliveryResult(input: ResultInput): Delivery {
     status,
     ...percentage(accepted, status),
     summary: summary(input, status, missingFrom(state, accepted, checklist)),
-    artifacts: artifacts(input),
+    artifacts: artifactsOf(accepted.changes.filter(({ path }) => !input.isOwnTest(path))),
     acceptance_results: {
       tests_passed: accepted.counts.passed,
       tests_failed: accepted.counts.failed,
@@ -202,21 +202,6 @@ function summary(
   const hidden =
     manifest.acceptance?.hidden === undefined ? "" : ` ${manifest.acceptance.hidden.count} hidden, not run.`;
   return `${manifest.task?.title ?? "The request"}: ${status}. ${done} of ${tasks.length} tasks done; ${tests}.${hidden}${judged}${short}`;
-}
-
-function artifacts({ accepted, isOwnTest }: ResultInput): Delivery["artifacts"] {
-  const changes = accepted.changes.filter(({ path }) => !isOwnTest(path));
-  const files = deliveredFiles(changes);
-  const of = (kind: string) => files.filter((change) => change.kind === kind);
-  const links = changes.flatMap(({ path, target }) => (target === undefined ? [] : [{ path, target }]));
-  const folders = changes.flatMap(({ path, folder }) => (folder === true ? [{ path }] : []));
-  return {
-    files_created: of("created").map(({ path, lines }) => ({ path: artifactPath(path), lines })),
-    files_modified: of("modified").map(({ path, diffLines }) => ({ path: artifactPath(path), diff_lines: diffLines })),
-    files_deleted: of("deleted").map(({ path }) => ({ path })),
-    ...(links.length === 0 ? {} : { links }),
-    ...(folders.length === 0 ? {} : { folders }),
-  };
 }
 
 function executionLog({ state }: ResultInput): Delivery["execution_log"] {

@@ -1,5 +1,6 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { mkdirSync, rmSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
 import { planChecks, readConstraints, treeDigest } from "../../acceptance/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
@@ -42,12 +43,16 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { state } = journal;
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
-  const { manifest, digest, warnings: unpacking } = await openRequest(options.request, folder.request, context.signal);
-  if (isNew && !options.force) await assertReady(options.request, context);
+  const identity = options.identity ?? [];
+  const {
+    manifest,
+    digest,
+    warnings: unpacking,
+  } = await openRequest(options.request, folder.request, identity, context);
+  if (isNew && !options.force) await assertReady(options.request, identity, context);
   const { repo } = options;
   const cloned = repo === undefined ? null : await openRepository({ ...options, repo }, folder.base, context);
   const trees = openTrees(input, journal, { digest, repository: cloned?.facts });
-  const identity = options.identity ?? [];
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
   const project = runProject(folder);
   const { toolName, canResume } = runner;
@@ -67,7 +72,11 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     live: new Map(),
     isOwnTest: planChecks(folder.request, manifest).isOwnTest,
     briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
+    fallbacks: [...(input.fallbacks ?? [])],
+    backOffs: new Map(),
+    renewed: new Set(),
     clock,
+    sleep: input.sleep ?? sleep,
     since: clock(),
     agentsBefore: state.agents.size,
   };
@@ -123,6 +132,13 @@ function runProject(folder: RunFolder): Project {
 
 function mainTree(tree: Tree): Run["main"] {
   return { entries: new Map<string, TreeEntry>(tree.entries), takenMs: tree.takenMs };
+}
+
+/** Ends early, and quietly, when the signal says so. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  await setTimeout(ms, undefined, { signal }).catch((error: unknown) => {
+    if (!signal.aborted) throw error;
+  });
 }
 
 function haltOn(signal: AbortSignal): AbortController {

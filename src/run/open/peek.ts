@@ -1,9 +1,10 @@
 // A look at a request before anything is made for it.
 import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { openBundle, readManifest } from "../../bundle/index.js";
+import { type Bundle, openBundle, readManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
-import type { Manifest } from "../../schema/manifest.js";
+import type { Context } from "../../operation.js";
+import { unsealed } from "../../request/sealed.js";
 import { DEMO_SCRIPT } from "../demo/script.js";
 
 export interface Peek {
@@ -13,12 +14,14 @@ export interface Peek {
 }
 
 /** The request's name, before anything is made for it. */
-export async function peekRequest(source: string): Promise<Peek> {
+export async function peekRequest(source: string, identity: readonly string[], context: Context): Promise<Peek> {
   const stats = lstatSync(source, { throwIfNoEntry: false });
   if (stats === undefined) {
     throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
   }
-  const manifest = stats.isDirectory() ? readManifest(source) : await bundleManifest(source);
+  const manifest = stats.isDirectory()
+    ? readManifest(source)
+    : await inBundle(source, identity, context, async ({ manifest: found }) => found);
   const title = manifest.task?.title ?? "request";
   const words = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
   return {
@@ -33,20 +36,25 @@ export async function peekRequest(source: string): Promise<Peek> {
 }
 
 /** Whether the demo agent has a part to play in it. */
-export async function carriesDemoScript(source: string): Promise<boolean> {
+export async function carriesDemoScript(
+  source: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<boolean> {
   if (lstatSync(source).isDirectory()) return existsSync(join(source, DEMO_SCRIPT));
-  const bundle = await openBundle(source);
-  try {
-    return await bundle.has(DEMO_SCRIPT);
-  } finally {
-    await bundle.close();
-  }
+  return inBundle(source, identity, context, (bundle) => bundle.has(DEMO_SCRIPT));
 }
 
-async function bundleManifest(path: string): Promise<Manifest> {
-  const bundle = await openBundle(path);
+/** A sealed one with a named key or one's own. */
+async function inBundle<T>(
+  path: string,
+  identity: readonly string[],
+  context: Context,
+  look: (bundle: Bundle) => Promise<T>,
+): Promise<T> {
+  const bundle = await openBundle(await unsealed(path, identity, context));
   try {
-    return bundle.manifest;
+    return await look(bundle);
   } finally {
     await bundle.close();
   }

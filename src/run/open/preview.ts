@@ -26,8 +26,9 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
   const scratch = mkdtempSync(join(tmpdir(), "nexus-dry-run-"));
   try {
     const folder = runFolder(scratch, "preview", false);
-    const { manifest } = await openRequest(options.request, join(scratch, "request"), context.signal);
-    if (!options.force) await assertReady(options.request, context);
+    const identity = options.identity ?? [];
+    const { manifest } = await openRequest(options.request, join(scratch, "request"), identity, context);
+    if (!options.force) await assertReady(options.request, identity, context);
     const facts = planFacts({ manifest, catalog, folder: { ...folder, request: join(scratch, "request") } });
     const given = givenPlan(options.plan, manifest);
     const plan = given === null ? defaultPlan(facts) : readPlan(given.source, given.value, facts);

@@ -7,6 +7,7 @@ import { isResult, listTree } from "../../acceptance/index.js";
 import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
+import { unsealed } from "../../request/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { bareGit } from "../../trees/git/git.js";
 import { asSafe, findCommit, type RepositoryFacts, repositoryFacts, uncommitted } from "../../trees/git/repository.js";
@@ -22,7 +23,13 @@ export interface OpenedRequest {
 }
 
 /** Puts the request in its place. Doing it again after a crash starts over; once in place it is left alone. */
-export async function openRequest(source: string, target: string, signal: AbortSignal): Promise<OpenedRequest> {
+export async function openRequest(
+  source: string,
+  target: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<OpenedRequest> {
+  const { signal } = context;
   const warnings: string[] = [];
   if (!existsSync(target)) {
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) {
@@ -31,7 +38,7 @@ export async function openRequest(source: string, target: string, signal: AbortS
     const isFolder = lstatSync(source).isDirectory();
     const aside = isFolder
       ? copyRequest(source, target, signal)
-      : (await unpackBundle(source, target, { signal })).quarantined;
+      : (await unpackBundle(await unsealed(source, identity, context), target, { signal })).quarantined;
     if (aside.length > 0) warnings.push(`set aside, because programs would obey them: ${aside.join(", ")}`);
   }
   const manifest = readManifest(target);

@@ -2,7 +2,7 @@
 
 import type { RunPlan, RunTask } from "../../schema/run.js";
 import { planFile, tasksFile } from "../../state/index.js";
-import { runAgent } from "../agents/attempt.js";
+import { runThrough } from "../agents/attempt.js";
 import { leadPrompt } from "../agents/prompts.js";
 import { type Run, record } from "../run.js";
 import { defaultPlan, listInText, type PlanFacts, planProblems, withFinalCheck } from "./plan.js";
@@ -12,7 +12,7 @@ const LEAD_TASK: RunTask = { id: 0, title: "Plan the request", context: "", deps
 /** The plan a Lead wrote; the default one, with the reason on record, when there is none that could be run. */
 export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonly string[]): Promise<RunPlan> {
   const slot = run.slots.take(run.state.versions);
-  const end = await runAgent(run, {
+  const end = await runThrough(run, () => ({
     task: LEAD_TASK,
     role: "lead",
     purpose: "plan",
@@ -28,7 +28,7 @@ export async function planWithLead(run: Run, facts: PlanFacts, criteria: readonl
         strategy: run.manifest.harness?.execution_strategy,
         criteria,
       }),
-  });
+  }));
   if (end.outcome !== "stopped") run.slots.release(slot);
   run.halt.signal.throwIfAborted();
   const plan = writtenPlan(run, facts);

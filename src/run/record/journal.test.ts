@@ -10,7 +10,7 @@ const at = "2026-01-01T00:00:00Z";
 const digest = `sha256:${"0".repeat(64)}`;
 const task = { id: 1, title: "t", context: "c", deps: [], owner: "engineer", kind: "work" } as const;
 const plan = { source: "default", goal: "g", decisions: [], issues: [], tasks: [task] } as const;
-const created: JournalRecord = { at, type: "created", version: 2, run: "r" };
+const created: JournalRecord = { at, type: "created", version: 3, run: "r" };
 const opened: JournalRecord = { at, type: "opened", digest, base: digest };
 const planned: JournalRecord = { at, type: "planned", plan };
 const issue = (message: string): JournalRecord => ({ at, type: "issue", message });
@@ -104,7 +104,7 @@ describe("a journal [P8]", () => {
   });
 
   it("refuses a newer version and changes nothing", () => {
-    const line = `${JSON.stringify({ at, type: "created", version: 3, run: "r" })}\n`;
+    const line = `${JSON.stringify({ at, type: "created", version: 4, run: "r" })}\n`;
     writeFileSync(path, line);
     expect(refusal(() => new Journal(path))).toMatchObject({
       code: "RUN_NEWER",
@@ -143,6 +143,9 @@ describe("a journal of version 1", () => {
     expect(record({ type: "agent_ended", verdicts: [1] })).toEqual({ type: "agent_ended", judgements: [1] });
     expect(record({ type: "issue", message: "m" })).toEqual({ type: "issue", message: "m" });
     expect(options({ id: "r" })).toEqual({ id: "r", version: 2 });
+    const next = RUN_MIGRATIONS[1]!;
+    expect(next.options({ id: "r", version: 2 })).toEqual({ id: "r", version: 3 });
+    expect(next.record({ type: "created", version: 2 })).toEqual({ type: "created", version: 3 });
   });
 });
 

@@ -8,7 +8,7 @@ const digest = `sha256:${"0".repeat(64)}`;
 const task = (id: number) => ({ id, title: "t", context: "c", deps: [], owner: "engineer", kind: "work" }) as const;
 const plan = { source: "default", goal: "g", decisions: [], issues: [], tasks: [task(1), task(2)] } as const;
 
-const created: JournalRecord = { at, type: "created", version: 2, run: "r" };
+const created: JournalRecord = { at, type: "created", version: 3, run: "r" };
 const opened: JournalRecord = { at, type: "opened", digest, base: digest };
 const planned: JournalRecord = { at, type: "planned", plan };
 const started = (agent: string, more: object = {}): JournalRecord => ({

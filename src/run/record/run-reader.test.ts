@@ -12,7 +12,7 @@ import { RunReader } from "./run-reader.js";
 const at = "2026-01-01T00:00:00Z";
 const digest = `sha256:${"0".repeat(64)}`;
 const task = { id: 1, title: "t", context: "c", deps: [], owner: "engineer", kind: "work" } as const;
-const created: JournalRecord = { at, type: "created", version: 2, run: "r" };
+const created: JournalRecord = { at, type: "created", version: 3, run: "r" };
 const opened: JournalRecord = { at, type: "opened", digest, base: digest };
 const planned: JournalRecord = {
   at,

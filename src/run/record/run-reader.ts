@@ -48,7 +48,7 @@ export class RunReader {
 }
 
 function statusOf(state: RunState, isBusy: boolean): Pick<RunReading, "status" | "detail"> {
-  if (isBusy) return { status: "running", detail: "" };
+  if (isBusy) return { status: "running", detail: state.waiting?.message ?? "" };
   if (state.closed) return { status: "delivered", detail: state.delivered?.status ?? "" };
   if (state.paused !== null) return { status: "paused", detail: state.paused.message };
   return { status: "interrupted", detail: "it was killed" };

@@ -37,7 +37,7 @@ describe("run state", () => {
   const fold = (...records: JournalRecord[]) => {
     const state = emptyState();
     const first: JournalRecord[] = [
-      { at, type: "created", version: 2, run: "r" },
+      { at, type: "created", version: 3, run: "r" },
       { at, type: "planned", plan },
     ];
     for (const record of [...first, ...records]) applyRecord(state, record);

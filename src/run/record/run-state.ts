@@ -29,6 +29,15 @@ export interface AgentState extends AgentStart {
   readonly startedAt: string;
   end?: AgentEnd;
   endedAt?: string;
+  /** Its program was replaced: nobody continues its session. */
+  left?: true;
+}
+
+/** Which program works from here on, when it is not the one the run was started with. */
+export interface Switched {
+  readonly to: string;
+  readonly command?: string;
+  readonly model?: string;
 }
 
 export interface RunState {
@@ -54,6 +63,9 @@ export interface RunState {
   delivered: { readonly path: string; readonly hash: string; readonly status: string } | null;
   closed: boolean;
   paused: { readonly reason: string; readonly message: string; readonly hint: string } | null;
+  /** What the run waits for just now. */
+  waiting: { readonly program: string; readonly message: string; readonly ms: number; readonly at: string } | null;
+  switched: Switched | null;
   spent: { ms: number; tokens: number; costUsd: number };
   createdAt: string;
 }
@@ -78,6 +90,8 @@ export function emptyState(): RunState {
     delivered: null,
     closed: false,
     paused: null,
+    waiting: null,
+    switched: null,
     spent: { ms: 0, tokens: 0, costUsd: 0 },
     createdAt: "",
   };
@@ -124,7 +138,17 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
     case "credential_used":
       state.credentials.push(record);
       break;
+    case "waiting":
+      state.waiting = record;
+      break;
+    case "switched":
+      state.switched = record;
+      state.waiting = null;
+      for (const agent of state.agents.values()) agent.left = true;
+      state.issues.push({ message: `${record.to} took over from ${record.from}: ${record.reason}`, at: record.at });
+      break;
     case "paused":
+      state.waiting = null;
       state.paused = record;
       state.spent.ms += Math.max(0, record.ms);
       break;
@@ -172,6 +196,7 @@ function applyTaskRecord(state: RunState, record: TaskRecord): void {
   const task = state.tasks.get(record.task);
   switch (record.type) {
     case "agent_started":
+      state.waiting = null;
       state.agents.set(record.agent, { ...record, startedAt: record.at });
       if (task !== undefined && record.purpose === "work") task.status = "running";
       break;

@@ -7,7 +7,7 @@ import { chooseSession, diagnosisRole, type EarlierSession } from "../../session
 import { hasMarkers } from "../../trees/merge.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges } from "../../trees/tree.js";
-import { type Attempt, runAgent } from "../agents/attempt.js";
+import { type Attempt, runThrough } from "../agents/attempt.js";
 import { diagnosisPrompt, taskPrompt } from "../agents/prompts.js";
 import { checkpoint } from "../deliver/checkpoint.js";
 import type { AgentState, TaskState } from "../record/run-state.js";
@@ -68,6 +68,8 @@ function showStatus(run: Run, running: number): void {
     .filter(({ end }) => end === undefined)
     .slice(-4)
     .map(({ role, task, startedAt }) => `${role} on ${task} (${secondsFrom(startedAt, now)} s)`);
+  const { waiting } = run.state;
+  if (waiting !== null) agents.push(`waiting for ${waiting.program} (${secondsFrom(waiting.at, now)} s)`);
   const { tokens, costUsd } = spentSoFar(run);
   const spent = `${tokens === 0 ? "" : `, ${tokens} tokens`}${costUsd === 0 ? "" : `, $${costUsd.toFixed(2)}`}`;
   run.context.progress({
@@ -147,9 +149,24 @@ async function carryTask(run: Run, t: TaskState, turn: Turns): Promise<void> {
 }
 
 async function tryTask(run: Run, t: TaskState): Promise<void> {
+  let slot: Slot | undefined;
+  const end = await runThrough(run, async () => {
+    const before = slot;
+    if (before !== undefined) run.slots.leave(before);
+    const attempt = await attemptOf(run, t);
+    slot = attempt.slot;
+    // Nobody goes on in what a session left that is not continued.
+    if (before !== undefined && before.name !== slot.name) run.slots.discard(before);
+    return attempt;
+  });
+  // A stopped agent's slot waits, edits and all, for the session to be continued.
+  if (end.outcome !== "stopped") run.held.set(end.agent, slot!);
+}
+
+async function attemptOf(run: Run, t: TaskState): Promise<Attempt> {
   const { slot, ...session } = takeSlot(run, t);
   const conflicts = t.task.kind === "merge" ? await seedConflicts(run, t, slot) : undefined;
-  const end = await runAgent(run, {
+  return {
     task: t.task,
     role: t.task.owner,
     purpose: "work",
@@ -174,9 +191,7 @@ async function tryTask(run: Run, t: TaskState): Promise<void> {
           ? { checklist: run.manifest.acceptance?.checklist ?? [], shownAsRequested: shownAsRequested(run) }
           : {}),
       }),
-  });
-  // A stopped agent's slot waits, edits and all, for the session to be continued.
-  if (end.outcome !== "stopped") run.held.set(end.agent, slot);
+  };
 }
 
 async function seedConflicts(run: Run, t: TaskState, slot: Slot): Promise<string[]> {
@@ -199,7 +214,7 @@ function takeSlot(run: Run, { task }: TaskState): SlotAndSession {
     return { slot: takeReviewSlot(run), session: null, reason: "a review starts afresh", reread: false };
   }
   const { agent } = roleOf(run, task.owner);
-  const agents = [...run.state.agents.values()];
+  const agents = continuable([...run.state.agents.values()]);
   const latest = agents.findLast((entry) => entry.task === task.id && entry.purpose === "work");
   if (latest !== undefined && wasInterrupted(latest) && run.runner.canResume && latest.session !== undefined) {
     const slot = run.slots.adopt(latest.slot, run.state.versions.slice(0, latest.base), run.start);
@@ -220,6 +235,12 @@ function takeSlot(run: Run, { task }: TaskState): SlotAndSession {
   });
   const session = choice.session === null ? null : { id: choice.session.session, agent: choice.session.agent };
   return { slot: run.slots.take(run.state.versions), session, reason: choice.reason, reread: choice.reread };
+}
+
+/** Agents whose sessions the program at work could still know. */
+function continuable(agents: readonly AgentState[]): AgentState[] {
+  const lost = new Set(agents.flatMap(({ end, session }) => (end?.trouble?.kind === "session" ? [session] : [])));
+  return agents.filter(({ left, session }) => left !== true && (session === undefined || !lost.has(session)));
 }
 
 const wasInterrupted = ({ end }: AgentState) => end === undefined || end.outcome === "stopped";
@@ -318,7 +339,7 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
     slot.base = slot.after!;
     slot.after = null;
   }
-  const end = await runAgent(run, {
+  const end = await runThrough(run, () => ({
     task: { ...t.task, owner: role, files: undefined },
     role,
     purpose: "diagnose",
@@ -327,7 +348,7 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
     reason: `task ${t.task.id} failed`,
     prompt: (fence) =>
       diagnosisPrompt({ task: t.task, fence, problems: t.problems, report: last?.text ?? "", changed, evidence: [] }),
-  });
+  }));
   if (end.outcome === "stopped") return;
   slot.after = null;
   run.slots.changes(slot);

@@ -20,4 +20,9 @@ export const RUN_MIGRATIONS: readonly Migration[] = [
       return rest.type === "agent_ended" ? { ...rest, judgements: verdicts } : rest;
     },
   },
+  {
+    // Version 2 knew neither waits nor another program taking over; nothing in it changes.
+    options: (old) => ({ ...old, version: 3 }),
+    record: (old) => (old.type === "created" ? { ...old, version: 3 } : old),
+  },
 ];

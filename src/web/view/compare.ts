@@ -34,16 +34,21 @@ function changed(before: readonly FileTuple[], after: readonly FileTuple[]): Com
 /** Artifacts against the file of the same name; a file of the request that nobody touched is not a removal. */
 function answered(before: Compared, after: Compared): ComparedRow[] {
   const left = new Map(before.rows.map((row) => [row[0], row]));
+  const said = object(object((after.manifest as Loose).artifacts));
+  const named = (list: unknown) =>
+    (Array.isArray(list) ? list : []).map((item) => line(object(item).path).replace(ARTIFACTS, ""));
+  const wasThere = new Set(named(said.files_modified));
   const rows = after.rows
     .filter(([path]) => path.startsWith(ARTIFACTS))
     .flatMap((artifact) => {
       const name = artifact[0].slice(ARTIFACTS.length);
-      return row(name, left.get(name) ?? left.get(`files/${name}`), artifact);
+      const found = row(name, left.get(name) ?? left.get(`files/${name}`), artifact);
+      // Of work in a repository the request does not hold what was there before; the delivery says that it was.
+      return found.map((each) =>
+        each.change === "added" && wasThere.has(name) ? { ...each, change: "changed" as const } : each,
+      );
     });
-  const said = object(object((after.manifest as Loose).artifacts));
-  const deleted = Array.isArray(said.files_deleted) ? said.files_deleted : [];
-  for (const item of deleted) {
-    const name = line(object(item).path).replace(ARTIFACTS, "");
+  for (const name of named(said.files_deleted)) {
     const gone = left.get(name) ?? left.get(`files/${name}`);
     if (gone !== undefined) rows.push(...row(name, gone, undefined));
   }

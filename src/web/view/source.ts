@@ -39,6 +39,8 @@ export interface FileVisitor {
 
 export interface SourceOptions {
   readonly signal?: AbortSignal;
+  /** Opens a sealed bundle; anything else it gives back as it is. */
+  readonly unseal?: (path: string) => Promise<string | Readable>;
 }
 
 /** Opens what a person wants to look at; damaged and newer things too, as far as they can be read. */
@@ -54,8 +56,8 @@ export async function openSource(path: string, cwd: string, options: SourceOptio
   return isFolder ? folderSource(full, side, options) : bundleSource(full, side, options);
 }
 
-async function bundleSource(path: string, side: Side, options: SourceOptions): Promise<ViewSource> {
-  const bundle = await openBundle(path, { ...options, lenient: true, newer: true });
+async function bundleSource(path: string, side: Side, { unseal, ...options }: SourceOptions): Promise<ViewSource> {
+  const bundle = await openBundle((await unseal?.(path)) ?? path, { ...options, lenient: true, newer: true });
   return {
     side,
     manifest: bundle.manifest,

@@ -13,13 +13,15 @@ import { imageType } from "./image-types.js";
 import type { FileDiff } from "./model.js";
 import { htmlPage, type PageFile, pageFile, pageType } from "./page.js";
 import { sideBySide } from "./side-by-side.js";
-import { openSource, type ViewSource } from "./source.js";
+import { openSource, type SourceOptions, type ViewSource } from "./source.js";
 import { claimedFiles, type Survey, survey } from "./survey.js";
 import { withheldRule } from "./withheld.js";
 
 export interface ViewerOptions {
   readonly sources: readonly string[];
   readonly cwd: string;
+  /** Opens a sealed bundle. */
+  readonly unseal?: (path: string) => Promise<string | Readable>;
   readonly port: number;
   readonly signal: AbortSignal;
   readonly now: () => Date;
@@ -49,6 +51,11 @@ export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   return { ...serving, closed };
 }
 
+const sourceOptions = ({ signal, unseal }: ViewerOptions): SourceOptions => ({
+  signal,
+  ...(unseal === undefined ? {} : { unseal }),
+});
+
 /** One bundle or folder, with what is known of it so far. */
 class Viewed {
   #source: ViewSource;
@@ -63,7 +70,7 @@ class Viewed {
   }
 
   static async open(path: string, options: ViewerOptions): Promise<Viewed> {
-    return new Viewed(path, await openSource(path, options.cwd, { signal: options.signal }), options);
+    return new Viewed(path, await openSource(path, options.cwd, sourceOptions(options)), options);
   }
 
   get source(): ViewSource {
@@ -78,7 +85,7 @@ class Viewed {
   /** A folder is worked on while it is looked at: a reload shows it as it is now. */
   async refresh(): Promise<void> {
     if (!this.#source.side.isFolder) return;
-    this.#source = await openSource(this.#path, this.#options.cwd, { signal: this.#options.signal });
+    this.#source = await openSource(this.#path, this.#options.cwd, sourceOptions(this.#options));
     this.#survey = null;
   }
 

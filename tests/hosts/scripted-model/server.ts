@@ -22,8 +22,18 @@ export interface Rule {
   readonly reply: readonly Reply[] | ((conversation: Conversation) => readonly Reply[]);
   /** Tokens the request is said to have cost: how a host is made to compact. */
   readonly inputTokens?: number;
-  /** hang never answers; any other text is an error the client must not try again. */
-  readonly fail?: "hang" | string;
+  /**
+   * hang never answers; cut ends the connection in the middle of an answer; any other text is an error the client must not
+   * try again. An answer of a server in trouble says its status itself.
+   */
+  readonly fail?: "hang" | "cut" | string | Trouble;
+}
+
+export interface Trouble {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** As it is sent: need not be JSON. */
+  readonly body?: string;
 }
 
 /** Words, a call of the first offered tool whose name fits, or of one that need not be offered at all. */
@@ -64,6 +74,16 @@ export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedMod
     if (index >= 0) left[index]! -= 1;
     requests.push({ ...conversation, rule: rule.name });
     if (rule.fail === "hang") return;
+    if (rule.fail === "cut") {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(": here it ends\n\n", () => response.destroy());
+      return;
+    }
+    if (typeof rule.fail === "object") {
+      const { status, headers = {}, body: sent = troubleBody(status) } = rule.fail;
+      response.writeHead(status, { "content-type": "application/json", ...headers });
+      return response.end(sent);
+    }
     if (rule.fail !== undefined) return sendJson(response, 400, { error: { message: rule.fail, type: "invalid" } });
     const replies = typeof rule.reply === "function" ? rule.reply(conversation) : rule.reply;
     const answer = { answerMessages, answerChat, answerResponses }[conversation.dialect];
@@ -116,6 +136,20 @@ async function readBody(request: IncomingMessage): Promise<Record<string, unknow
     return null;
   }
 }
+
+/** What the vendors' servers say with a status: the two dialects agree on where the words are. */
+function troubleBody(status: number): string {
+  const [type, message] = TROUBLES[status] ?? ["api_error", `the server says ${status}`];
+  return JSON.stringify({ type: "error", error: { type, code: type, message } });
+}
+
+const TROUBLES: Readonly<Record<number, readonly [type: string, message: string]>> = {
+  401: ["authentication_error", "the token is not valid any more"],
+  403: ["permission_error", "this account may not use the model"],
+  429: ["rate_limit_error", "too many requests for this account"],
+  500: ["api_error", "something broke inside"],
+  529: ["overloaded_error", "overloaded"],
+};
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { "content-type": "application/json" });

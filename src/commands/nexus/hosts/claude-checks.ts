@@ -10,6 +10,8 @@ interface Layer {
   /** null when Claude Code cannot read it. */
   readonly value: Readonly<Record<string, unknown>> | null;
   readonly convertible: boolean;
+  /** What Claude Code keeps by itself: it says which servers are off, and nothing about hooks. */
+  readonly isOwn?: boolean;
 }
 
 export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGED): Check[] {
@@ -38,14 +40,15 @@ const MANAGED = "/etc/claude-code/managed-settings.json";
 /** Every file a setting may come from. */
 function settingsLayers({ root, home, env }: InstallInput, managed: string): Layer[] {
   const own = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude");
-  const places: readonly [path: string, convertible: boolean][] = [
+  const places: readonly (readonly [path: string, convertible: boolean])[] = [
     [managed, false],
     [join(own, "settings.json"), true],
     [join(root, ".claude/settings.json"), true],
     [join(root, ".claude/settings.local.json"), false],
-    [join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), false],
   ];
-  return places.flatMap(([path, convertible]) => readLayer(path, convertible) ?? []);
+  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), false);
+  const layers = places.flatMap(([path, convertible]) => readLayer(path, convertible) ?? []);
+  return kept === null ? layers : [...layers, { ...kept, isOwn: true }];
 }
 
 function readLayer(path: string, convertible: boolean): Layer | null {
@@ -63,8 +66,9 @@ function unreadable({ path, value, convertible }: Layer): Found[] {
   return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];
 }
 
-function silenced({ path, value }: Layer): Found[] {
+function silenced({ path, value, isOwn = false }: Layer): Found[] {
   const found: Found[] = [];
+  if (isOwn) return found;
   const switches = {
     disableAllHooks: "no hook runs",
     allowManagedHooksOnly: "hooks of people and projects do not run",
@@ -78,22 +82,27 @@ function silenced({ path, value }: Layer): Found[] {
   return found;
 }
 
+/** A project's own servers, and any server for one project. */
+const OFF_LISTS = ["disabledMcpjsonServers", "disabledMcpServers"] as const;
+
 /** A project's servers are off until a person says yes, and the dialog proposes no. */
 function serverProblems(layers: readonly Layer[], root: string): Found[] {
   const voices = layers.flatMap(({ path, value }) => [
     { path, settings: value },
     { path, settings: record(record(value?.projects)?.[root]) },
   ]);
-  const against = voices.find(({ settings }) => listAt(settings, "disabledMcpjsonServers").includes(SERVER));
+  const against = voices.find(({ settings }) => OFF_LISTS.some((list) => listAt(settings, list).includes(SERVER)));
   if (against !== undefined) {
-    const fix = `take "${SERVER}" out of disabledMcpjsonServers in ${against.path}`;
+    const list = OFF_LISTS.find((one) => listAt(against.settings, one).includes(SERVER));
+    const fix = `take "${SERVER}" out of ${list} in ${against.path}`;
     return [{ message: `${against.path} switches our server off: edits need a task list, and no tool makes one`, fix }];
   }
   const isFor = voices.some(
     ({ settings }) =>
       settings?.enableAllProjectMcpServers === true || listAt(settings, "enabledMcpjsonServers").includes(SERVER),
   );
-  return isFor
+  // What a file says that nobody can read is told first.
+  return isFor || layers.some(({ value }) => value === null)
     ? []
     : [{ message: "Claude Code was not told to start our server, and asks first", fix: "nexus setup claude" }];
 }

@@ -128,7 +128,8 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
-    if (host.name === "codex" && program.state === "ok") checks.push(await trustCheck(scope, input, context));
+    if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
+      checks.push(await trustCheck(scope, input, context));
   }
   if (!installed)
     checks.push({
@@ -140,7 +141,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
   return checks;
 }
 
-async function programCheck({ name, title }: Host, { env, cwd, signal }: Context): Promise<Check> {
+async function programCheck({ name, title, tested }: Host, { env, cwd, signal }: Context): Promise<Check> {
   const what = `${name} program`;
   const program = findProgram(name, env);
   if (program === null) return { what, state: "absent", message: `${title} is not on the PATH` };
@@ -154,7 +155,8 @@ async function programCheck({ name, title }: Host, { env, cwd, signal }: Context
   });
   const version = stdout.text.trim().split("\n")[0] ?? "";
   if (code !== 0) return { what, state: "problem", message: `${program} does not start`, fix: `reinstall ${title}` };
-  return { what, state: "ok", message: `${program} ${version}` };
+  if (/\d+(?:\.\d+)+/.exec(version)?.[0] === tested) return { what, state: "ok", message: `${program} ${version}` };
+  return { what, state: "warning", message: `${program} ${version}: not tried with Nexus, which knows ${tested}` };
 }
 
 /** Whether what is there is what this version would write; null when nothing is there. */

@@ -41,22 +41,17 @@ export function planSetup(
         path: file.path,
         before,
         after: file.edit.add(before),
-        original: originalOf(before, untouched ? known : undefined, file.edit),
+        original: untouched ? known.before : originalOf(before, known?.before, file.edit),
       },
     ];
   });
   return { changes, kept };
 }
 
-/** What a later removal restores: the recorded bytes, or what is there now without our part. */
-function originalOf(
-  before: string | null,
-  known: { before: string | null } | undefined,
-  edit: TextEdit,
-): string | null {
-  if (known !== undefined) return known.before;
+/** What a later removal restores: what is there now without our part, and with what our part took the place of. */
+function originalOf(before: string | null, earlier: string | null | undefined, edit: TextEdit): string | null {
   if (before === null) return null;
-  return edit.holds(before) ? edit.remove(before) : before;
+  return edit.holds(before) ? edit.remove(before, earlier) : before;
 }
 
 export function planRemoval(
@@ -76,7 +71,7 @@ export function planRemoval(
     if (known !== undefined && isLeft(before, known))
       return [{ path: file.path, before, after: known.before, original: known.before }];
     if ("edit" in file) {
-      const after = file.edit.remove(before);
+      const after = file.edit.remove(before, known?.before);
       return after === before ? [] : [{ path: file.path, before, after, original: after }];
     }
     if (before === file.content) return [{ path: file.path, before, after: null, original: null }];

@@ -14,6 +14,7 @@ export const RunResult = z.object({
       hash: z.string(),
       request: z.string().describe("the request it answers, as it was named"),
       base: z.string().optional().describe("the tree the work began with, when it is a repository"),
+      branch: z.string().optional().describe("the branch it was brought to"),
       result: Delivery,
     })
     .optional(),

@@ -4,13 +4,23 @@ import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { assertHeld } from "../../../request/held.js";
-import { executeRun, findRun, parseBudget, readOptions, runFolder, runsFolder } from "../../../run/index.js";
+import {
+  currentProgram,
+  executeRun,
+  findRun,
+  parseBudget,
+  type RunProgram,
+  readOptions,
+  runFolder,
+  runsFolder,
+} from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner, runSigner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
 
 export default command({
   name: "resume",
@@ -18,6 +28,16 @@ export default command({
   input: z.object({
     run: positional(z.string().optional(), {
       about: "its id or the beginning of it; by default the latest that can go on",
+    }),
+    driver: flag(z.string().optional(), {
+      value: "<name>",
+      about: "another program goes on, with sessions of its own: codex, claude, opencode, acp, command",
+    }),
+    command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
+    model: flag(z.string().optional(), { value: "<name>", about: "another model; sessions begin anew" }),
+    fallback: flag(z.array(z.string()).default([]), {
+      value: "<names>",
+      about: "drivers that take over, in this order, when one is limited for too long",
     }),
     budget: flag(z.array(z.string()).default([]), { value: "<limits>", about: "new limits, such as time=20m" }),
     answer: flag(z.string().optional(), {
@@ -35,6 +55,7 @@ export default command({
   ],
   examples: [
     ["nexus resume", "the latest run that can go on"],
+    ["nexus resume --driver codex", "finished tasks stay, the rest is done by Codex"],
     ['nexus resume 20260314-10 --answer "the date is in UTC"', "answers a question and tries again"],
   ],
   stream: true,
@@ -45,15 +66,21 @@ export default command({
     const stored = readOptions(runFolder(runs, id, false));
     const noSandbox = stored.no_sandbox === true || input.noSandbox;
     const chosen = { ...acceptanceOptions(input), ...(noSandbox ? { no_sandbox: true } : {}) };
-    const options = { ...stored, ...chosen, yes: stored.yes || input.yes };
-    const folder = runFolder(runs, id, options.repo !== undefined);
-    await assertHeld({ sources: [options.request], noSandbox }, context);
+    const folder = runFolder(runs, id, stored.repo !== undefined);
+    const { program, switched } = programOf(input, currentProgram(folder, stored));
+    const { driver: _driver, command: _command, model: _model, ...rest } = stored;
+    const options = { ...rest, ...program, ...chosen, yes: stored.yes || input.yes };
+    await assertHeld({ sources: [options.request], noSandbox, identity: options.identity ?? [] }, context);
     await askToResume(folder, stored, input.yes, context);
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
     const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });
     const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
     const signer = await runSigner({ sign: options.sign === true, key: options.sign_key }, context);
+    const names = input.fallback.length > 0 ? fallbackNames(input.fallback) : (stored.fallback ?? []);
+    // Those before the one at work had their turn.
+    const fallback = names.slice(names.indexOf(driver) + 1);
+    const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox });
     const budget = parseBudget(input.budget, options.budget);
     const reply = input.deliver
       ? ({ answer: "deliver" } as const)
@@ -61,9 +88,31 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    const running = { folder, options, budget, runner, reviewer, signer, catalog, outer, context };
-    return toResult(folder, await executeRun(running, reply));
+    const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
+    const outcome = await executeRun({ ...running, ...(switched === null ? {} : { switched }) }, reply);
+    return toBranch(toResult(folder, outcome), options, context);
   },
   text: runText,
   exit: runExit,
 });
+
+/** Who goes on, and what the person changed about it. A model or a line is in the words of one program. */
+function programOf(
+  asked: {
+    readonly driver?: string | undefined;
+    readonly command?: string | undefined;
+    readonly model?: string | undefined;
+  },
+  now: RunProgram,
+) {
+  const driver = asked.driver ?? now.driver;
+  const kept = driver === now.driver ? now : { driver };
+  const command = asked.command ?? kept.command;
+  const model = asked.model ?? kept.model;
+  const more = { ...(command === undefined ? {} : { command }), ...(model === undefined ? {} : { model }) };
+  const same = driver === now.driver && command === now.command && model === now.model;
+  return {
+    program: { driver, ...more },
+    switched: same ? null : { from: now.driver, to: driver, ...more },
+  };
+}

@@ -36,7 +36,7 @@ export async function askToResume(
     }
     recordAllowed(mark, context);
   }
-  await askConsent({ sources: [options.request], yes: yes || options.yes }, context);
+  await askConsent({ sources: [options.request], yes: yes || options.yes, identity: options.identity ?? [] }, context);
 }
 
 const question = ({ id }: RunFolder, { title, driver, command, request }: RunOptions): string =>

@@ -21,7 +21,7 @@ export function runExit({ status, delivery, recorded }: RunResult): number {
   return delivery?.result.status === "completed" ? 0 : 1;
 }
 
-function deliveryText({ path, request, base, result }: NonNullable<RunResult["delivery"]>): string[] {
+function deliveryText({ path, request, base, branch, result }: NonNullable<RunResult["delivery"]>): string[] {
   const { status, acceptance_results: acceptance = {}, artifacts = {}, execution_log: log = {} } = result;
   const paint = status === "completed" ? green : status === "failed" ? red : yellow;
   const percent = result.completion_percentage === undefined ? "" : ` (${result.completion_percentage} %)`;
@@ -48,13 +48,22 @@ function deliveryText({ path, request, base, result }: NonNullable<RunResult["de
   }
   const waiting = (acceptance.criteria ?? []).filter((criterion) => criterion.status === "unknown").length;
   const against = base === undefined ? "" : ` --base ${shellWord(base)}`;
+  const bringIn = base === undefined ? [] : [bringInText(path, base, branch)];
   return [
     ...lines,
     "",
     `${bold("delivery")}: ${path}`,
     ...(waiting === 0 ? [] : [personText(waiting, path, request)]),
     dim(`check it: nutshell verify ${shellWord(path)} --request ${shellWord(request)}${against} --rerun`),
+    ...bringIn,
   ];
+}
+
+/** Where the work is, or the one line that brings it in. */
+function bringInText(path: string, repo: string, branch: string | undefined): string {
+  if (branch !== undefined)
+    return `${green("✓")} it is on branch ${branch}; undo: git -C ${shellWord(repo)} branch -D ${shellWord(branch)}`;
+  return `bring it in: nutshell apply ${shellWord(path)} --repo ${shellWord(repo)} --branch <name>`;
 }
 
 function personText(waiting: number, path: string, request: string): string {

@@ -22,10 +22,11 @@ import {
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
+import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { findReviewer, findRunner, runSigner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -38,9 +39,17 @@ export default command({
     }),
     command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
     model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
+    fallback: flag(z.array(z.string()).default([]), {
+      value: "<names>",
+      about: "drivers that take over, in this order, when one is limited for longer than --budget wait= allows",
+    }),
     repo: flag(z.string().optional(), {
       value: "<dir>",
       about: "work in a clone of this git repository; the checkout itself is only read",
+    }),
+    applyToBranch: flag(z.string().min(1).optional(), {
+      value: "<name>",
+      about: "with --repo: completed work becomes this new branch there",
     }),
     plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
     jobs: flag(z.coerce.number().int().min(1).max(64).optional(), {
@@ -50,7 +59,7 @@ export default command({
     }),
     budget: flag(z.array(z.string()).default([]), {
       value: "<limits>",
-      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=)",
+      about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=, wait=)",
     }),
     reviewPlan: flag(z.boolean().default(false), {
       about: "stop and let a person read the plan before anything is done",
@@ -68,7 +77,8 @@ export default command({
     identity: flag(z.array(z.string()).default([]), {
       short: "i",
       value: "<file>",
-      about: "age identity that opens the request's vault (default: none, it stays closed)",
+      about:
+        "age identity that opens the request's vault (default: none, it stays closed), or the key a sealed request is for",
     }),
     sign: flag(z.boolean().default(false), { about: "sign the delivery: which request, agents, checks, sandbox" }),
     key: flag(z.string().optional(), {
@@ -99,11 +109,12 @@ export default command({
   stream: true,
   async run(input, context) {
     const request = resolve(context.cwd, input.request);
-    const peek = await peekRequest(request);
+    const identity = input.identity.map((file) => resolve(context.cwd, file));
+    const peek = await peekRequest(request, identity, context);
     const outer = openProject(context.cwd, { env: context.env });
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const driver = input.driver ?? catalog.config.program ?? "demo";
-    if (driver === "demo" && !(await carriesDemoScript(request))) throw noDemo(input.request);
+    if (driver === "demo" && !(await carriesDemoScript(request, identity, context))) throw noDemo(input.request);
     const runner = await findRunner({
       driver,
       command: input.command,
@@ -111,6 +122,8 @@ export default command({
       noSandbox: input.noSandbox,
     });
     const reviewer = await findReviewer(input, context.env);
+    const fallback = fallbackNames(input.fallback).filter((name) => name !== driver);
+    const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox: input.noSandbox });
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
     const signer = await runSigner(input, context);
     const options = {
@@ -122,7 +135,9 @@ export default command({
       driver,
       ...(input.command === undefined ? {} : { command: input.command }),
       ...(input.model === undefined ? {} : { model: input.model }),
+      ...(fallback.length === 0 ? {} : { fallback }),
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
+      ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
       ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
       ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
@@ -133,14 +148,15 @@ export default command({
       yes: input.yes,
       force: input.force,
       output: outputPath(input.output, peek.slug, context),
-      identity: input.identity.map((file) => resolve(context.cwd, file)),
+      identity,
       ...(input.noSandbox ? { no_sandbox: true } : {}),
       ...(input.sign ? { sign: true } : {}),
       ...(input.key === undefined ? {} : { sign_key: resolve(context.cwd, input.key) }),
     };
+    await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
-    await assertHeld({ sources: [request], noSandbox: input.noSandbox }, context);
-    await askConsent({ sources: [request], yes: input.yes }, context);
+    await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
+    await askConsent({ sources: [request], yes: input.yes, identity }, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);
     context.progress({
@@ -150,8 +166,8 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      const running = { folder, options, budget, runner, reviewer, signer, catalog, outer, context };
-      return toResult(folder, await executeRun(running));
+      const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
+      return await toBranch(toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);

@@ -44,6 +44,23 @@ export async function findReviewer(
   });
 }
 
+/** Programs that can take over need no line of their own. */
+const CAN_TAKE_OVER: readonly string[] = ["codex", "claude", "opencode"];
+
+/** `--fallback codex,claude`: one after the other, in that order. Throws before anything is made. */
+export function fallbackNames(words: readonly string[]): string[] {
+  const names = words.flatMap((word) => word.split(",")).map((word) => word.trim());
+  const wrong = names.find((name) => !CAN_TAKE_OVER.includes(name));
+  if (wrong === undefined) return names;
+  throw new NutError("USAGE", `--fallback knows ${CAN_TAKE_OVER.join(", ")}, not "${wrong}"`, {
+    hint: "nexus run task.nut --driver claude --fallback codex,opencode",
+  });
+}
+
+export function findFallbacks(names: readonly string[], input: Omit<RunnerInput, "driver">): Promise<AgentRunner[]> {
+  return Promise.all(names.map((driver) => findRunner({ ...input, driver })));
+}
+
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
 export async function findRunner({ driver: name, command, env, noSandbox }: RunnerInput): Promise<AgentRunner> {
   const demo = name === "demo";

@@ -12,6 +12,7 @@ import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll } from "../../../request/hidden.js";
+import { findBase } from "../../../request/repository-base.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { reportLines } from "./acceptance-text.js";
@@ -45,15 +46,25 @@ export default command({
   ],
   run: (input, context) =>
     withWorkFolder(context, async (work) => {
-      const target = await openFolder(input.target, context, join(work, "target"));
+      const target = await openFolder(input.target, context, join(work, "target"), input.identity);
       const request =
         input.request === undefined
           ? ownRequest(target)
-          : await openFolder(input.request, context, join(work, "request"));
+          : await openFolder(input.request, context, join(work, "request"), input.identity);
       const sources = [input.request ?? input.target, input.target];
-      await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-      await askConsent({ sources, yes: input.yes }, context);
-      const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
+      await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
+      await askConsent({ sources, yes: input.yes, identity: input.identity }, context);
+      const isDelivery = target.manifest.bundle_type === "delivery";
+      const { folder: base } = await findBase(
+        {
+          delivery: isDelivery ? readDelivery(target.dir, target.manifest) : null,
+          request: request.dir,
+          typed: input.base,
+          scratch: join(work, "repository"),
+          command: `nutshell accept ${shellWord(input.target)} --request ${shellWord(input.request ?? input.target)}`,
+        },
+        context,
+      );
       const result = resultFolder(target, base, join(work, "rebuilt"));
       const credentials = acceptanceCredentials(
         request.dir,

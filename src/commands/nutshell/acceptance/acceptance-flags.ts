@@ -21,7 +21,7 @@ export const ACCEPTANCE_FLAGS = {
   identity: flag(z.array(z.string()).default([]), {
     short: "i",
     value: "<file>",
-    about: "age identity that opens the request's vault",
+    about: "age identity that opens the request's vault, or the Ed25519 one a sealed bundle is for (default: your own)",
   }),
   trials: flag(z.coerce.number().int().min(1).max(20).optional(), {
     value: "<n>",

@@ -1,4 +1,5 @@
 // A stranger's look at a delivery: is it whole, does it answer that request, and what of its claims is more than words.
+// Long because: a delivery is looked at in one order, from the archive to the verdict, and each step leans on the one before.
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -27,8 +28,11 @@ import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.j
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
+import { patchFindings } from "../../../request/delivery-patch.js";
 import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
+import { findBase } from "../../../request/repository-base.js";
+import { unsealed } from "../../../request/sealed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
@@ -64,6 +68,10 @@ const Verification = z.object({
     .object({ count: z.int(), digest: z.string(), run: z.boolean() })
     .nullable()
     .describe("checks sealed for whoever verifies; null when the request has none or is not at hand"),
+  base: z
+    .object({ path: z.string(), commit: z.string() })
+    .nullable()
+    .describe("the repository and commit the work began with, when the delivery names one that is here"),
   rerun: ReportShape.nullable(),
   ...SIGNED,
 });
@@ -104,8 +112,9 @@ export default command({
     ["nutshell verify delivery.nut -r task.nut --rerun --sign", "and vouch for what came out"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, rerun, ...signed }) => [
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, ...signed }) => [
     ...signatureLines(signed),
+    ...(base === null ? [] : [dim(`began with commit ${base.commit.slice(0, 12)} of ${base.path}`)]),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
     ...claims.map(
       ({ id, status: claimed, evidence, note, proves_nothing }) =>
@@ -149,16 +158,19 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     });
   }
   const signer = await verdictSigner(input, context);
-  const archive = await archiveFindings(resolve(context.cwd, input.delivery), context);
+  const archive = await archiveFindings(resolve(context.cwd, input.delivery), input.identity, context);
   if (archive.some(({ severity }) => severity === "error")) return damaged(archive);
-  const target = await openFolder(input.delivery, context, join(work, "delivery"));
+  const target = await openFolder(input.delivery, context, join(work, "delivery"), input.identity);
   if (target.manifest.bundle_type !== "delivery") {
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
-      hint: `nutshell validate ${shellWord(input.delivery)}`,
+      hint: "nutshell finish <the folder that was worked in> --request <request> makes a delivery",
     });
   }
   const delivery = readDelivery(target.dir, target.manifest);
-  const request = input.request === undefined ? null : await openFolder(input.request, context, join(work, "request"));
+  const request =
+    input.request === undefined
+      ? null
+      : await openFolder(input.request, context, join(work, "request"), input.identity);
   const links = linkFindings(target, delivery, request);
   const second = request === null ? null : await secondLook({ input, context, work, target, delivery, request });
   const judgement = judgeDelivery({
@@ -186,6 +198,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     claims: judgement.claims.map(({ provesNothing, ...claim }) => ({ ...claim, proves_nothing: provesNothing })),
     findings,
     hidden: hiddenWords(second?.hidden ?? null),
+    base: second?.base ?? null,
     rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
     signatures: who.signatures,
     believed: allowed.includes("recorded") && !input.allow.includes("recorded") ? who.believed : null,
@@ -225,10 +238,13 @@ const DAMAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /** Damage is an answer here, not a failure. */
-async function archiveFindings(path: string, { signal }: Context): Promise<Finding[]> {
+async function archiveFindings(path: string, identity: readonly string[], context: Context): Promise<Finding[]> {
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return [];
   try {
-    const bundle = await openBundle(path, { signal, lenient: true });
+    const bundle = await openBundle(await unsealed(path, identity, context), {
+      signal: context.signal,
+      lenient: true,
+    });
     try {
       return [...(await bundle.verify())];
     } finally {
@@ -250,6 +266,7 @@ function damaged(findings: Finding[]): Verification {
     claims: [],
     findings,
     hidden: null,
+    base: null,
     rerun: null,
     signatures: [],
     believed: null,
@@ -342,7 +359,12 @@ interface SecondLook {
 
 /** Rebuilds the result from the request and what was delivered; with --rerun, runs the acceptance on it. */
 async function secondLook({ input, context, work, target, delivery, request }: SecondLook) {
-  const base = input.base === undefined ? request.dir : resolve(context.cwd, input.base);
+  const again = `nutshell verify ${shellWord(input.delivery)} --request ${shellWord(input.request!)}${input.rerun ? " --rerun" : ""}`;
+  const found = await findBase(
+    { delivery, request: request.dir, typed: input.base, scratch: join(work, "repository"), command: again },
+    context,
+  );
+  const base = found.folder;
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
@@ -351,8 +373,9 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
     const sources = [input.request!, input.delivery];
-    await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-    await askConsent({ sources, yes: input.yes, policy: input.policy }, context);
+    const { noSandbox, yes, identity, policy } = input;
+    await assertHeld({ sources, noSandbox, identity }, context);
+    await askConsent({ sources, yes, identity, policy }, context);
     accepted = await acceptAll(
       {
         request: request.dir,
@@ -385,14 +408,22 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     delivery: withDeliveredEvidence(delivery, base, result),
     accepted,
     hidden: accepted === null ? unrun : accepted.hidden,
-    findings: broken.map(
-      ({ path, constraint }): Finding => ({
-        code: "CONSTRAINT_BROKEN",
-        severity: "error",
-        path,
-        message: `${path} was changed against the constraint "${constraint}"`,
-      }),
-    ),
+    base: found.repository,
+    findings: [
+      ...found.findings,
+      ...(await patchFindings(
+        { delivery, dir: target.dir, base: found, result, scratch: join(work, "patch") },
+        context,
+      )),
+      ...broken.map(
+        ({ path, constraint }): Finding => ({
+          code: "CONSTRAINT_BROKEN",
+          severity: "error",
+          path,
+          message: `${path} was changed against the constraint "${constraint}"`,
+        }),
+      ),
+    ],
     credentialsUsed: credentials.used(),
     digests: { ...trees, request: await request.digest() },
     requestId: request.manifest.id,

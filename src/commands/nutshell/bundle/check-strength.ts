@@ -45,8 +45,8 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
     throw new NutError("USAGE", "--strength needs a folder or a file", { hint: "nutshell check task.nut --strength" });
   }
   return withWorkFolder(context, async (work) => {
-    const request = await openFolder(source, context, join(work, "request"));
-    await askConsent({ sources: [source], yes }, context);
+    const request = await openFolder(source, context, join(work, "request"), identity);
+    await askConsent({ sources: [source], yes, identity }, context);
     const credentials = acceptanceCredentials(request.dir, identity, context);
     const { checks, standIns, sandboxed } = await measureStrength({
       request: request.dir,

@@ -63,8 +63,8 @@ export default command({
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
     const options = { now: context.now(), dir: label, contextWindow };
-    const fixed = fix ? await repair(await openTarget(source, context)) : [];
-    const content = await openTarget(source, context);
+    const fixed = fix ? await repair(await openTarget(source, context, identity)) : [];
+    const content = await openTarget(source, context, identity);
     try {
       const { status, missing, warnings, findings, passed } = await assess(content, options);
       const subject = await subjectWords(content, label);

@@ -17,6 +17,7 @@ import { bold, count, dim, grouped, red, size, table, yellow } from "../../../cl
 import type { Finding } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { RESULT_FILE } from "../../../request/delivered.js";
+import { unsealed } from "../../../request/sealed.js";
 import { subjectOf, vouchersOf } from "../../../request/signatures.js";
 import { bundleSource } from "../../../request/target.js";
 import { type VoucherRow, VoucherShape, voucherRow, voucherWords } from "../../../request/voucher-text.js";
@@ -24,6 +25,7 @@ import { Criteria } from "../../../schema/criteria.js";
 import { Delivery } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { HiddenSummary } from "../../../schema/hidden.js";
+import { SEALED_IDENTITY } from "../flags.js";
 import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 
 const Entry = z.object({
@@ -47,6 +49,7 @@ export default command({
       name: "manifest",
       about: "read no further than the manifest; files are then what it lists",
     }),
+    ...SEALED_IDENTITY,
     ...LIMIT_FLAGS,
   }),
   output: z.object({
@@ -64,10 +67,12 @@ export default command({
   examples: [
     ["nutshell inspect task.nut", "what is asked, and every file with size, role and tokens"],
     ["nutshell inspect --manifest huge.nut", "at once, however large the bundle"],
+    ["nutshell inspect sealed.nut --identity me.key", "a bundle sealed for you"],
     ["cat task.nut | nutshell inspect --json - | jq -r .manifest.task.title", "one field"],
   ],
   async run(input, context) {
-    const bundle = await openBundle(bundleSource(input.bundle, context), {
+    const source = await unsealed(bundleSource(input.bundle, context), input.identity, context);
+    const bundle = await openBundle(source, {
       limits: limitsOf(input),
       signal: context.signal,
       lenient: true,

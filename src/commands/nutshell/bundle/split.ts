@@ -1,11 +1,18 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import {
+  type CriterionText,
+  contentDigest,
+  criteriaOfParts,
+  DEFAULT_CRITERIA,
+  type Manifest,
   newBundleId,
+  type OpenedContent,
   type Part,
   partManifest,
   SplitPlan,
+  type SplitRecord,
   splitByCount,
   splitByFolder,
   splitByPlan,
@@ -16,8 +23,10 @@ import { count, cyan } from "../../../cli/text.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import { parseJson } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
+import { bundleDigest } from "../../../request/consent.js";
 import { makeFolders } from "../../../request/new-folder.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
+import { Criteria, type Criterion } from "../../../schema/criteria.js";
 import { mismatchLine } from "../../../schema/mismatch.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
 
@@ -42,12 +51,21 @@ export default command({
     }),
   }),
   output: z.object({
-    parts: z.array(z.object({ path: z.string(), id: z.string(), title: z.string(), files: z.int() })),
+    parts: z.array(
+      z.object({
+        path: z.string(),
+        id: z.string(),
+        title: z.string(),
+        files: z.int(),
+        criteria: z.array(z.string()).describe("what this part must meet"),
+      }),
+    ),
     shared: z.int().describe("files that every part holds"),
+    whole: z.array(z.string()).describe("criteria that no part can meet alone; they are checked on the whole"),
   }),
   about: [
-    "What lies under files/ is shared out; context, tests and everything else goes to every part. Each part is a task of its own that remembers what it was given, so that nutshell merge can put the work together.",
-    'A plan looks like this: {"parts": [{"title": "Reader", "files": ["files/csv/"]}, {"files": ["files/report/"]}]}',
+    "What lies under files/ is shared out; context, tests and everything else goes to every part. Each part is a request of its own that remembers what it was given, so that nutshell merge can put the work together. A criterion whose script names files of one part is that part's; one that names files of several is checked on the whole.",
+    'A plan looks like this: {"parts": [{"title": "Reader", "files": ["files/csv/"], "criteria": ["AC-1"]}, {"files": ["files/report/"]}]}',
   ],
   examples: [
     ["nutshell split my-task -n 3", "my-task-part-1, -2 and -3"],
@@ -62,10 +80,15 @@ export default command({
       const stem =
         output === undefined ? join(dirname(path), basename(path).replace(/\.nut$/, "")) : resolve(context.cwd, output);
       const given = parts.map(({ paths }) => new Set(paths));
+      const [splitId, digest] = [newBundleId(), await digestOf(path, context)];
+      const criteria = criteriaOfParts(await criterionTexts(content), parts);
       const folders = parts.map((part, i) => ({
         target: `${stem}-part-${i + 1}`,
         manifest: partManifest(content.manifest, part, entries, {
           id: newBundleId(),
+          splitId,
+          digest,
+          criteria: criteria[i],
           index: i + 1,
           total: parts.length,
         }),
@@ -74,6 +97,7 @@ export default command({
           .map((entry) => ({ ...entry, isFolder: entry.kind === "folder", read: () => content.read(entry.path) })),
       }));
       await makeFolders(folders, context.signal);
+      const allCriteria = (await criterionTexts(content)).map(({ id }) => id);
       const everywhere = entries.filter((entry) => given.every((paths) => paths.has(entry.path)));
       return {
         parts: folders.map(({ target, manifest, files }) => ({
@@ -81,20 +105,60 @@ export default command({
           id: manifest.id,
           title: manifest.task?.title ?? "",
           files: files.length,
+          criteria: [...(recordedCriteria(manifest) ?? allCriteria)],
         })),
         shared: everywhere.length,
+        whole: allCriteria.filter((one) =>
+          folders.every(({ manifest }) => recordedCriteria(manifest)?.includes(one) === false),
+        ),
       };
     } finally {
       await content.close();
     }
   },
-  text: ({ parts, shared }) => [
+  text: ({ parts, shared, whole }) => [
     `${count(parts.length, "part")}, ${count(shared, "file")} in each of them`,
-    ...parts.map(({ path, files }) => `  ${path}  ${count(files, "file")}`),
+    ...parts.map(({ path, files, criteria }) => `  ${path}  ${count(files, "file")}${meets(criteria)}`),
+    ...(whole.length === 0 ? [] : [`  for the whole, once it is merged: ${whole.join(", ")}`]),
     "",
-    `Later: ${cyan(`nutshell merge ${parts.map(({ path }) => shellWord(path)).join(" ")} -o <dir>`)}`,
+    `Each is a request: ${cyan(`nexus run ${shellWord(parts[0]!.path)} -o part-1.nut`)}`,
+    `Later: ${cyan("nutshell merge part-1.nut part-2.nut … -o <dir>")}`,
   ],
 });
+
+const meets = (criteria: readonly string[]): string => (criteria.length === 0 ? "" : `, meets ${criteria.join(", ")}`);
+
+const recordedCriteria = ({ extensions }: Manifest): readonly string[] | undefined =>
+  (extensions?.split as SplitRecord | undefined)?.criteria;
+
+async function digestOf(path: string, context: Context): Promise<string> {
+  return statSync(path).isDirectory() ? contentDigest(path) : bundleDigest(path, [], context);
+}
+
+/** Every criterion with all that is written about it: its command, and the scripts it names. */
+async function criterionTexts({ manifest, files, read }: OpenedContent): Promise<CriterionText[]> {
+  const { criteria_file: file = DEFAULT_CRITERIA, test_scripts: scripts = [] } = manifest.acceptance ?? {};
+  const textOf = async (path: string | undefined) =>
+    path !== undefined && files.has(path) ? Buffer.from(await read(path)).toString("utf8") : "";
+  const parsed = Criteria.safeParse(parseJsonOrNull(await textOf(file)));
+  const criteria = parsed.success ? parsed.data.criteria : [];
+  const rest = scripts.filter((script) => !criteria.some((one) => one.script === script));
+  const all: Criterion[] = [...criteria, ...rest.map((script) => ({ id: script, type: "shell", script }))];
+  return Promise.all(
+    all.map(async (one) => {
+      const texts = await Promise.all([one.script, one.start, one.setup].map(textOf));
+      return { id: one.id, text: [JSON.stringify(one), ...texts].join("\n"), after: one.after ?? [] };
+    }),
+  );
+}
+
+function parseJsonOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
 
 interface Choice {
   readonly count: number | undefined;

@@ -51,7 +51,11 @@ export default command({
   ],
   async run(input, context) {
     const target = resolve(context.cwd, input.output ?? folderName(input.bundle));
-    const source = await unsealed(bundleSource(input.bundle, context), input.identity, context);
+    const source = await unsealed(
+      bundleSource(input.bundle, context),
+      input.identity === undefined ? [] : [input.identity],
+      context,
+    );
     const { dir, files, bytes, contentDigest, quarantined, findings } = await unpackBundle(source, target, {
       limits: limitsOf(input),
       trust: input.trust,

@@ -1,20 +1,21 @@
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { manifestFile, newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
+import { newBundleId, readManifest, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { green, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { replaceFiles } from "../../../files/index.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 import { defaultName } from "../../../request/default-name.js";
+import { type MarketRow, recordMarket } from "../../../request/market-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { isSealed } from "../../../vault/index.js";
 import { CLAWNET, TASK } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
+import { keepBytes, workWords } from "./kept-copies.js";
 import { unpackForMarket } from "./market-bundle.js";
 import { resolveTask } from "./resolve-task.js";
 
@@ -48,7 +49,7 @@ export default command({
     next: z.string(),
   }),
   about: [
-    "Downloads the bundle, checks it against the hash the author published, opens it if it was sealed for you, and unpacks it. The task's id is noted in the manifest, so that deliver knows where the work belongs.",
+    "Downloads the bundle, checks it against the hash the author published, opens it if it was sealed for you, and unpacks it. The folder holds the request exactly as it was published; which task it belongs to is noted in your own records, where deliver finds it.",
   ],
   examples: [["nutshell claim 3f2a -o workspace", "a folder to work in"]],
   async run({ clawnet, id, output, identity }, context) {
@@ -69,13 +70,11 @@ export default command({
     const bytes = await fetchBundle(market, task);
     const sealed = bytes !== null && isSealed(bytes);
     if (bytes === null) await writeFromMetadata(dir, task, context);
-    else await unpackForMarket({ bytes, dir, ...(identity === undefined ? {} : { identity }) }, context);
-
-    const manifest = readManifest(dir);
-    const kept = bytes === null ? null : `${dir}.request.nut`;
+    const digest = bytes === null ? undefined : await unpackForMarket({ bytes, dir, identity }, context);
+    let kept: string | null;
     try {
-      const claimed = manifestFile(dir, withTask(manifest, task, sealed));
-      replaceFiles(kept === null || bytes === null ? [claimed] : [claimed, { path: kept, data: bytes }]);
+      kept = bytes === null ? null : keepBytes(`${dir}.request.nut`, bytes).path;
+      noteClaim({ task: task.id, request: readManifest(dir).id, digest, kept: kept ?? undefined }, context);
     } catch (error) {
       rmSync(dir, { recursive: true, force: true });
       throw error;
@@ -89,7 +88,7 @@ export default command({
       sealed,
       verified: bytes !== null && task.nutshell_hash !== "" ? ("published" as const) : ("none" as const),
       kept,
-      next: nextStep(task, market.peerId, dir),
+      next: nextStep(task, market.peerId, workWords(dir, kept)),
     };
   },
   text: (task) => [
@@ -143,15 +142,17 @@ async function writeFromMetadata(dir: string, task: MarketTask, context: Context
   }
 }
 
-function withTask(manifest: Manifest, task: MarketTask, sealed: boolean): Manifest {
-  const clawnet = (manifest.extensions?.clawnet ?? {}) as Record<string, unknown>;
-  const fields = { ...clawnet, peer_id: task.author_id, task_id: task.id, ...(sealed ? { sealed: true } : {}) };
-  return { ...manifest, extensions: { ...manifest.extensions, clawnet: fields } };
+/** Nothing in the folder changes: a request that was edited is another one, and no delivery of it would verify. */
+function noteClaim(row: Omit<MarketRow, "kind">, context: Context): void {
+  const problem = recordMarket({ kind: "claimed", ...row }, context);
+  if (problem === null) return;
+  const message = `it could not be noted which task this is (${problem}): deliver it with --task ${row.task}`;
+  context.progress({ type: "warning", message });
 }
 
-function nextStep(task: MarketTask, me: string, dir: string): string {
-  if (task.status === "assigned" && task.assigned_to === me) return `work, then: nutshell deliver --dir ${dir}`;
+function nextStep(task: MarketTask, me: string, work: string): string {
+  if (task.status === "assigned" && task.assigned_to === me) return work;
   if (task.status !== "open") return `the task is ${task.status}; nothing can be delivered now`;
-  if (task.mode === "auction") return `offer to do it: nutshell bid ${task.id}`;
-  return `nothing is reserved: the first to deliver is paid. Work, then: nutshell deliver --dir ${dir}`;
+  if (task.mode === "auction") return `nutshell bid ${task.id}, and when it is yours: ${work}`;
+  return `nothing is reserved: the first to deliver is paid. ${work}`;
 }

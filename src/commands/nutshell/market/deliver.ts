@@ -1,20 +1,19 @@
-import { createHash } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { statSync } from "node:fs";
 import { z } from "zod";
-import { readManifest, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
-import { flag } from "../../../cli/fields.js";
+import { flag, positional } from "../../../cli/fields.js";
 import { dim, green } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
 import { type DeliveryRoute, deliveryRoute, hashOf, type Market, NoAnswer } from "../../../market/index.js";
-import { Delivery } from "../../../schema/delivery.js";
-import type { Manifest } from "../../../schema/manifest.js";
+import type { Context } from "../../../operation.js";
+import { lastMarketRow } from "../../../request/market-record.js";
+import { isSealedFile } from "../../../request/sealed.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { CLAWNET, YES } from "./clawnet-flags.js";
 import { confirm, connect } from "./connect.js";
-import { packBytes } from "./market-bundle.js";
+import { type DoneWork, openWork } from "./done-work.js";
+import { keepBytes, keptBefore } from "./kept-copies.js";
+import { resolveTask } from "./resolve-task.js";
 
 /** The daemon takes no claim below this. */
 const LOWEST_SCORE = 0.6;
@@ -23,10 +22,15 @@ export default command({
   name: "deliver",
   summary: "send the work back",
   input: z.object({
-    dir: flag(z.string().default("."), {
+    delivery: positional(z.string().optional(), { about: "the delivery: a .nut file, or the folder made by claim" }),
+    dir: flag(z.string().optional(), {
       short: "d",
       value: "<dir>",
       about: "the folder made by claim (default: here)",
+    }),
+    task: flag(z.string().optional(), {
+      value: "<id>",
+      about: "the task it answers (default: the one that was claimed)",
     }),
     score: flag(z.coerce.number().min(0).max(1, "a number from 0 to 1").optional(), {
       value: "<0..1>",
@@ -48,38 +52,44 @@ export default command({
     sealed: z.boolean(),
   }),
   about: [
-    "Packs the folder as a delivery and submits it the way the task's state asks for: an assigned task is delivered, an open auction takes work from a bidder, an open simple task is claimed and delivered in one step.",
-    "The author cannot download a delivery from the daemon: hand over the file this command keeps. Its hash is in the task's result, so nothing else can be passed off as it.",
+    "Submits a delivery (or packs the folder as one) the way the task's state asks for: an assigned task is delivered, an open auction takes work from a bidder, an open simple task is claimed and delivered in one step. What answers a request that came sealed goes back sealed for its author.",
+    "The author cannot download a delivery from the daemon: hand over the file this command names. Its hash is in the task's result, so nothing else can be passed off as it.",
   ],
-  examples: [["nutshell deliver --dir workspace", "packs and submits the work"]],
-  async run({ clawnet, dir, score, allow, yes }, context) {
-    const folder = resolve(context.cwd, dir);
-    const manifest = readManifest(folder);
-    const { task_id: taskId, sealed } = clawnetFields(manifest);
+  examples: [
+    ["nutshell deliver done.nut", "what nexus run made of a claimed task"],
+    ["nutshell deliver --dir workspace", "packs and submits work that was done by hand"],
+  ],
+  async run({ clawnet, delivery, dir, task: named, score, allow, yes }, context) {
+    const path = namedWork(delivery, dir);
     const market = await connect(clawnet, context);
-    const task = await market.task(taskId);
-    const delivery = asDelivery(manifest, market.peerId);
-    const file = `${folder}.delivery.nut`;
-    const peer = sealed ? task.author_id : undefined;
+    const work = await openWork({ path, allow }, market.peerId, context);
+    const task = await taskOf(work, named, market, context);
+    const sealed = isSealedWork(work, task, market, context);
+    assertSameRequest(work, task, context);
 
     // Asked before packing, so that a refusal costs nothing. Only what I delivered myself needs the hash to be judged.
     if (task.status === "open" || task.assigned_to !== market.peerId) {
-      refuse(deliveryRoute({ task, me: market.peerId, bids: await market.bids(taskId), hash: "" }));
+      refuse(deliveryRoute({ task, me: market.peerId, bids: await market.bids(task.id), hash: "" }));
     }
-    const rating = score ?? ratingOf(folder);
-    const bytes = sentBefore(file, task) ?? (await packBytes({ folder, manifest: delivery, peer, allow }, context));
+    const copy = work.copyPath(sealed);
+    // What the task already names as its delivery. A sealed bundle is never the same twice, so it is not sealed again.
+    const before = copy === null ? null : keptBefore(copy, (bytes) => task.result.includes(hashOf(bytes)));
+    const bytes = before?.bytes ?? (await work.bytes(sealed ? task.author_id : undefined));
     const hash = hashOf(bytes);
 
-    const route = deliveryRoute({ task, me: market.peerId, bids: await market.bids(taskId), hash });
+    const route = deliveryRoute({ task, me: market.peerId, bids: await market.bids(task.id), hash });
     if (route.kind === "refuse") throw refusal(route);
+    let file = before?.path ?? copy ?? path;
     if (route.kind !== "done") {
       const question = `deliver ${hash.slice(0, 19)}… for "${task.title}"?`;
-      await confirm(context, { yes, question, command: `nutshell deliver --dir ${dir}` });
-      atomicWrite(file, bytes);
+      await confirm(context, { yes, question, command: `nutshell deliver ${work.label}` });
+      const rating = score ?? work.rating;
+      if (route.kind === "claim") assertRated(rating, work);
+      if (copy !== null) file = keepBytes(copy, bytes).path;
       await send(market, task, route.kind, { bytes, hash, rating });
     }
-    writeManifest(folder, delivery);
-    return { task_id: taskId, route: route.kind, delivery_id: delivery.id, hash, file, sealed };
+    work.sent();
+    return { task_id: task.id, route: route.kind, delivery_id: work.deliveryId, hash, file, sealed };
   },
   text: ({ task_id, route, hash, file, sealed }) => [
     `${green("✓")} ${route === "done" ? "already delivered" : "delivered"} for ${task_id}`,
@@ -88,40 +98,60 @@ export default command({
   ],
 });
 
-function clawnetFields(manifest: Manifest): { task_id: string; sealed: boolean } {
-  const clawnet = (manifest.extensions?.clawnet ?? {}) as Record<string, unknown>;
-  if (typeof clawnet.task_id !== "string") {
-    throw new NutError(
-      "MARKET_NOT_READY",
-      "this folder does not say which task it answers: no extensions.clawnet.task_id",
-      {
-        hint: "nutshell claim <task id> -o <dir>",
-      },
-    );
+function namedWork(delivery: string | undefined, dir: string | undefined): string {
+  if (delivery !== undefined && dir !== undefined) {
+    throw new NutError("USAGE", `two things are named: ${delivery} and ${dir}`, { hint: "nutshell deliver done.nut" });
   }
-  return { task_id: clawnet.task_id, sealed: clawnet.sealed === true };
+  return delivery ?? dir ?? ".";
 }
 
-/** The manifest as it is sent. The id follows from request and worker, so that a second try is the same delivery. */
-function asDelivery(manifest: Manifest, me: string): Manifest {
-  if (manifest.bundle_type === "delivery") return manifest;
-  const digest = createHash("sha256").update(`${manifest.id}\n${me}`).digest("hex");
-  const id = `nut-${[digest.slice(0, 8), digest.slice(8, 12), digest.slice(12, 16), digest.slice(16, 20), digest.slice(20, 32)].join("-")}`;
-  return { ...manifest, bundle_type: "delivery", id, request_id: manifest.id, parent_id: manifest.id };
+/** The task that was named, or claimed; else the one on the network that asks for this very request. */
+async function taskOf(
+  { requestId, clawnet }: DoneWork,
+  named: string | undefined,
+  market: Market,
+  { env }: Context,
+): Promise<MarketTask> {
+  if (named !== undefined) return resolveTask(market, named);
+  const claimed = lastMarketRow(env, "claimed", ({ request }) => request === requestId);
+  if (claimed !== null) return market.task(claimed.task);
+  const open = ["open", "assigned", "submitted"];
+  const asking = await market.find(
+    (task) => task.nutshell_id === requestId && task.author_id !== market.peerId && open.includes(task.status),
+  );
+  if (asking.length === 1) return asking[0]!;
+  // Other tools note the task in the manifest.
+  if (asking.length === 0 && typeof clawnet.task_id === "string") return market.task(clawnet.task_id);
+  const words = asking.length === 0 ? "nothing says which task it answers" : "several tasks ask for this request";
+  throw new NutError("MARKET_NOT_READY", `${words} (${requestId})`, {
+    hint: "nutshell deliver done.nut --task <task id>   (nutshell tasks board shows them)",
+    data: { request_id: requestId, tasks: asking.map(({ id }) => id) },
+  });
 }
 
-/** What the task already names as its delivery. A sealed bundle is never the same twice, so it is not packed again. */
-function sentBefore(file: string, task: MarketTask): Buffer | null {
-  const bytes = existsSync(file) ? readFileSync(file) : null;
-  return bytes !== null && task.result.includes(hashOf(bytes)) ? bytes : null;
+/** Whatever came to one peer alone goes back to its author alone. */
+function isSealedWork({ clawnet }: DoneWork, task: MarketTask, market: Market, { env }: Context): boolean {
+  const kept = lastMarketRow(env, "claimed", (row) => row.task === task.id)?.kept;
+  const cameSealed = kept !== undefined && isThere(kept) && isSealedFile(kept);
+  return cameSealed || task.target_peer === market.peerId || clawnet.sealed === true;
 }
 
-/** What the harness measured, if it did; a delivery without evidence has to be rated by a person. */
-function ratingOf(folder: string): number {
-  const path = join(folder, "delivery/result.json");
-  if (!existsSync(path)) return Number.NaN;
-  const result = Delivery.safeParse(JSON.parse(readFileSync(path, "utf8")));
-  return result.success ? (result.data.completion_percentage ?? Number.NaN) / 100 : Number.NaN;
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+/** What answers another request would be refused by the author, after a try that cannot be repeated. */
+function assertSameRequest({ requestId, madeFrom, label }: DoneWork, task: MarketTask, { env }: Context): void {
+  const refused = (message: string) =>
+    new NutError("MARKET_NOT_READY", message, {
+      hint: `nutshell claim ${task.id} -o <dir>`,
+      data: { task_id: task.id },
+    });
+  if (task.nutshell_id !== "" && task.nutshell_id !== requestId) {
+    throw refused(`${label} answers ${requestId}, and the task asks for ${task.nutshell_id}`);
+  }
+  const published = lastMarketRow(env, "claimed", (row) => row.task === task.id)?.digest;
+  if (madeFrom !== undefined && published !== undefined && madeFrom !== published) {
+    throw refused(`${label} was made from another version of the request than the one that was published`);
+  }
 }
 
 function refuse(route: DeliveryRoute): void {
@@ -137,15 +167,17 @@ interface Sent {
   readonly rating: number;
 }
 
+function assertRated(rating: number, { label }: DoneWork): void {
+  if (rating >= LOWEST_SCORE) return;
+  const words = Number.isNaN(rating) ? "nothing says how complete the work is" : `the work is rated ${rating}`;
+  throw new NutError("MARKET_NOT_READY", `${words}; a simple task takes a self-evaluation from ${LOWEST_SCORE} up`, {
+    hint: `nutshell deliver ${label} --score 0.9`,
+  });
+}
+
 async function send(market: Market, task: MarketTask, kind: "claim" | "deliver" | "work", sent: Sent): Promise<void> {
   const { bytes, hash, rating } = sent;
   const result = `delivery bundle: ${hash} (${bytes.length} bytes)`;
-  if (kind === "claim" && !(rating >= LOWEST_SCORE)) {
-    const words = Number.isNaN(rating) ? "nothing says how complete the work is" : `the work is rated ${rating}`;
-    throw new NutError("MARKET_NOT_READY", `${words}; a simple task takes a self-evaluation from ${LOWEST_SCORE} up`, {
-      hint: "nutshell deliver --score 0.9",
-    });
-  }
   try {
     if (kind === "deliver") await market.deliver(task.id, bytes);
     else {

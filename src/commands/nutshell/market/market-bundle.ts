@@ -9,8 +9,7 @@ import { recordUnpacked } from "../../../request/consent-record.js";
 import { packBundle } from "../../../request/pack-bundle.js";
 import { unsealed } from "../../../request/sealed.js";
 import type { Manifest } from "../../../schema/manifest.js";
-import { isSealed } from "../../../vault/index.js";
-import { verifyDelivery } from "../acceptance/verify.js";
+import { type Verification, verifyDelivery } from "../acceptance/verify.js";
 
 interface MarketPack {
   readonly folder: string;
@@ -28,12 +27,15 @@ function packForMarket({ folder, manifest, output, peer, allow }: MarketPack, co
 }
 
 /** The same as bytes: what the network gets appears on disk only when the caller keeps it. */
-export async function packBytes(request: Omit<MarketPack, "output">, context: Context): Promise<Buffer> {
+export async function packBytes(
+  request: Omit<MarketPack, "output">,
+  context: Context,
+): Promise<{ readonly bytes: Buffer; readonly digest: string }> {
   const scratch = mkdtempSync(join(tmpdir(), "nutshell-market-"));
   try {
     const output = join(scratch, "bundle.nut");
-    await packForMarket({ ...request, output }, context);
-    return readFileSync(output);
+    const { contentDigest } = await packForMarket({ ...request, output }, context);
+    return { bytes: readFileSync(output), digest: contentDigest };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
@@ -44,37 +46,35 @@ interface Received {
   readonly identity?: string | undefined;
 }
 
-/** Opens and unpacks what came from the network. */
+/** Opens and unpacks what came from the network; returns its content digest. */
 export async function unpackForMarket(
   { bytes, identity, dir }: Received & { dir: string },
   context: Context,
-): Promise<void> {
-  const source = await unsealed(Readable.from([bytes], { objectMode: false }), identity, context);
+): Promise<string> {
+  const source = await unsealed(
+    Readable.from([bytes], { objectMode: false }),
+    identity === undefined ? [] : [identity],
+    context,
+  );
   const { contentDigest } = await unpackBundle(source, dir, { signal: context.signal });
   recordUnpacked(dir, contentDigest, context);
+  return contentDigest;
 }
 
-interface VerifyRequest extends Received {
+interface VerifyRequest {
   readonly file: string;
-  readonly request?: string | undefined;
+  readonly identity: string | undefined;
+  readonly request: string | undefined;
   readonly rerun: boolean;
   readonly yes: boolean;
   readonly allowOrigin: string[];
 }
 
 /** Nothing is believed on somebody's word where money is paid for it. */
-const PLAIN = { identity: [], allow: [], keepBodies: false, quick: false, noSandbox: false, require: [], sign: false };
+const PLAIN = { allow: [], keepBodies: false, quick: false, noSandbox: false, require: [], sign: false };
 
-/** Verifies a delivery; a sealed one is opened into a folder that is gone afterwards. */
-export async function verifyForMarket(input: VerifyRequest, context: Context) {
-  const { bytes, identity, file, request, rerun, yes, allowOrigin } = input;
-  const scratch = mkdtempSync(join(tmpdir(), "nutshell-receive-"));
-  try {
-    const opened = join(scratch, "delivery");
-    if (isSealed(bytes)) await unpackForMarket({ bytes, identity, dir: opened }, context);
-    const delivery = isSealed(bytes) ? opened : file;
-    return await verifyDelivery({ delivery, request, rerun, yes, allowOrigin, ...PLAIN }, context);
-  } finally {
-    rmSync(scratch, { recursive: true, force: true });
-  }
+/** Verifies a delivery, sealed or not. */
+export function verifyForMarket({ file, identity, ...rest }: VerifyRequest, context: Context): Promise<Verification> {
+  const keys = identity === undefined ? [] : [identity];
+  return verifyDelivery({ delivery: file, identity: keys, ...rest, ...PLAIN }, context);
 }

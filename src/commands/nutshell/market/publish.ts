@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { readManifest, writeManifest } from "../../../bundle/index.js";
@@ -6,7 +6,6 @@ import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, dim, green } from "../../../cli/text.js";
 import { type Finding, NutError, shellWord } from "../../../errors.js";
-import { atomicWrite } from "../../../files/index.js";
 import {
   type Cost,
   costOf,
@@ -18,11 +17,13 @@ import {
   sameHash,
 } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
+import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
-import { parsePeer, peerIdOf } from "../../../vault/index.js";
+import { parsePeer, peerIdOf, sealBundle } from "../../../vault/index.js";
 import { CLAWNET, YES } from "./clawnet-flags.js";
 import { confirm, connect } from "./connect.js";
+import { type Kept, keepBytes, keptBefore } from "./kept-copies.js";
 import { packBytes } from "./market-bundle.js";
 
 export default command({
@@ -54,7 +55,7 @@ export default command({
     sealed: z.boolean(),
     /** The task was there already: an earlier try got through. */
     repeated: z.boolean(),
-    kept: z.string().describe("copy of the request as published"),
+    kept: z.string().describe("copy of the request as published, which you can open"),
     warnings: z.array(z.string()),
   }),
   about: [
@@ -77,19 +78,21 @@ export default command({
     const target = peer === undefined ? "" : peerIdOf(parsePeer(peer));
     const market = await connect(clawnet, context);
     const published = withClawnet(manifest, { peer_id: market.peerId, reward: rewardField(cost.reward) });
-    const fresh = await packBytes({ folder, manifest: published, peer, allow }, context);
-    const kept = `${folder}.request.nut`;
-    const bytes = peer === undefined ? fresh : ((await sealedBefore(market, manifest.id, kept)) ?? fresh);
+    const { bytes: clear, digest } = await packBytes({ folder, manifest: published, allow }, context);
+    const bytes =
+      peer === undefined ? clear : await sealedBytes(market, { manifest, clear, digest, folder, peer }, context);
 
     const warnings = await refuseOrWarn(market, cost, bytes, manifest, context);
     const mode = simple ? ("simple" as const) : ("auction" as const);
-    const draft: Draft = { manifest, mode, target, cost, bytes, dir, kept };
+    const draft: Draft = { manifest, mode, target, cost, bytes, clear, dir, folder };
     const existing = await existingTask(market, draft);
     if (existing === null) {
       await confirm(context, { yes, question: question(draft), command: `nutshell publish --dir ${dir}` });
     }
     const task = existing ?? (await create(market, draft));
     await upload(market, task, draft);
+    const kept = keepBytes(copyPath(folder), clear).path;
+    recordMarket({ kind: "published", task: task.id, request: manifest.id, digest, kept }, context);
 
     writeManifest(folder, withClawnet(published, { task_id: task.id }));
     return {
@@ -121,10 +124,16 @@ interface Draft {
   readonly mode: "simple" | "auction";
   readonly target: string;
   readonly cost: Cost;
+  /** What the network gets. */
   readonly bytes: Buffer;
+  /** The same before it was sealed, if it was. */
+  readonly clear: Buffer;
   readonly dir: string;
-  readonly kept: string;
+  readonly folder: string;
 }
+
+const copyPath = (folder: string): string => `${folder}.request.nut`;
+const sealedPath = (folder: string): string => `${folder}.sealed.nut`;
 
 const rewardField = (amount: number) => ({ amount, currency: "shells" });
 
@@ -168,12 +177,29 @@ function question({ manifest, mode, target, cost }: Draft): string {
   return `publish "${manifest.task?.title ?? manifest.id}" to ${whom} for ${price}${review}?`;
 }
 
+interface Sealing {
+  readonly manifest: Manifest;
+  readonly clear: Buffer;
+  readonly digest: string;
+  readonly folder: string;
+  readonly peer: string;
+}
+
 /** No bundle is sealed the same way twice: after a lost answer the one that was announced is the one to send. */
-async function sealedBefore(market: Market, id: string, kept: string): Promise<Buffer | null> {
-  if (!existsSync(kept)) return null;
-  const bytes = readFileSync(kept);
-  const tasks = await market.ownTasksFor(id);
-  return tasks.some(({ nutshell_hash }) => sameHash(nutshell_hash, bytes)) ? bytes : null;
+async function sealedBytes(
+  market: Market,
+  { manifest, clear, digest, folder, peer }: Sealing,
+  { env }: Context,
+): Promise<Buffer> {
+  const tasks = await market.ownTasksFor(manifest.id);
+  const announced = (bytes: Buffer) => tasks.find(({ nutshell_hash }) => sameHash(nutshell_hash, bytes));
+  const before = keptBefore(sealedPath(folder), (bytes) => announced(bytes) !== undefined);
+  if (before === null) return Buffer.from(sealBundle(clear, parsePeer(peer)));
+  const task = announced(before.bytes)!;
+  // What was sealed cannot be looked into by its author; what it held is on record.
+  const row = lastMarketRow(env, "published", (one) => one.task === task.id);
+  if (row?.digest !== undefined && row.digest !== digest) throw otherContent(task);
+  return before.bytes;
 }
 
 /** A live task made from this very bundle, from an earlier try; a different one under the same id is refused. */
@@ -183,16 +209,20 @@ async function existingTask(market: Market, { manifest, bytes }: Draft): Promise
   if (same !== undefined) return same;
   const other = tasks[0];
   if (other === undefined) return null;
-  throw new NutError("MARKET_STATE", `this request is already published as ${other.id}, with other content`, {
-    hint: `nutshell cancel ${other.id}`,
-    data: { task_id: other.id },
-  });
+  throw otherContent(other);
 }
 
+const otherContent = ({ id }: MarketTask) =>
+  new NutError("MARKET_STATE", `this request is already published as ${id}, with other content`, {
+    hint: `nutshell cancel ${id}`,
+    data: { task_id: id },
+  });
+
 async function create(market: Market, draft: Draft): Promise<MarketTask> {
-  const { manifest, mode, target, cost, bytes, kept } = draft;
+  const { manifest, mode, target, cost, bytes, clear, folder } = draft;
   // Kept before it is announced, so that whatever happens next the announced bytes can still be sent.
-  atomicWrite(kept, bytes);
+  const copies = [keepBytes(copyPath(folder), clear)];
+  if (bytes !== clear) copies.push(keepBytes(sealedPath(folder), bytes));
   try {
     return await market.create({
       title: manifest.task?.title ?? manifest.id,
@@ -207,16 +237,21 @@ async function create(market: Market, draft: Draft): Promise<MarketTask> {
       ...(target === "" ? {} : { target_peer: target }),
     });
   } catch (error) {
-    return afterFailedCreate(market, draft, error);
+    return afterFailedCreate(market, draft, copies, error);
   }
 }
 
 /** A failed answer does not mean that nothing happened: look before anything is repeated. */
-async function afterFailedCreate(market: Market, draft: Draft, error: unknown): Promise<MarketTask> {
+async function afterFailedCreate(
+  market: Market,
+  draft: Draft,
+  copies: readonly Kept[],
+  error: unknown,
+): Promise<MarketTask> {
   const status = error instanceof NutError ? Number(error.data.status ?? 0) : 0;
   const found = error instanceof NoAnswer || status >= 500 ? await existingTask(market, draft) : null;
   if (found === null) {
-    rmSync(draft.kept, { force: true });
+    for (const { path, fresh } of copies) if (fresh) rmSync(path, { force: true });
     throw error;
   }
   if (error instanceof NutError && /insufficient credits/.test(error.message)) {

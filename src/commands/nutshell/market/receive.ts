@@ -3,11 +3,14 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
-import { green, red } from "../../../cli/text.js";
+import { dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
+import type { Context } from "../../../operation.js";
+import { lastMarketRow, type MarketRow, recordMarket } from "../../../request/market-record.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
+import type { Verification } from "../acceptance/verify.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 import { verifyForMarket } from "./market-bundle.js";
@@ -23,7 +26,7 @@ export default command({
     request: flag(z.string().optional(), {
       short: "r",
       value: "<request>",
-      about: "the request as published (kept by publish)",
+      about: "the request as published (default: the copy publish kept)",
     }),
     identity: flag(z.string().optional(), {
       short: "i",
@@ -32,6 +35,10 @@ export default command({
     }),
     rerun: flag(z.boolean().default(false), { about: "run the acceptance again in a clean folder" }),
     approve: flag(z.boolean().default(false), { about: "run the acceptance here, and pay when it verifies" }),
+    waive: flag(z.string().optional(), {
+      value: "<why>",
+      about: "with --approve: pay without proof, for this reason, which goes on record",
+    }),
     reject: flag(z.boolean().default(false), { about: "refuse it" }),
     ...ALLOW_ORIGIN,
     ...YES,
@@ -41,62 +48,111 @@ export default command({
     task_id: z.string(),
     hash: z.string(),
     verified: z.boolean(),
+    why: z.array(z.string()).describe("what keeps it from being verified"),
     verification: z.unknown(),
     settled: z.enum(["approved", "rejected"]).nullable(),
     paid: z.number(),
+    waived: z.string().nullable().describe("why it was paid without proof"),
   }),
   about: [
     "Checks that the file is the delivery that was submitted, then verifies it: hashes, links to the request, and whether each claim is proven, judged or only said. On a terminal it then asks what to do.",
+    "--approve pays only after the acceptance was run here and proved the work, or with --waive and a reason, which is kept in your records.",
   ],
-  examples: [
-    [
-      "nutshell receive 3f2a --file work.delivery.nut -r task.nut --approve --yes",
-      "verify by running the tests here, then pay",
-    ],
-  ],
-  async run({ clawnet, id, file, request, identity, rerun, approve, reject, yes, allowOrigin }, context) {
-    if (approve && reject)
-      throw new NutError("USAGE", "--approve and --reject exclude each other", { hint: "nutshell receive --help" });
+  examples: [["nutshell receive 3f2a --file done.nut --approve --yes", "verify by running the tests here, then pay"]],
+  async run(input, context) {
+    const { clawnet, id, file, identity, approve, reject, waive, yes, allowOrigin } = input;
+    assertOneWay(input);
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
-    const bytes = readFileSync(resolve(context.cwd, file));
-    await expectSubmitted(market, task, bytes);
-    if (approve && request === undefined) {
+    const hash = await expectSubmitted(market, task, readFileSync(resolve(context.cwd, file)));
+    const request = input.request ?? lastMarketRow(context.env, "published", (row) => row.task === task.id)?.kept;
+    const command = `nutshell receive ${shellWord(id)} --file ${shellWord(file)}`;
+    if (approve && request === undefined && waive === undefined) {
       throw new NutError("USAGE", "--approve runs the acceptance here, which needs the request as published", {
-        hint: `nutshell receive ${shellWord(id)} --file ${shellWord(file)} --request task.nut --approve`,
+        hint: `${command} --request task.nut --approve`,
       });
     }
-    const verification = await verifyForMarket(
-      { bytes, file, identity, request, rerun: rerun || approve, yes, allowOrigin },
-      context,
-    );
+    const rerun = await isRerun({ ...input, request }, context);
+    const verification = await verifyForMarket({ file, identity, request, rerun, yes, allowOrigin }, context);
     const { verified } = verification;
-
-    if (approve && !verified) {
-      throw new NutError("MARKET_UNPROVEN", "the delivery does not prove what it claims; it was not approved", {
-        hint: `look at it: nutshell verify ${shellWord(file)} --request ${shellWord(request ?? "task.nut")} --rerun   approve all the same: nutshell approve ${task.id}`,
-        data: { verification },
+    const why = verified ? [] : whyNot(verification);
+    if (approve && !verified && waive === undefined) {
+      throw new NutError("MARKET_UNPROVEN", `not paid: ${why.slice(0, 3).join("; ")}`, {
+        hint: `look at it: nutshell verify ${shellWord(file)} --request ${shellWord(request!)} --rerun   pay all the same, on record: ${command} --approve --waive "why"`,
+        data: { why, verification },
       });
     }
+    const answer = { task_id: task.id, hash, verified, why, verification };
     const wanted = approve ? "approve" : reject ? "reject" : await ask(verified, context.ask);
-    if (wanted === null)
-      return { task_id: task.id, hash: hashOf(bytes), verified, verification, settled: null, paid: 0 };
+    if (wanted === null) return { ...answer, settled: null, paid: 0, waived: null };
+    const waived = wanted === "approve" && !verified ? (waive ?? (await askWhy(context))) : null;
+    if (wanted === "approve") keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
     const { paid } = await settleTask(market, task, wanted, context, yes || (!approve && !reject));
-    const settled = wanted === "approve" ? ("approved" as const) : ("rejected" as const);
-    return { task_id: task.id, hash: hashOf(bytes), verified, verification, settled, paid };
+    return { ...answer, settled: wanted === "approve" ? ("approved" as const) : ("rejected" as const), paid, waived };
   },
-  text: ({ task_id, hash, verified, settled, paid }) => [
+  text: ({ task_id, hash, verified, why, settled, paid, waived }) => [
     `${green("✓")} this is the delivery that was submitted: ${hash}`,
     verified ? `${green("✓")} it proves what it claims` : `${red("✗")} it does not prove what it claims`,
+    ...why.map((reason) => dim(`  ${reason}`)),
+    ...(waived === null ? [] : [`${yellow("waived")}: ${waived}`]),
     settled === null
       ? `next: nutshell approve ${task_id}   or: nutshell reject ${task_id}`
       : `${settled}${paid > 0 ? `, ${paid} shells paid` : ""}`,
   ],
-  exit: ({ verified }) => (verified ? 0 : 1),
+  exit: ({ verified, waived }) => (verified || waived !== null ? 0 : 1),
 });
 
+function assertOneWay({ approve, reject, waive }: { approve: boolean; reject: boolean; waive?: string | undefined }) {
+  const usage = (message: string) => new NutError("USAGE", message, { hint: "nutshell receive --help" });
+  if (approve && reject) throw usage("--approve and --reject exclude each other");
+  if (waive === undefined) return;
+  if (!approve) throw usage("--waive goes with --approve");
+  if (waive.trim() === "") throw usage("--waive needs a reason: it goes on record");
+}
+
+interface RerunQuestion {
+  readonly rerun: boolean;
+  readonly approve: boolean;
+  readonly reject: boolean;
+  readonly waive?: string | undefined;
+  readonly request: string | undefined;
+}
+
+/** Whoever may pay runs it first, unless they waive it. A person is asked. */
+async function isRerun({ rerun, approve, reject, waive, request }: RerunQuestion, { ask }: Context): Promise<boolean> {
+  if (rerun || approve) return waive === undefined || rerun;
+  if (ask === null || reject || request === undefined) return false;
+  return ask.confirm("run the acceptance here before anything is decided?", { initial: true });
+}
+
+/** What keeps a delivery from being verified, the gravest first. */
+function whyNot({ findings, gaps, status, rerun }: Verification): string[] {
+  const errors = findings.filter(({ severity }) => severity === "error").map(({ message }) => message);
+  const open = status !== null && status !== "completed" ? [`the delivery says it is ${status}`] : [];
+  const unrun = rerun === null ? ["its acceptance was not run here"] : [];
+  const all = [...new Set([...errors, ...open, ...unrun, ...gaps])];
+  return all.length === 0 ? ["it is not completed work that is proven here"] : all;
+}
+
+async function askWhy({ ask }: Context): Promise<string> {
+  const reason = (await ask?.text("why is it paid without proof? this goes on record")) ?? "";
+  if (reason.trim() !== "") return reason.trim();
+  throw new NutError("MARKET_NOT_READY", "no reason was given; nothing was paid", {
+    hint: "nutshell receive --help",
+  });
+}
+
+/** Before the money goes: what was proven here, or why it is paid without proof. */
+function keepRecord(row: Omit<MarketRow, "kind">, context: Context): void {
+  const problem = recordMarket({ kind: row.reason === undefined ? "proven" : "waived", ...row }, context);
+  if (problem === null || row.reason === undefined) return;
+  throw new NutError("FILE_UNWRITABLE", `the waiver could not be recorded (${problem}); nothing was paid`, {
+    hint: "set HOME (or XDG_STATE_HOME) to a folder of yours that can be written to",
+  });
+}
+
 /** The daemon never gives the author the delivery, so its hash in the result is what ties the file to the task. */
-async function expectSubmitted(market: Market, task: MarketTask, bytes: Buffer): Promise<void> {
+async function expectSubmitted(market: Market, task: MarketTask, bytes: Buffer): Promise<string> {
   const results = [task.result, ...(await market.submissions(task.id)).map(({ result }) => result)];
   const hashes = results.flatMap((result) => [...result.matchAll(/sha256:([0-9a-f]{64})/gi)].map(([, hex]) => hex!));
   if (hashes.length === 0) {
@@ -104,7 +160,7 @@ async function expectSubmitted(market: Market, task: MarketTask, bytes: Buffer):
       hint: `nutshell tasks show ${task.id}`,
     });
   }
-  if (hashes.some((hash) => sameHash(hash, bytes))) return;
+  if (hashes.some((hash) => sameHash(hash, bytes))) return hashOf(bytes);
   throw new NutError("MARKET_HASH_MISMATCH", "this file is not the delivery that was submitted", {
     hint: "ask the worker for the file again",
     data: { submitted: hashes.map((hash) => `sha256:${hash}`), file: hashOf(bytes) },
@@ -120,7 +176,7 @@ async function ask(
     await prompter.confirm(
       verified
         ? "the delivery holds; approve and pay?"
-        : "the delivery does NOT prove what it claims; approve and pay all the same?",
+        : "the delivery does NOT prove what it claims; approve and pay all the same, on record?",
     )
   ) {
     return "approve";

@@ -1,5 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
+import type { Context } from "../../../operation.js";
+import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 import { resolveTask } from "./resolve-task.js";
@@ -15,13 +17,22 @@ const settle = (verb: Verb, summary: string, example: string) =>
     examples: [[`nutshell ${verb} 3f2a`, example]],
     async run({ clawnet, id, yes }, context) {
       const market = await connect(clawnet, context);
-      return settleTask(market, await resolveTask(market, id), verb, context, yes);
+      const task = await resolveTask(market, id);
+      if (verb === "approve" && task.status === "submitted") noteUnproven(task.id, context);
+      return settleTask(market, task, verb, context, yes);
     },
     text: ({ task_id, status, paid, returned }) => [
       `${task_id} is ${status}`,
       paid > 0 ? `${paid} shells paid` : `${returned} shells returned to you`,
     ],
   });
+
+/** Paying by hand is a person's own word, and is kept as such. */
+function noteUnproven(task: string, context: Context): void {
+  if (lastMarketRow(context.env, "proven", (row) => row.task === task) !== null) return;
+  context.progress({ type: "warning", message: `nothing proved this delivery here: nutshell receive ${task} does` });
+  recordMarket({ kind: "waived", task, reason: "approved by hand" }, context);
+}
 
 export default [
   settle("approve", "accept a delivery and pay for it", "pays the reward; final"),

@@ -3,7 +3,9 @@ import { rawCommand } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
 import { NutError } from "../../../errors.js";
+import { unsealed } from "../../../request/sealed.js";
 import { serveViewer } from "../../../web/view/viewer.js";
+import { SEALED_IDENTITY } from "../flags.js";
 
 const DEFAULT_PORT = 8080;
 
@@ -15,6 +17,7 @@ export default rawCommand({
       name: "bundle",
       about: "a .nut file or folder; two of them to compare",
     }),
+    ...SEALED_IDENTITY,
     port: portFlag(DEFAULT_PORT),
   }),
   output: ServingAnswer,
@@ -27,7 +30,7 @@ export default rawCommand({
     ["nutshell serve task.nut delivery.nut", "look at what came back, beside what was asked"],
     ["nutshell serve . --port 9000", "a folder that is being worked on: reload shows it as it is"],
   ],
-  async run({ sources, port: given }, io, asked) {
+  async run({ sources, identity, port: given }, io, asked) {
     if (sources.length > 2) {
       throw new NutError("USAGE", "nutshell serve needs one bundle, or two to compare", {
         hint: "nutshell serve task.nut",
@@ -37,6 +40,7 @@ export default rawCommand({
     const { gate, port, closed } = await serveViewer({
       sources,
       cwd: io.cwd,
+      unseal: (path) => unsealed(path, identity, io),
       port: readPort(given, DEFAULT_PORT, "nutshell serve"),
       signal: io.signal,
       now: io.now,

@@ -1,0 +1,178 @@
+// What each program says when its vendor is in the way, word for word as the versions of tests/hosts/clients.json say it.
+import { describe, expect, it } from "vitest";
+import { newTranscript, sessionEnd } from "./agent-process.js";
+import { listener } from "./claude.js";
+import { hear as hearCodex } from "./codex.js";
+import { hearLog, hear as hearOpencode } from "./opencode.js";
+import { retryAfter, troubleOf, waitIn } from "./trouble.js";
+
+const NOON = new Date(2026, 2, 14, 12, 0, 0);
+const EXIT = { reason: "exited", code: 1, signal: null, durationMs: 1, leftBehind: 0 } as const;
+const DONE = { ...EXIT, code: 0 };
+
+describe("what an error is about", () => {
+  it.each([
+    ["unexpected status 401 Unauthorized: the token is not valid any more, url: http://h/v1", "login"],
+    ["unexpected status 403 Forbidden: this account may not use the model", "login"],
+    ["exceeded retry limit, last status: 429 Too Many Requests", "limit"],
+    ["You’ve hit your usage limit. Upgrade to Pro or try again at 9:10 PM.", "limit"],
+    ["API Error: Request rejected (429) · too many requests for this account", "limit"],
+    ["We’re currently experiencing high demand, which may cause temporary errors.", "overload"],
+    ["API Error: 529 overloaded", "overload"],
+    ["stream disconnected before completion: stream closed before response.completed", "transport"],
+    ["API Error: Connection to the API was lost (ECONNRESET). This is usually temporary", "transport"],
+    ["API Error: JSON Parse error: Unrecognized token '<'", "transport"],
+    ["No conversation found with session ID: 00000000", "session"],
+    ["thread/resume failed: no rollout found for thread id 0 (code -32600)", "session"],
+    ["no such model", null],
+    ["credit is used up by turns", null],
+  ])("%s", (words, kind) => {
+    expect(troubleOf({ words })?.kind ?? null).toBe(kind);
+  });
+
+  it("believes a status before words", () => {
+    expect(troubleOf({ status: 429, words: "authentication" })?.kind).toBe("limit");
+    expect(troubleOf({ status: 400, words: "no such model" })).toBeNull();
+  });
+
+  it.each<[string, number | undefined]>([
+    ["try again in 2 hours 5 minutes.", 125 * 60_000],
+    ["Please retry after 30 seconds", 30_000],
+    ["or try again at 1:10 PM.", 70 * 60_000],
+    ["limit reached · resets 11am (Europe/Vienna)", 23 * 3_600_000],
+    ["or try again at Mar 16th, 2026 12:00 PM.", 48 * 3_600_000],
+    ["try again later", undefined],
+  ])("%s is a wait", (words, ms) => {
+    expect(waitIn(words, NOON)).toBe(ms);
+  });
+
+  it("reads retry-after as seconds or as a date", () => {
+    expect(retryAfter("2")).toBe(2_000);
+    expect(retryAfter(new Date(NOON.getTime() + 60_000).toUTCString(), NOON)).toBe(60_000);
+    expect([retryAfter("soon"), retryAfter(undefined), retryAfter("")]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe("claude", () => {
+  const retry = (attempt: number, status: number | null, error: string, delay = 500) => ({
+    type: "system",
+    subtype: "api_retry",
+    attempt,
+    max_retries: 10,
+    retry_delay_ms: delay,
+    error_status: status,
+    error,
+  });
+  const end = (more: object) => ({ type: "result", subtype: "success", is_error: true, result: "", ...more });
+
+  it("tells that it tries again; a login refused twice is given up at once", () => {
+    const [transcript, events] = [newTranscript(), [] as unknown[]];
+    const hear = listener(transcript, (event) => events.push(event));
+    hear(retry(1, 529, "overloaded"));
+    hear(retry(1, 401, "authentication_failed"));
+    expect(events).toEqual([
+      { type: "waiting", why: "overload", message: "overloaded (529)" },
+      { type: "waiting", why: "login", message: "authentication failed (401)" },
+    ]);
+    expect(transcript.givenUp).toBe(false);
+    hear(retry(2, 401, "authentication_failed"));
+    expect(sessionEnd(transcript, { ...EXIT, reason: "stopped" }, "")).toMatchObject({
+      outcome: "failed",
+      error: "authentication failed (401)",
+      trouble: { kind: "login" },
+    });
+  });
+
+  it.each([
+    [
+      "a limit, and when it ends",
+      [
+        { type: "rate_limit_event", rate_limit_info: { status: "rejected", resetsAt: Date.now() / 1_000 + 3_600 } },
+        end({ result: "You've hit your limit", terminal_reason: "api_error", api_error_status: 429 }),
+      ],
+      "limit",
+    ],
+    ["garbage", [end({ result: "API Error: JSON Parse error", terminal_reason: "api_error" })], "transport"],
+    [
+      "a lost session, from errors[]",
+      [end({ subtype: "error_during_execution", errors: ["No conversation found with session ID: 1"] })],
+      "session",
+    ],
+    ["a limit of its own turns", [end({ subtype: "error_max_turns" })], undefined],
+    ["its budget", [end({ subtype: "error_max_budget_usd", errors: ["Reached maximum budget ($0)"] })], undefined],
+  ])("hears %s", (_, lines, kind) => {
+    const transcript = newTranscript();
+    for (const line of lines) listener(transcript, () => {})(line as Record<string, unknown>);
+    const { trouble, outcome } = sessionEnd(transcript, EXIT, "");
+    expect([outcome, trouble?.kind]).toEqual(["failed", kind]);
+    if (kind === "limit") expect(trouble!.retryAfterMs).toBeGreaterThan(3_500_000);
+  });
+});
+
+describe("codex", () => {
+  const note = (n: number, why: string) => ({ type: "error", message: `Reconnecting... ${n}/5 (${why})` });
+
+  it("takes a note that it reconnects for no error once the turn completes", () => {
+    const [transcript, events] = [newTranscript(), [] as unknown[]];
+    for (const line of [
+      note(1, "stream disconnected before completion"),
+      note(2, "stream disconnected before completion"),
+      { type: "item.completed", item: { id: "1", type: "agent_message", text: "all done" } },
+      { type: "error", message: "something else that was got over" },
+      { type: "turn.completed", usage: { input_tokens: 5, output_tokens: 1 } },
+    ])
+      hearCodex(line, transcript, (event) => events.push(event));
+    expect(sessionEnd(transcript, DONE, "")).toMatchObject({ outcome: "completed", text: "all done" });
+    expect(events).toContainEqual({
+      type: "waiting",
+      why: "transport",
+      message: "stream disconnected before completion",
+    });
+  });
+
+  it("says what the turn failed of, and gives a refused login up", () => {
+    const failed = newTranscript();
+    hearCodex({ type: "turn.failed", error: { message: "last status: 429 Too Many Requests" } }, failed, () => {});
+    expect(sessionEnd(failed, EXIT, "")).toMatchObject({ trouble: { kind: "limit" } });
+    const refused = newTranscript();
+    hearCodex(note(2, "unexpected status 401 Unauthorized: no"), refused, () => {});
+    expect(refused).toMatchObject({ givenUp: true, trouble: { kind: "login" } });
+  });
+});
+
+describe("opencode", () => {
+  it("reads the status and retry-after of its vendor's answer", () => {
+    const transcript = newTranscript();
+    const data = { message: "slow down", statusCode: 429, responseHeaders: { "retry-after": "9" } };
+    hearOpencode({ type: "error", sessionID: "s", error: { name: "APIError", data } }, transcript, () => {});
+    expect(sessionEnd(transcript, EXIT, "")).toMatchObject({
+      error: "slow down",
+      trouble: { kind: "limit", retryAfterMs: 9_000 },
+    });
+  });
+
+  it("hears in its log that it tries again, of the turn and not of a title", () => {
+    const [transcript, events] = [newTranscript(), [] as unknown[]];
+    const line = (small: boolean) =>
+      `level=ERROR message="stream error" small=${small} agent=build error.error="AI_APICallError: too many requests"`;
+    hearLog(line(true), transcript, (event) => events.push(event));
+    hearLog(line(false), transcript, (event) => events.push(event));
+    expect(events).toEqual([{ type: "waiting", why: "limit", message: "too many requests" }]);
+  });
+
+  it("gives up after three answers in a row that are none", () => {
+    const transcript = newTranscript();
+    const part = { reason: "unknown", tokens: { output: 0 } };
+    for (let i = 0; i < 3; i += 1) hearOpencode({ type: "step_finish", sessionID: "s", part }, transcript, () => {});
+    expect(transcript).toMatchObject({ givenUp: true, trouble: { kind: "transport" } });
+  });
+});
+
+describe("an end that nobody explains", () => {
+  it("in the middle of a turn, or by a signal, is the way there and not the work", () => {
+    expect(sessionEnd(newTranscript(), DONE, "")).toMatchObject({ trouble: { kind: "transport" } });
+    const killed = { ...EXIT, code: null, signal: "SIGKILL" as const };
+    expect(sessionEnd(newTranscript(), killed, "")).toMatchObject({ trouble: { kind: "transport" } });
+    expect(sessionEnd(newTranscript(), EXIT, "unknown option --x").trouble).toBeUndefined();
+  });
+});

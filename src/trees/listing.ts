@@ -1,0 +1,140 @@
+// A folder as one text: what every entry is, with what the file system changes whenever it does (size, inode, and the change
+// time, which no program can set back). Two looks that give the same bytes saw the same tree, so nothing need be parsed.
+// `find` walks where it knows how to print this (GNU's); elsewhere we do.
+import { spawnSync } from "node:child_process";
+import { existsSync, lstatSync, readlinkSync } from "node:fs";
+import { join } from "node:path";
+import { nameFrom, onDisk } from "./disk-names.js";
+import { pathsIn } from "./tree.js";
+
+/** Never looked at: version control's own, and what package managers and programs make. */
+export const SKIPPED_NAMES: readonly string[] = [
+  ".git",
+  "node_modules",
+  ".venv",
+  "venv",
+  "__pycache__",
+  ".pytest_cache",
+];
+/** The harness's own. */
+export const STATE = ".nexus/state";
+
+const MAX_BYTES = 1 << 30;
+/** More words than a program may be started with. */
+const MAX_SKIPPED = 5_000;
+const FINDS = ["/usr/bin/find", "/bin/find"];
+
+export interface Entry {
+  /** The whole record: equal lines are equal entries. */
+  readonly line: string;
+  readonly type: "file" | "link" | "folder" | "other";
+  readonly mode: number;
+  readonly size: number;
+  /** Change time in milliseconds. */
+  readonly changedMs: number;
+  /** Of a link, as Latin-1: its bytes. */
+  readonly target: string;
+}
+
+/** `skipped` are folders that are left out with all they hold. The folder itself is the entry "". */
+export function listTree(root: string, skipped: readonly string[]): Buffer {
+  return listByFind(root, skipped) ?? listByHand(root, skipped);
+}
+
+const FORMAT = "%y %m %s %i %C@ %P\\0%l\\0";
+
+export function listByFind(root: string, skipped: readonly string[]): Buffer | null {
+  const find = FINDS.find((path) => existsSync(path));
+  if (find === undefined || skipped.length > MAX_SKIPPED) return null;
+  const args = [".", "(", ...pruning(skipped), ")", "-prune", "-o", "-printf", FORMAT];
+  const { stdout } = spawnSync(find, args, {
+    cwd: root,
+    env: { LC_ALL: "C" },
+    maxBuffer: MAX_BYTES,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  // Its status only says that something could not be read, and such a folder is in the list. Another kind of find prints nothing.
+  return stdout === null || stdout.length === 0 ? null : stdout;
+}
+
+/** Paths are compared only with those of the same last name: there may be thousands. */
+function pruning(skipped: readonly string[]): string[] {
+  const byName = new Map<string, string[]>([["state", [STATE]]]);
+  for (const path of skipped) {
+    const name = path.slice(path.lastIndexOf("/") + 1);
+    byName.set(name, [...(byName.get(name) ?? []), path]);
+  }
+  const plain = (text: string) => text.replace(/[\\*?[\]]/g, "\\$&");
+  const names = SKIPPED_NAMES.flatMap((name) => ["-name", name, "-o"]);
+  const paths = [...byName].flatMap(([name, list], index) => [
+    ...(index === 0 ? [] : ["-o"]),
+    "-name",
+    plain(name),
+    "(",
+    ...list.flatMap((path, i) => [...(i === 0 ? [] : ["-o"]), "-path", `./${plain(path)}`]),
+    ")",
+  ]);
+  return [...names, ...paths];
+}
+
+export function listByHand(root: string, skipped: readonly string[]): Buffer {
+  const left = new Set(skipped);
+  const skip = (path: string) =>
+    path === STATE || SKIPPED_NAMES.includes(path.slice(path.lastIndexOf("/") + 1)) || left.has(path);
+  const parts: Buffer[] = [record(root, "")];
+  for (const path of pathsIn(root, skip, () => false)) parts.push(record(root, path));
+  return Buffer.concat(parts);
+}
+
+function record(root: string, path: string): Buffer {
+  const disk = onDisk(join(root, path));
+  const stats = lstatSync(disk, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) return Buffer.alloc(0);
+  const type = stats.isFile() ? "f" : stats.isDirectory() ? "d" : stats.isSymbolicLink() ? "l" : "o";
+  const seconds = stats.ctimeNs / 1_000_000_000n;
+  const rest = (stats.ctimeNs % 1_000_000_000n).toString().padStart(9, "0");
+  const mode = (Number(stats.mode) & 0o7777).toString(8);
+  const name = onDisk(path);
+  return Buffer.concat([
+    Buffer.from(`${type} ${mode} ${stats.size} ${stats.ino} ${seconds}.${rest}0 `),
+    typeof name === "string" ? Buffer.from(name) : name,
+    Buffer.from([0]),
+    type === "l" ? readlinkSync(disk, "buffer") : Buffer.alloc(0),
+    Buffer.from([0]),
+  ]);
+}
+
+/** Lines by path; both as Latin-1, which keeps every byte. In the order of the list. */
+export function linesOf(listing: Buffer): Map<string, string> {
+  const lines = new Map<string, string>();
+  const parts = listing.toString("latin1").split("\0");
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const line = parts[i]!;
+    lines.set(line.slice(pathStart(line)), parts[i + 1] === "" ? line : `${line}\0${parts[i + 1]}`);
+  }
+  return lines;
+}
+
+function pathStart(line: string): number {
+  let at = 0;
+  for (let i = 0; i < 5; i += 1) at = line.indexOf(" ", at) + 1;
+  return at;
+}
+
+const TYPES: Readonly<Record<string, Entry["type"]>> = { f: "file", d: "folder", l: "link" };
+
+export function entryOf(line: string): Entry {
+  const [type = "", mode = "", size = "", , changed = ""] = line.split(" ", 5);
+  const end = line.indexOf("\0");
+  return {
+    line,
+    type: TYPES[type] ?? "other",
+    mode: Number.parseInt(mode, 8),
+    size: Number(size),
+    changedMs: Number(changed) * 1_000,
+    target: end < 0 ? "" : line.slice(end + 1),
+  };
+}
+
+/** A path of `linesOf` as the rest of the product knows it. */
+export const pathFrom = (latin1: string): string => nameFrom(Buffer.from(latin1, "latin1"));

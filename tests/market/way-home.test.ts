@@ -1,0 +1,156 @@
+// From an empty folder to "verified: completed" and paid, over the market and sealed for one peer, with a wrong turn at
+// every step. No file is edited by hand.
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { nexus } from "../state/nexus.js";
+import { type Double, leave, type Person, person, startDouble, writeRequest } from "./double.js";
+
+let double: Double;
+let author: Person;
+let worker: Person;
+
+beforeEach(async () => {
+  double = await startDouble();
+  author = person(double.nodes[0]!);
+  worker = person(double.nodes[1]!);
+});
+afterEach(async () => {
+  await double.stop();
+  leave(author, worker);
+});
+
+/** An agent that does the work where it may, and says so. */
+const agent = (text: string) =>
+  `sh -c 'mkdir -p files 2>/dev/null && echo ${text} > files/hello.txt 2>/dev/null; echo "VERDICT: pass"; echo "- [passed] 1: files/hello.txt says so"'`;
+
+async function runTask(source: string, output: string, says = "hello", flags: readonly string[] = []) {
+  const argv = ["run", source, "--driver", "command", "--command", agent(says), "--plan", "default", "--yes"];
+  return nexus(worker.home, [...argv, "--trials", "1", "-o", output, ...flags], {
+    env: { HOME: worker.home, PATH: process.env.PATH! },
+  });
+}
+
+const task = () => {
+  const dir = writeRequest(author, "task", {
+    acceptance: { criteria_file: "tests/criteria.json" },
+    harness: { constraints: ["Do not modify files outside files/"] },
+  });
+  mkdirSync(join(dir, "files"), { recursive: true });
+  writeFileSync(join(dir, "files/hello.txt"), "nothing\n");
+  return dir;
+};
+
+const codeOf = ({ err }: { err: string }) => JSON.parse(err.slice(err.indexOf('{"error"'))).error;
+
+describe("the way home over the market", () => {
+  it("is claim, run, deliver, receive: nothing is edited, and only proof is paid for", async () => {
+    const request = task();
+    expect((await author.run("publish", "--dir", request)).err).toContain("nobody can answer here");
+    const { task_id: id } = (await author.json("publish", "--dir", request, "--yes")) as { task_id: string };
+
+    const workspace = join(worker.home, "workspace");
+    const claimed = await worker.json("claim", id, "-o", workspace);
+    const kept = `${workspace}.request.nut`;
+    expect(claimed).toMatchObject({ kept, next: expect.stringContaining(`nexus run ${kept}`) });
+    expect((await worker.run("claim", id, "-o", workspace)).err).toContain("already exists");
+
+    // A request that was edited is another request.
+    const edited = join(worker.home, "edited");
+    await worker.json("claim", id, "-o", edited);
+    writeFileSync(join(edited, "context/requirements.md"), "Say goodbye.\n");
+    await runTask(edited, "edited.nut", "hello", ["--quick"]);
+    const other = await worker.run("deliver", "edited.nut", "--yes", "--json");
+    expect(codeOf(other)).toMatchObject({
+      code: "MARKET_NOT_READY",
+      message: expect.stringContaining("another version"),
+    });
+
+    expect((await runTask(kept, "done.nut")).code).toBe(0);
+    expect(codeOf(await worker.run("deliver", kept, "--yes", "--json")).message).toContain("is a request");
+    expect(codeOf(await worker.run("deliver", "none.nut", "--yes", "--json")).code).toBe("FILE_NOT_FOUND");
+    expect((await worker.run("deliver", "done.nut", "--yes")).err).toContain(`nutshell bid ${id}`);
+    await worker.json("bid", id);
+    await author.json("assign", id, double.nodes[1]!.peerId);
+    const done = join(worker.home, "done.nut");
+    const before = readFileSync(done);
+    expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "deliver", file: "done.nut" });
+    expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "done" });
+    expect(readFileSync(done).equals(before)).toBe(true);
+
+    expect(codeOf(await author.run("receive", id, "--file", kept, "--approve", "--yes", "--json")).code).toBe(
+      "MARKET_HASH_MISMATCH",
+    );
+    // Without a look of one's own nothing is paid, and the answer says why.
+    expect(await author.json("receive", id, "--file", done)).toMatchObject({
+      verified: false,
+      settled: null,
+      why: expect.arrayContaining(["its acceptance was not run here"]),
+    });
+    expect(await author.json("receive", id, "--file", done, "--approve", "--yes")).toMatchObject({
+      verified: true,
+      settled: "approved",
+      paid: 500,
+      waived: null,
+    });
+    expect(await double.account(1)).toMatchObject({ balance: 4700 });
+  });
+
+  it("pays for unproven work only with a reason that is kept", async () => {
+    const request = task();
+    const { task_id: id } = (await author.json("publish", "--dir", request, "--yes")) as { task_id: string };
+    await worker.json("claim", id, "-o", "w");
+    await runTask(join(worker.home, "w.request.nut"), "bad.nut", "goodbye", ["--quick"]);
+    await worker.json("bid", id);
+    await author.json("assign", id, double.nodes[1]!.peerId);
+    await worker.json("deliver", "bad.nut", "--yes");
+    const bad = join(worker.home, "bad.nut");
+    const refused = codeOf(await author.run("receive", id, "--file", bad, "--approve", "--yes", "--json"));
+    expect(refused).toMatchObject({ code: "MARKET_UNPROVEN", message: expect.stringContaining("AC-1") });
+    expect(await double.account(1)).toMatchObject({ balance: 4200 });
+    for (const flags of [
+      ["--waive", " "],
+      ["--reject", "--waive", "x"],
+    ]) {
+      expect((await author.run("receive", id, "--file", bad, "--approve", ...flags, "--yes")).code).toBe(2);
+    }
+    const paid = await author.json("receive", id, "--file", bad, "--approve", "--waive", "good enough", "--yes");
+    expect(paid).toMatchObject({ verified: false, settled: "approved", waived: "good enough" });
+    const record = readFileSync(join(author.home, ".local/state/nutshell/market.jsonl"), "utf8");
+    expect(record).toContain('"reason":"good enough"');
+  });
+});
+
+describe("the way home sealed for one peer", () => {
+  it("opens for the two it concerns, by their own keys, at every step", async () => {
+    const request = task();
+    // Something of that name is there already, and stays.
+    writeFileSync(`${request}.request.nut`, "mine");
+    const peer = double.nodes[1]!;
+    const published = await author.json("publish", "--dir", request, "--peer", peer.publicKey, "--yes");
+    const id = published.task_id as string;
+    const copy = published.kept as string;
+    expect(copy).toBe(`${request}.request-2.nut`);
+    expect(readFileSync(`${request}.request.nut`, "utf8")).toBe("mine");
+
+    await worker.json("claim", id, "-o", "w");
+    const kept = join(worker.home, "w.request.nut");
+    // Nobody else opens it.
+    const stranger = await nexus(author.home, ["run", kept, "--driver", "command", "--command", "true", "--json"], {
+      env: { HOME: author.home, PATH: process.env.PATH! },
+    });
+    expect(stranger.err).toContain("BUNDLE_SEALED");
+    expect((await runTask(kept, "done.nut")).code).toBe(0);
+    await worker.json("bid", id);
+    await author.json("assign", id, peer.peerId);
+    const delivered = await worker.json("deliver", "done.nut", "--yes");
+    expect(delivered).toMatchObject({ sealed: true, file: join(worker.home, "done.sealed.nut") });
+    const sealed = delivered.file as string;
+    expect(existsSync(sealed)).toBe(true);
+    expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "done", hash: delivered.hash });
+    expect(await author.json("receive", id, "--file", sealed, "--approve", "--yes")).toMatchObject({
+      verified: true,
+      settled: "approved",
+    });
+  });
+});
