@@ -11,6 +11,7 @@ const PROGRAMS = {
   cc: ["gcc libc6-dev", "file calls that fail"],
   chromium: ["chromium", "viewer and board tests"],
   curl: ["curl", "install.sh over HTTP"],
+  "docker-registry": ["docker-registry", "registry tests"],
   git: ["git", "work tree tests"],
   patch: ["patch", "some ways to write from a shell"],
   perl: ["perl", "some ways to write from a shell"],
@@ -19,7 +20,9 @@ const PROGRAMS = {
   python3: ["python3", "some ways to write from a shell"],
   rg: ["ripgrep", "OpenCode skill tests"],
   shellcheck: ["shellcheck", "lint of install.sh"],
+  skopeo: ["skopeo", "bundles read back from a registry"],
   sqlite3: ["sqlite3", "SQLite acceptance checks"],
+  "ssh-keygen": ["openssh-client", "signatures both ways with ssh-keygen"],
   strace: ["strace", "kill at every system call"],
   zstd: ["zstd", "zstd interop"],
 };

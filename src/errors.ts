@@ -60,6 +60,19 @@ export type ErrorCode =
   | "VAULT_NO_MATCHING_KEY"
   | "VAULT_UNFIT"
   | "VAULT_UNREACHABLE"
+  // signatures
+  | "POLICY_INVALID"
+  | "POLICY_REFUSED"
+  | "SIGNATURE_UNFIT"
+  | "SIGNER_MISSING"
+  | "TRUST_INVALID"
+  // registries
+  | "REGISTRY_BAD_ADDRESS"
+  | "REGISTRY_BAD_ANSWER"
+  | "REGISTRY_DENIED"
+  | "REGISTRY_NOT_FOUND"
+  | "REGISTRY_REFUSED"
+  | "REGISTRY_UNREACHABLE"
   // repositories, and work on its way back
   | "APPLY_UNTRUSTED"
   | "BASE_UNKNOWN"
@@ -133,6 +146,7 @@ const STANDING_HINTS = {
   FILE_NOT_FOUND: "check the spelling, and the folder you are in: pwd",
   MARKET_BAD_ANSWER: "check what listens there, or name the daemon: --clawnet host:port",
   MARKET_REFUSED: "nutshell tasks shows what the daemon knows",
+  REGISTRY_BAD_ANSWER: "look at what the registry holds: nutshell tags oci://<host>/<repository>",
   ROTATION_REFUSED: "ask the publisher for a new rotation file",
   RUN_DAMAGED: "start afresh: nexus run <request>",
   SOURCE_CHANGED: "pack again when nothing writes to the folder",

@@ -7,7 +7,19 @@ const source = fileURLToPath(new URL("../src", import.meta.url));
 
 // Which folder may import which. A red test asks for a decision: change the code, or this table and ARCHITECTURE.md.
 const base = ["errors", "version", "operation", "schema", "files", "process", "trees"];
-const parts = ["bundle", "vault", "acceptance", "state", "catalog", "events", "hosts", "drivers", "market"];
+const parts = [
+  "bundle",
+  "vault",
+  "acceptance",
+  "state",
+  "catalog",
+  "events",
+  "hosts",
+  "drivers",
+  "market",
+  "statements",
+  "registry",
+];
 const middle = ["request", "session"];
 const doors = ["mcp", "web", "hook"];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {

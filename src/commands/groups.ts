@@ -24,6 +24,12 @@ export const nutshellGroups: readonly Group[] = [
     title: "Credentials",
     order: "keygen add-credential credentials exec reveal rotate apply-rotation revoke".split(" "),
   },
+  {
+    folder: "nutshell/trust",
+    title: "Who says so",
+    order: ["sign", "trust add", "trust list", "trust remove"],
+  },
+  { folder: "nutshell/registry", title: "Registries (OCI)", order: ["push", "pull", "copy", "tags"] },
   { folder: "nutshell/view", title: "Looking", order: ["serve", "export"] },
   {
     folder: "nutshell/market",

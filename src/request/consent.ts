@@ -1,24 +1,30 @@
 // The one question before a stranger's commands run: who it is from, what it runs, what it wants to reach. Asked once per
-// content digest. What this account packed here, and folders it works in, are not asked about.
-import { existsSync, statSync } from "node:fs";
+// content digest. What this account packed here, folders it works in, and what somebody it trusts has signed are not asked
+// about; a policy that says whose requests may run is obeyed before any question, and no yes goes past it.
+import { existsSync, readFileSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { contentDigest, openBundle, openContent } from "../bundle/index.js";
+import { contentDigest, openBundle, openContent, readManifest } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import { Criteria } from "../schema/criteria.js";
 import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
+import { requestRefusal, type Voucher } from "../statements/index.js";
 import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
 import { configFolder, hasHome } from "./keys.js";
 import { readOwn } from "./record-file.js";
 import { unsealed } from "./sealed.js";
+import { contradicts, subjectOf, vouchersOf } from "./signatures.js";
+import { readPolicies } from "./trust-files.js";
 
 export interface ConsentQuestion {
   /** Bundles and folders whose commands or code are about to run, as typed. */
   readonly sources: readonly string[];
   /** The person said yes beforehand: --yes. */
   readonly yes: boolean;
+  /** A policy named at the command line, besides those that always hold. */
+  readonly policy?: string | undefined;
   /** Keys that open a sealed one, besides one's own. */
   readonly identity?: readonly string[];
   /** --no-sandbox: nothing below about network and files would be held. */
@@ -30,6 +36,8 @@ interface Stranger {
   readonly digest: string;
   readonly manifest: Manifest;
   readonly wants: Wants;
+  /** Who signed it, for the kind of bundle it is. */
+  readonly vouchers: readonly Voucher[];
 }
 
 interface Wants {
@@ -38,23 +46,72 @@ interface Wants {
   readonly credentials: readonly string[];
 }
 
-/** Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */
+/**
+ * Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no, and
+ * POLICY_REFUSED when a policy says no.
+ */
 export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
-  const { sources, yes, identity = [], noSandbox = false } = question;
+  const { sources, yes, policy, identity = [], noSandbox = false } = question;
+  const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
+  await assertPolicy(paths, policy, identity, context);
   const strangers: Stranger[] = [];
-  for (const path of new Set(sources.map((source) => resolve(context.cwd, source)))) {
+  for (const path of paths) {
     const stranger = await strangerAt(path, identity, context);
-    if (stranger !== null) strangers.push(stranger);
+    if (stranger === null) continue;
+    const publisher = knownPublisher(stranger);
+    if (publisher === null) strangers.push(stranger);
+    else tell([stranger], context, `runs what ${publisher} signed`);
   }
   if (strangers.length === 0) return;
-  if (yes) return tell(strangers, context);
+  if (yes) return tell(strangers, context, "runs what was not made here");
   const words = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
   if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
 }
 
+/** Throws POLICY_REFUSED for a request that nobody signed whose requests may be run. A folder carries no signature in itself. */
+async function assertPolicy(
+  paths: readonly string[],
+  named: string | undefined,
+  identity: readonly string[],
+  context: Context,
+): Promise<void> {
+  const { demands } = await readPolicies(named, context);
+  if (!demands.some(({ requests }) => requests !== undefined)) return;
+  for (const path of paths) {
+    const { manifest, digest } = await identify(path, identity, context);
+    if (manifest.bundle_type === "delivery") continue;
+    const why = requestRefusal(demands, vouchersOf(path, subjectOf(manifest, digest), context));
+    if (why === null) continue;
+    throw new NutError("POLICY_REFUSED", `${path}: ${why}`, {
+      hint: "nutshell trust list shows whom you trust; where you may ask for it yourself: nutshell sign <file>",
+      data: { path, digest },
+    });
+  }
+}
+
+async function identify(
+  path: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<{ manifest: Manifest; digest: string }> {
+  if (statSync(path).isDirectory()) return { manifest: readManifest(path), digest: contentDigest(path) };
+  const source = await unsealed(path, identity, context);
+  const bundle = await openBundle(source, { signal: context.signal, lenient: true });
+  try {
+    return { manifest: bundle.manifest, digest: await bundle.contentDigest() };
+  } finally {
+    await bundle.close();
+  }
+}
+
+/** Who of those you trust signed it, when the manifest does not name somebody else as its publisher. */
+function knownPublisher({ manifest, vouchers }: Stranger): string | null {
+  const known = vouchers.find((one) => one.standing === "trusted" && !contradicts(manifest, one));
+  return known === undefined ? null : known.principals.join(", ");
+}
+
 async function strangerAt(path: string, identity: readonly string[], context: Context): Promise<Stranger | null> {
-  if (!existsSync(path)) return null;
   const record = readConsentRecord(context.env);
   const isFolder = statSync(path).isDirectory();
   const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
@@ -65,20 +122,17 @@ async function strangerAt(path: string, identity: readonly string[], context: Co
   try {
     const { manifest } = content;
     const read = async (file: string) => (content.files.has(file) ? content.read(file) : null);
-    return { digest, manifest, wants: await wantsOf(manifest, read) };
+    const vouchers = vouchersOf(path, subjectOf(manifest, digest), context).filter(
+      ({ kind }) => kind === (manifest.bundle_type === "delivery" ? "delivery" : "request"),
+    );
+    return { digest, manifest, wants: await wantsOf(manifest, read), vouchers };
   } finally {
     await content.close();
   }
 }
 
 export async function bundleDigest(path: string, identity: readonly string[], context: Context): Promise<string> {
-  const source = await unsealed(path, identity, context);
-  const bundle = await openBundle(source, { signal: context.signal, lenient: true });
-  try {
-    return await bundle.contentDigest();
-  } finally {
-    await bundle.close();
-  }
+  return (await identify(path, identity, context)).digest;
 }
 
 const Policy = z.looseObject({ consent: z.looseObject({ allow: z.array(z.string()) }).optional() });
@@ -150,10 +204,11 @@ const SHOWN = 12;
 const LONGEST = 160;
 
 /** A few lines a person can judge by. Names are the sender's own words. */
-function describe({ digest, manifest, wants }: Stranger, noSandbox: boolean): string[] {
+function describe({ digest, manifest, wants, vouchers }: Stranger, noSandbox: boolean): string[] {
   const name = manifest.publisher?.name;
   const lines: [string, readonly string[]][] = [
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
+    ["signed", signedWords(manifest, vouchers)],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
     ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : wants.network],
     ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
@@ -165,6 +220,18 @@ function describe({ digest, manifest, wants }: Stranger, noSandbox: boolean): st
     `A ${manifest.bundle_type} that was not made here: ${title}`,
     ...lines.map(([label, items]) => `  ${label}: ${listed(items)}`),
   ];
+}
+
+/** A signature of nobody you know tells that two bundles are from one key, and no more. */
+function signedWords(manifest: Manifest, vouchers: readonly Voucher[]): string[] {
+  if (vouchers.length === 0) return ["by nobody"];
+  return vouchers.map((one) => {
+    if (one.standing !== "trusted") return `key ${one.fingerprint ?? "unknown"}: ${one.why}`;
+    const other = contradicts(manifest, one)
+      ? `, but the manifest names ${manifest.publisher!.contact} as publisher`
+      : "";
+    return `${one.principals.join(", ")}${other}`;
+  });
 }
 
 const unboundVault = ({ credentials }: Manifest): string[] =>
@@ -183,9 +250,9 @@ function oneLine(text: string): string {
   return flat.length > LONGEST ? `${flat.slice(0, LONGEST)}…` : flat;
 }
 
-function tell(strangers: readonly Stranger[], context: Context): void {
+function tell(strangers: readonly Stranger[], context: Context, words: string): void {
   for (const { manifest, wants } of strangers) {
-    const message = `runs what was not made here: ${oneLine(manifest.task?.title ?? manifest.id)} (${listed(wants.runs)})`;
+    const message = `${words}: ${oneLine(manifest.task?.title ?? manifest.id)} (${listed(wants.runs)})`;
     context.progress({ type: "consent", message });
   }
 }

@@ -6,6 +6,7 @@ import { blockedClasses, effectiveCapabilities, findAgent } from "../catalog/ind
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Briefing } from "../request/briefing.js";
+import type { SigningKey } from "../request/signing-key.js";
 import type { AgentUsage, JournalRecord } from "../schema/journal.js";
 import type { Manifest } from "../schema/manifest.js";
 import { mayEdit, mayRunCommands } from "../schema/roles.js";
@@ -33,6 +34,8 @@ export interface RunInput {
   /** As it is for this stretch of work; a resumed run may have been given more. */
   readonly budget: Budget;
   readonly runner: AgentRunner;
+  /** Signs the delivery, when the person asked for it. */
+  readonly signer?: SigningKey | undefined;
   /** Programs that take over, one after the other, when the one at work is limited for too long. */
   readonly fallbacks?: readonly AgentRunner[] | undefined;
   /** What the person changed about the program since the run last worked: sessions begin anew. */

@@ -118,6 +118,7 @@ export const AcceptedReport = z.object({
   forPerson: z.array(z.string()).optional().describe("criteria a person judges"),
   awaitsJudgement: z.boolean().optional().describe("all that can be run is backed; the rest is for somebody to judge"),
   sandboxed: z.boolean(),
+  trials: count.optional().describe("how often each check ran on base and result"),
   warnings: z.array(z.string()),
 });
 export type AcceptedReport = DeepReadonly<z.infer<typeof AcceptedReport>>;

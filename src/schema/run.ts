@@ -51,6 +51,8 @@ export const RunOptions = z
     trials: z.int().min(1).optional().describe("how often the acceptance runs base and result"),
     quick: z.boolean().optional().describe("one run each: recorded, not proven"),
     no_sandbox: z.boolean().optional().describe("agents and checks run without bubblewrap"),
+    sign: z.boolean().optional().describe("the delivery is signed"),
+    sign_key: absolutePath.optional().describe("with this key; else with the person's own"),
     allow_origins: z.array(z.string()).optional().describe("where api_test may ask, by the person's word"),
   })
   .describe("run.json: what a run was started with");

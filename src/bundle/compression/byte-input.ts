@@ -76,7 +76,8 @@ export function fileInput(path: string, options: FileInputOptions = {}): ByteInp
   return new Input(pull, shut, path);
 }
 
-function openRegular(path: string): number {
+/** Opens a regular file, and nothing that could make a reader wait. */
+export function openRegular(path: string): number {
   let file: number;
   try {
     // Without O_NONBLOCK a named pipe would wait for a writer for ever. Windows has neither.

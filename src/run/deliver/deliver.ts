@@ -4,13 +4,15 @@ import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, 
 import { dirname, join } from "node:path";
 import { type Change, deliverable, writeArtifacts } from "../../acceptance/index.js";
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { recordPacked } from "../../request/consent-record.js";
 import { PATCH_FILE, workPatch, writePatch } from "../../request/delivery-patch.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
+import { signBundle } from "../../request/sign-bundle.js";
 import { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
+import type { RunFacts } from "../../statements/index.js";
 import { GitStore } from "../../trees/git/store.js";
 import type { Leak } from "../../vault/index.js";
 import { readJournal } from "../record/journal.js";
@@ -84,7 +86,7 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<void>
   const clean = await withPatch(run, withLeaks(scrubbed, await leaksIn(folder.delivery)), changes);
   writeFileSync(join(folder.delivery, RESULT), `${JSON.stringify(clean, null, 2)}\n`);
   writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.context.now()));
-  const { path, hash } = await pack(run, clean.id!);
+  const { path, hash } = await pack(run, clean.id!, accepted);
   record(run, { type: "delivered", path, hash, status: clean.status, ms: stretchMs(run) });
 }
 
@@ -106,17 +108,23 @@ async function withPatch(run: Run, result: Delivery, changes: readonly Change[])
   }
 }
 
-async function pack(run: Run, id: string): Promise<{ readonly path: string; readonly hash: string }> {
+async function pack(
+  run: Run,
+  id: string,
+  accepted: AcceptedReport,
+): Promise<{ readonly path: string; readonly hash: string }> {
   const { output } = run.options;
   mkdirSync(dirname(output), { recursive: true });
   const temporary = join(dirname(output), `.${run.folder.id}.nut`);
   try {
-    const { hash, contentDigest } = await packFolder(run.folder.delivery, {
+    const { contentDigest } = await packFolder(run.folder.delivery, {
       output: temporary,
       ignoreRules: false,
       signal: run.halt.signal,
     });
     await assertSound(temporary);
+    await signDelivery(run, temporary, accepted);
+    const hash = await hashOf(temporary);
     const path = await placeBundle(temporary, output, async (other) => (await recordedResult(other))?.id === id);
     recordPacked(run.folder.delivery, contentDigest, run.context);
     if (path !== output)
@@ -124,6 +132,37 @@ async function pack(run: Run, id: string): Promise<{ readonly path: string; read
     return { path, hash };
   } finally {
     rmSync(temporary, { force: true });
+  }
+}
+
+/** Work of hours is not lost over a key that no longer signs: it is delivered unsigned, and that is said. */
+async function signDelivery(run: Run, path: string, accepted: AcceptedReport): Promise<void> {
+  const { signer, state, options, context } = run;
+  if (signer === undefined) return;
+  const models = [...new Set([...state.agents.values()].flatMap(({ model }) => model ?? []))];
+  const { name, version } = run.runner.about;
+  const facts: RunFacts = {
+    run: run.folder.id,
+    startedOn: options.created_at,
+    agents: [
+      { driver: name, ...(version === undefined ? {} : { version }), ...(models.length === 0 ? {} : { models }) },
+    ],
+    sandboxed: accepted.sandboxed,
+    compared: accepted.compared,
+    proven: accepted.counts.proven,
+    ...(accepted.trials === undefined ? {} : { trials: accepted.trials }),
+  };
+  try {
+    const { envelope } = await signBundle({ path, key: signer, sidecar: false, facts }, context);
+    context.progress({ type: "signed", message: `the delivery is signed with key ${envelope.signatures[0]!.keyid}` });
+  } catch (error) {
+    if (!(error instanceof NutError)) throw error;
+    const message = `the delivery is not signed: ${error.message}`;
+    record(run, { type: "issue", message });
+    context.progress({
+      type: "warning",
+      message: `${message}; sign it with: nutshell sign ${shellWord(options.output)}`,
+    });
   }
 }
 

@@ -20,7 +20,7 @@ import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { fallbackNames, findFallbacks, findReviewer, findRunner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
 
 export default command({
   name: "resume",
@@ -77,6 +77,7 @@ export default command({
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
     const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });
     const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
+    const signer = await runSigner({ sign: options.sign === true, key: options.sign_key }, context);
     const names = input.fallback.length > 0 ? fallbackNames(input.fallback) : (stored.fallback ?? []);
     // Those before the one at work had their turn.
     const fallback = names.slice(names.indexOf(driver) + 1);
@@ -88,7 +89,7 @@ export default command({
         ? null
         : ({ answer: "retry", text: input.answer } as const);
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
+    const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
     const outcome = await executeRun({ ...running, ...(switched === null ? {} : { switched }) }, reply);
     return toBranch(toResult(folder, outcome), options, context);
   },

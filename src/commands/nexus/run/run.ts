@@ -27,7 +27,7 @@ import { chooseDriver } from "./choose-driver.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { fallbackNames, findFallbacks, findReviewer, findRunner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
 
 export default command({
   name: "run",
@@ -81,6 +81,11 @@ export default command({
       about:
         "age identity that opens the vault (default: none), or the key a sealed request is for",
     }),
+    sign: flag(z.boolean().default(false), { about: "sign the delivery: which request, agents, checks, sandbox" }),
+    key: flag(z.string().optional(), {
+      value: "<file>",
+      about: "the key for --sign: an SSH key or an Ed25519 identity (default: your own)",
+    }),
     yes: flag(z.boolean().default(false), {
       short: "y",
       about: "do not ask: run what was not made here, and deliver what is there when a task fails for good",
@@ -124,6 +129,7 @@ export default command({
     const fallback = fallbackNames(input.fallback).filter((name) => name !== driver);
     const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox: input.noSandbox });
     const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
+    const signer = await runSigner(input, context);
     const options = {
       id: newRunId(context.now()),
       created_at: context.now().toISOString(),
@@ -148,6 +154,8 @@ export default command({
       output: outputPath(input.output, peek.slug, context),
       identity,
       ...(input.noSandbox ? { no_sandbox: true } : {}),
+      ...(input.sign ? { sign: true } : {}),
+      ...(input.key === undefined ? {} : { sign_key: resolve(context.cwd, input.key) }),
     };
     await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
@@ -162,7 +170,7 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      const running = { folder, options, budget, runner, fallbacks, reviewer, catalog, outer, context };
+      const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
       return await toBranch(toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.

@@ -1,6 +1,9 @@
 // The program that runs the agents of `nexus run` and `nexus resume`.
 import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
+import type { Context } from "../../../operation.js";
+import { tryKey } from "../../../request/sign-bundle.js";
+import { findSigningKey, type SigningKey } from "../../../request/signing-key.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";
 
 export interface RunnerInput {
@@ -8,6 +11,17 @@ export interface RunnerInput {
   readonly command?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly noSandbox: boolean;
+}
+
+/** The key of --sign, tried before anybody works; undefined when nothing is to be signed. */
+export async function runSigner(
+  { sign, key }: { readonly sign: boolean; readonly key?: string | undefined },
+  context: Context,
+): Promise<SigningKey | undefined> {
+  if (!sign) return undefined;
+  const signer = findSigningKey(key, context);
+  await tryKey(signer);
+  return signer;
 }
 
 /** The program for reviews; undefined when it is the one that works. */

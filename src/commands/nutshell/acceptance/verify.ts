@@ -1,4 +1,5 @@
 // A stranger's look at a delivery: is it whole, does it answer that request, and what of its claims is more than words.
+// Long because: a delivery is looked at in one order, from the archive to the verdict, and each step leans on the one before.
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -37,6 +38,7 @@ import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/deliver
 import { FindingShape } from "../../../schema/finding.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
+import { SIGNATURE_FLAGS, SIGNED, signatureLines, verdictOf, verdictSigner, whoVouches } from "./verify-signatures.js";
 
 const ALLOWANCES = ["recorded", "partial"] as const;
 
@@ -71,6 +73,7 @@ const Verification = z.object({
     .nullable()
     .describe("the repository and commit the work began with, when the delivery names one that is here"),
   rerun: ReportShape.nullable(),
+  ...SIGNED,
 });
 export type Verification = z.output<typeof Verification>;
 
@@ -83,6 +86,7 @@ const Question = z.object({
     about: "say yes to less than proven and completed",
   }),
   ...ACCEPTANCE_FLAGS,
+  ...SIGNATURE_FLAGS,
 });
 type Question = z.output<typeof Question>;
 
@@ -105,9 +109,11 @@ export default command({
   examples: [
     ["nutshell verify delivery.nut -r task.nut --rerun", "run the acceptance here, then believe"],
     ["nutshell verify delivery.nut -r task.nut --allow recorded", "hashes, links, claims; nothing is run"],
+    ["nutshell verify delivery.nut -r task.nut --rerun --sign", "and vouch for what came out"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun }) => [
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, ...signed }) => [
+    ...signatureLines(signed),
     ...(base === null ? [] : [dim(`began with commit ${base.commit.slice(0, 12)} of ${base.path}`)]),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
     ...claims.map(
@@ -151,6 +157,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
       hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
     });
   }
+  const signer = await verdictSigner(input, context);
   const archive = await archiveFindings(resolve(context.cwd, input.delivery), input.identity, context);
   if (archive.some(({ severity }) => severity === "error")) return damaged(archive);
   const target = await openFolder(input.delivery, context, join(work, "delivery"), input.identity);
@@ -175,10 +182,11 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     rerun: second?.accepted?.report ?? null,
     hidden: second?.hidden ?? null,
   });
-  const findings = [...archive, ...links, ...(second?.findings ?? []), ...judgement.findings];
+  const who = await whoVouches({ input, target, delivery, request: second?.digests.request ?? null }, context);
+  const findings = [...archive, ...links, ...(second?.findings ?? []), ...judgement.findings, ...who.findings];
   const whole = !findings.some(({ severity }) => severity === "error");
   const backed = judgement.backed && whole;
-  const allowed = allowedBy(input.allow, { delivery, judgement, whole, backed });
+  const allowed = allowedBy([...input.allow, ...who.allow], { delivery, judgement, whole, backed });
   return {
     verified: whole && ((delivery.status === "completed" && backed) || allowed.length > 0),
     allowed,
@@ -192,6 +200,9 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     hidden: hiddenWords(second?.hidden ?? null),
     base: second?.base ?? null,
     rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
+    signatures: who.signatures,
+    believed: allowed.includes("recorded") && !input.allow.includes("recorded") ? who.believed : null,
+    verdict: await verdictOf({ input, target, second, backed: judgement.backed, findings, signer }, context),
   };
 }
 
@@ -257,6 +268,9 @@ function damaged(findings: Finding[]): Verification {
     hidden: null,
     base: null,
     rerun: null,
+    signatures: [],
+    believed: null,
+    verdict: null,
   };
 }
 
@@ -359,8 +373,9 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const credentials = acceptanceCredentials(request.dir, input.identity, context);
   if (input.rerun) {
     const sources = [input.request!, input.delivery];
-    await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
-    await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
+    const { noSandbox, yes, identity, policy } = input;
+    await assertHeld({ sources, noSandbox, identity }, context);
+    await askConsent({ sources, yes, noSandbox, identity, policy }, context);
     accepted = await acceptAll(
       {
         request: request.dir,
@@ -411,5 +426,6 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     ],
     credentialsUsed: credentials.used(),
     digests: { ...trees, request: await request.digest() },
+    requestId: request.manifest.id,
   };
 }

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { z } from "zod";
 import {
   type Bundle,
@@ -17,7 +18,9 @@ import type { Finding } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { RESULT_FILE } from "../../../request/delivered.js";
 import { unsealed } from "../../../request/sealed.js";
+import { subjectOf, vouchersOf } from "../../../request/signatures.js";
 import { bundleSource } from "../../../request/target.js";
+import { type VoucherRow, VoucherShape, voucherRow, voucherWords } from "../../../request/voucher-text.js";
 import { Criteria } from "../../../schema/criteria.js";
 import { Delivery } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
@@ -58,6 +61,7 @@ export default command({
     compression: z.string(),
     complete: z.boolean().describe("false: entries are what the manifest says, the archive was not read"),
     content_digest: z.string().optional(),
+    signatures: z.array(VoucherShape).describe("who vouches for it; empty when the archive was not read"),
     findings: z.array(FindingShape),
   }),
   examples: [
@@ -81,7 +85,7 @@ export default command({
       if (input.manifestOnly) {
         const details = claimedEntries(manifest);
         findings.push(...obeyedFindings(details));
-        return { ...common, entries: names(details), details, criteria: [], complete: false, findings };
+        return { ...common, entries: names(details), details, criteria: [], complete: false, signatures: [], findings };
       }
       const details = await realEntries(bundle, context);
       findings.push(...(await bundle.verify()), ...obeyedFindings(details));
@@ -92,18 +96,20 @@ export default command({
         ...(await documentsOf(bundle, details)),
         complete: true,
         content_digest: await bundle.contentDigest(),
+        signatures: await signaturesOf(input.bundle, bundle, context),
         findings,
       };
     } finally {
       await bundle.close();
     }
   },
-  text: ({ manifest, details, compression, complete, content_digest: digest, findings, ...documents }) => [
+  text: ({ manifest, details, compression, complete, content_digest: digest, signatures, findings, ...documents }) => [
     ...head(manifest),
     ...table([
       ["  Type:", `${text(manifest.bundle_type)}, format ${text(manifest.nutshell_version)}, ${compression}`],
       ["  Id:", text(manifest.id)],
       ...(digest === undefined ? [] : [["  Content:", digest]]),
+      ...(complete ? signedRows(signatures) : []),
       ["  Files:", total(details)],
       ...aboutRows(manifest, documents),
       ...hiddenRow(manifest),
@@ -114,6 +120,17 @@ export default command({
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
   ],
 });
+
+/** Of what came on standard input only what lies in the stream itself. */
+async function signaturesOf(typed: string, bundle: Bundle, context: Context): Promise<VoucherRow[]> {
+  const path = typed === "-" ? bundle.path : resolve(context.cwd, typed);
+  return vouchersOf(path, subjectOf(bundle.manifest, await bundle.contentDigest()), context).map(voucherRow);
+}
+
+function signedRows(signatures: readonly VoucherRow[]): string[][] {
+  if (signatures.length === 0) return [["  Signed:", dim("by nobody")]];
+  return signatures.map((row, index) => [index === 0 ? "  Signed:" : "", voucherWords(row)]);
+}
 
 function versionFindings(manifest: Manifest): Finding[] {
   if (!isNewer(manifest)) return [];

@@ -8,6 +8,8 @@ import { Criteria } from "../../../schema/criteria.js";
 import { Delivery } from "../../../schema/delivery.js";
 import { Endpoints } from "../../../schema/endpoints.js";
 import { Manifest } from "../../../schema/manifest.js";
+import { Policy } from "../../../schema/policy.js";
+import { Envelope, Statement } from "../../../schema/statement.js";
 import { Vault } from "../../../schema/vault.js";
 
 export const DOCUMENTS = {
@@ -16,6 +18,9 @@ export const DOCUMENTS = {
   criteria: Criteria,
   endpoints: Endpoints,
   vault: Vault,
+  statement: Statement,
+  envelope: Envelope,
+  policy: Policy,
 };
 export type DocumentKind = keyof typeof DOCUMENTS;
 export const DOCUMENT_KINDS = Object.keys(DOCUMENTS) as [DocumentKind, ...DocumentKind[]];

@@ -71,7 +71,7 @@ interface VerifyRequest {
 }
 
 /** Nothing is believed on somebody's word where money is paid for it. */
-const PLAIN = { allow: [], keepBodies: false, quick: false, noSandbox: false };
+const PLAIN = { allow: [], keepBodies: false, quick: false, noSandbox: false, require: [], sign: false };
 
 /** Verifies a delivery, sealed or not. */
 export function verifyForMarket({ file, identity, ...rest }: VerifyRequest, context: Context): Promise<Verification> {

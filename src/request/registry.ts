@@ -1,0 +1,164 @@
+// Bundles on their way to a registry and back. The archive goes as it is, without what was signed about it: that travels as
+// referrers, so that a verdict can be added later without sending the bundle again.
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import { canAttach, openBundle, readAttached } from "../bundle/index.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
+import { syncFolder, temporaryName } from "../files/index.js";
+import type { Context } from "../operation.js";
+import {
+  findLogin,
+  getBundle,
+  getStatements,
+  hashFile,
+  MANIFEST_TYPE,
+  parseReference,
+  putArtifact,
+  putBundle,
+  putStatements,
+  type Reference,
+  Registry,
+} from "../registry/index.js";
+import type { Manifest } from "../schema/manifest.js";
+import { formatEnvelopes, parseEnvelopes } from "../statements/index.js";
+import { addSignatures, readSignatures, sidecarOf } from "./signatures.js";
+
+export function openRegistry({ host, repository }: Reference, context: Context): Registry {
+  const { env, cwd, signal } = context;
+  return new Registry({ host, repository, signal, login: () => findLogin(host, env, cwd) });
+}
+
+export interface Pushed {
+  /** Of the manifest in the registry. */
+  readonly digest: string;
+  readonly bytes: number;
+  /** false: the registry had the archive already. */
+  readonly uploaded: boolean;
+  readonly contentDigest: string;
+  readonly signatures: number;
+}
+
+export async function pushBundle(path: string, target: string, context: Context): Promise<Pushed> {
+  const reference = parseReference(target);
+  const { manifest, compression, contentDigest } = await readWhole(path, context);
+  const { archiveBytes } = readAttached(path);
+  const registry = openRegistry(reference, context);
+  const digest = await hashFile(path, archiveBytes);
+  const uploaded = await registry.putFile(path, digest, archiveBytes);
+  const layer = { mediaType: "", digest, size: archiveBytes };
+  const facts = {
+    kind: manifest.bundle_type,
+    compression,
+    name: basename(path),
+    annotations: annotationsOf(manifest, contentDigest),
+  };
+  const subject = await putBundle(registry, reference.name, layer, facts);
+  const lines = readSignatures(path).envelopes.map((envelope) => formatEnvelopes([envelope]).trimEnd());
+  await putStatements(registry, subject, lines);
+  return { digest: subject.digest, bytes: archiveBytes, uploaded, contentDigest, signatures: lines.length };
+}
+
+async function readWhole(path: string, { signal }: Context) {
+  const bundle = await openBundle(path, { signal });
+  try {
+    const wrong = (await bundle.verify()).find(({ severity }) => severity === "error");
+    if (wrong !== undefined) throw new NutError("BUNDLE_MISMATCH", `${path}: ${wrong.message}`, { data: { path } });
+    const { manifest, compression } = bundle;
+    return { manifest, compression, contentDigest: await bundle.contentDigest() };
+  } finally {
+    await bundle.close();
+  }
+}
+
+const LONGEST = 1_000;
+
+/** What registries show of a task. The sender's own words; nothing is believed because of them. */
+function annotationsOf(manifest: Manifest, contentDigest: string): Record<string, string> {
+  const rows: [string, string | undefined][] = [
+    ["org.opencontainers.image.title", manifest.task?.title],
+    ["org.opencontainers.image.description", manifest.task?.summary],
+    ["org.opencontainers.image.created", manifest.created_at],
+    ["org.opencontainers.image.authors", manifest.publisher?.name],
+    ["nutshell.content", contentDigest],
+    ["nutshell.id", manifest.id],
+    ["nutshell.request", manifest.request_id],
+    ["nutshell.status", manifest.status],
+  ];
+  return Object.fromEntries(
+    rows.flatMap(([key, value]) => (value === undefined ? [] : [[key, value.slice(0, LONGEST)]])),
+  );
+}
+
+export interface Pulled {
+  readonly path: string;
+  readonly digest: string;
+  readonly bytes: number;
+  readonly signatures: number;
+}
+
+/** Downloads beside the output under another name; the file appears when all of it is there and right. */
+export async function pullBundle(
+  source: string,
+  output: string,
+  { sidecar }: { readonly sidecar: boolean },
+  context: Context,
+): Promise<Pulled> {
+  for (const path of [output, sidecarOf(output)]) {
+    if (existsSync(path)) {
+      throw new NutError("FILE_EXISTS", `${path}: already exists`, {
+        hint: `mv ${shellWord(path)} ${shellWord(path)}.old`,
+      });
+    }
+  }
+  const reference = parseReference(source);
+  const registry = openRegistry(reference, context);
+  const { digest, layer } = await getBundle(registry, reference.name);
+  const temporary = temporaryName(output);
+  try {
+    await registry.getBlob(layer, temporary);
+    const lines = await getStatements(registry, digest);
+    const { envelopes } = parseEnvelopes(Buffer.from(lines.join("\n")));
+    const isBeside = sidecar || !canHold(temporary, envelopes.length);
+    if (envelopes.length > 0 && !isBeside) addSignatures(temporary, envelopes, { sidecar: false });
+    renameSync(temporary, output);
+    syncFolder(dirname(output));
+    if (envelopes.length > 0 && isBeside) addSignatures(output, envelopes, { sidecar: true });
+    return { path: output, digest, bytes: statSync(output).size, signatures: envelopes.length };
+  } catch (error) {
+    throw fromSystemError(error, output) ?? error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function canHold(path: string, count: number): boolean {
+  return count > 0 && canAttach(path);
+}
+
+export interface Copied {
+  readonly digest: string;
+  /** mounted: the registry shares it between repositories; present: it was there; sent: it went over the wire. */
+  readonly how: "mounted" | "present" | "sent";
+  readonly signatures: number;
+}
+
+export async function copyBundle(from: string, to: string, scratch: string, context: Context): Promise<Copied> {
+  const [source, target] = [parseReference(from), parseReference(to)];
+  const [left, right] = [openRegistry(source, context), openRegistry(target, context)];
+  const artifact = await getBundle(left, source.name);
+  const { layer } = artifact;
+  let how: Copied["how"] = "present";
+  if (!(await right.hasBlob(layer.digest))) {
+    const isMounted = source.host === target.host && (await right.mount(layer.digest, source.repository));
+    how = isMounted ? "mounted" : "sent";
+    if (!isMounted) {
+      await left.getBlob(layer, scratch);
+      await right.putFile(scratch, layer.digest, layer.size);
+    }
+  }
+  await putArtifact(right, target.name, artifact);
+  const lines = await getStatements(left, artifact.digest);
+  const subject = { mediaType: MANIFEST_TYPE, digest: artifact.digest, size: artifact.bytes.length };
+  await putStatements(right, subject, lines);
+  return { digest: artifact.digest, how, signatures: lines.length };
+}

@@ -1,0 +1,82 @@
+// Who vouches for a delivery, and what is still asked of it: by the person (--require), by policies.
+import { type Finding, NutError } from "../errors.js";
+import type { Context } from "../operation.js";
+import type { Delivery } from "../schema/delivery.js";
+import type { Manifest } from "../schema/manifest.js";
+import { believedBy, deliveryRefusals, isNamed, type Voucher } from "../statements/index.js";
+import { contradicts, subjectOf, vouchersOf } from "./signatures.js";
+import { readPolicies } from "./trust-files.js";
+
+export interface WhoQuestion {
+  /** The bundle or folder, resolved. */
+  readonly path: string;
+  readonly manifest: Manifest;
+  readonly digest: string;
+  readonly delivery: Delivery;
+  /** Content digest of the request, when it is at hand. */
+  readonly request: string | null;
+  /** `signer=<principal>`, as typed. */
+  readonly require: readonly string[];
+  readonly policy?: string | undefined;
+  /** The time that counts, RFC 3339; now by default. */
+  readonly at?: string | undefined;
+}
+
+export interface Who {
+  readonly vouchers: readonly Voucher[];
+  readonly findings: readonly Finding[];
+  /** By whose word its own record counts as proven, as your policy says; null when by nobody's. */
+  readonly believed: string | null;
+}
+
+export async function whoSigned(question: WhoQuestion, context: Context): Promise<Who> {
+  const { path, manifest, digest, delivery, require, policy } = question;
+  const at = question.at === undefined ? context.now() : new Date(question.at);
+  const request = question.request ?? delivery.digests?.request;
+  const subject = subjectOf(manifest, digest, { request, result: delivery.digests?.result });
+  const vouchers = vouchersOf(path, subject, context, at);
+  const policies = await readPolicies(policy, context);
+  const refusals = deliveryRefusals(policies.demands, vouchers);
+  return {
+    vouchers,
+    findings: [
+      ...requiredFindings(require, vouchers),
+      ...refusals.map((message): Finding => ({ code: "POLICY_REFUSED", severity: "error", path: "policy", message })),
+      ...publisherFindings(manifest, vouchers),
+    ],
+    believed: refusals.length > 0 ? null : believedBy(policies.own, vouchers),
+  };
+}
+
+/** Throws USAGE for what is not understood: a demand that is passed over would be met by anybody. */
+export function requiredSigners(require: readonly string[]): string[] {
+  return require.map((typed) => {
+    const name = /^signer=(.+)$/.exec(typed)?.[1];
+    if (name !== undefined) return name;
+    throw new NutError("USAGE", `--require ${typed}: only signer=<principal> can be required`, {
+      hint: "nutshell verify delivery.nut --require signer=alice@example.org",
+    });
+  });
+}
+
+function requiredFindings(require: readonly string[], vouchers: readonly Voucher[]): Finding[] {
+  const trusted = vouchers.filter(({ standing }) => standing === "trusted");
+  return requiredSigners(require)
+    .filter((name) => !trusted.some((one) => isNamed(one, [name])))
+    .map((name) => ({
+      code: "SIGNER_REQUIRED",
+      severity: "error",
+      path: "signatures",
+      message: `no trusted signature by ${name} is on it`,
+      fix: "nutshell trust list shows whom you trust",
+    }));
+}
+
+function publisherFindings(manifest: Manifest, vouchers: readonly Voucher[]): Finding[] {
+  const other = vouchers.find(
+    (one) => one.standing === "trusted" && one.kind !== "verdict" && contradicts(manifest, one),
+  );
+  if (other === undefined) return [];
+  const message = `the manifest names ${manifest.publisher!.contact} as publisher, but ${other.principals.join(", ")} signed it`;
+  return [{ code: "PUBLISHER_DISAGREES", severity: "warning", path: "publisher.contact", message }];
+}

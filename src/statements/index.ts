@@ -1,0 +1,36 @@
+// Who says so: statements about bundles, signatures with SSH keys, whose key is whose, and what a policy makes of it. Pure.
+export {
+  formatTrustLine,
+  NO_TRUST,
+  parseAllowedSigners,
+  parseRevoked,
+  principalProblem,
+  type Standing,
+  standingOf,
+  type Trust,
+  type TrustLine,
+} from "./allowed-signers.js";
+export {
+  type EnvelopeList,
+  formatEnvelopes,
+  joinEnvelopes,
+  MAX_LIST_BYTES,
+  parseEnvelopes,
+  preAuthEncoding,
+  type Signer,
+  signingKeys,
+  signStatement,
+} from "./envelope.js";
+export { judgeSignatures, type Subject, type Voucher } from "./judge.js";
+export {
+  deliveryStatement,
+  type Named,
+  type RunFacts,
+  requestStatement,
+  type VerdictInput,
+  verdictStatement,
+} from "./make.js";
+export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal } from "./policy.js";
+export { ed25519Blob, fingerprint, keyLine, parseKeyLine, readKey, type SshKey } from "./ssh-key.js";
+export { wireString } from "./ssh-wire.js";
+export { bytesToSign, dearmor, decodeSignature, encodeSignature } from "./sshsig.js";

@@ -1,0 +1,115 @@
+// Who vouches for a bundle: signatures that hold, about this content, by people who are trusted. Pure.
+// The time that counts is the verifier's own, never the one a statement claims: whoever steals a key can write any date.
+import type { Envelope, Statement, StatementKind } from "../schema/statement.js";
+import { NAMESPACE } from "../schema/statement.js";
+import { standingOf, type Trust } from "./allowed-signers.js";
+import { openEnvelope, type Rejected, type Vouched } from "./envelope.js";
+import { fingerprint } from "./ssh-key.js";
+
+/** One signature, judged. */
+export interface Voucher {
+  /** trusted: by somebody you know; unknown: it holds, but whose key it is nobody said; invalid: it counts for nothing. */
+  readonly standing: "trusted" | "unknown" | "invalid";
+  readonly kind: StatementKind | null;
+  /** Who, by your own allowed_signers; empty unless trusted. */
+  readonly principals: readonly string[];
+  readonly fingerprint: string | null;
+  /** When, as the signer says. */
+  readonly signedOn: string | null;
+  /** Why it is not trusted, or counts for nothing. */
+  readonly why: string | null;
+  readonly statement: Statement | null;
+}
+
+/** What a statement is compared with. */
+export interface Subject {
+  /** `sha256:<hex>`. */
+  readonly digest: string;
+  readonly kind: "request" | "delivery" | "other";
+  /** Content digest of the request a delivery answers, as far as it is known. */
+  readonly request?: string | undefined;
+  /** What the delivery says of its result tree. */
+  readonly result?: string | undefined;
+}
+
+export interface JudgeInput {
+  readonly envelopes: readonly Envelope[];
+  readonly rejected: readonly Rejected[];
+  readonly subject: Subject;
+  readonly trust: Trust;
+  readonly at: Date;
+}
+
+export function judgeSignatures({ envelopes, rejected, subject, trust, at }: JudgeInput): Voucher[] {
+  const opened = envelopes.flatMap(openEnvelope);
+  return [
+    ...opened.map((one) =>
+      "vouched" in one ? judgeOne(one.vouched, subject, trust, at) : invalid(one.rejected, null),
+    ),
+    ...rejected.map((one) => invalid(one, null)),
+  ];
+}
+
+function judgeOne(vouched: Vouched, subject: Subject, trust: Trust, at: Date): Voucher {
+  const { kind, statement, key } = vouched;
+  const own = fingerprint(key);
+  const wrong = subjectProblem(vouched, subject);
+  if (wrong !== null) return invalid({ why: wrong, fingerprint: own }, kind);
+  const standing = standingOf(key, trust, NAMESPACE, at);
+  const common = { kind, fingerprint: own, signedOn: signedOn(statement), statement };
+  return standing.trusted
+    ? { ...common, standing: "trusted", principals: standing.principals, why: null }
+    : { ...common, standing: "unknown", principals: [], why: standing.why };
+}
+
+const invalid = ({ why, fingerprint: own }: Rejected, kind: StatementKind | null): Voucher => ({
+  standing: "invalid",
+  kind,
+  principals: [],
+  fingerprint: own ?? null,
+  signedOn: null,
+  why,
+  statement: null,
+});
+
+/** A signature that holds still says nothing about content it was not made for. */
+function subjectProblem({ kind, statement }: Vouched, subject: Subject): string | null {
+  if (contentOf(statement) !== subject.digest) return "it is about other content";
+  if (kind === "request" ? subject.kind !== "request" : subject.kind !== "delivery") {
+    return `it is a ${kind} statement, and this is a ${subject.kind === "other" ? "bundle of another kind" : subject.kind}`;
+  }
+  const request = requestOf(statement);
+  if (request !== null && subject.request !== undefined && request !== subject.request) {
+    return "it speaks of another request than the delivery answers";
+  }
+  const result = resultOf(statement);
+  if (result !== null && subject.result !== undefined && result !== subject.result) {
+    return kind === "verdict" ? "it is about a rerun of another result" : "it speaks of another result";
+  }
+  return null;
+}
+
+const prefixed = (hex: string): string => `sha256:${hex}`;
+
+export const contentOf = ({ subject }: Statement): string => prefixed(subject[0]!.digest.nutshellContent);
+
+/** The request a statement about a delivery names; null for one about a request. */
+export function requestOf(statement: Statement): string | null {
+  if (statement.predicateType === "urn:nutshell:request:1") return null;
+  const named =
+    statement.predicateType === "https://slsa.dev/provenance/v1"
+      ? statement.predicate.buildDefinition.externalParameters.request
+      : statement.predicate.configuration[0]!;
+  return prefixed(named.digest.nutshellContent);
+}
+
+function resultOf(statement: Statement): string | null {
+  if (statement.predicateType === "urn:nutshell:request:1") return null;
+  return statement.predicate.nutshell.digests.result ?? null;
+}
+
+export function signedOn(statement: Statement): string {
+  return statement.predicateType === "urn:nutshell:request:1"
+    ? statement.predicate.signedOn
+    : statement.predicate.nutshell.signedOn;
+}

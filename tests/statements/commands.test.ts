@@ -1,0 +1,253 @@
+// Signing, trusting and policies through the command line.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { contentDigest, openBundle, packFolder, readAttached, writeAttached } from "../../src/bundle/index.js";
+import type { Prompter } from "../../src/operation.js";
+import { Desk } from "../vault/run.js";
+import { hasSshKeygen, publicLine, sshKey } from "./keys.js";
+
+let desk: Desk;
+beforeEach(() => {
+  desk = new Desk();
+});
+afterEach(() => desk.remove());
+
+const json = (text: string) => JSON.parse(text);
+const codeOf = (err: string) => JSON.parse(err.slice(err.indexOf('{"error"'))).error;
+
+/** A request as somebody else made it, with a command to run. */
+async function stranger(compression: "gzip" | "zstd" | "none" = "gzip", publisher: object = { name: "Alice" }) {
+  const folder = desk.folder(desk.path("stranger"), {
+    publisher,
+    acceptance: { criteria_file: "tests/criteria.json" },
+  });
+  const file = join(folder, "tests/criteria.json");
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, JSON.stringify({ criteria: [{ id: "AC-1", type: "shell", command: "true" }] }));
+  const output = desk.path(`task-${compression}.nut`);
+  const { contentDigest: digest } = await packFolder(folder, { output, compression });
+  return { path: output, digest, folder };
+}
+
+/** Somebody else's key, as a file this account does not hold by default. */
+async function key(name: string): Promise<{ file: string; publicKey: string }> {
+  const file = desk.path(`${name}.key`);
+  const { out } = await desk.run(["keygen", "--peer", "-o", file, "--json"]);
+  return { file, publicKey: json(out).public_key };
+}
+
+function person(answer: boolean): { ask: Prompter; questions: string[] } {
+  const questions: string[] = [];
+  const confirm = async (question: string) => {
+    questions.push(question);
+    return answer;
+  };
+  return { questions, ask: { confirm, text: async () => "", secret: async () => "" } };
+}
+
+const policy = (text: string) => {
+  const path = join(desk.home, ".config/nutshell/policy.yml");
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+};
+
+describe("a signature", () => {
+  it("travels in the file, changes no content digest, and several may be on it", async () => {
+    const { path, digest } = await stranger();
+    const archive = readFileSync(path);
+    for (const name of ["alice", "bob"]) {
+      const { code, out } = await desk.run(["sign", path, "--key", (await key(name)).file, "--json"]);
+      expect(code).toBe(0);
+      expect(json(out)).toMatchObject({ written: path, says: "request", content_digest: digest });
+    }
+    const bundle = await openBundle(path);
+    expect(await bundle.contentDigest()).toBe(digest);
+    expect((await bundle.verify()).filter(({ severity }) => severity === "error")).toEqual([]);
+    await bundle.close();
+    expect(readFileSync(path).subarray(0, archive.length).equals(archive)).toBe(true);
+    const { out } = await desk.run(["inspect", path, "--json"]);
+    expect(json(out).signatures).toMatchObject([
+      { standing: "unknown", says: "request", why: "nobody you trust has this key" },
+      { standing: "unknown", says: "request" },
+    ]);
+  });
+
+  it.each(["zstd", "none"] as const)(
+    "lies beside a bundle in %s, whose bytes stay as they were",
+    async (compression) => {
+      const { path } = await stranger(compression);
+      const before = readFileSync(path);
+      const { out } = await desk.run(["sign", path, "--key", (await key("alice")).file, "--json"]);
+      expect(json(out).written).toBe(`${path}.sigs`);
+      expect(readFileSync(path).equals(before)).toBe(true);
+      expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toHaveLength(1);
+    },
+  );
+
+  it("stays valid on the same content packed again, and counts for nothing on other content", async () => {
+    const { path, folder } = await stranger();
+    await desk.run(["sign", path, "--key", (await key("alice")).file, "--sidecar"]);
+    const again = desk.path("again.nut");
+    await packFolder(folder, { output: again, compression: "zstd" });
+    copyFileSync(`${path}.sigs`, `${again}.sigs`);
+    const standing = async (file: string) => json((await desk.run(["inspect", file, "--json"])).out).signatures[0];
+    expect(await standing(again)).toMatchObject({ standing: "unknown" });
+    writeFileSync(join(folder, "more.txt"), "more");
+    await packFolder(folder, { output: again });
+    expect(await standing(again)).toMatchObject({ standing: "invalid", why: "it is about other content" });
+  });
+
+  it("is passed over by gzip itself, and what is cut in it is refused or leaves the files as they were", async () => {
+    const { path, digest } = await stranger();
+    writeAttached(path, Buffer.from("x".repeat(150_000)));
+    const tail = readFileSync(path).subarray(4);
+    expect(execFileSync("gzip", ["-dc"], { input: tail }).length).toBeGreaterThan(1_000);
+    expect(readAttached(path).bytes.length).toBe(150_000);
+    const size = statSync(path).size;
+    for (const cut of [1, 9, 11, 40, 60_000, 100_000]) {
+      const copy = desk.path("cut.nut");
+      copyFileSync(path, copy);
+      truncateSync(copy, size - cut);
+      const bundle = await openBundle(copy);
+      const read = await bundle.contentDigest().catch(({ code }) => code);
+      await bundle.close();
+      expect([digest, "BUNDLE_CORRUPT"]).toContain(read);
+    }
+    writeAttached(path, Buffer.alloc(0));
+    expect(readAttached(path).bytes.length).toBe(0);
+  });
+
+  it("is not found in an empty member of somebody else's", async () => {
+    const { path } = await stranger();
+    writeFileSync(path, Buffer.concat([readFileSync(path), gzipSync("")]));
+    expect(readAttached(path).bytes.length).toBe(0);
+  });
+});
+
+describe.skipIf(!hasSshKeygen)("an SSH key", () => {
+  it("signs by default, and whoever trusts its .pub file sees who", async () => {
+    mkdirSync(join(desk.home, ".ssh"));
+    const file = sshKey(join(desk.home, ".ssh"), "id_ed25519");
+    const { path } = await stranger();
+    expect((await desk.run(["sign", path])).code).toBe(0);
+    await desk.run(["trust", "add", "alice@example.org", "--key", `${file}.pub`]);
+    expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toMatchObject([
+      { standing: "trusted", principals: ["alice@example.org"] },
+    ]);
+    const list = readFileSync(join(desk.home, ".config/nutshell/allowed_signers"), "utf8");
+    expect(list).toBe(`alice@example.org namespaces="nutshell" ${publicLine(file).split(" ").slice(0, 2).join(" ")}\n`);
+  });
+
+  it("with a passphrase and no agent is refused at once, with what to do", async () => {
+    const file = desk.path("locked");
+    execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "secret", "-f", file]);
+    const { path } = await stranger();
+    const { code, err } = await desk.run(["sign", path, "--key", file, "--json"]);
+    expect(code).toBe(2);
+    expect(codeOf(err)).toMatchObject({ code: "SIGNER_MISSING", hint: expect.stringContaining(`ssh-add ${file}`) });
+    expect(readAttached(path).bytes.length).toBe(0);
+  });
+});
+
+describe("trust", () => {
+  it("refuses names that are nobody's and private keys", async () => {
+    const alice = await key("alice");
+    for (const name of ["*@example.org", "аlice@example.org", ""]) {
+      expect((await desk.run(["trust", "add", name, "--key", alice.publicKey])).code, name).toBe(2);
+    }
+    writeFileSync(desk.path("id"), "-----BEGIN OPENSSH PRIVATE KEY-----\n");
+    const { err } = await desk.run(["trust", "add", "alice@example.org", "--key", desk.path("id")]);
+    expect(err).toContain("is a private key");
+    expect(existsSync(join(desk.home, ".config/nutshell/allowed_signers"))).toBe(false);
+  });
+
+  it("is listed, taken back and revoked; a revoked key is not trusted again", async () => {
+    const alice = await key("alice");
+    await desk.run(["trust", "add", "alice@example.org", "--key", alice.publicKey, "--valid-before", "2026-01-01"]);
+    const listed = json((await desk.run(["trust", "list", "--json"])).out);
+    expect(listed.signers).toMatchObject([{ principals: ["alice@example.org"], trusted: false }]);
+    const { out } = await desk.run(["trust", "remove", "alice@example.org", "--revoke", "--json"]);
+    expect(json(out)).toMatchObject({ removed: [{ key: listed.signers[0].key }], revoked: [listed.signers[0].key] });
+    const { err } = await desk.run(["trust", "add", "alice@example.org", "--key", alice.publicKey, "--json"]);
+    expect(codeOf(err)).toMatchObject({ code: "TRUST_INVALID", message: expect.stringContaining("was revoked") });
+  });
+
+  it("is not read from a list that others may write", async () => {
+    const alice = await key("alice");
+    await desk.run(["trust", "add", "alice@example.org", "--key", alice.publicKey]);
+    execFileSync("chmod", ["go+w", join(desk.home, ".config/nutshell/allowed_signers")]);
+    const { path } = await stranger();
+    await desk.run(["sign", path, "--key", alice.file]);
+    const { code, err } = await desk.run(["inspect", path, "--json"]);
+    expect(code).toBe(2);
+    expect(codeOf(err).code).toBe("TRUST_INVALID");
+  });
+});
+
+describe("the one question before a stranger's commands run", () => {
+  it("says who signed, and is not asked for somebody who is trusted", async () => {
+    const { path } = await stranger();
+    const { ask, questions } = person(false);
+    await desk.run(["accept", path], { ask });
+    expect(questions[0]).toContain("signed: by nobody");
+    const alice = await key("alice");
+    await desk.run(["sign", path, "--key", alice.file]);
+    await desk.run(["accept", path], { ask });
+    expect(questions[1]).toMatch(/signed: key SHA256:\S+: nobody you trust has this key/);
+    await desk.run(["trust", "add", "alice@example.org", "--key", alice.publicKey]);
+    const { code, err } = await desk.run(["accept", path]);
+    expect(err).toContain("runs what alice@example.org signed");
+    expect(code).not.toBe(2);
+    expect(questions).toHaveLength(2);
+  });
+
+  it("is asked when the manifest names another publisher than the one who signed", async () => {
+    const { path } = await stranger("gzip", { name: "Bob", contact: "bob@example.org" });
+    const alice = await key("alice");
+    await desk.run(["sign", path, "--key", alice.file]);
+    await desk.run(["trust", "add", "alice@example.org", "--key", alice.publicKey]);
+    const { ask, questions } = person(false);
+    await desk.run(["accept", path], { ask });
+    expect(questions[0]).toContain("alice@example.org, but the manifest names bob@example.org as publisher");
+  });
+
+  it("is not even asked where a policy says no, whoever says yes", async () => {
+    const { path, folder } = await stranger();
+    policy("version: 1\nrequests:\n  signers: [alice@example.org]\n");
+    const { ask, questions } = person(true);
+    for (const source of [path, folder]) {
+      const { code, err } = await desk.run(["accept", source, "--yes", "--json"], {
+        ask,
+        env: { NUTCRACKER_CONSENT: "all" },
+      });
+      expect(code).toBe(2);
+      expect(codeOf(err).code).toBe("POLICY_REFUSED");
+    }
+    expect(questions).toEqual([]);
+    const alice = await key("alice");
+    await desk.run(["sign", path, "--key", alice.file]);
+    await desk.run(["trust", "add", "alice@example.org", "--key", alice.publicKey]);
+    expect((await desk.run(["accept", path])).code).not.toBe(2);
+    writeAttached(path, Buffer.alloc(0));
+    expect((await desk.run(["accept", path])).code).toBe(2);
+  });
+
+  it("a policy that cannot be read stops everything", async () => {
+    const { path } = await stranger();
+    policy("version: 1\nrequest:\n  signers: [alice@example.org]\n");
+    const { code, err } = await desk.run(["accept", path, "--yes", "--json"]);
+    expect(code).toBe(2);
+    expect(codeOf(err).code).toBe("POLICY_INVALID");
+  });
+
+  it("a folder keeps its digest beside a signature of its own", async () => {
+    const { folder } = await stranger();
+    const before = contentDigest(folder);
+    const { out } = await desk.run(["sign", folder, "--key", (await key("alice")).file, "--json"]);
+    expect(json(out).written).toBe(`${folder}.sigs`);
+    expect(contentDigest(folder)).toBe(before);
+  });
+});
