@@ -1,7 +1,7 @@
 // The one question before a stranger's commands run: who it is from, what it runs, what it wants to reach. Asked once per
 // content digest. What this account packed here, folders it works in, and what somebody it trusts has signed are not asked
 // about; a policy that says whose requests may run is obeyed before any question, and no yes goes past it.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { contentDigest, openBundle, openContent, readManifest } from "../bundle/index.js";

@@ -22,7 +22,11 @@ export function commitMessage({ title, summary = "", decisions = [], trailers }:
   );
   const parts = [
     oneLine(title).slice(0, MAX_TITLE) || "Work delivered",
-    summary.split(/\r?\n/).map(bodyLine).join("\n").replace(/^\n+|\s+$/g, ""),
+    summary
+      .split(/\r?\n/)
+      .map(bodyLine)
+      .join("\n")
+      .replace(/^\n+|\s+$/g, ""),
     decided.length === 0 ? "" : ["Decisions:", ...decided.map(bodyLine)].join("\n"),
     named.join("\n"),
   ];

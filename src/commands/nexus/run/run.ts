@@ -78,8 +78,7 @@ export default command({
     identity: flag(z.array(z.string()).default([]), {
       short: "i",
       value: "<file>",
-      about:
-        "age identity that opens the vault (default: none), or the key a sealed request is for",
+      about: "age identity that opens the vault (default: none), or the key a sealed request is for",
     }),
     sign: flag(z.boolean().default(false), { about: "sign the delivery: which request, agents, checks, sandbox" }),
     key: flag(z.string().optional(), {
