@@ -161,18 +161,6 @@ describe("nexus setup", () => {
     expect(place.read(".claude/settings.json")).toBe(`\uFEFF${SETTINGS}`);
   });
 
-  it("gives a person's own server of the same name back, even when the file was changed since", () => {
-    const mine = { command: "mine" };
-    place.write(".mcp.json", JSON.stringify({ mcpServers: { nexus: mine } }));
-    place.nexus("setup", "claude");
-    const now = place.json(".mcp.json") as { mcpServers: Record<string, unknown> };
-    expect(now.mcpServers.nexus).not.toEqual(mine);
-    place.write(".mcp.json", JSON.stringify({ mcpServers: { ...now.mcpServers, other: { command: "x" } } }));
-    place.nexus("setup", "claude");
-    place.nexus("setup", "claude", "--remove");
-    expect(place.json(".mcp.json")).toEqual({ mcpServers: { nexus: mine, other: { command: "x" } } });
-  });
-
   it("offers manual skills to no model", () => {
     for (const host of HOSTS) place.nexus("setup", host);
     for (const skill of ["nx-init", "nx-setup"]) {
