@@ -72,6 +72,7 @@ describe("nutshell pack", () => {
       packed: false,
       files: 3,
       entries: [
+        { path: "nutshell.json" },
         { path: ".nutignore", size: 6 },
         { path: "context/notes.md", size: 8 },
       ],
