@@ -188,7 +188,7 @@ describe("a malicious agent", () => {
     const { problems } = stateOf(cwd).tasks.get(1)!;
     expect(problems.join()).toContain("context/requirements.md was changed against the constraint");
     expect(existsSync(outside), "written outside although there is a sandbox").toBe(!hasBwrap());
-    expect(existsSync(join(runFolderOf(cwd), "delivery/delivery/artifacts"))).toBe(false);
+    expect(existsSync(join(runFolderOf(cwd), "delivery/delivery/artifacts/files/hello.txt"))).toBe(false);
   });
 
   it("gains nothing by editing tests and claiming success", () => {
