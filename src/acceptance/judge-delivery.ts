@@ -43,6 +43,8 @@ export interface Judgement {
   readonly recorded: boolean;
   /** Why it is not backed, one sentence each. */
   readonly gaps: readonly string[];
+  /** What only a person can answer, and nobody has. */
+  readonly unjudged: readonly string[];
 }
 
 export function judgeDelivery(facts: DeliveryFacts): Judgement {
@@ -65,6 +67,7 @@ export function judgeDelivery(facts: DeliveryFacts): Judgement {
     backed: whole && gaps.length === 0,
     recorded: whole && gapsOf(claims, facts, (claim) => isProven(claim) || claim.evidence === "recorded").length === 0,
     gaps,
+    unjudged: unjudgedOf(claims, facts),
   };
 }
 
@@ -216,6 +219,16 @@ function gapsOf(
     gaps.push("nothing is proven that the untouched request would not pass");
   }
   return gaps;
+}
+
+/** Not what a run answers: a point in the words of a criterion is that criterion's. */
+function unjudgedOf(claims: readonly Claim[], { request }: DeliveryFacts): string[] {
+  const criteria = (request?.checks ?? []).filter(({ automatic }) => !automatic).map(({ id }) => id);
+  return [...criteria, ...(request?.checklist ?? [])].filter((name) => {
+    const claim = claims.find(({ id }) => id === name);
+    if (claim === undefined || claim.status === "unknown") return true;
+    return claim.status === "passed" && claim.evidence === "said" && claim.rerun !== "failed";
+  });
 }
 
 function criterionGap(

@@ -231,6 +231,32 @@ describe("a delivery folder made by hand", () => {
     expect(out).toContain("verified: completed");
     expect(code).toBe(0);
   }, 60_000);
+
+  it("with points only said waits for a person: verify names judge, and what is judged is verified", async () => {
+    const manifest = JSON.parse(readFileSync(join(folder, "request/nutshell.json"), "utf8"));
+    manifest.acceptance.checklist = ["it is polite"];
+    put(join(folder, "request"), { "nutshell.json": JSON.stringify(manifest) });
+    await packFolder(join(folder, "request"), { output: join(folder, "request.nut") });
+    await unpacked();
+    put(join(folder, "work"), {
+      "delivery/artifacts/files/greeting.txt": "hello\n",
+      "delivery/result.json": JSON.stringify({
+        status: "completed",
+        artifacts: { files_modified: [{ path: "delivery/artifacts/files/greeting.txt" }] },
+        acceptance_results: { tests_passed: 1, checklist: [{ item: "it is polite", status: "passed" }] },
+      }),
+    });
+    await nutshell("set", "bundle_type", "delivery", "--dir", "work");
+    expect(await nutshell("pack", "--dir", "work", "-o", "done.nut")).toMatchObject({ code: 0, err: "" });
+    const waiting = await nutshell(...VERIFY, "--trials", "1");
+    expect(waiting).toMatchObject({ code: 1, out: expect.stringContaining('"it is polite" is only said') });
+    expect(waiting.out).toContain("nutshell judge done.nut --request request.nut --all --status passed");
+    const judged = ["judge", "done.nut", "-r", "request.nut", "--all", "--status", "passed", "--by", "Ada"];
+    expect((await nutshell(...judged, "--why", "read it")).out).toContain("the delivery now says: completed");
+    const { code, out } = await nutshell(...VERIFY, "--trials", "1");
+    expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("verified: completed") });
+    expect(out).not.toContain("nutshell judge");
+  }, 60_000);
 });
 
 describe("finish in a repository", () => {

@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Market } from "../../src/market/index.js";
+import { runNutshell } from "../cli/run-nutshell.js";
 import { type Double, leave, type Person, person, startDouble, writeRequest } from "./double.js";
 
 let double: Double;
@@ -205,6 +206,23 @@ describe("deliver survives", () => {
     expect(readFileSync(join(workspace, "nutshell.json"), "utf8")).toBe(before);
     expect(await worker.json("deliver", "--dir", workspace, "--yes")).toMatchObject({ route: "deliver" });
     expect(JSON.parse(readFileSync(join(workspace, "nutshell.json"), "utf8")).parent_id).toBe("nut-story-task");
+  });
+
+  it("work without a result, and the hint's command makes one that is delivered", async () => {
+    const { workspace } = await assigned();
+    rmSync(join(workspace, "delivery"), { recursive: true });
+    const posts = (await sent("POST")).length;
+    const { code, err } = await worker.run("deliver", "--dir", workspace, "--yes");
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("has no delivery/result.json") });
+    expect((await sent("POST")).length).toBe(posts);
+    const [, named] = /hint: nutshell (finish .+) {3}then/.exec(err)!;
+    expect(named).toBe(`finish ${workspace} --request ${workspace}.request.nut -o done.nut`);
+    mkdirSync(join(workspace, "files"), { recursive: true });
+    writeFileSync(join(workspace, "files/hello.txt"), "hello\n");
+    const words = [...named!.split(" "), "-m", "said", "--by", "Ada", "--point", "1: read it", "--no-accept"];
+    const made = await runNutshell(words, { cwd: worker.home, env: { HOME: worker.home } });
+    expect(made, made.err).toMatchObject({ out: expect.stringContaining("delivery: ") });
+    expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "deliver" });
   });
 
   it("losing the race for a simple task, unpaid and told so", async () => {

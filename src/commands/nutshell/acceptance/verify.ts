@@ -73,6 +73,7 @@ const Verification = z.object({
     .nullable()
     .describe("the repository and commit the work began with, when the delivery names one that is here"),
   rerun: ReportShape.nullable(),
+  next: z.string().nullable().describe("what records a person's judgement, where one is missing"),
   ...SIGNED,
 });
 export type Verification = z.output<typeof Verification>;
@@ -112,7 +113,7 @@ export default command({
     ["nutshell verify delivery.nut -r task.nut --rerun --sign", "and vouch for what came out"],
   ],
   run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, ...signed }) => [
+  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, next, ...signed }) => [
     ...signatureLines(signed),
     ...(base === null ? [] : [dim(`began with commit ${base.commit.slice(0, 12)} of ${base.path}`)]),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
@@ -124,6 +125,7 @@ export default command({
     ...(rerun === null ? [] : ["", "run again:", ...reportLines(rerun)]),
     ...(backed ? [] : gaps.map((gap) => dim(`  ${gap}`))),
     lastLine({ verified, status, backed, allowed, hidden, rerun }),
+    ...(next === null ? [] : [`a person's judgement is missing; who finds that it holds: ${next}`]),
   ],
   exit: ({ verified }) => (verified ? 0 : 1),
 });
@@ -199,12 +201,16 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     findings,
     hidden: hiddenWords(second?.hidden ?? null),
     base: second?.base ?? null,
+    next: whole && judgement.unjudged.length > 0 ? judgeCommand(input) : null,
     rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
     signatures: who.signatures,
     believed: allowed.includes("recorded") && !input.allow.includes("recorded") ? who.believed : null,
     verdict: await verdictOf({ input, target, second, backed: judgement.backed, findings, signer }, context),
   };
 }
+
+const judgeCommand = ({ delivery, request }: Question): string =>
+  `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)} --all --status passed --by "<name>" --why "<what you looked at>"`;
 
 type Allowed = (typeof ALLOWANCES)[number];
 
@@ -268,6 +274,7 @@ function damaged(findings: Finding[]): Verification {
     hidden: null,
     base: null,
     rerun: null,
+    next: null,
     signatures: [],
     believed: null,
     verdict: null,

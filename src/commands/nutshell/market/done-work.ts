@@ -7,6 +7,7 @@ import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { RESULT_FILE, readDelivery } from "../../../request/delivered.js";
 import { leakList, leaksIn } from "../../../request/leak-guard.js";
+import { lastMarketRow } from "../../../request/market-record.js";
 import { isSealedFile } from "../../../request/sealed.js";
 import { withWorkFolder } from "../../../request/work-folder.js";
 import type { Delivery } from "../../../schema/delivery.js";
@@ -95,9 +96,11 @@ const notADelivery = (path: string, { bundle_type }: Manifest) =>
 function folderWork({ path: folder, allow }: WorkInput, me: string, context: Context, label: string): DoneWork {
   const manifest = readManifest(folder);
   const delivery = asDelivery(manifest, me);
-  const hasResult = statSync(join(folder, RESULT_FILE), { throwIfNoEntry: false })?.isFile() === true;
+  // A delivery's manifest may say how the work ended all by itself.
+  const said = manifest.bundle_type === "delivery" && manifest.status !== undefined;
+  if (!said && !isThere(join(folder, RESULT_FILE))) throw unfinished(folder, label, delivery.request_id, context);
   return {
-    ...factsOf(delivery, hasResult ? readDelivery(folder, delivery) : null, folder),
+    ...factsOf(delivery, readDelivery(folder, delivery), folder),
     label: `--dir ${shellWord(label)}`,
     copyPath: () => `${folder}.delivery.nut`,
     bytes: async (peer) => (await packBytes({ folder, manifest: delivery, peer, allow }, context)).bytes,
@@ -105,8 +108,19 @@ function folderWork({ path: folder, allow }: WorkInput, me: string, context: Con
   };
 }
 
-function factsOf(manifest: Manifest, delivery: Delivery | null, path: string) {
-  const requestId = delivery?.request_id ?? manifest.request_id;
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+
+function unfinished(folder: string, label: string, request: string | undefined, { env }: Context): NutError {
+  const kept = lastMarketRow(env, "claimed", (row) => row.request === request)?.kept;
+  const name = kept !== undefined && isThere(kept) ? shellWord(kept) : "<request.nut>";
+  return new NutError("MARKET_NOT_READY", `${folder} has no ${RESULT_FILE}: nothing says what was done`, {
+    hint: `nutshell finish ${shellWord(label)} --request ${name} -o done.nut   then: nutshell deliver done.nut`,
+    data: { path: folder },
+  });
+}
+
+function factsOf(manifest: Manifest, delivery: Delivery, path: string) {
+  const requestId = delivery.request_id ?? manifest.request_id;
   if (requestId === undefined) {
     throw new NutError("MARKET_NOT_READY", `${path} does not say which request it answers`, {
       hint: `nutshell check ${shellWord(path)}`,
@@ -116,8 +130,8 @@ function factsOf(manifest: Manifest, delivery: Delivery | null, path: string) {
     requestId,
     deliveryId: manifest.id,
     clawnet: (manifest.extensions?.clawnet ?? {}) as DoneWork["clawnet"],
-    madeFrom: delivery?.digests?.request,
-    rating: (delivery?.completion_percentage ?? Number.NaN) / 100,
+    madeFrom: delivery.digests?.request,
+    rating: (delivery.completion_percentage ?? Number.NaN) / 100,
   };
 }
 
