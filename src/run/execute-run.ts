@@ -114,7 +114,7 @@ async function planRun(run: Run): Promise<void> {
   const plan = await makePlan(run);
   throwIfHalted(run);
   record(run, { type: "planned", plan });
-  const message = `${plan.tasks.length} tasks to do (plan: ${plan.source})`;
+  const message = `${plan.tasks.length === 1 ? "1 task" : `${plan.tasks.length} tasks`} to do (plan: ${plan.source})`;
   run.context.progress({ type: "planned", source: plan.source, tasks: plan.tasks, message });
 }
 

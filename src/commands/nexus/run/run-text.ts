@@ -28,7 +28,7 @@ function deliveryText({ path, request, base, branch, result }: NonNullable<RunRe
   const lines = [`${paint(status)}${percent}: ${result.summary ?? ""}`, ""];
   for (const { id, status: own, description, reason, proves_nothing } of acceptance.criteria ?? []) {
     const note = proves_nothing ? " (guards, proves nothing)" : reason === undefined ? "" : `: ${reason}`;
-    lines.push(`  ${mark(own)} ${id} ${description ?? ""}${note}`);
+    lines.push(`  ${mark(own)} ${id}${description === undefined ? "" : ` ${description}`}${note}`);
   }
   for (const { item, status: own, note, evidence = "judged" } of acceptance.checklist ?? []) {
     lines.push(`  ${mark(own)} ${item} ${dim(`${evidence}${note === undefined ? "" : `: ${note}`}`)}`);

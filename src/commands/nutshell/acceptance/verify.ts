@@ -210,7 +210,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
 }
 
 const judgeCommand = ({ delivery, request }: Question): string =>
-  `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)} --all --status passed --by "<name>" --why "<what you looked at>"`;
+  `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)} --all --status passed --by "your name" --why "what you looked at"`;
 
 type Allowed = (typeof ALLOWANCES)[number];
 
