@@ -260,6 +260,20 @@ describe("a delivery folder made by hand", () => {
 });
 
 describe("finish in a repository", () => {
+  it("takes the name from that repository, and opens a sealed request with the key that is named", async () => {
+    await unpacked();
+    put(join(folder, "work"), { "files/greeting.txt": "hello\n" });
+    const git = (...args: string[]) => spawnSync("git", ["-C", join(folder, "work"), ...args]);
+    expect([git("init", "-q").status, git("config", "user.name", "Grace").status]).toEqual([0, 0]);
+    const { public_key } = JSON.parse((await nutshell("keygen", "--peer", "-o", "key", "--json")).out);
+    await nutshell("pack", "--dir", "request", "--peer", public_key, "-o", "sealed.nut");
+    const finish = ["finish", "work", "-r", "sealed.nut", "-o", "done.nut", "-m", "said hello", "--no-accept"];
+    expect((await nutshell(...finish)).err).toContain("sealed");
+    const done = await nutshell(...finish, "--identity", "key");
+    expect(done.out, done.err).toContain("delivery: ");
+    expect(result().deliverer.name).toBe("Grace");
+  });
+
   it("compares with the commit the work began with, and its patch and apply bring it home", async () => {
     const repo = join(folder, "repo");
     const git = (...args: string[]) => {

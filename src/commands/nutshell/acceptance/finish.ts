@@ -113,7 +113,7 @@ export default command({
 });
 
 async function finish(input: FinishInput, work: string, context: Context): Promise<FinishResult> {
-  const request = await openFolder(input.request, context, join(work, "request"));
+  const request = await openFolder(input.request, context, join(work, "request"), input.identity);
   if (request.manifest.bundle_type !== "request") {
     throw new NutError("USAGE", `${input.request} is a ${request.manifest.bundle_type}, not a request`, {
       hint: "name the request the work answers: --request <request>",
@@ -209,7 +209,7 @@ async function told(
   { manifest }: OpenedFolder,
   context: Context,
 ): Promise<Told> {
-  const by = input.by ?? before?.deliverer?.name ?? (await gitUser(context)) ?? context.env.USER ?? "unnamed";
+  const by = input.by ?? before?.deliverer?.name ?? (await gitUser(resolve(context.cwd, input.dir), context)) ?? context.env.USER ?? "unnamed";
   const given = {
     by,
     summary: input.summary,
@@ -243,7 +243,7 @@ async function told(
   return { ...given, summary: summary === "" ? undefined : summary, decisions, open, points: judged };
 }
 
-function gitUser({ cwd, env }: Context): Promise<string | undefined> {
+function gitUser(cwd: string, { env }: Context): Promise<string | undefined> {
   return new Promise((done) => {
     execFile("git", ["config", "--get", "user.name"], { cwd, env: { ...env } }, (error, stdout) => {
       done(error === null && stdout.trim() !== "" ? stdout.trim() : undefined);
