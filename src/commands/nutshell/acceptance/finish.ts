@@ -209,7 +209,12 @@ async function told(
   { manifest }: OpenedFolder,
   context: Context,
 ): Promise<Told> {
-  const by = input.by ?? before?.deliverer?.name ?? (await gitUser(resolve(context.cwd, input.dir), context)) ?? context.env.USER ?? "unnamed";
+  const by =
+    input.by ??
+    before?.deliverer?.name ??
+    (await gitUser(resolve(context.cwd, input.dir), context)) ??
+    context.env.USER ??
+    "unnamed";
   const given = {
     by,
     summary: input.summary,
