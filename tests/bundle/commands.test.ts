@@ -71,11 +71,7 @@ describe("nutshell pack", () => {
     expect(json(out)).toMatchObject({
       packed: false,
       files: 3,
-      entries: [
-        { path: "nutshell.json" },
-        { path: ".nutignore", size: 6 },
-        { path: "context/notes.md", size: 8 },
-      ],
+      entries: [{ path: "nutshell.json" }, { path: ".nutignore", size: 6 }, { path: "context/notes.md", size: 8 }],
       left: expect.arrayContaining([
         { path: "a.log", reason: "ignored" },
         { path: ".git/", reason: "never packed" },
