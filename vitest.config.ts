@@ -7,7 +7,7 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     pool: "forks",
-    maxWorkers: 2,
+    maxWorkers: 3,
     globalSetup: ["tests/global-setup.ts"],
     reporters: ["default", "./tests/skip-reporter.ts"],
   },

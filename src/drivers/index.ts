@@ -19,7 +19,7 @@ export {
 export { isLoggedIn, LOGIN_DRIVERS } from "./logged-in.js";
 export { loginCommand } from "./login-variables.js";
 export { type Login, loginOf } from "./logins.js";
-export { TROUBLES, type Trouble, type TroubleKind } from "./trouble.js";
+export type { Trouble, TroubleKind } from "./trouble.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   codex: async () => (await import("./codex.js")).codex,

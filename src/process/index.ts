@@ -1,7 +1,6 @@
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
 
 export { type Environment, findProgram } from "./find-program.js";
-export { isAlive } from "./is-alive.js";
 export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";
 export { readLines } from "./lines.js";

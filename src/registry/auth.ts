@@ -50,7 +50,7 @@ const Answer = z.looseObject({ Username: z.string(), Secret: z.string() });
 
 async function askHelper(name: string, host: string, env: Env, cwd: string): Promise<Login | null> {
   if (!/^[\w.-]+$/.test(name)) {
-    throw new NutError("REGISTRY_DENIED", "Docker's configuration names no proper credential helper", {
+    throw new NutError("REGISTRY_DENIED", "the configuration of Docker names no proper credential helper", {
       hint: "look at credsStore and credHelpers in ~/.docker/config.json",
     });
   }

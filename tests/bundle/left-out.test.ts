@@ -37,6 +37,7 @@ it("leaves out packages, environments, outputs, earlier bundles and what .gitign
   const { entries, left, left_bytes } = await list();
   const names = entries.map(({ path }: { path: string }) => path);
   expect(names).toEqual([
+    "nutshell.json",
     ".gitignore",
     "delivery/artifacts/dist/made.js",
     "delivery/artifacts/package.json",

@@ -48,7 +48,7 @@ describe("a mistake", () => {
     ["nutshell exec ls", 'nutshell exec does not take "ls"', "nutshell exec [flags] -- ls"],
     ["nexus setup cursor", '<host>: must be one of claude, codex, opencode, not "cursor"', "nexus setup --help"],
     ["nexus run task --driver codx", 'there is no driver "codx": demo, codex, claude', "nexus drivers"],
-    ["nexus run plain", "the demo agent plays only requests that carry", "nexus run plain --driver codex"],
+    ["nexus run plain", "nobody can be asked here which agent program to use", "nexus run plain --driver codex"],
     ["nexus run task --plan nope.json", "~/nope.json: no such file or folder", "check the spelling"],
     ["nexus run task --jobs 0", '--jobs: must be at least 1, not "0"', "nexus run --help"],
     ["nutshell receive abc", "--file: is needed", "nutshell receive --help"],

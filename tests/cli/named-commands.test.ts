@@ -82,7 +82,9 @@ describe("commands that are named", () => {
     const wrong = all.flatMap(({ where, line }) => {
       const entry = entryOf(line);
       if (entry === null) return [];
-      const flags = line.replace(/\$\{[^}]*\}/g, "X").matchAll(/(?<=[\s[(])--?[a-z][a-z-]*/g);
+      // What stands behind is another command, or a word about this one.
+      const [own] = line.replace(/\$\{[^}]*\}/g, "X").split(/ {2,}| \(or /) as [string];
+      const flags = own.matchAll(/(?<=[\s[(])--?[a-z][a-z-]*/g);
       return [...flags]
         .filter(([flag]) => !known.get(entry)!.has(flag))
         .map(([flag]) => `${where}: ${flag} of ${line}`);

@@ -23,7 +23,7 @@ for (const name of ["openSync", "writeSync", "fsyncSync", "renameSync", "mkdirSy
 syncBuiltinESMExports();`;
 
 const FILES = {
-  ".claude/settings.json": '{\n\t// mine\n\t"model": "opus",\n\t"hooks": { "Stop": [] },\n}\n',
+  ".claude/settings.json": '{\n\t"model":  "opus",\n\t"hooks": { "Stop": [] }\n}\n',
   "AGENTS.md": "# Mine, without an end of line",
   "CLAUDE.md": "# Mine\r\n\r\nwith Windows lines\r\n",
   ".codex/config.toml": '# keep\nmodel = "x" # why\n',

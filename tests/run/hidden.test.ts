@@ -24,7 +24,7 @@ it("keeps hidden checks from the agents, and says that they were not run", () =>
     ...["run", request, "--plan", "default", "--driver", "command", "--command", `sh -c '${agent}'`, "-o", "out.nut"],
   ]);
   expect(ran.stdout + ran.stderr).toContain("hidden, not run");
-  const seen = readFileSync(join(runFolderOf(cwd), "work/files/seen.txt"), "utf8");
+  const seen = readFileSync(join(runFolderOf(cwd), "delivery/delivery/artifacts/files/seen.txt"), "utf8");
   expect(seen).toContain("files/hello.txt");
   expect(seen).not.toContain("hidden");
   expect(call("nutshell", cwd, ["verify", "out.nut", "-r", request, "--rerun"]).status).toBe(1);

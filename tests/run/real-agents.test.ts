@@ -78,7 +78,9 @@ for (const name of ["codex", "opencode"] as const) {
       expect(agents.get("engineer-1")?.session).toBeTruthy();
       expect(decisions).toContainEqual({ decision: "one line", reason: "one is enough" });
       expect(spent.tokens).toBeGreaterThan(0);
-      expect(readFileSync(join(runFolderOf(cwd), "work/files/hello.txt"), "utf8")).toBe("hello world\n");
+      expect(readFileSync(join(runFolderOf(cwd), "delivery/delivery/artifacts/files/hello.txt"), "utf8")).toBe(
+        "hello world\n",
+      );
       expect(model.requests[0]?.any).toContain("TASK: Say hello");
       expect(call("nutshell", cwd, ["verify", "out.nut", "--request", request, "--rerun"]).stdout).toContain(
         "verified: completed",

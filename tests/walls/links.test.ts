@@ -16,6 +16,7 @@ const FRESH = "a new folder nobody else was in";
 const CHECKED = "every folder on the way is looked at before, when nobody is at work there any more";
 const INSIDE = "runs inside the sandbox itself";
 const PROJECT = "the person's own project, whose layout is checked for links before";
+const LOOKOUT = "what the harness keeps of a session outside the project, where no agent works";
 const ROOM = "a room's own folder beside what the room can write to, or a copy made before anything runs in it";
 
 /** By file. */
@@ -39,18 +40,24 @@ const KNOWN: Readonly<Record<string, string>> = {
   "run/record/journal.ts": OURS,
   "run/record/options.ts": OURS,
   "drivers/logins.ts": "the person's own login, its link followed on purpose",
+  "trees/blobs.ts": LOOKOUT,
+  "trees/git/store.ts": FRESH,
+  "trees/kept-tree.ts": LOOKOUT,
   "trees/merge.ts": FRESH,
   "trees/objects.ts": CHECKED,
   "trees/result-tree.ts": CHECKED,
   "trees/slots.ts": "removes links as links; what goes back into a slot goes through objects.ts",
   "trees/tree-guard.ts": PROJECT,
   "acceptance/hidden.ts": FRESH,
+  "acceptance/line-programs.ts": INSIDE,
+  "acceptance/room/open-air.ts": FRESH,
   "acceptance/room/build-trees.ts": ROOM,
   "acceptance/room/outputs.ts": ROOM,
   "acceptance/room/rooms.ts": ROOM,
   "acceptance/run-acceptance.ts": OURS,
   "acceptance/runners/wrappers.ts": INSIDE,
   "acceptance/service.ts": FRESH,
+  "acceptance/ways-out.ts": FRESH,
   "session/effects.ts": PROJECT,
   "session/knowledge.ts": PROJECT,
   "session/lookout.ts": PROJECT,

@@ -12,11 +12,11 @@ export default command({
   input: z.object({
     prune: flag(z.boolean().default(false), { about: "take space back from finished runs" }),
     olderThan: flag(z.string().optional(), {
-      value: "<age>",
+      value: "<time>",
       about: "with --prune: remove finished runs that began longer ago (12h, 30d, 8w)",
     }),
-    maxSize: flag(z.string().optional(), {
-      value: "<size>",
+    atMost: flag(z.string().optional(), {
+      value: "<bytes>",
       about: "with --prune: remove the oldest finished runs until the rest fits (500M, 2G)",
     }),
     keep: flag(z.coerce.number().int().min(0).optional(), {
@@ -51,12 +51,12 @@ export default command({
   examples: [
     ["nexus runs", "every run, oldest first"],
     ["nexus runs --prune --older-than 30d --keep 5", "what is older than a month goes, but for the latest five"],
-    ["nexus runs --prune --max-size 2G --dry-run", "what would have to go"],
+    ["nexus runs --prune --at-most 2G --dry-run", "what would have to go"],
   ],
   async run({ prune, dryRun, ...rules }, { cwd, env, now }) {
     const folder = runsFolder(openProject(cwd, { env }).root);
     if (!prune && (dryRun || Object.values(rules).some((rule) => rule !== undefined))) {
-      throw new NutError("USAGE", "--older-than, --max-size, --keep and --dry-run go with --prune", {
+      throw new NutError("USAGE", "--older-than, --at-most, --keep and --dry-run go with --prune", {
         hint: "nexus runs --prune --older-than 30d --dry-run",
       });
     }
@@ -86,14 +86,14 @@ export default command({
 
 interface RuleWords {
   readonly olderThan?: string | undefined;
-  readonly maxSize?: string | undefined;
+  readonly atMost?: string | undefined;
   readonly keep?: number | undefined;
 }
 
-function readRules({ olderThan, maxSize, keep }: RuleWords, now: Date): PruneRules {
+function readRules({ olderThan, atMost, keep }: RuleWords, now: Date): PruneRules {
   return {
     ...(olderThan === undefined ? {} : { before: new Date(now.getTime() - readAge(olderThan)) }),
-    ...(maxSize === undefined ? {} : { maxBytes: readSize(maxSize) }),
+    ...(atMost === undefined ? {} : { maxBytes: readSize(atMost) }),
     ...(keep === undefined ? {} : { keep }),
   };
 }
@@ -103,7 +103,7 @@ const AGES: Readonly<Record<string, number>> = { h: HOUR_MS, d: 24 * HOUR_MS, w:
 const SIZES: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 const readAge = (text: string) => readAmount(text, AGES, "--older-than", "30d");
-const readSize = (text: string) => readAmount(text, SIZES, "--max-size", "2G");
+const readSize = (text: string) => readAmount(text, SIZES, "--at-most", "2G");
 
 function readAmount(text: string, units: Readonly<Record<string, number>>, name: string, example: string): number {
   const [, number, unit] = /^(\d{1,9})([a-z])$/i.exec(text) ?? [];

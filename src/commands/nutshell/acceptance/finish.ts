@@ -49,7 +49,7 @@ const FinishInput = z.object({
     about: "how it ended, when that is less than what is found",
   }),
   at: flag(z.string().optional(), {
-    value: "<folder>",
+    value: "<dir>",
     about: "the folder is a copy of this folder of the request (default: found by comparing names)",
   }),
   base: flag(z.string().optional(), {
@@ -104,7 +104,7 @@ export default command({
   ],
   examples: [
     ["nutshell finish work -r task.nut", "compare, test, ask, pack"],
-    ['nutshell finish work -r task.nut -m "dashes are trimmed" --point "1: slug.mjs:3"', "without questions"],
+    ['nutshell finish work -r task.nut -m "no dashes" --point "1: slug.mjs:3"', "without questions"],
     ["nutshell finish . -r ../task.nut --base main", "work on a branch of a repository"],
   ],
   run: (input, context) => withWorkFolder(context, (work) => finish(input, work, context)),
