@@ -1,9 +1,10 @@
 // The harness runs the acceptance, not the agent: in rooms made of the base and the work, with the request's own tests as
 // they were, several times, against the untouched base and with expectations altered. See docs/decisions/0130.
 import { createHash } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
@@ -316,13 +317,20 @@ function toReport(
     subject: [...trees.subject.work.map(({ path }) => path), ...trees.subject.merged.keys()],
     steered: trees.subject.outside,
     sandboxed: rooms.sandboxed,
-    warnings: warningsFor(trees, plan, rooms),
+    warnings: warningsFor(trees, plan, rooms, options),
   };
 }
 
-function warningsFor({ changes, subject }: Trees, plan: CheckPlan, { sandboxed, apart }: Rooms): string[] {
+function warningsFor(
+  { changes, subject }: Trees,
+  plan: CheckPlan,
+  { sandboxed, apart }: Rooms,
+  options: AcceptanceOptions,
+): string[] {
   const warnings: string[] = [];
-  const touched = changes.filter(({ path }) => plan.isOwnTest(path)).map(({ path }) => path);
+  const touched = changes
+    .map(({ path }) => path)
+    .filter((path) => plan.isOwnTest(path) && !(path === MANIFEST && hasSameChecks(options)));
   if (touched.length > 0)
     warnings.push(`the request's own tests were changed and put back: ${touched.slice(0, 5).join(", ")}`);
   const outside = subject.outside.filter(({ path }) => !plan.isOwnTest(path)).map(({ path }) => path);
@@ -334,4 +342,16 @@ function warningsFor({ changes, subject }: Trees, plan: CheckPlan, { sandboxed, 
   else if (!apart)
     warnings.push("the checks could reach this machine's network: the sandbox gives none of its own here");
   return warnings;
+}
+
+const MANIFEST = "nutshell.json";
+
+/** Packing fills a manifest in, so an author's own differs from the packed one; its checks are what counts here. */
+function hasSameChecks({ result, manifest }: AcceptanceOptions): boolean {
+  try {
+    const { acceptance } = JSON.parse(readFileSync(join(result, MANIFEST), "utf8")) as Manifest;
+    return isDeepStrictEqual(acceptance, manifest.acceptance);
+  } catch {
+    return false;
+  }
 }

@@ -22,3 +22,4 @@ export {
   keepSpelling,
   parseJson,
 } from "./strict-json.js";
+export { takeName } from "./take-name.js";

@@ -12,7 +12,7 @@ export interface CredentialsInput {
   readonly request: string;
   /** Identity files that were named. */
   readonly identity: readonly string[];
-  /** Key files that nobody named stay out of it, such as the one keygen made. */
+  /** Key files and cloud logins that nobody named stay out of it, such as the file keygen made. */
   readonly onlyNamed?: boolean;
   readonly context: Context;
 }

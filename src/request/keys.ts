@@ -79,7 +79,8 @@ export function collectKeys(files: readonly string[], context: Context, { onlyNa
     identities: onlyNamed && named.length === 0 ? [] : ageIdentities(named, context),
     passphrase,
     transit: transitSettings(context.env),
-    run: programRunner(context),
+    // Programs find logins by themselves, which nobody named.
+    ...(onlyNamed ? {} : { run: programRunner(context) }),
     signal: context.signal,
   };
 }

@@ -27,6 +27,8 @@ import { bindVault } from "./vault-binding.js";
 export interface PackRequest extends GuardRequest {
   readonly dir: string;
   readonly output?: string | undefined;
+  /** Refuses to replace a file that is there when everything is packed. */
+  readonly isNew?: boolean;
   readonly compression: Compression;
   readonly level: Level;
   readonly force: boolean;
@@ -63,6 +65,7 @@ export async function packBundle(request: PackRequest, context: Context): Promis
   const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
   const packed = await packFolder(prepared.folder, {
     output: prepared.output,
+    isNew: request.isNew,
     seal: peer === null ? undefined : sealFor(peer),
     compression: request.compression,
     level: request.level,

@@ -1,10 +1,10 @@
 // Bundles on their way to a registry and back. The archive goes as it is, without what was signed about it: that travels as
 // referrers, so that a verdict can be added later without sending the bundle again.
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { canAttach, openBundle, readAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
-import { syncFolder, temporaryName } from "../files/index.js";
+import { syncFolder, takeName, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
 import {
   findLogin,
@@ -103,13 +103,7 @@ export async function pullBundle(
   { sidecar }: { readonly sidecar: boolean },
   context: Context,
 ): Promise<Pulled> {
-  for (const path of [output, sidecarOf(output)]) {
-    if (existsSync(path)) {
-      throw new NutError("FILE_EXISTS", `${path}: already exists`, {
-        hint: `mv ${shellWord(path)} ${shellWord(path)}.old`,
-      });
-    }
-  }
+  for (const path of [output, sidecarOf(output)]) if (existsSync(path)) throw taken(path);
   const reference = parseReference(source);
   const registry = openRegistry(reference, context);
   const { digest, layer } = await getBundle(registry, reference.name);
@@ -120,7 +114,8 @@ export async function pullBundle(
     const { envelopes } = parseEnvelopes(Buffer.from(lines.join("\n")));
     const isBeside = sidecar || !canHold(temporary, envelopes.length);
     if (envelopes.length > 0 && !isBeside) addSignatures(temporary, envelopes, { sidecar: false });
-    renameSync(temporary, output);
+    // Another download of the same name may have been quicker.
+    if (!takeName(temporary, output)) throw taken(output);
     syncFolder(dirname(output));
     if (envelopes.length > 0 && isBeside) addSignatures(output, envelopes, { sidecar: true });
     return { path: output, digest, bytes: statSync(output).size, signatures: envelopes.length };
@@ -129,6 +124,12 @@ export async function pullBundle(
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+function taken(path: string): NutError {
+  return new NutError("FILE_EXISTS", `${path}: already exists`, {
+    hint: `mv ${shellWord(path)} ${shellWord(path)}.old`,
+  });
 }
 
 function canHold(path: string, count: number): boolean {

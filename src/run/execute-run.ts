@@ -196,7 +196,9 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
   };
   record(run, { type: "paused", reason, message, hint, ms });
   if (pause === null) throw error;
-  run.context.progress({ type: "paused", reason, hint, message: `paused: ${message}; go on with: ${hint}` });
+  // Whoever interrupts gets no answer; everybody else reads there why, and how to go on.
+  const told = reason === "interrupted" ? `paused: ${message}; go on with: ${hint}` : "paused";
+  run.context.progress({ type: "paused", reason, hint, message: told });
   if (reason === "interrupted") throw new NutError("INTERRUPTED", message, { hint });
   return { run: run.folder.id, status: "paused", paused: { reason, message, hint } };
 }

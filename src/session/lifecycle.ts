@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bodyOf, type Catalog, findAgent, findSkill, loadCatalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
-import { type Decision, decide, type EditFact, type Facts, type TaskFact } from "../events/index.js";
+import { type Decision, decide, type EditFact, type Effect, type Facts, type TaskFact } from "../events/index.js";
 import type { LifecycleEvent } from "../schema/events.js";
 import {
   type Document,
@@ -45,12 +45,24 @@ export async function fire(event: LifecycleEvent, around: Surroundings): Promise
   const decided = decide(event, facts);
   const decision = { ...decided, effects: decided.effects.filter(({ type }) => around.skips?.has(type) !== true) };
   const remarks = await applyEffects(decision, { project, catalog, facts, around, event });
+  // What a tag stored or decided counts in the very answer to the message that carried it.
+  const told = decision.effects.some(({ type }) => CHANGES_STATUS.has(type))
+    ? decide(event, await readFacts(event, project, catalog, around))
+    : decision;
   return {
     ...decision,
-    context: [...remarks.context, ...decision.context],
+    context: [...remarks.context, ...told.context],
     warnings: remarks.warnings,
   };
 }
+
+/** Effects of a message's tags after which the plan and the knowledge files are no longer what was read before. */
+const CHANGES_STATUS: ReadonlySet<Effect["type"]> = new Set([
+  "decide_issue",
+  "store_memory",
+  "store_rule",
+  "collect_memory",
+]);
 
 /** An agent may have shut the project itself, and then nothing in it can be compared. */
 function openAgain(root: string): void {

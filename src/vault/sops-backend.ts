@@ -1,14 +1,17 @@
-// sops JSON files with an age key. Read natively: each value is AES-256-GCM with its path as additional data, and the whole
-// is checked against the file's MAC. Written by the `sops` program itself, so that its configuration keeps its say.
+// sops JSON files. With an age key they are read natively: each value is AES-256-GCM with its path as additional data, and
+// the whole is checked against the file's MAC. Those with a cloud service's key are sops-cloud.ts's. Written by the `sops`
+// program itself, so that its configuration keeps its say.
 import { createDecipheriv, createHash, timingSafeEqual } from "node:crypto";
 import type { Node, ParseError } from "jsonc-parser";
 import { NutError } from "../errors.js";
 import { ageDecrypt } from "./age.js";
 import type { Backend, Keys } from "./backend.js";
 import { jsonShape } from "./json.js";
+import { isCloudOnly, openWithSops } from "./sops-cloud.js";
 
 interface Metadata {
-  readonly age?: readonly { readonly recipient?: string; readonly enc?: string }[];
+  /** sops writes null for none. */
+  readonly age?: readonly { readonly recipient?: string; readonly enc?: string }[] | null;
   readonly lastmodified?: string;
   readonly mac?: string;
   readonly mac_only_encrypted?: boolean;
@@ -23,6 +26,7 @@ export const sopsBackend: Backend = {
   recognises: (bytes) => isMetadata(jsonShape(bytes)?.sops),
   async open(bytes, keys) {
     const metadata = jsonShape(bytes)!.sops as Metadata;
+    if (isCloudOnly(metadata)) return openWithSops(bytes, metadata, await rootOf(bytes), keys);
     const dataKey = await openDataKey(metadata, keys);
     const mac = createHash("sha512");
     if (metadata.mac_only_encrypted === true) mac.update(ONLY_ENCRYPTED_START);
@@ -62,8 +66,8 @@ export const sopsBackend: Backend = {
     return result.stdout;
   },
   async targetOf(bytes) {
-    const { age = [] } = jsonShape(bytes)!.sops as Metadata;
-    return { recipients: age.map(({ recipient }) => recipient).filter((recipient) => recipient !== undefined) };
+    const { age } = jsonShape(bytes)!.sops as Metadata;
+    return { recipients: (age ?? []).map(({ recipient }) => recipient).filter((recipient) => recipient !== undefined) };
   },
 };
 
@@ -71,11 +75,16 @@ function isMetadata(value: unknown): value is Metadata {
   return typeof value === "object" && value !== null && "mac" in value;
 }
 
-async function openDataKey({ age = [] }: Metadata, keys: Keys): Promise<Uint8Array> {
+async function openDataKey({ age: stated }: Metadata, keys: Keys): Promise<Uint8Array> {
+  const age = stated ?? [];
   if (age.length === 0)
-    throw new NutError("VAULT_BACKEND", "this sops vault has no age key; only age keys are read", {
-      hint: "ask the publisher to add an age key: sops --add-age <age1…>",
-    });
+    throw new NutError(
+      "VAULT_BACKEND",
+      "this sops vault has no key of age or of a cloud service; others are not read",
+      {
+        hint: "ask the publisher to add an age key: sops --add-age <age1…>",
+      },
+    );
   if (keys.identities.length === 0) throw noKey("no identity is at hand");
   for (const { enc } of age) {
     try {

@@ -210,6 +210,16 @@ describe("nutshell accept", () => {
     expect(out).toContain("✗ AC-1 it greets (exit 1, expected 0)");
   });
 
+  it("does not call the author's own folder changed, whose manifest packing filled in", async () => {
+    const own = await nutshell("accept", "request", "-r", "request.nut", "--json");
+    expect(JSON.parse(own.out).warnings).toEqual([]);
+    const file = join(folder, "request/nutshell.json");
+    const manifest = JSON.parse(readFileSync(file, "utf8"));
+    writeFileSync(file, JSON.stringify({ ...manifest, acceptance: { checklist: CHECKLIST } }));
+    const changed = await nutshell("accept", "request", "-r", "request.nut", "--json");
+    expect(JSON.parse(changed.out).warnings).toEqual([expect.stringContaining("put back: nutshell.json")]);
+  });
+
   it("calls nothing proven when there is nothing to compare with", async () => {
     const criteria = [{ id: "AC-3", type: "shell", command: "true" }];
     put(join(folder, "request"), { "tests/criteria.json": JSON.stringify({ criteria }) });

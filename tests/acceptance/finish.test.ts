@@ -148,6 +148,25 @@ describe("nutshell finish", () => {
     expect(readFileSync(join(folder, "taken.nut"), "utf8")).toBe("mine");
   }, 60_000);
 
+  it("gives the name to one of two who finish at once, and the other hears so", async () => {
+    const finish = async (who: string) => {
+      put(join(folder, who), { "greeting.txt": `hello from ${who}\n` });
+      mkdirSync(join(folder, `tmp-${who}`));
+      const env = { HOME: join(folder, "home"), TMPDIR: join(folder, `tmp-${who}`), NUTCRACKER_CONSENT: "all" };
+      const argv = ["finish", who, "-r", "request.nut", "-o", "done.nut", "-m", who, "--by", who, "--json"];
+      return { who, ...(await runNutshell(argv, { cwd: folder, env })) };
+    };
+    const both = await Promise.all([finish("ada"), finish("bob")]);
+    const [first, second] = both.sort((a, b) => a.code - b.code);
+    expect([first!.code, second!.code], second!.err).toEqual([0, 2]);
+    expect(second!.err).toContain("FILE_EXISTS");
+    const bundle = await openBundle(join(folder, "done.nut"));
+    const text = (await bundle.read("delivery/result.json")).toString();
+    await bundle.close();
+    expect(JSON.parse(text).summary).toBe(first!.who);
+    expect(readdirSync(folder).filter((name) => name.includes("done.nut"))).toEqual(["done.nut"]);
+  });
+
   it("asks on a terminal for what it cannot know", async () => {
     await unpacked();
     put(join(folder, "work"), { "files/greeting.txt": "hello\n" });

@@ -134,6 +134,15 @@ describe("user_message", () => {
     expect((await say("[m]")).context).toContain("without text");
   });
 
+  it("counts what a message's tags stored and decided in the answer to that message", async () => {
+    put(".nexus/state/plan.json", plan);
+    const { context } = await say("[d] with a cache [m] Measure first. [rule:web] no pop-ups [rule] be kind");
+    expect(context).toContain('Plan 4 "speed": 1 of 2 issues decided');
+    expect(context).toContain("1 in memory/, 0 in context/, 2 in rules/");
+    expect(context.match(/Knowledge files/g)).toHaveLength(1);
+    expect((await say("[m] Measure first.")).context).toContain("1 in memory/");
+  });
+
   it("merges repeated lessons and only names stale ones", async () => {
     put(".nexus/memory/a.md", "one\n");
     put(".nexus/memory/b.md", "one\n\ntwo\n");

@@ -42,6 +42,15 @@ describe.skipIf(!hasRegistry)("docker-registry", () => {
     expect(json((await desk.run(["tags", at("team/task"), "--json"])).out)).toEqual({ tags: ["v1"] });
   });
 
+  it("gives a name to one of two who pull at once", async () => {
+    await desk.run(["push", file, at("team/race:v1")]);
+    const pull = () => desk.run(["pull", at("team/race:v1"), "-o", desk.path("race.nut"), "--json"]);
+    const both = await Promise.all([pull(), pull()]);
+    expect(both.map(({ code }) => code).sort()).toEqual([0, 2]);
+    expect(both.find(({ code }) => code === 2)?.err).toContain("FILE_EXISTS");
+    expect(readdirSync(desk.root).filter((name) => name.includes("race.nut"))).toEqual(["race.nut"]);
+  });
+
   it("takes a second signature without the bundle being sent again", async () => {
     await desk.run(["sign", file, "--key", desk.path("bob.key")]);
     const { out } = await desk.run(["push", file, at("team/task:v1"), "--json"]);

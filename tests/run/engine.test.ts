@@ -109,6 +109,14 @@ describe("a run", () => {
     const paused = await w.go();
     expect(paused).toMatchObject({ status: "paused", paused: { reason: "question" } });
     expect(paused.paused?.message).toContain("AC-1 fails");
+    // The answer has the failure; what is told on the way does not say it a second and a third time.
+    expect(w.events.filter(({ type }) => type === "asked" || type === "paused")).toMatchObject([
+      {
+        message: 'task 1 ("Say hello") failed again: a person is asked',
+        question: expect.stringContaining("AC-1 fails"),
+      },
+      { message: "paused", hint: expect.stringContaining("nexus resume") },
+    ]);
     expect(paused.paused?.hint).toContain("nexus resume r1 --answer");
     expect(existsSync(join(root, "delivery.nut"))).toBe(false);
     const done = await w.go({ answer: "retry", text: "greet the world" });

@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Context } from "../../src/operation.js";
+import { RequestCredentials } from "../../src/request/credentials.js";
 import { Desk } from "./run.js";
 
 let desk: Desk;
@@ -112,6 +114,120 @@ describe("sops", () => {
     expect((await reveal()).code).toBe(2);
     writeFileSync(vaultFile(), good);
     expect((await reveal()).code).toBe(0);
+  });
+
+  describe("with a key of a cloud service", () => {
+    const ARN = "arn:aws:kms:eu-west-1:111122223333:key/1234abcd-12ab-34cd-56ef-1234567890ab";
+    const STAND_IN_KMS = "07".repeat(32);
+    beforeEach(() => {
+      const vault = {
+        vault_version: "0.2.0",
+        created_at: "2026-03-14T10:00:00Z",
+        credentials: [{ name: "db", type: "token", value: "cl0ud-s3cret" }],
+      };
+      const args = ["--encrypt", "--input-type", "json", "--output-type", "json", "--kms", ARN, "/dev/stdin"];
+      const input = JSON.stringify(vault);
+      const sealed = spawnSync(desk.path("bin/sops"), args, { input, env: { ...process.env, STAND_IN_KMS } });
+      expect(sealed.status, sealed.stderr.toString()).toBe(0);
+      writeFileSync(vaultFile(), sealed.stdout);
+    });
+    const revealed = (more: Record<string, string> = {}) =>
+      desk.run(["reveal", "db"], { env: { ...env, STAND_IN_KMS, ...more } });
+    const closed = (...words: string[]) => ({ code: 2, out: "", err: expect.stringMatching(words.join("[^]*")) });
+
+    it("is read through the sops program, which checks the MAC", async () => {
+      expect(readFileSync(vaultFile(), "utf8")).not.toContain("cl0ud");
+      expect(await revealed()).toMatchObject({ code: 0, out: "cl0ud-s3cret" });
+      const tree = readVault();
+      tree.created_at = tree.credentials[0].name;
+      writeVault(tree);
+      expect(await revealed()).toMatchObject(closed("AWS KMS, and sops did not open it"));
+    });
+
+    it("moves to age with one command", async () => {
+      const recipient = (await desk.run(["keygen", "-o", desk.path("theirs.txt"), "--json"])).out;
+      const argv = ["rotate", "--encryption", "age", "--recipient", JSON.parse(recipient).recipient];
+      expect(await desk.run(argv, { env: { ...env, STAND_IN_KMS } })).toMatchObject({ code: 0 });
+      const opened = await desk.run(["reveal", "db", "--identity", desk.path("theirs.txt")], { env: { PATH: "" } });
+      expect(opened).toMatchObject({ code: 0, out: "cl0ud-s3cret" });
+    });
+
+    it("says where its key is when there is no program, and how to log in when that does not open it", async () => {
+      const none = await revealed({ PATH: "" });
+      expect(none).toMatchObject(closed("AWS KMS, and the sops program", "not installed", "sops --version"));
+      expect(await revealed({ STAND_IN_KMS: "" })).toMatchObject(closed("did not open it .exit 128.", "aws sso login"));
+      const list = await desk.run(["credentials", "--json"], { env: { ...env, PATH: "" } });
+      expect(JSON.parse(list.out)).toMatchObject({ encryption: "sops", opened: false });
+    });
+
+    it("is not opened for agents, whom nobody gave that login", async () => {
+      const context = {
+        cwd: desk.dir,
+        env: { ...desk.env, ...env, STAND_IN_KMS },
+        now: () => new Date("2026-01-01"),
+        progress: () => {},
+        ask: null,
+        signal: new AbortController().signal,
+      } as unknown as Context;
+      const handOut = (onlyNamed: boolean) =>
+        new RequestCredentials({ request: desk.dir, identity: [], onlyNamed, context }).handOut("db", "run");
+      await expect(handOut(true)).rejects.toMatchObject({
+        code: "VAULT_NO_MATCHING_KEY",
+        message: expect.stringContaining("with AWS KMS, and a login there is not used unasked"),
+      });
+      expect((await handOut(false)).credential.value).toBe("cl0ud-s3cret");
+    });
+
+    it("sends a login nowhere but to its own service, however the file spells it", async () => {
+      const marker = desk.path("ran");
+      writeFileSync(desk.path("marking"), `#!/bin/sh\n: > ${marker}\necho "{}"\n`, { mode: 0o755 });
+      rmSync(desk.path("bin/sops"));
+      renameSync(desk.path("marking"), desk.path("bin/sops"));
+      const { sops, ...tree } = readVault();
+      const hc = (address: string) => ({
+        hc_vault: [{ vault_address: address, engine_path: "t", key_name: "k", enc: "" }],
+      });
+      const files: [string, string][] = [
+        [
+          "at an address that is not",
+          JSON.stringify({ ...tree, sops: { ...sops, kms: [{ arn: `arn:aws:kms:x.evil.example/#:1:key/1` }] } }),
+        ],
+        [
+          "at an address that is not",
+          JSON.stringify({
+            ...tree,
+            sops: { ...sops, azure_kv: [{ vault_url: "https://evil.example/vault.azure.net" }] },
+          }),
+        ],
+        [
+          "other than the one of VAULT_ADDR",
+          JSON.stringify({ ...tree, sops: { ...sops, ...hc("https://evil.example") } }),
+        ],
+        [
+          "other than the one of VAULT_ADDR",
+          JSON.stringify({ ...tree, sops: { ...sops, key_groups: [hc("https://evil.example")] } }),
+        ],
+        [
+          "not known: HC_Vault",
+          JSON.stringify({ ...tree, sops: { ...sops, HC_Vault: hc("https://evil.example").hc_vault } }),
+        ],
+        ["not known: kms", JSON.stringify({ ...tree, sops }).replace('"kms":', '"kms":[],"kms":')],
+        ["not known: sops", JSON.stringify({ ...tree, Sops: hc("https://evil.example"), sops })],
+        ["not known: sops", JSON.stringify({ ...tree, "\u017fops": hc("https://evil.example"), sops })],
+      ];
+      for (const [words, text] of files) {
+        writeFileSync(vaultFile(), text);
+        const mine = { VAULT_ADDR: "https://vault.example", VAULT_TOKEN: "t" };
+        expect(await revealed(mine), words).toMatchObject(closed(words));
+        expect(existsSync(marker), text).toBe(false);
+      }
+      writeFileSync(
+        vaultFile(),
+        JSON.stringify({ ...tree, sops: { ...sops, kms: null, ...hc("https://vault.example:443/") } }),
+      );
+      await revealed({ VAULT_ADDR: "https://vault.example", VAULT_TOKEN: "t" });
+      expect(existsSync(marker)).toBe(true);
+    });
   });
 
   it("says which key or program is missing", async () => {

@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { closeSync, fstatSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { NamelessFile, placeFiles, temporaryName } from "../../files/index.js";
+import { NamelessFile, placeFiles, syncFolder, takeName, temporaryName } from "../../files/index.js";
 import { sweepLeftovers } from "../../process/leftovers.js";
 import {
   BLOCK,
@@ -21,6 +21,8 @@ import { MANIFEST_NAME } from "../format/safe-path.js";
 
 export interface WriterOptions {
   readonly output: string;
+  /** Refuses to replace a file that is there by then. */
+  readonly isNew?: boolean | undefined;
   readonly compression: Compression;
   readonly level: Level;
   readonly seal?: Seal | undefined;
@@ -113,15 +115,15 @@ export class BundleWriter {
 
   /** Puts manifest and archive together at the output. */
   async commit(manifest: Buffer): Promise<WrittenBundle> {
-    const { compression, level, output, seal } = this.options;
+    const { compression, level, output, seal, isNew = false } = this.options;
     const item: TarItem = { path: MANIFEST_NAME, kind: "file", size: manifest.length, executable: false };
     const head = Buffer.concat([encodeHeader(item), manifest, padding(manifest.length)]);
     const member = await compressWhole(head, compression, level);
     try {
       const pieces = piecesOf([MAGIC, member], this.spool);
-      if (seal === undefined) return assemble(output, pieces);
+      if (seal === undefined) return assemble(output, pieces, isNew);
       const bytes = MAGIC.length + member.length + this.spool.bytes;
-      return assemble(output, [Buffer.from(seal(pieces, bytes))]);
+      return assemble(output, [Buffer.from(seal(pieces, bytes))], isNew);
     } finally {
       this.spool.close();
     }
@@ -164,7 +166,7 @@ function* piecesOf(head: readonly Buffer[], spool: NamelessFile): Generator<Buff
   }
 }
 
-function assemble(output: string, pieces: Iterable<Buffer>): WrittenBundle {
+function assemble(output: string, pieces: Iterable<Buffer>, isNew: boolean): WrittenBundle {
   sweepLeftovers(dirname(output));
   const temporary = temporaryName(output);
   try {
@@ -183,7 +185,9 @@ function assemble(output: string, pieces: Iterable<Buffer>): WrittenBundle {
     } finally {
       closeSync(file);
     }
-    placeFiles([{ path: output, temporary }]);
+    if (!isNew) placeFiles([{ path: output, temporary }]);
+    else if (takeName(temporary, output)) syncFolder(dirname(output));
+    else throw new NutError("FILE_EXISTS", `${output}: appeared meanwhile`, { hint: "name another file: -o <file>" });
     return { bytes, hash: `sha256:${hash.digest("hex")}` };
   } catch (error) {
     rmSync(temporary, { force: true });

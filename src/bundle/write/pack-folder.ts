@@ -29,6 +29,8 @@ export interface PackProgress {
 
 export interface PackOptions {
   readonly output: string;
+  /** Refuses to replace a file that is there when everything is packed. */
+  readonly isNew?: boolean | undefined;
   /** Writes the sealed bundle only; bytes and hash are then those of the sealed file. */
   readonly seal?: Seal | undefined;
   readonly compression?: Compression;
@@ -77,7 +79,7 @@ export async function packFolder(folder: string, options: PackOptions): Promise<
   const author = options.manifest ?? readManifest(folder);
   const { ignoreRules } = options;
   const listing = options.listing ?? listFolder(folder, { exclude: [output], signal, ignoreRules });
-  const writer = await BundleWriter.open({ output, compression, level, seal: options.seal });
+  const writer = await BundleWriter.open({ output, isNew: options.isNew, compression, level, seal: options.seal });
   try {
     const entries = await packEntries(writer, resolve(folder), listing, options);
     await writer.end();

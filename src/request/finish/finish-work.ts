@@ -84,7 +84,7 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
   const standing = await findStanding({ ...request, scratch: join(work, "repository") }, context);
   const before = resultBefore(standing);
   const id = standing.manifest?.bundle_type === "delivery" ? standing.manifest.id : (before?.id ?? newBundleId());
-  await assertFree(output, id);
+  const isNew = await isFree(output, id);
   const plan = planChecks(requestDir, manifest);
   const result = join(work, "result");
   const exclude = [output, request.requestPath];
@@ -132,6 +132,7 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
     {
       dir: stage,
       output,
+      isNew,
       compression: "gzip",
       level: "default",
       force: true,
@@ -159,14 +160,14 @@ function resultBefore({ root, manifest }: Standing): Delivery | null {
   return readDelivery(root, manifest);
 }
 
-/** A delivery of the same work may be replaced by its next try; anything else is somebody's. */
-async function assertFree(output: string, id: string): Promise<void> {
-  if (!existsSync(output)) return;
+/** A delivery of the same work may be replaced by its next try (false); anything else is somebody's. */
+async function isFree(output: string, id: string): Promise<boolean> {
+  if (!existsSync(output)) return true;
   try {
     const bundle = await openBundle(output);
     const same = bundle.manifest.bundle_type === "delivery" && bundle.manifest.id === id;
     await bundle.close();
-    if (same) return;
+    if (same) return false;
   } catch (error) {
     if (!(error instanceof NutError)) throw error;
   }

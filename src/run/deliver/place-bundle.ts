@@ -1,6 +1,6 @@
 // Giving a finished bundle its name. Two runs may have chosen the same one hours ago; neither may write over the other's.
-import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
-import { isSystemError } from "../../errors.js";
+import { renameSync } from "node:fs";
+import { takeName } from "../../files/index.js";
 
 /**
  * Moves `temporary` to `wanted`, or to the next free name after it when somebody else's file is there. A file of the same
@@ -19,21 +19,4 @@ export async function placeBundle(
       return path;
     }
   }
-}
-
-/** A link is made for one of two only. false when the name is taken. */
-function takeName(temporary: string, path: string): boolean {
-  try {
-    linkSync(temporary, path);
-    rmSync(temporary);
-    return true;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    if (error.code === "EEXIST") return false;
-    if (!["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"].includes(error.code ?? "")) throw error;
-  }
-  // No links on this file system: what is left is to look first.
-  if (existsSync(path)) return false;
-  renameSync(temporary, path);
-  return true;
 }

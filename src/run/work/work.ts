@@ -367,9 +367,11 @@ async function diagnose(run: Run, t: TaskState): Promise<void> {
 
 async function askPerson(run: Run, t: TaskState): Promise<void> {
   if (t.question !== undefined) return;
-  const question = `task ${t.task.id} ("${t.task.title}") failed again: ${t.problems.join("; ")}`;
+  const again = `task ${t.task.id} ("${t.task.title}") failed again: `;
+  const question = again + t.problems.join("; ");
   record(run, { type: "asked", task: t.task.id, question });
-  run.context.progress({ type: "asked", task: t.task.id, question, message: question });
+  // The question itself is in the run's answer.
+  run.context.progress({ type: "asked", task: t.task.id, question, message: `${again}a person is asked` });
 }
 
 /** One after another, in the order they came. */
