@@ -83,7 +83,7 @@ describe("commands that are named", () => {
       const entry = entryOf(line);
       if (entry === null) return [];
       // What stands behind is another command, or a word about this one.
-      const [own] = line.replace(/\$\{[^}]*\}/g, "X").split(/ {2,}| \(or /) as [string];
+      const [own] = line.replace(/\$\{[^}]*\}|"[^"]*"|'[^']*'/g, "X").split(/ {2,}| \(or /) as [string];
       const flags = own.matchAll(/(?<=[\s[(])--?[a-z][a-z-]*/g);
       return [...flags]
         .filter(([flag]) => !known.get(entry)!.has(flag))
