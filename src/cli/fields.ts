@@ -2,6 +2,7 @@
 // its words for `--help`, its choices and whether it may be repeated are all read from there.
 // This file is parsed at every start, so it reads schemas without loading the library that makes them.
 import type { z } from "zod";
+import { shellWord } from "../errors.js";
 import type { Flag, Positional } from "./command.js";
 
 interface FlagWords {
@@ -88,6 +89,18 @@ export function typedFields(input: z.ZodObject): TypedFields {
     }
   }
   return { positionals, flags, ...(restField === undefined ? {} : { rest: restField }) };
+}
+
+/** The flags of an input as they would be typed again, each with a space before it. What is off or empty is left out. */
+export function flagWords(schema: z.ZodObject, input: object, without: readonly string[] = []): string {
+  return Object.entries(typedFields(schema).flags)
+    .filter(([, { field }]) => !without.includes(field))
+    .flatMap(([name, { field }]) => {
+      const value: unknown = (input as Readonly<Record<string, unknown>>)[field];
+      if (value === undefined || value === false) return [];
+      return value === true ? [` --${name}`] : [value].flat().map((one) => ` --${name} ${shellWord(String(one))}`);
+    })
+    .join("");
 }
 
 interface Shape {

@@ -46,7 +46,11 @@ describe("assess", () => {
         message: "must be one of critical, high, medium, low",
         fix: "nutshell set task.priority high",
       },
-      { path: "harness.context_budget_hint", message: "must be at most 1" },
+      {
+        path: "harness.context_budget_hint",
+        message: "must be at most 1",
+        fix: "nutshell set harness.context_budget_hint 0.35",
+      },
       { severity: "warning" },
     ]);
   });

@@ -138,13 +138,18 @@ const fieldAt = (manifest: unknown, path: string): unknown =>
 const nearest = (given: unknown, choices: readonly string[]): string =>
   choices.find((choice) => choice === String(given).trim().toLowerCase()) ?? choices[0]!;
 
+/** Somebody who wrote 35 where at most 1 is meant wrote a percentage. */
+const share = (given: unknown, words: string): string | null =>
+  words === "must be at most 1" && typeof given === "number" && given <= 100 ? String(given / 100) : null;
+
 /** What `validate` says of the manifest, where nothing better was said already. */
 function checkSchema({ manifest, missing, warn, command }: Report, known: ReadonlySet<string>): void {
   for (const { code, path, message } of manifestFindings(manifest)) {
     if (known.has(path)) continue;
     const words = message.slice(message.indexOf(": ") + 2);
     const choices = /^must be one of (.+)$/.exec(words)?.[1]?.split(", ");
-    const value = choices === undefined ? "<value>" : nearest(fieldAt(manifest, path), choices);
+    const given = fieldAt(manifest, path);
+    const value = choices === undefined ? (share(given, words) ?? "<value>") : nearest(given, choices);
     const fix = command(/^[a-z_]+(?:\.[a-z_]+)*$/.test(path) ? `set ${path} ${shellWord(value)}` : "schema manifest");
     // Other tools leave it empty, and nobody needs it to begin.
     (path === "created_at" ? warn : missing)({ code, path, message: words, fix });

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
-import { flag } from "../../../cli/fields.js";
+import { flag, flagWords } from "../../../cli/fields.js";
 import { count } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
@@ -215,9 +215,9 @@ async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opene
   return { target: { passphrase } };
 }
 
-function addCommand({ name, type, dir }: AddInput): string {
-  return `nutshell add-credential --name ${shellWord(name)} --type ${shellWord(type)}${dirWords(dir)}`;
-}
+/** What was typed, but for where the value comes from. */
+const addCommand = (input: AddInput): string =>
+  `nutshell add-credential${flagWords(AddInput, input, ["valueFile", "valueEnv", "valueStdin"])}`;
 
 /** `tables=users,sessions` is a list, `max_rows=1000` a number; JSON is taken as it is. */
 function parseRestrictions(pairs: readonly string[], rateLimit?: string): Record<string, unknown> {
