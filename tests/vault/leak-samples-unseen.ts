@@ -842,10 +842,10 @@ add(
 add(
   "npm",
   "npmrc token",
-  "registry=https://registry.npmjs.org/",
-  `//registry.npmjs.org/:_authToken=npm_${checked36()}`,
+  "registry=https://npm.example.org/",
+  `//npm.example.org/:_authToken=npm_${checked36()}`,
 );
-add("npm", "npmrc old uuid token", `//registry.npmjs.org/:_authToken=${uuid()}`, "always-auth=true");
+add("npm", "npmrc old uuid token", `//npm.example.org/:_authToken=${uuid()}`, "always-auth=true");
 add(
   "npm",
   "npmrc basic _auth",

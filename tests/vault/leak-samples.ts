@@ -149,7 +149,7 @@ const CODE: readonly Row[] = [
     (d) => `https://me:${"AT"}BB${d.word(28)}${d.from(UPPER + DIGITS, 8)}@bitbucket.org/a/b\n`,
   ],
   ["atlassian", "api token", (d) => `JIRA_TOKEN=${"ATA"}TT3xFfGF0${d.url(171)}=${d.from("0123456789ABCDEF", 8)}\n`],
-  ["npm", "access token", (d) => `//registry.npmjs.org/:_authToken=${"npm"}_${d.word(36)}\n`],
+  ["npm", "access token", (d) => `//npm.example.org/:_authToken=${"npm"}_${d.word(36)}\n`],
   ["npm", "old token", (d) => `//registry.example.com/:_authToken=${d.uuid()}\n`],
   ["npm", "basic auth", (d) => `//registry.example.com/:_auth=${d.base64(30)}\n`],
   ["pypi", "upload token", (d) => `[pypi]\nusername = __token__\npassword = ${"pypi"}-AgEIcHlwaS5vcmc${d.url(150)}\n`],
