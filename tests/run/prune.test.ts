@@ -1,5 +1,5 @@
 // What finished runs keep on disk, and what a person can take back.
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { lockRun } from "../../src/run/record/lock.js";
@@ -53,6 +53,15 @@ it("takes the trees of finished runs; what can go on, is at work or cannot be re
   expect(["open", "busy", "damaged"].map(treesOf)).toEqual(before);
   // It still tells what came of it.
   expect(await w.go()).toMatchObject({ recorded: true, delivery: { result: { status: "completed" } } });
+});
+
+it("touches nothing behind a link that stands for a run", () => {
+  const elsewhere = join(scratch(), "project");
+  cpSync(join(runs, "busy"), elsewhere, { recursive: true });
+  symlinkSync(elsewhere, join(runs, "linked"));
+  pruneBesideWork({});
+  expect(existsSync(join(elsewhere, "work/files/hello.txt"))).toBe(true);
+  rmSync(join(runs, "linked"));
 });
 
 it("removes finished runs by a rule, and no other", () => {

@@ -61,6 +61,8 @@ function finishedRuns(runs: string): FinishedRun[] {
     const { options, status } = new RunReader(runs, id).read();
     if (options === null || status !== "delivered") return [];
     const folder = runFolder(runs, id, options.repo !== undefined);
+    // Behind a link lies what is somebody else's.
+    if (!lstatSync(folder.root).isDirectory()) return [];
     return [{ folder, createdAt: Date.parse(options.created_at), bytes: bytesIn(folder.root) }];
   });
 }
