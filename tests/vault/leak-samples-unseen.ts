@@ -839,12 +839,7 @@ add(
 
 // ---------- package registries ----------
 
-add(
-  "npm",
-  "npmrc token",
-  "registry=https://npm.example.org/",
-  `//npm.example.org/:_authToken=npm_${checked36()}`,
-);
+add("npm", "npmrc token", "registry=https://npm.example.org/", `//npm.example.org/:_authToken=npm_${checked36()}`);
 add("npm", "npmrc old uuid token", `//npm.example.org/:_authToken=${uuid()}`, "always-auth=true");
 add(
   "npm",
