@@ -24,5 +24,6 @@ it.each([
 
 it("calls those tried that the tests install", () => {
   const installs = Object.values(KNOWN_VERSIONS).map(({ install }) => install);
-  expect(installs).toEqual(Object.entries(versions).map(([name, version]) => `npm install -g ${name}@${version}`));
+  const ours = Object.entries(versions).map(([name, version]) => `npm install -g ${name}@${version}`);
+  expect(ours).toEqual(expect.arrayContaining(installs));
 });
