@@ -6,7 +6,7 @@ import type { AcceptanceCredential } from "./credential.js";
 import { freshLogin, freshPostgres } from "./fresh-postgres.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, passed, refuted, skipped } from "./outcome.js";
-import { inside } from "./plan/checks.js";
+import { inside } from "./plan/paths.js";
 import type { Room, RoomCommand, RoomOptions } from "./room/rooms.js";
 import { inRoom, type Stage } from "./run-program.js";
 import { logOf } from "./runners/outcomes.js";

@@ -27,6 +27,8 @@ import {
   runChild,
   type Sandbox,
 } from "../../process/index.js";
+import { installedEnvironment } from "../../trees/installed.js";
+import { installedProgram } from "../install/installed.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -203,13 +205,15 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     ...inside,
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
     ways: WAYS,
-    run: ({ cwd = "", env, ...command }) =>
-      runChild({
-        ...(sandboxed ? startedInside(command) : command),
+    run: ({ cwd = "", env, ...command }) => {
+      const own = ownProgram(command, tree, inside.tree);
+      return runChild({
+        ...(sandboxed ? startedInside(own) : own),
         cwd: posix.join(inside.tree, cwd),
-        env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
+        env: { ...environmentIn(tree, inside.tree, roomEnvironment(setting.env, places, sandboxed)), ...env },
         sandbox,
-      }),
+      });
+    },
     written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
     changedGuards: () => [
       ...[...before]
@@ -220,6 +224,16 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
+}
+
+/** What was installed for the tree comes before what the machine has. */
+function environmentIn({ installed }: RoomTree, place: string, env: Environment): Environment {
+  return installed === undefined ? env : { ...env, ...installedEnvironment(installed, place, env.PATH) };
+}
+
+function ownProgram<T extends Pick<RoomCommand, "command">>(command: T, tree: RoomTree, place: string): T {
+  const own = installedProgram(tree, command.command);
+  return own === null ? command : { ...command, command: posix.join(place, own) };
 }
 
 /** A program of the tree itself is nowhere outside the room, so it is looked for inside. */

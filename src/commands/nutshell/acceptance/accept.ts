@@ -53,7 +53,10 @@ export default command({
           : await openFolder(input.request, context, join(work, "request"), input.identity);
       const sources = [input.request ?? input.target, input.target];
       await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
-      await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
+      const agreed = await askConsent(
+        { sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity },
+        context,
+      );
       const isDelivery = target.manifest.bundle_type === "delivery";
       const { folder: base } = await findBase(
         {
@@ -91,6 +94,7 @@ export default command({
           credentials: credentials.read,
           scrub: credentials.scrub,
           ...(logs === undefined ? {} : { logs: { dir: logs, name: (file: string) => join(logs, file) } }),
+          install: { allowed: input.allowInstall || agreed.install, silent: input.yes },
           signal: context.signal,
           onProgress: tell(context),
         },

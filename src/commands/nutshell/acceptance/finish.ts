@@ -157,7 +157,7 @@ async function accept({ base, result, logs }: AcceptedTree, input: FinishInput, 
   const { request, work, dir } = where;
   const sources = [input.request, input.dir];
   await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-  await askConsent({ sources, yes: input.yes }, context);
+  const agreed = await askConsent({ sources, yes: input.yes }, context);
   const uses = existsSync(join(dir, "nutshell.json")) ? dir : null;
   const credentials = acceptanceCredentials(request.dir, input.identity, context, uses);
   const accepted = await acceptAll(
@@ -176,6 +176,7 @@ async function accept({ base, result, logs }: AcceptedTree, input: FinishInput, 
       credentials: credentials.read,
       scrub: credentials.scrub,
       logs,
+      install: { allowed: input.allowInstall || agreed.install, silent: input.yes },
       signal: context.signal,
       onProgress: tell(context),
     },

@@ -382,7 +382,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     const sources = [input.request!, input.delivery];
     const { noSandbox, yes, identity, policy } = input;
     await assertHeld({ sources, noSandbox, identity }, context);
-    await askConsent({ sources, yes, noSandbox, identity, policy }, context);
+    const agreed = await askConsent({ sources, yes, noSandbox, identity, policy }, context);
     accepted = await acceptAll(
       {
         request: request.dir,
@@ -398,6 +398,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
         keepBodies: input.keepBodies,
         credentials: credentials.read,
         scrub: credentials.scrub,
+        install: { allowed: input.allowInstall || agreed.install, silent: yes },
         signal: context.signal,
         onProgress: tell(context),
       },

@@ -35,6 +35,7 @@ export default command({
     base: ACCEPTANCE_FLAGS.base,
     identity: ACCEPTANCE_FLAGS.identity,
     yes: ACCEPTANCE_FLAGS.yes,
+    allowInstall: ACCEPTANCE_FLAGS.allowInstall,
     noSandbox: ACCEPTANCE_FLAGS.noSandbox,
   }),
   output: z.object({
@@ -58,7 +59,7 @@ export default command({
     ["nutshell check my-task --strength", "what its checks are worth, before anybody is paid"],
     ["nutshell check --json --dir my-task | jq .status", "for scripts"],
   ],
-  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, ...named }, context) {
+  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, allowInstall, ...named }, context) {
     const folder = namedFolder(named);
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
@@ -78,7 +79,7 @@ export default command({
         passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])],
         fixed: [...fixed],
         bundle_type: content.manifest.bundle_type,
-        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox }, context) : null,
+        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox, allowInstall }, context) : null,
       };
     } finally {
       await content.close();
