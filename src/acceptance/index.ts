@@ -33,7 +33,7 @@ export {
   type Violation,
   violations,
 } from "./plan/constraints.js";
-export { type InstallStep, installKind, installSteps } from "./plan/install-steps.js";
+export { type InstallStep, installSteps } from "./plan/install-steps.js";
 export { pathAllowed, pathsOverlap } from "./plan/paths.js";
 export { isOutsideSubject, type Outside } from "./plan/subject.js";
 export { CACHES } from "./room/room-tree.js";

@@ -3,7 +3,8 @@
 import { readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { NutError } from "../../errors.js";
-import type { InstallKind, InstallStep } from "../plan/install-steps.js";
+import type { InstallKind } from "../../schema/install.js";
+import type { InstallStep } from "../plan/install-steps.js";
 import { inside, pathAllowed } from "../plan/paths.js";
 
 /** Plain files of a tree, by path from its root, with where each lies on this machine. */
@@ -28,6 +29,15 @@ export interface Recipe {
 
 const NPM_FLAGS = "--include=dev --no-audit --no-fund --no-update-notifier --loglevel=error";
 
+const PIP_FLAGS = "--disable-pip-version-check --no-input --no-cache-dir --quiet";
+/** The machine's own pip where it can install elsewhere; older ones are put into the environment first, which takes longer. */
+const PIP = `python3 -m venv --without-pip .venv
+own=$(readlink -f .venv/bin/python)
+if "$own" -m pip --python .venv/bin/python --version >/dev/null 2>&1
+then "$own" -m pip --python .venv/bin/python install ${PIP_FLAGS} -r "$1"
+else python3 -m venv .venv; .venv/bin/python -m pip install ${PIP_FLAGS} -r "$1"
+fi`;
+
 export const RECIPES: Readonly<Record<InstallKind, Recipe>> = {
   npm: {
     programs: ["node", "npm"],
@@ -47,7 +57,7 @@ export const RECIPES: Readonly<Record<InstallKind, Recipe>> = {
   },
   pip: {
     programs: ["python3"],
-    run: 'python3 -m venv .venv && .venv/bin/python -m pip install --disable-pip-version-check --no-input --no-cache-dir --quiet -r "$1"',
+    run: PIP,
     inputs: pipInputs,
     bin: ".venv/bin",
   },
@@ -162,7 +172,7 @@ function jsonTable(text: string): Record<string, unknown> | null {
 
 /** Every `file:` in a text, as paths from the root of the tree. */
 const localFiles = (lock: string, text: string): string[] =>
-  [...text.matchAll(/\bfile:(?!\/\/)([^\s"'(),]+)/g)].map(([, path]) => beside(lock, path!));
+  [...text.matchAll(/\bfile:(?!\/\/)([^\s"'(),{}]+)/g)].map(([, path]) => beside(lock, path!));
 
 function npmInputs(lock: string, files: TreeFiles, inputs: Inputs): void {
   takePackage(inputs, files, beside(lock, "package.json"));

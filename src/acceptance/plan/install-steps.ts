@@ -1,10 +1,9 @@
 // What a request says its checks need installed: lock files of the tree, and scripts of the request's own.
 import { posix } from "node:path";
 import { NutError } from "../../errors.js";
+import { type InstallKind, installKind } from "../../schema/install.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { inside } from "./paths.js";
-
-export type InstallKind = "npm" | "pnpm" | "pip" | "uv" | "cargo" | "go" | "script";
 
 export interface InstallStep {
   /** The lock file or script, from the root of the tree. */
@@ -29,16 +28,3 @@ export function installSteps({ acceptance }: Manifest): InstallStep[] {
     return { path: clean, kind: installKind(clean), reads, network };
   });
 }
-
-const LOCKS: readonly (readonly [RegExp, InstallKind])[] = [
-  [/^(?:package-lock|npm-shrinkwrap)\.json$/, "npm"],
-  [/^pnpm-lock\.yaml$/, "pnpm"],
-  [/^uv\.lock$/, "uv"],
-  [/^requirements[^/]*\.txt$/, "pip"],
-  [/^Cargo\.lock$/, "cargo"],
-  [/^go\.sum$/, "go"],
-];
-
-/** By the name of the file; whatever is no lock file is a script. */
-export const installKind = (path: string): InstallKind =>
-  LOCKS.find(([name]) => name.test(posix.basename(path)))?.[1] ?? "script";

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { CRITERION_TYPES, Criteria } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
+import { installKind } from "../../schema/install.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { type Report, SOON_MS } from "./report.js";
@@ -246,6 +247,7 @@ export async function checkAcceptance(report: Report): Promise<void> {
   const hasCriteria = path !== null && content.files.has(path);
   if (hasCriteria) await checkCriteria(report, path);
   await checkHidden(report);
+  await checkInstall(report);
   if (checklist.length > 0)
     pass("acceptance.checklist", checklist.length === 1 ? "1 item" : `${checklist.length} items`);
   if (manifest.acceptance?.hidden !== undefined || scripts.length > 0 || named !== undefined || hasCriteria) return;
@@ -303,6 +305,42 @@ async function checkHidden({ manifest, content, missing, pass, command }: Report
   if (summary.digest !== `sha256:${digest}`) return wrong("is not the file acceptance.hidden names");
   const keys = summary.recipients === 1 ? "1 key" : `${summary.recipients} keys`;
   pass(HIDDEN_FILE, `${summary.count} hidden, for ${keys} (${summary.digest})`);
+}
+
+/** What the checks need installed: a script is in the bundle; a lock file there, or in the repository of the work. */
+async function checkInstall(report: Report): Promise<void> {
+  const { manifest, content, pass, warn, command } = report;
+  const { install } = manifest.acceptance ?? {};
+  for (const step of install ?? []) {
+    const path = typeof step === "string" ? step : step.path;
+    const kind = installKind(path);
+    if (kind === "script") {
+      checkReference(report, { field: "acceptance.install", path, purpose: "the checks lack what it installs" });
+    } else {
+      const where = content.files.has(resolveReference(path) ?? "") ? "" : ", in the repository of the work";
+      pass("acceptance.install", `${path} (${kind}${where})`);
+    }
+  }
+  if (install !== undefined) return;
+  for (const path of content.files.keys()) {
+    if (installKind(path) === "script" || path.split("/").length > LOCK_DEPTH || !(await locksAnything(report, path)))
+      continue;
+    warn({
+      code: "INSTALL_UNSAID",
+      path: "acceptance.install",
+      message: `${path} is there, but nothing says to install it: the checks run without its packages`,
+      fix: command(`set acceptance.install ${shellWord(path)} --append`),
+    });
+  }
+}
+
+/** Further down they belong to examples and test data. */
+const LOCK_DEPTH = 2;
+
+async function locksAnything({ content }: Report, path: string): Promise<boolean> {
+  const text = Buffer.from(await content.read(path)).toString("utf8");
+  if (path.endsWith(".json")) return text.includes('"node_modules/');
+  return text.split("\n").some((line) => /^\s*[^\s#]/.test(line));
 }
 
 export function checkImages(report: Report): void {
