@@ -14,6 +14,7 @@ import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
+import { identityWords } from "../flags.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { reportLines } from "./acceptance-text.js";
 
@@ -64,7 +65,7 @@ export default command({
           request: request.dir,
           typed: input.base,
           scratch: join(work, "repository"),
-          command: `nutshell accept ${shellWord(input.target)} --request ${shellWord(input.request ?? input.target)}`,
+          command: `nutshell accept ${shellWord(input.target)} --request ${shellWord(input.request ?? input.target)}${identityWords(input.identity)}`,
         },
         context,
       );
