@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { serveViewer } from "../../src/web/view/viewer.js";
 import { runNutshell } from "../cli/run-nutshell.js";
-import { ask, cookieOf } from "../web/asking.js";
+import { ask, enter, keyOf } from "../web/asking.js";
 import { put } from "./room.js";
 
 let folder: string;
@@ -136,9 +136,8 @@ describe("work in a repository", () => {
       onError: () => {},
     });
     try {
-      const welcome = await ask(served.port, `/?token=${new URL(served.gate.link).searchParams.get("token")}`);
-      const get = async (path: string) =>
-        JSON.parse((await ask(served.port, path, { headers: { cookie: cookieOf(welcome) } })).body);
+      const headers = keyOf(await enter(served.port, served.gate.link));
+      const get = async (path: string) => JSON.parse((await ask(served.port, path, { headers })).body);
       const { files } = await get("/api/compare");
       expect(files.map(({ path, change, before }: Record<string, string>) => [path, change, before])).toEqual([
         ["files/greeting.txt", "changed", "/base/files/greeting.txt"],

@@ -1,9 +1,10 @@
 // What was installed, as the rooms of a check see it: one more layer, read-only like tests, with its programs first on PATH.
 // The untouched tree and the result have their own: dependencies belong to whoever wrote the code.
 import { existsSync, lstatSync, readdirSync } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, join, posix } from "node:path";
 import { isSystemError, NutError } from "../../errors.js";
-import type { InstalledTree } from "../../trees/installed.js";
+import type { Environment } from "../../process/index.js";
+import { type InstalledTree, installedEnvironment } from "../../trees/installed.js";
 import { pathsIn } from "../../trees/tree.js";
 import { isFolderAbove } from "../clean-tree.js";
 import type { CheckPlan, Outcome } from "../model.js";
@@ -114,4 +115,14 @@ function namesIn(folder: string): string[] {
 export function installedProgram({ installed, layers }: RoomTree, name: string): string | null {
   if (installed === undefined || name.includes("/")) return null;
   return installed.bins.map((bin) => `${bin}/${name}`).find((path) => layers.entries.has(path)) ?? null;
+}
+
+/** What was installed for a tree comes before what the machine has. */
+export function environmentIn({ installed }: RoomTree, place: string, env: Environment): Environment {
+  return installed === undefined ? env : { ...env, ...installedEnvironment(installed, place, env.PATH) };
+}
+
+export function ownProgram<T extends { readonly command: string }>(command: T, tree: RoomTree, place: string): T {
+  const own = installedProgram(tree, command.command);
+  return own === null ? command : { ...command, command: posix.join(place, own) };
 }

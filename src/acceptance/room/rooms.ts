@@ -27,8 +27,7 @@ import {
   runChild,
   type Sandbox,
 } from "../../process/index.js";
-import { installedEnvironment } from "../../trees/installed.js";
-import { installedProgram } from "../install/installed.js";
+import { environmentIn, ownProgram } from "../install/installed.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -224,16 +223,6 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
-}
-
-/** What was installed for the tree comes before what the machine has. */
-function environmentIn({ installed }: RoomTree, place: string, env: Environment): Environment {
-  return installed === undefined ? env : { ...env, ...installedEnvironment(installed, place, env.PATH) };
-}
-
-function ownProgram<T extends Pick<RoomCommand, "command">>(command: T, tree: RoomTree, place: string): T {
-  const own = installedProgram(tree, command.command);
-  return own === null ? command : { ...command, command: posix.join(place, own) };
 }
 
 /** A program of the tree itself is nowhere outside the room, so it is looked for inside. */
