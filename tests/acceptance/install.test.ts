@@ -124,11 +124,11 @@ describe.runIf(held)("what checks need installed", () => {
   });
 
   it("is read-only in every room, whatever the work tries, and no check is told of another's tries", async () => {
-    project(OFFLINE);
+    project(OFFLINE, { "tests/install.sh": `${SCRIPT}mkdir .cache && echo kept > .cache/word\n` });
     const spoil = [
       'const fs = require("fs");',
       'const tries = [() => fs.writeFileSync("node_modules/adder/index.js", "module.exports = () => 6;"), () => fs.rmSync("node_modules", { recursive: true }),',
-      '  () => fs.renameSync("node_modules", "other"), () => fs.mkdirSync("node_modules/evil")];',
+      '  () => fs.renameSync("node_modules", "other"), () => fs.mkdirSync("node_modules/evil"), () => fs.writeFileSync(".cache/word", "x")];',
       'for (const one of tries) { let done = true; try { one(); } catch { done = false; } if (done) throw new Error("it can be written"); }',
     ].join("\n");
     put(join(folder, "work"), { "files/sum.cjs": `${spoil}\n${SUM}` });
