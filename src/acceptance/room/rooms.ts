@@ -27,6 +27,7 @@ import {
   runChild,
   type Sandbox,
 } from "../../process/index.js";
+import { environmentIn, ownProgram } from "../install/installed.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -207,13 +208,15 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     ...inside,
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
     ways: WAYS,
-    run: ({ cwd = "", env, ...command }) =>
-      runChild({
-        ...(sandboxed ? startedInside(command) : command),
+    run: ({ cwd = "", env, ...command }) => {
+      const own = ownProgram(command, tree, inside.tree);
+      return runChild({
+        ...(sandboxed ? startedInside(own) : own),
         cwd: posix.join(inside.tree, cwd),
-        env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
+        env: { ...environmentIn(tree, inside.tree, roomEnvironment(setting.env, places, sandboxed)), ...env },
         sandbox,
-      }),
+      });
+    },
     written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
     changedGuards: () => [
       ...[...before]
