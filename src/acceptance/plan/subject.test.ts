@@ -50,6 +50,7 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
       ...filesLedTo(settings.filter(({ path }) => leadsSomewhere(path))),
       runAlone: new Set(checkTexts.flatMap(filesRunAlone)),
       wholeCommands: new Set(checkTexts.map((text) => text.split(" ")[1]!)),
+      code: () => settings.filter(({ path }) => /\.(?:mjs|py|c)$/.test(path) && !path.startsWith("tests/")),
       task,
     },
   });
