@@ -160,7 +160,9 @@ function plainControls(check: Check, view: TreeView): Control[] {
   const last = failingEnd(check, plain);
   // Where the work runs inside the test, reaching the end alone shows nothing: the work could have skipped what is between.
   if (altered === null && plain.forgeable) return [];
-  return [altered, last, ...alteredAlone(plain, view)].filter((control) => control !== null);
+  return [altered, last, alteredGoldens(plain, view, altered), ...alteredAlone(plain, view)].filter(
+    (control) => control !== null,
+  );
 }
 
 /** Names single tests: then nobody can say which of a file's tests are run. */
@@ -185,7 +187,7 @@ function alteredScript({ script, text, language }: Plain, view: TreeView): Contr
     const other = alter(path, view.read(path)!);
     if (other !== null) files.set(path, bytes(other));
   }
-  for (const path of goldenFiles(text, script, view)) files.set(path, bytes(`${ALTERED}\n${view.read(path)!}`));
+  for (const path of goldenFiles(text, script, view)) files.set(path, altersGolden(view.read(path)!));
   const own = language === null ? null : alter(script ?? "command.sh", text, language);
   if (own !== null && script !== null) files.set(script, bytes(own));
   const paths = [...files.keys()];
@@ -193,6 +195,21 @@ function alteredScript({ script, text, language }: Plain, view: TreeView): Contr
   if (paths.length === 0 && own === null) return null;
   const where = script === null && own !== null ? ["the command", ...paths] : paths;
   return { name: `altered expectations in ${filesNamed(where)}`, files, ...command, mustFail: null };
+}
+
+const altersGolden = (content: string): Uint8Array => bytes(`${ALTERED}\n${content}`);
+
+/** Goldens alone, where other expectations would fail before them: whoever copies his answers from them copies this, too. */
+function alteredGoldens({ script, text }: Plain, view: TreeView, altered: Control | null): Control | null {
+  const goldens = goldenFiles(text, script, view);
+  if (
+    altered === null ||
+    goldens.length === 0 ||
+    altered.files.size + (altered.check === undefined ? 0 : 1) === goldens.length
+  )
+    return null;
+  const files = new Map(goldens.map((path) => [path, altersGolden(view.read(path)!)]));
+  return { name: `altered expectations in ${filesNamed(goldens)} alone`, files, mustFail: null };
 }
 
 function failingEnd(check: Check, { script, text, language }: Plain): Control | null {
