@@ -85,7 +85,7 @@ function straightBraces(text: string, language: Braces): IsStraight {
   };
   return ({ start, test, helper }) => {
     const open = source.outer(start);
-    if (/\b(?:for|while|do|if|else)\b/.test(source.before(start))) return false;
+    if (/\b(?:for|while|do|if|else)\b/.test(source.header(start))) return false;
     if (test === null) {
       return open < 0 ? helper === undefined : helper === "main" && /\bmain\s*\([^{}]*$/.test(source.header(open));
     }

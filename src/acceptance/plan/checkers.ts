@@ -52,7 +52,9 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named 
   const names = wordsOf(checkTexts);
   const asked = wordsOf([task]);
   const askedFor = wordsOf([task.toLowerCase()]);
-  const namesOfCode = lazily(() => facts.code().map(({ path }) => ({ path, stem: stem(path) })));
+  const namesOfCode = lazily(() =>
+    facts.code().map(({ path }) => ({ path, names: [posix.basename(path), stem(path)] })),
+  );
   const wordsOfCode = lazily(() => facts.code().map(({ path, words }) => ({ path, words: wordsOf([words]) })));
   const words = extensionsIn(checkTexts);
   const compared = comparedWith(checkTexts);
@@ -127,7 +129,7 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named 
     return checkTexts.some((text) => {
       const words = wordsOf([text]);
       const named = words.has(posix.basename(path)) || words.has(stem(path));
-      return named && namesOfCode().some((file) => file.path !== path && words.has(file.stem));
+      return named && namesOfCode().some((file) => file.path !== path && file.names.some((name) => words.has(name)));
     });
   }
 
