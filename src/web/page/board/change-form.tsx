@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { type Change, sendChange } from "./store.js";
+import { tell } from "./told.js";
 
 export interface Writing {
-  readonly token: string;
   readonly project: number;
 }
 
@@ -13,17 +13,18 @@ interface FormProps {
   readonly change: (text: string) => Change;
 }
 
-/** A sentence and a button. What happened to it is said beside it. */
+/** A sentence and a button. What came of it is said at the top of the page; what went wrong, beside it. */
 export function ChangeForm({ writing, label, button, change }: FormProps) {
   const [text, setText] = useState("");
-  const [said, setSaid] = useState<{ readonly tone: "good" | "bad"; readonly text: string } | null>(null);
+  const [problem, setProblem] = useState("");
   const send = async (event: Event) => {
     event.preventDefault();
     try {
-      setSaid({ tone: "good", text: await sendChange(writing.token, writing.project, change(text)) });
+      tell(await sendChange(writing.project, change(text)));
+      setProblem("");
       setText("");
     } catch (error) {
-      setSaid({ tone: "bad", text: error instanceof Error ? error.message : String(error) });
+      setProblem(error instanceof Error ? error.message : String(error));
     }
   };
   return (
@@ -35,9 +36,9 @@ export function ChangeForm({ writing, label, button, change }: FormProps) {
       <button type="submit" class="primary" disabled={text.trim() === ""}>
         {button}
       </button>
-      {said === null ? null : (
-        <p class={`notice ${said.tone}`} role="status">
-          {said.text}
+      {problem === "" ? null : (
+        <p class="notice bad" role="status">
+          {problem}
         </p>
       )}
     </form>
@@ -47,8 +48,11 @@ export function ChangeForm({ writing, label, button, change }: FormProps) {
 export function ChangeButton({ writing, button, change }: { writing: Writing; button: string; change: Change }) {
   const [problem, setProblem] = useState("");
   const send = () =>
-    sendChange(writing.token, writing.project, change).then(
-      () => setProblem(""),
+    sendChange(writing.project, change).then(
+      (message) => {
+        tell(message);
+        setProblem("");
+      },
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
     );
   return (
