@@ -2,7 +2,7 @@
 // referrers, so that a verdict can be added later without sending the bundle again.
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { canAttach, openBundle, readAttached } from "../bundle/index.js";
+import { canAttach, readAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { syncFolder, takeName, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
@@ -21,6 +21,7 @@ import {
 } from "../registry/index.js";
 import type { Manifest } from "../schema/manifest.js";
 import { formatEnvelopes, parseEnvelopes } from "../statements/index.js";
+import { readWhole } from "./read-whole.js";
 import { addSignatures, readSignatures, sidecarOf } from "./signatures.js";
 
 export function openRegistry({ host, repository }: Reference, context: Context): Registry {
@@ -40,7 +41,8 @@ export interface Pushed {
 
 export async function pushBundle(path: string, target: string, context: Context): Promise<Pushed> {
   const reference = parseReference(target);
-  const { manifest, compression, contentDigest } = await readWhole(path, context);
+  const { manifest, compression, digest: contentDigest } = await readWhole(path, null, context);
+  if (compression === null) throw folderRefusal(path);
   const { archiveBytes } = readAttached(path);
   const registry = openRegistry(reference, context);
   const digest = await hashFile(path, archiveBytes);
@@ -58,16 +60,9 @@ export async function pushBundle(path: string, target: string, context: Context)
   return { digest: subject.digest, bytes: archiveBytes, uploaded, contentDigest, signatures: lines.length };
 }
 
-async function readWhole(path: string, { signal }: Context) {
-  const bundle = await openBundle(path, { signal });
-  try {
-    const wrong = (await bundle.verify()).find(({ severity }) => severity === "error");
-    if (wrong !== undefined) throw new NutError("BUNDLE_MISMATCH", `${path}: ${wrong.message}`, { data: { path } });
-    const { manifest, compression } = bundle;
-    return { manifest, compression, contentDigest: await bundle.contentDigest() };
-  } finally {
-    await bundle.close();
-  }
+function folderRefusal(path: string): NutError {
+  const hint = `nutshell pack --dir ${shellWord(path)} -o task.nut`;
+  return new NutError("USAGE", `${path} is a folder: a registry holds packed bundles`, { hint });
 }
 
 const LONGEST = 1_000;

@@ -11,6 +11,15 @@ export {
   type TrustLine,
 } from "./allowed-signers.js";
 export {
+  type Chain,
+  type ChainDelivery,
+  type ChainTask,
+  chainOf,
+  isOwnVerdict,
+  type Piece,
+  refusedBy,
+} from "./chain.js";
+export {
   type EnvelopeList,
   formatEnvelopes,
   joinEnvelopes,

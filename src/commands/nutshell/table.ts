@@ -165,6 +165,12 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./trust/sign.js")).default,
   },
   {
+    name: "log",
+    group: "Who says so",
+    summary: "who asked, who made, who checked: the chain of a task",
+    load: async () => (await import("./trust/log.js")).default,
+  },
+  {
     name: "trust add",
     group: "Who says so",
     summary: "say whose key is whose",
