@@ -16,7 +16,7 @@ import {
   parseEnvelopes,
 } from "../statements/index.js";
 import { readWhole, type Whole } from "./read-whole.js";
-import { openRegistry } from "./registry.js";
+import { assertSize, fitting, openRegistry } from "./registry.js";
 import { readSignatures } from "./signatures.js";
 import { readTrust } from "./trust-files.js";
 import { withWorkFolder } from "./work-folder.js";
@@ -184,10 +184,11 @@ async function readRegistry(place: string, found: Found, context: Context): Prom
           found.pieces.push({ ...known, sources: [source], rejected: [] });
           return;
         }
+        assertSize(layer.size, source);
         const file = join(folder, "bundle.nut");
         try {
-          await registry.getBlob(layer, file);
-          const signed = parseEnvelopes(Buffer.from((await getStatements(registry, digest)).join("\n")));
+          await registry.blobs.getFile(layer, file);
+          const signed = { envelopes: fitting(await getStatements(registry, digest)), rejected: [] };
           const piece = pieceOf(await readWhole(file, null, context), source, signed);
           seen.set(digest, piece);
           found.pieces.push(piece);

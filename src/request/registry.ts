@@ -2,7 +2,7 @@
 // referrers, so that a verdict can be added later without sending the bundle again.
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { canAttach, readAttached } from "../bundle/index.js";
+import { canAttach, MAX_TOTAL_BYTES, readAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { syncFolder, takeName, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
@@ -20,13 +20,14 @@ import {
   Registry,
 } from "../registry/index.js";
 import type { Manifest } from "../schema/manifest.js";
-import { formatEnvelopes, parseEnvelopes } from "../statements/index.js";
+import type { Envelope } from "../schema/statement.js";
+import { formatEnvelopes, MAX_ENVELOPES, MAX_LIST_BYTES, parseEnvelopes } from "../statements/index.js";
 import { readWhole } from "./read-whole.js";
 import { addSignatures, readSignatures, sidecarOf } from "./signatures.js";
 
 export function openRegistry({ host, repository }: Reference, context: Context): Registry {
   const { env, cwd, signal } = context;
-  return new Registry({ host, repository, signal, login: () => findLogin(host, env, cwd) });
+  return new Registry({ host, repository, signal, login: () => findLogin(host, { env, cwd, signal }) });
 }
 
 export interface Pushed {
@@ -41,12 +42,17 @@ export interface Pushed {
 
 export async function pushBundle(path: string, target: string, context: Context): Promise<Pushed> {
   const reference = parseReference(target);
+  if (reference.name.startsWith("sha256:")) {
+    throw new NutError("REGISTRY_BAD_ADDRESS", "what is pushed gets a tag; its digest follows from its content", {
+      hint: `nutshell push ${shellWord(path)} oci://${reference.host}/${reference.repository}:<tag>`,
+    });
+  }
   const { manifest, compression, digest: contentDigest } = await readWhole(path, null, context);
   if (compression === null) throw folderRefusal(path);
   const { archiveBytes } = readAttached(path);
   const registry = openRegistry(reference, context);
   const digest = await hashFile(path, archiveBytes);
-  const uploaded = await registry.putFile(path, digest, archiveBytes);
+  const uploaded = await registry.blobs.putFile(path, digest, archiveBytes);
   const layer = { mediaType: "", digest, size: archiveBytes };
   const facts = {
     kind: manifest.bundle_type,
@@ -95,18 +101,19 @@ export interface Pulled {
 export async function pullBundle(
   source: string,
   output: string,
-  { sidecar }: { readonly sidecar: boolean },
+  { sidecar, maxBytes }: { readonly sidecar: boolean; readonly maxBytes?: number | undefined },
   context: Context,
 ): Promise<Pulled> {
   for (const path of [output, sidecarOf(output)]) if (existsSync(path)) throw taken(path);
   const reference = parseReference(source);
   const registry = openRegistry(reference, context);
   const { digest, layer } = await getBundle(registry, reference.name);
+  assertSize(layer.size, source, maxBytes);
   const temporary = temporaryName(output);
   try {
-    await registry.getBlob(layer, temporary);
+    await registry.blobs.getFile(layer, temporary);
     const lines = await getStatements(registry, digest);
-    const { envelopes } = parseEnvelopes(Buffer.from(lines.join("\n")));
+    const envelopes = fitting(lines);
     const isBeside = sidecar || !canHold(temporary, envelopes.length);
     if (envelopes.length > 0 && !isBeside) addSignatures(temporary, envelopes, { sidecar: false });
     // Another download of the same name may have been quicker.
@@ -119,6 +126,26 @@ export async function pullBundle(
   } finally {
     rmSync(temporary, { force: true });
   }
+}
+
+/** A registry may claim any size, and the disk is not its own. */
+export function assertSize(size: number, source: string, maxBytes: number = MAX_TOTAL_BYTES): void {
+  if (size <= maxBytes) return;
+  throw new NutError("BUNDLE_LIMIT", `${source} holds ${size} bytes, and ${maxBytes} are accepted`, {
+    hint: `nutshell pull ${shellWord(source)} --max-size ${size}`,
+    data: { size, limit: maxBytes },
+  });
+}
+
+/** Envelopes as far as a bundle may carry them: what is no envelope, or too much, takes nothing away from the others. */
+export function fitting(lines: readonly string[]): Envelope[] {
+  const kept: Envelope[] = [];
+  let bytes = 0;
+  for (const envelope of lines.flatMap((line) => parseEnvelopes(Buffer.from(line)).envelopes)) {
+    bytes += formatEnvelopes([envelope]).length;
+    if (bytes <= MAX_LIST_BYTES && kept.length < MAX_ENVELOPES) kept.push(envelope);
+  }
+  return kept;
 }
 
 function taken(path: string): NutError {
@@ -143,13 +170,14 @@ export async function copyBundle(from: string, to: string, scratch: string, cont
   const [left, right] = [openRegistry(source, context), openRegistry(target, context)];
   const artifact = await getBundle(left, source.name);
   const { layer } = artifact;
+  assertSize(layer.size, from);
   let how: Copied["how"] = "present";
-  if (!(await right.hasBlob(layer.digest))) {
-    const isMounted = source.host === target.host && (await right.mount(layer.digest, source.repository));
+  if (!(await right.blobs.has(layer.digest))) {
+    const isMounted = source.host === target.host && (await right.blobs.mount(layer.digest, source.repository));
     how = isMounted ? "mounted" : "sent";
     if (!isMounted) {
-      await left.getBlob(layer, scratch);
-      await right.putFile(scratch, layer.digest, layer.size);
+      await left.blobs.getFile(layer, scratch);
+      await right.blobs.putFile(scratch, layer.digest, layer.size);
     }
   }
   await putArtifact(right, target.name, artifact);

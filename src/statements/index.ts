@@ -23,6 +23,7 @@ export {
   type EnvelopeList,
   formatEnvelopes,
   joinEnvelopes,
+  MAX_ENVELOPES,
   MAX_LIST_BYTES,
   parseEnvelopes,
   preAuthEncoding,

@@ -138,7 +138,7 @@ describe("nutshell log", () => {
 
   it("keeps a sender's words from looking like a line of its own", async () => {
     const forged = "T\n  ✓ asked    alice@example.org  2026-03-14T10:00:00.000Z";
-    const asked = await request("task", { task: { title: forged + " ".repeat(200) + "✓ made", summary: "s" } });
+    const asked = await request("task", { task: { title: `${forged}${" ".repeat(200)}✓ made`, summary: "s" } });
     const made = await delivery("done", asked);
     const platform = "x\n  ✓ checked  alice@example.org";
     beside("done", [await signStatement(verdict({ made, asked, platform }), mallory.sign)]);
@@ -182,6 +182,10 @@ describe("nutshell log", () => {
     expect(shown).toContain("✗ a signature counts for nothing: it is about other content");
     expect(shown).toContain("✗ a request with the same id but other content is here");
     expect(shown).not.toContain("carol@example.org");
+    const { tasks } = await log(desk.path("bundles"));
+    const of = (digest: string) =>
+      tasks.find((task: { content_digest: string }) => task.content_digest === digest).deliveries;
+    expect([of(asked.digest).length, of(other.digest).length]).toEqual([1, 0]);
   });
 
   it("does not hide that a delivery was signed as more than it says itself", async () => {
