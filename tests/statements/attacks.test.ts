@@ -375,4 +375,14 @@ describe("independent verdicts", () => {
     ]);
     expect(believedBy([two], vouchers)).toBeNull();
   });
+
+  it("that say no are heard of a delivery that lies about its result", async () => {
+    const { vouchers } = await count([
+      [verdict(), bob],
+      [verdict(), carol],
+      [verdict({ says: "FAILED", result: hash("0") }), alice],
+    ]);
+    expect(vouchers.map(({ standing }) => standing)).toEqual(["trusted", "trusted", "trusted"]);
+    expect(believedBy([two], vouchers)).toBeNull();
+  });
 });

@@ -118,8 +118,10 @@ describe("nutshell log", () => {
       },
     ]);
     const lines = (await text(desk.path("bundles"))).split("\n");
-    expect(lines[1]).toMatch(/^ {2}✓ asked {4}dave@example\.org {2}2026-03-14T10:00:00\.000Z .*task\.nut$/);
-    expect(lines[2]).toMatch(/^ {2}✓ made {5}erin@example\.org {2}2026-03-14T10:00:00\.000Z {2}completed; /);
+    expect(lines[1]).toMatch(/^ {2}✓ asked {4}dave@example\.org +2026-03-14T10:00:00\.000Z {2,}\S*task\.nut$/);
+    expect(lines[2]).toMatch(
+      /^ {2}✓ made {5}erin@example\.org +2026-03-14T10:00:00\.000Z {2}\S*done\.nut +completed; /,
+    );
     expect(lines[3]).toContain("✓ checked  carol@example.org");
     expect(lines[3]).toContain("passed; 1 passed, 0 failed; sandboxed; on linux-x64");
     expect(lines[4]).toBe("  ✓ 1 independent verdict that it passed: carol@example.org");

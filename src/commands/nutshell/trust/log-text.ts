@@ -31,6 +31,8 @@ const Made = z.object({
   broken: z.array(z.string()).describe("links that do not hold"),
 });
 
+type Made = z.output<typeof Made>;
+
 const Task = z.object({
   title: z.string().nullable(),
   id: z.string().nullable(),
@@ -83,7 +85,7 @@ function toTask({ request, deliveries, broken }: ChainTask): Log["tasks"][number
   };
 }
 
-function toMade({ piece, made, checked, worthless, independent, broken }: ChainDelivery): z.output<typeof Made> {
+function toMade({ piece, made, checked, worthless, independent, broken }: ChainDelivery): Made {
   return {
     id: piece.id,
     content_digest: piece.digest,
@@ -152,14 +154,23 @@ const MARK = { trusted: green("✓"), unknown: yellow("?"), invalid: red("✗") 
 
 export function logLines({ tasks, unread }: Log): string[] {
   return [
-    ...tasks.flatMap((task, index) => [...(index === 0 ? [] : [""]), ...taskLines(task)]),
+    ...tasks.flatMap((task, index) => [...(index === 0 ? [] : [""]), ...aligned(taskLines(task))]),
     ...(tasks.length > 0 && unread.length > 0 ? [""] : []),
     ...unread.map(({ source, why }) => `${yellow("⚠")} ${words(source)}: ${why}`),
     ...(tasks.length === 0 ? [] : [dim("who: by your allowed_signers; when and with what: as the signers say")]),
   ];
 }
 
-function taskLines(task: Log["tasks"][number]): string[] {
+/** A sentence, or the cells of a row. */
+type Line = string | readonly string[];
+
+/** Rows in columns of one width, sentences where they stand between them. */
+function aligned(lines: readonly Line[]): string[] {
+  const rows = table(lines.filter((line) => typeof line !== "string"));
+  return lines.map((line) => (typeof line === "string" ? line : rows.shift()!));
+}
+
+function taskLines(task: Log["tasks"][number]): Line[] {
   const { title, id, content_digest: digest, sources, asked, worthless, deliveries, broken } = task;
   return [
     `${bold(title === null ? "(no title)" : words(title))} ${dim([id, digest].filter((part) => part !== null).join(" "))}`,
@@ -171,19 +182,16 @@ function taskLines(task: Log["tasks"][number]): string[] {
   ];
 }
 
-function madeLines({ sources, status, made, checked, worthless, independent, refused, broken }: z.output<typeof Made>) {
+function madeLines({ sources, status, made, checked, worthless, independent, refused, broken }: Made): Line[] {
   const unsigned = `nobody signed the delivery${status === null ? "" : `, which says ${status}`}`;
+  const verdicts = `${count(independent.length, "independent verdict")} that it passed: ${independent.join(", ")}`;
   return [
     ...steps("made", made, sources, unsigned),
     ...steps("checked", checked, [], "nobody signed a verdict"),
     ...worthlessLines(worthless),
     ...broken.map(brokenLine),
     ...(refused.length === 0 ? [] : [`  ${red("✗")} ${refused.join(", ")} found that it does not hold`]),
-    ...(independent.length === 0
-      ? []
-      : [
-          `  ${green("✓")} ${count(independent.length, "independent verdict")} that it passed: ${independent.join(", ")}`,
-        ]),
+    ...(independent.length === 0 ? [] : [`  ${green("✓")} ${verdicts}`]),
   ];
 }
 
@@ -194,18 +202,17 @@ const worthlessLines = (rows: readonly Entry[]): string[] =>
     ({ why, key }) => `  ${red("✗")} a signature counts for nothing: ${why}${key === null ? "" : ` (key ${key})`}`,
   );
 
-/** One line per signature; one that says so where there is none. */
-function steps(step: string, rows: readonly Entry[], sources: readonly string[], none: string | null): string[] {
+/** One row per signature; a sentence where there is none. */
+function steps(step: string, entries: readonly Entry[], sources: readonly string[], none: string | null): Line[] {
   const where = sources.length === 0 ? "" : dim(sources.map(words).join(", "));
-  if (rows.length === 0)
+  if (entries.length === 0) {
     return none === null ? [] : [`  ${yellow("?")} ${step.padEnd(7)}  ${none}  ${where}`.trimEnd()];
-  return table(
-    rows.map(({ standing, principals, key, signed_on: when, details, why, own }, index) => [
-      `  ${MARK[standing]} ${step.padEnd(7)}`,
-      standing === "trusted" ? principals.join(", ") : `key ${key}`,
-      when ?? "",
-      [...details, ...(own ? ["by whoever made it"] : []), ...(why === null ? [] : [why])].join("; "),
-      index === 0 ? where : "",
-    ]),
-  );
+  }
+  return entries.map(({ standing, principals, key, signed_on: when, details, why, own }, index) => [
+    `  ${MARK[standing]} ${step.padEnd(7)}`,
+    standing === "trusted" ? principals.join(", ") : `key ${key}`,
+    when ?? "",
+    index === 0 ? where : "",
+    [...details, ...(own ? ["by whoever made it"] : []), ...(why === null ? [] : [why])].join("; "),
+  ]);
 }
