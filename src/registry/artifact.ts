@@ -11,6 +11,7 @@ export const ARTIFACT_TYPES = {
 const OTHER_TYPE = "application/vnd.nutshell.bundle.v1";
 const STATEMENT_TYPE = "application/vnd.nutshell.statement.v1";
 const ENVELOPE_TYPE = "application/vnd.dsse.envelope.v1+json";
+const SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const LAYER = "application/vnd.nutshell.bundle.layer.v1";
 
 const EMPTY = Buffer.from("{}");
@@ -114,16 +115,20 @@ export async function putArtifact(registry: Registry, tag: string, { bytes, dige
 export async function putStatements(
   registry: Registry,
   subject: Descriptor,
-  lines: readonly string[],
+  lines: readonly { readonly line: string; readonly isSigstore: boolean }[],
 ): Promise<number> {
   if (lines.length === 0) return 0;
   await registry.blobs.putBytes(EMPTY);
   const known = new Set((await registry.referrers(subject.digest)).map(({ digest }) => digest));
   const added: Descriptor[] = [];
   let isKept = true;
-  for (const line of lines) {
+  for (const { line, isSigstore } of lines) {
     const envelope = Buffer.from(line);
-    const layer = { mediaType: ENVELOPE_TYPE, digest: digestOf(envelope), size: envelope.length };
+    const layer = {
+      mediaType: isSigstore ? SIGSTORE_TYPE : ENVELOPE_TYPE,
+      digest: digestOf(envelope),
+      size: envelope.length,
+    };
     const { mediaType, digest: about, size: length } = subject;
     const fields = {
       artifactType: STATEMENT_TYPE,
@@ -184,7 +189,8 @@ async function getStatement(registry: Registry, digest: string): Promise<string 
   const found = await registry.manifest(digest);
   const parsed = found === null ? null : Manifest.safeParse(registry.json(found.bytes));
   const layer = parsed?.data?.layers[0];
-  if (layer === undefined || layer.mediaType !== ENVELOPE_TYPE || layer.size > MAX_STATEMENT_BYTES) return null;
+  const isKnown = layer?.mediaType === ENVELOPE_TYPE || layer?.mediaType === SIGSTORE_TYPE;
+  if (layer === undefined || !isKnown || layer.size > MAX_STATEMENT_BYTES) return null;
   const text = (await registry.blobs.getBytes(layer as Descriptor)).toString("utf8");
   // One envelope is one line; what is more could pass for several.
   return text.includes("\n") ? null : text;

@@ -126,7 +126,7 @@ const ENDS_ALL: ReadonlySet<string> = new Set([
   "DISK_FULL",
 ]);
 
-function pieceOf({ manifest, digest, result }: Whole, source: string, { envelopes, rejected }: EnvelopeList): Piece {
+function pieceOf({ manifest, digest, result }: Whole, source: string, signed: EnvelopeList): Piece {
   const { bundle_type: type } = manifest;
   const kind = type === "request" || type === "delivery" ? type : "other";
   const told = kind === "delivery" ? Delivery.safeParse(result === null ? manifest : parse(result)).data : undefined;
@@ -140,7 +140,8 @@ function pieceOf({ manifest, digest, result }: Whole, source: string, { envelope
           result: told.digests?.result,
         };
   const title = manifest.task?.title ?? null;
-  return { kind, id: manifest.id, title, digest, sources: [source], envelopes, rejected, delivery };
+  const { envelopes, sigstore, rejected } = signed;
+  return { kind, id: manifest.id, title, digest, sources: [source], envelopes, sigstore, rejected, delivery };
 }
 
 function parse(text: string): unknown {
@@ -154,9 +155,12 @@ function parse(text: string): unknown {
 function readLoose(path: string, source: string, { loose, unread }: Found): void {
   try {
     const bytes = statSync(path).size > MAX_LIST_BYTES ? Buffer.alloc(MAX_LIST_BYTES + 1) : readFileSync(path);
-    const { envelopes, rejected } = parseEnvelopes(bytes);
+    const { envelopes, sigstore, rejected } = parseEnvelopes(bytes);
     loose.push(...envelopes.map((envelope) => ({ source, envelope })));
     unread.push(...rejected.map(({ why }) => ({ source, why })));
+    unread.push(
+      ...sigstore.map(() => ({ source, why: "a Sigstore bundle beside no bundle, which was not looked at" })),
+    );
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }
@@ -188,7 +192,7 @@ async function readRegistry(place: string, found: Found, context: Context): Prom
         const file = join(folder, "bundle.nut");
         try {
           await registry.blobs.getFile(layer, file);
-          const signed = { envelopes: fitting(await getStatements(registry, digest)), rejected: [] };
+          const signed = { ...fitting(await getStatements(registry, digest)), rejected: [] };
           const piece = pieceOf(await readWhole(file, null, context), source, signed);
           seen.set(digest, piece);
           found.pieces.push(piece);

@@ -20,8 +20,16 @@ import {
   Registry,
 } from "../registry/index.js";
 import type { Manifest } from "../schema/manifest.js";
-import type { Envelope } from "../schema/statement.js";
-import { formatEnvelopes, MAX_ENVELOPES, MAX_LIST_BYTES, parseEnvelopes } from "../statements/index.js";
+import {
+  formatSignatures,
+  joinSignatures,
+  MAX_ENVELOPES,
+  MAX_LIST_BYTES,
+  NO_SIGNATURES,
+  parseEnvelopes,
+  type Signatures,
+  signatureLines,
+} from "../statements/index.js";
 import { readWhole } from "./read-whole.js";
 import { addSignatures, readSignatures, sidecarOf } from "./signatures.js";
 
@@ -61,8 +69,8 @@ export async function pushBundle(path: string, target: string, context: Context)
     annotations: annotationsOf(manifest, contentDigest),
   };
   const subject = await putBundle(registry, reference.name, layer, facts);
-  const lines = readSignatures(path).envelopes.map((envelope) => formatEnvelopes([envelope]).trimEnd());
-  await putStatements(registry, subject, lines);
+  const lines = signatureLines(readSignatures(path));
+  await putStatements(registry, subject, lines.map(typed));
   return { digest: subject.digest, bytes: archiveBytes, uploaded, contentDigest, signatures: lines.length };
 }
 
@@ -113,14 +121,15 @@ export async function pullBundle(
   try {
     await registry.blobs.getFile(layer, temporary);
     const lines = await getStatements(registry, digest);
-    const envelopes = fitting(lines);
-    const isBeside = sidecar || !canHold(temporary, envelopes.length);
-    if (envelopes.length > 0 && !isBeside) addSignatures(temporary, envelopes, { sidecar: false });
+    const signatures = fitting(lines);
+    const count = signatureLines(signatures).length;
+    const isBeside = sidecar || !canHold(temporary, count);
+    if (count > 0 && !isBeside) addSignatures(temporary, signatures, { sidecar: false });
     // Another download of the same name may have been quicker.
     if (!takeName(temporary, output)) throw taken(output);
     syncFolder(dirname(output));
-    if (envelopes.length > 0 && isBeside) addSignatures(output, envelopes, { sidecar: true });
-    return { path: output, digest, bytes: statSync(output).size, signatures: envelopes.length };
+    if (count > 0 && isBeside) addSignatures(output, signatures, { sidecar: true });
+    return { path: output, digest, bytes: statSync(output).size, signatures: count };
   } catch (error) {
     throw fromSystemError(error, output) ?? error;
   } finally {
@@ -137,16 +146,21 @@ export function assertSize(size: number, source: string, maxBytes: number = MAX_
   });
 }
 
-/** Envelopes as far as a bundle may carry them: what is no envelope, or too much, takes nothing away from the others. */
-export function fitting(lines: readonly string[]): Envelope[] {
-  const kept: Envelope[] = [];
-  let bytes = 0;
-  for (const envelope of lines.flatMap((line) => parseEnvelopes(Buffer.from(line)).envelopes)) {
-    bytes += formatEnvelopes([envelope]).length;
-    if (bytes <= MAX_LIST_BYTES && kept.length < MAX_ENVELOPES) kept.push(envelope);
+/** Signatures as far as a bundle may carry them: what is none, or too much, takes nothing away from the others. */
+export function fitting(lines: readonly string[]): Signatures {
+  let kept: Signatures = NO_SIGNATURES;
+  for (const line of lines) {
+    const more = joinSignatures(kept, parseEnvelopes(Buffer.from(line)));
+    if (formatSignatures(more).length <= MAX_LIST_BYTES && signatureLines(more).length <= MAX_ENVELOPES) kept = more;
   }
   return kept;
 }
+
+/** What kind of signature a line is, as a registry is told. */
+const typed = (line: string) => ({
+  line,
+  isSigstore: parseEnvelopes(Buffer.from(line)).sigstore.length > 0,
+});
 
 function taken(path: string): NutError {
   return new NutError("FILE_EXISTS", `${path}: already exists`, {
@@ -183,6 +197,6 @@ export async function copyBundle(from: string, to: string, scratch: string, cont
   await putArtifact(right, target.name, artifact);
   const lines = await getStatements(left, artifact.digest);
   const subject = { mediaType: MANIFEST_TYPE, digest: artifact.digest, size: artifact.bytes.length };
-  await putStatements(right, subject, lines);
+  await putStatements(right, subject, lines.map(typed));
   return { digest: artifact.digest, how, signatures: lines.length };
 }

@@ -27,6 +27,18 @@ export interface SignInput {
 
 /** Signs what lies at `path`, once it was read to its end and found whole. */
 export async function signBundle({ path, key, sidecar, facts }: SignInput, context: Context): Promise<Signed> {
+  const { kind, digest, statement } = await statementFor(path, facts, context);
+  const envelope = await signStatement(statement, key.sign);
+  const written = addSignatures(path, { envelopes: [envelope], sigstore: [] }, { sidecar });
+  return { kind, digest, envelope, written };
+}
+
+export interface Said extends Pick<Signed, "kind" | "digest"> {
+  readonly statement: Statement;
+}
+
+/** What can be vouched for, of a bundle or folder that was read to its end and found whole. */
+export async function statementFor(path: string, facts: RunFacts | null, context: Context): Promise<Said> {
   const { manifest, digest, result } = await readWhole(path, null, context);
   const kind = manifest.bundle_type;
   if (kind !== "request" && kind !== "delivery") {
@@ -40,8 +52,7 @@ export async function signBundle({ path, key, sidecar, facts }: SignInput, conte
     kind === "request"
       ? requestStatement(bundle, manifest, at)
       : deliveryStatement({ bundle, at, facts, ...answered(path, manifest, result) });
-  const envelope = await signStatement(statement, key.sign);
-  return { kind, digest, envelope, written: addSignatures(path, [envelope], { sidecar }) };
+  return { kind, digest, statement };
 }
 
 /** Throws before hours of work when the key cannot sign: a passphrase, a missing token, a kind we do not know. */

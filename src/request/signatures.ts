@@ -5,14 +5,16 @@ import { fromSystemError } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
-import type { Envelope } from "../schema/statement.js";
 import {
   type EnvelopeList,
-  formatEnvelopes,
-  joinEnvelopes,
+  formatSignatures,
+  joinSignatures,
   judgeSignatures,
   MAX_LIST_BYTES,
+  NO_SIGNATURES,
   parseEnvelopes,
+  type Signatures,
+  type SigstoreTrust,
   type Subject,
   type Voucher,
 } from "../statements/index.js";
@@ -29,15 +31,12 @@ export function readSignatures(path: string): EnvelopeList {
     ...(isFile(path) ? [parseEnvelopes(readAttached(path).bytes)] : []),
     ...(isFile(sidecarOf(path)) ? [readSidecar(sidecarOf(path))] : []),
   ];
-  return {
-    envelopes: joinEnvelopes(...lists.map(({ envelopes }) => envelopes)),
-    rejected: lists.flatMap(({ rejected }) => rejected),
-  };
+  return { ...joinSignatures(...lists), rejected: lists.flatMap(({ rejected }) => rejected) };
 }
 
 function readSidecar(path: string): EnvelopeList {
   try {
-    if (statSync(path).size > MAX_LIST_BYTES) return { envelopes: [], rejected: [{ why: `${path} is too large` }] };
+    if (statSync(path).size > MAX_LIST_BYTES) return { ...NO_SIGNATURES, rejected: [{ why: `${path} is too large` }] };
     return parseEnvelopes(readFileSync(path));
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
@@ -45,20 +44,16 @@ function readSidecar(path: string): EnvelopeList {
 }
 
 /** Adds what was signed; says where it now lies. In the file where it has a place for it, unless it is wanted beside it. */
-export function addSignatures(
-  path: string,
-  added: readonly Envelope[],
-  { sidecar }: { readonly sidecar: boolean },
-): string {
+export function addSignatures(path: string, added: Signatures, { sidecar }: { readonly sidecar: boolean }): string {
   if (!sidecar && isFile(path) && canAttach(path)) {
     const held = parseEnvelopes(readAttached(path).bytes);
-    writeAttached(path, Buffer.from(formatEnvelopes(joinEnvelopes(held.envelopes, added)), "utf8"));
+    writeAttached(path, Buffer.from(formatSignatures(joinSignatures(held, added)), "utf8"));
     return path;
   }
   const beside = sidecarOf(path);
-  const held = existsSync(beside) ? readSidecar(beside).envelopes : [];
+  const held = existsSync(beside) ? readSidecar(beside) : NO_SIGNATURES;
   try {
-    atomicWrite(beside, formatEnvelopes(joinEnvelopes(held, added)));
+    atomicWrite(beside, formatSignatures(joinSignatures(held, added)));
   } catch (error) {
     throw fromSystemError(error, beside) ?? error;
   }
@@ -73,10 +68,15 @@ export function subjectOf(manifest: Manifest, digest: string, more: Pick<Subject
 }
 
 /** Who vouches for it, by the trust of this account. `at` is the time that counts: now, unless the person says another. */
-export function vouchersOf(path: string, subject: Subject, context: Context, at: Date = context.now()): Voucher[] {
-  const { envelopes, rejected } = readSignatures(path);
-  if (envelopes.length === 0 && rejected.length === 0) return [];
-  return judgeSignatures({ envelopes, rejected, subject, trust: readTrust(context), at });
+export function vouchersOf(
+  path: string,
+  subject: Subject,
+  context: Context,
+  { at = context.now(), sigstoreTrust = null }: { at?: Date; sigstoreTrust?: SigstoreTrust | null } = {},
+): Voucher[] {
+  const list = readSignatures(path);
+  if (list.envelopes.length + list.sigstore.length + list.rejected.length === 0) return [];
+  return judgeSignatures({ ...list, subject, trust: readTrust(context), at, sigstoreTrust });
 }
 
 /** Whether the manifest names somebody else as its publisher than the one who signed. A name that is left out names nobody. */

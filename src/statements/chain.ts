@@ -16,6 +16,7 @@ export interface Piece {
   readonly digest: string;
   readonly sources: readonly string[];
   readonly envelopes: readonly Envelope[];
+  readonly sigstore: readonly string[];
   readonly rejected: readonly Rejected[];
   /** What a delivery says of itself; null for everything else, and for a delivery that says nothing. */
   readonly delivery: {
@@ -71,9 +72,9 @@ export interface ChainInput {
 export function chainOf({ pieces, loose, trust, at }: ChainInput): Chain {
   const merged = mergeCopies(pieces, loose);
   const judge = (piece: Piece): Voucher[] => {
-    const { digest, kind, envelopes, rejected, delivery } = piece;
+    const { digest, kind, envelopes, sigstore, rejected, delivery } = piece;
     const subject = { digest, kind, request: delivery?.request, result: delivery?.result };
-    return judgeSignatures({ envelopes, rejected, subject, trust, at }).sort(byTime);
+    return judgeSignatures({ envelopes, sigstore, rejected, subject, trust, at }).sort(byTime);
   };
   const requests = merged.filter(({ kind }) => kind === "request");
   const deliveries = merged.filter(({ kind }) => kind === "delivery");
@@ -103,17 +104,19 @@ function mergeCopies(pieces: readonly Piece[], loose: ChainInput["loose"]): Piec
   }
   for (const { envelope } of loose) {
     const held = found.get(aboutOf(envelope) ?? "");
-    if (held !== undefined) found.set(held.digest, joined(held, { sources: [], envelopes: [envelope], rejected: [] }));
+    if (held !== undefined)
+      found.set(held.digest, joined(held, { sources: [], envelopes: [envelope], sigstore: [], rejected: [] }));
   }
   return [...found.values()];
 }
 
-function joined(held: Piece, more: Pick<Piece, "sources" | "envelopes" | "rejected">): Piece {
+function joined(held: Piece, more: Pick<Piece, "sources" | "envelopes" | "sigstore" | "rejected">): Piece {
   const envelopes = [...held.envelopes, ...more.envelopes];
   return {
     ...held,
     sources: [...new Set([...held.sources, ...more.sources])],
     envelopes: [...new Map(envelopes.map((one) => [JSON.stringify(one), one])).values()],
+    sigstore: [...new Set([...held.sigstore, ...more.sigstore])],
     rejected: [...held.rejected, ...more.rejected],
   };
 }
@@ -159,7 +162,8 @@ function taskOf(
 }
 
 const sourcesOf = (pieces: readonly Piece[]): string => pieces.flatMap(({ sources }) => sources).join(", ");
-const isWorth = ({ standing }: Voucher): boolean => standing !== "invalid";
+/** What was not looked at says nothing, whatever it is worth. */
+const isWorth = ({ standing, kind }: Voucher): boolean => standing !== "invalid" && kind !== null;
 
 function deliveryOf(piece: Piece, request: Piece | null, judge: Judge): ChainDelivery {
   const vouchers = judge(piece);

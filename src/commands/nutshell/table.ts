@@ -171,6 +171,18 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./trust/log.js")).default,
   },
   {
+    name: "statement",
+    group: "Who says so",
+    summary: "print what sign would sign, for tools that sign elsewhere",
+    load: async () => (await import("./trust/statement.js")).default,
+  },
+  {
+    name: "attach",
+    group: "Who says so",
+    summary: "add signatures that were made elsewhere",
+    load: async () => (await import("./trust/attach.js")).default,
+  },
+  {
     name: "trust add",
     group: "Who says so",
     summary: "say whose key is whose",

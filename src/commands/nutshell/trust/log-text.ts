@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
 import type { FoundChain } from "../../../request/chain.js";
-import { VoucherShape, voucherRow } from "../../../request/voucher-text.js";
+import { VoucherShape, voucherRow, voucherWords } from "../../../request/voucher-text.js";
 import {
   type ChainDelivery,
   type ChainTask,
@@ -198,9 +198,7 @@ function madeLines({ sources, status, made, checked, worthless, independent, ref
 const brokenLine = (text: string): string => `  ${red("✗")} ${flat(text)}`;
 
 const worthlessLines = (rows: readonly Entry[]): string[] =>
-  rows.map(
-    ({ why, key }) => `  ${red("✗")} a signature counts for nothing: ${why}${key === null ? "" : ` (key ${key})`}`,
-  );
+  rows.map((row) => `  ${MARK[row.standing]} ${voucherWords(row)}`);
 
 /** One row per signature; a sentence where there is none. */
 function steps(step: string, entries: readonly Entry[], sources: readonly string[], none: string | null): Line[] {
