@@ -1,5 +1,6 @@
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
 
+export { daemonCovers } from "./daemon-places.js";
 export { type Environment, findProgram } from "./find-program.js";
 export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";
@@ -17,7 +18,7 @@ export {
   type Mount,
   overlayPlace,
   type Sandbox,
-  sandboxArguments,
+  sandboxCommand,
 } from "./sandbox.js";
 export { sandboxHealth } from "./sandbox-remedy.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
