@@ -2,7 +2,7 @@
 // referrers, so that a verdict can be added later without sending the bundle again.
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { canAttach, MAX_TOTAL_BYTES, readAttached } from "../bundle/index.js";
+import { canAttach, MAX_TOTAL_BYTES, openBundle, readAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { syncFolder, takeName, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
@@ -55,16 +55,22 @@ export async function pushBundle(path: string, target: string, context: Context)
       hint: `nutshell push ${shellWord(path)} oci://${reference.host}/${reference.repository}:<tag>`,
     });
   }
-  const { manifest, compression, digest: contentDigest } = await readWhole(path, null, context);
-  if (compression === null) throw folderRefusal(path);
+  await assertBundle(path, context);
   const { archiveBytes } = readAttached(path);
-  const registry = openRegistry(reference, context);
   const digest = await hashFile(path, archiveBytes);
-  const uploaded = await registry.blobs.putFile(path, digest, archiveBytes);
+  // Sent while it is read: a blob without a manifest is nobody's, and one is entered only for what was found whole.
+  const stop = new AbortController();
+  const registry = openRegistry(reference, { ...context, signal: AbortSignal.any([context.signal, stop.signal]) });
+  const both = [readWhole(path, null, context), registry.blobs.putFile(path, digest, archiveBytes)] as const;
+  const [{ manifest, compression, digest: contentDigest }, uploaded] = await Promise.all(both).catch(async (error) => {
+    stop.abort();
+    await Promise.allSettled(both);
+    throw error;
+  });
   const layer = { mediaType: "", digest, size: archiveBytes };
   const facts = {
     kind: manifest.bundle_type,
-    compression,
+    compression: compression!,
     name: basename(path),
     annotations: annotationsOf(manifest, contentDigest),
   };
@@ -74,9 +80,13 @@ export async function pushBundle(path: string, target: string, context: Context)
   return { digest: subject.digest, bytes: archiveBytes, uploaded, contentDigest, signatures: lines.length };
 }
 
-function folderRefusal(path: string): NutError {
-  const hint = `nutshell pack --dir ${shellWord(path)} -o task.nut`;
-  return new NutError("USAGE", `${path} is a folder: a registry holds packed bundles`, { hint });
+/** Nothing is sent of what is no bundle at all. */
+async function assertBundle(path: string, { signal }: Context): Promise<void> {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const hint = `nutshell pack --dir ${shellWord(path)} -o task.nut`;
+    throw new NutError("USAGE", `${path} is a folder: a registry holds packed bundles`, { hint });
+  }
+  await (await openBundle(path, { signal })).close();
 }
 
 const LONGEST = 1_000;

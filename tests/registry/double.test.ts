@@ -112,6 +112,19 @@ describe("a registry of OCI 1.1", () => {
   });
 });
 
+it("nothing is entered of a bundle that is damaged, and nothing is sent of what is none", async () => {
+  const damaged = desk.path("damaged.nut");
+  const bytes = readFileSync(file);
+  bytes[150_000]! ^= 1;
+  writeFileSync(damaged, bytes);
+  expect((await refusal("push", damaged, at())).code).toMatch(/^BUNDLE_/);
+  expect(of(await double.log(), "PUT", "manifests")).toEqual([]);
+  writeFileSync(desk.path("noise.nut"), "not a bundle");
+  expect((await refusal("push", desk.path("noise.nut"), at())).code).toBe("BUNDLE_BAD_MAGIC");
+  expect((await refusal("push", desk.dir, at())).code).toBe("USAGE");
+  expect(await double.log()).toEqual([]);
+});
+
 describe("broken connections", () => {
   it("an upload goes on where it was cut", async () => {
     await faults({ method: "PATCH", cut: 100_000 }, { method: "PATCH", cut: 50_000 });
