@@ -134,7 +134,6 @@ const KNOWN: Readonly<Record<string, string>> = {
   "state/store.ts": STATE,
   "state/tool-log.ts": STATE,
   "vault/secret-file.ts": SETTINGS,
-  "web/server/key.ts": SETTINGS,
 };
 
 const sources = readdirSync(source, { recursive: true, encoding: "utf8" })
