@@ -134,11 +134,11 @@ export async function pullBundle(
     const signatures = fitting(lines);
     const count = signatureLines(signatures).length;
     const isBeside = sidecar || !canHold(temporary, count);
-    if (count > 0 && !isBeside) addSignatures(temporary, signatures, { sidecar: false });
+    if (count > 0 && !isBeside) await addSignatures(temporary, signatures, { sidecar: false }, context);
     // Another download of the same name may have been quicker.
     if (!takeName(temporary, output)) throw taken(output);
     syncFolder(dirname(output));
-    if (count > 0 && isBeside) addSignatures(output, signatures, { sidecar: true });
+    if (count > 0 && isBeside) await addSignatures(output, signatures, { sidecar: true }, context);
     return { path: output, digest, bytes: statSync(output).size, signatures: count };
   } catch (error) {
     throw fromSystemError(error, output) ?? error;

@@ -29,7 +29,7 @@ export interface SignInput {
 export async function signBundle({ path, key, sidecar, facts }: SignInput, context: Context): Promise<Signed> {
   const { kind, digest, statement } = await statementFor(path, facts, context);
   const envelope = await signStatement(statement, key.sign);
-  const written = addSignatures(path, { envelopes: [envelope], sigstore: [] }, { sidecar });
+  const written = await addSignatures(path, { envelopes: [envelope], sigstore: [] }, { sidecar }, context);
   return { kind, digest, envelope, written };
 }
 

@@ -39,6 +39,7 @@ export async function signVerdict(question: VerdictQuestion, context: Context): 
     path,
     { envelopes: [await signStatement(statement, signer.sign)], sigstore: [] },
     { sidecar: false },
+    context,
   );
 }
 

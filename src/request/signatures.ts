@@ -1,23 +1,25 @@
 // The signatures of a bundle: in the file after its archive, or beside it in x.nut.sigs; read, judged and added.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { canAttach, readAttached, writeAttached } from "../bundle/index.js";
-import { fromSystemError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
 import {
   type EnvelopeList,
-  formatSignatures,
   joinSignatures,
   judgeSignatures,
+  MAX_ENVELOPES,
   MAX_LIST_BYTES,
   NO_SIGNATURES,
   parseEnvelopes,
   type Signatures,
   type SigstoreTrust,
   type Subject,
+  signatureLines,
   type Voucher,
 } from "../statements/index.js";
+import { inTurn } from "./in-turn.js";
 import { readTrust } from "./trust-files.js";
 
 /** Beside a bundle, or beside a folder. */
@@ -43,21 +45,55 @@ function readSidecar(path: string): EnvelopeList {
   }
 }
 
-/** Adds what was signed; says where it now lies. In the file where it has a place for it, unless it is wanted beside it. */
-export function addSignatures(path: string, added: Signatures, { sidecar }: { readonly sidecar: boolean }): string {
-  if (!sidecar && isFile(path) && canAttach(path)) {
-    const held = parseEnvelopes(readAttached(path).bytes);
-    writeAttached(path, Buffer.from(formatSignatures(joinSignatures(held, added)), "utf8"));
-    return path;
-  }
-  const beside = sidecarOf(path);
-  const held = existsSync(beside) ? readSidecar(beside) : NO_SIGNATURES;
+/**
+ * Adds what was signed; says where it now lies. In the file where it has a place for it, unless it is wanted beside it. Lines
+ * that are there stay as they are, whatever they are. One at a time: of two who sign at once, neither loses its signature.
+ */
+export function addSignatures(
+  path: string,
+  added: Signatures,
+  { sidecar }: { readonly sidecar: boolean },
+  context: Context,
+): Promise<string> {
+  return inTurn("signing", context, () => {
+    const isInside = !sidecar && isFile(path) && canAttach(path);
+    const target = isInside ? path : sidecarOf(path);
+    const held = isInside ? readAttached(path).bytes : existsSync(target) ? readRegular(target) : Buffer.alloc(0);
+    const lines = held.toString("utf8").split("\n").filter(isLine);
+    const text = [...lines, ...signatureLines(added).filter((line) => !lines.includes(line))];
+    const bytes = Buffer.from(`${text.join("\n")}\n`, "utf8");
+    if (text.length > MAX_ENVELOPES || bytes.length > MAX_LIST_BYTES) throw tooMany(target);
+    if (isInside) writeAttached(path, bytes);
+    else writeBeside(target, bytes);
+    return target;
+  });
+}
+
+const isLine = (line: string): boolean => line.trim() !== "";
+
+function readRegular(path: string): Buffer {
   try {
-    atomicWrite(beside, formatSignatures(joinSignatures(held, added)));
+    if (statSync(path).size > MAX_LIST_BYTES) throw tooMany(path);
+    return readFileSync(path);
   } catch (error) {
-    throw fromSystemError(error, beside) ?? error;
+    throw fromSystemError(error, path) ?? error;
   }
-  return beside;
+}
+
+function writeBeside(path: string, bytes: Buffer): void {
+  try {
+    atomicWrite(path, bytes.toString("utf8"));
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+/** Nobody reads more than so many, so one more would make all of them worthless. */
+function tooMany(path: string): NutError {
+  return new NutError("SIGNATURE_UNFIT", `${path}: there is no room for another signature`, {
+    hint: `of ${MAX_ENVELOPES} signatures and ${MAX_LIST_BYTES} bytes; those that count for nothing can go: nutshell inspect ${shellWord(path)}`,
+    data: { path },
+  });
 }
 
 /** What a statement about this bundle must speak of. */

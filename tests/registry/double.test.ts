@@ -1,4 +1,5 @@
 // Bundles in a registry that has all of the distribution protocol 1.1, and in one that lies, breaks and wants to know who asks.
+// Long because: every way a registry can behave is tried on one double and one bundle.
 import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

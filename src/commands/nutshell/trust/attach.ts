@@ -30,7 +30,8 @@ export default command({
     if (statSync(path, { throwIfNoEntry: false }) === undefined) {
       throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
     }
-    return { path, written: addSignatures(path, added, { sidecar }), signatures: signatureLines(added).length };
+    const written = await addSignatures(path, added, { sidecar }, context);
+    return { path, written, signatures: signatureLines(added).length };
   },
   text: ({ written, signatures }) => [`${green("✓")} ${count(signatures, "signature")} added`, dim(`  in ${written}`)],
 });

@@ -109,12 +109,20 @@ const entryOf = (one: Voucher, made: readonly Voucher[]): Entry => ({
 function detailsOf({ statement }: Voucher): string[] {
   if (statement?.predicateType === "https://slsa.dev/provenance/v1") {
     const { status, agents, acceptance } = statement.predicate.nutshell;
-    const names = agents.map(({ driver, version = "", models = [] }) =>
-      words(
-        [driver, version, models.length === 0 ? "" : `(${models.join(", ")})`].filter((word) => word !== "").join(" "),
-      ),
-    );
-    return [status, ...countsOf(acceptance), ...(names.length === 0 ? [] : [`by ${names.join(", ")}`])];
+    const names = agents
+      .slice(0, MOST_AGENTS)
+      .map(({ driver, version = "", models = [] }) =>
+        words(
+          [driver, version, models.length === 0 ? "" : `(${models.join(", ")})`]
+            .filter((word) => word !== "")
+            .join(" "),
+        ),
+      );
+    return [
+      status,
+      ...countsOf(acceptance),
+      ...(names.length === 0 ? [] : [`by ${names.join(", ")}${agents.length > MOST_AGENTS ? " and others" : ""}`]),
+    ];
   }
   if (statement?.predicateType !== "https://in-toto.io/attestation/test-result/v0.1") return [];
   const { result, nutshell } = statement.predicate;
@@ -141,6 +149,7 @@ function countsOf(acceptance: Counts | undefined): string[] {
 }
 
 const LONGEST = 80;
+const MOST_AGENTS = 3;
 
 /** A sender's words on one line, of a length that cannot push ours away. */
 function words(text: string): string {
