@@ -68,7 +68,9 @@ const nutshell = (...args: string[]) => {
 describe("the GitHub Action", () => {
   it("is composite, runs Node only and never puts an input into a command", () => {
     expect(action.runs.using).toBe("composite");
-    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun", "identity", "base", "install", "junit"]);
+    expect(Object.keys(action.inputs)).toEqual(
+      "path request rerun identity base install signers policy require junit".split(" "),
+    );
     expect(action.runs.steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
     expect(action.runs.steps.filter((step) => "uses" in step)).toEqual([]);
   });
@@ -181,6 +183,23 @@ describe("the GitHub Action", () => {
     const { status, summary } = runAction({ ...inputs, base: "elsewhere", install: "true" });
     expect({ status }, summary).toEqual({ status: 0 });
   }, 120_000);
+
+  it("asks who signed, by the list and the policy it is given", () => {
+    nutshell("keygen", "--peer", "-o", "bob.key");
+    nutshell("sign", "delivery.nut", "--key", "bob.key");
+    const blob = Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from("ssh-ed25519"), Buffer.from([0, 0, 0, 32])]);
+    const line = Buffer.concat([blob, readFileSync(join(work, "bob.key")).subarray(32)]).toString("base64");
+    writeFileSync(join(work, "signers"), `bob@example.org ssh-ed25519 ${line}\n`, { mode: 0o644 });
+    writeFileSync(join(work, "policy.yml"), "version: 1\ndeliveries:\n  signers: [bob@example.org]\n");
+    const inputs = { path: "delivery.nut", request: "request.nut", rerun: "false" };
+    const asked = { ...inputs, policy: "policy.yml", require: "bob@example.org\n" };
+    const known = runAction({ ...asked, signers: "signers" });
+    expect({ status: known.status }, known.summary).toEqual({ status: 0 });
+    const unknown = runAction(asked);
+    expect(unknown.status).toBe(1);
+    expect(unknown.summary).toContain("it must be signed by bob&#64;example.org");
+    expect(unknown.summary).toContain("no trusted signature by bob&#64;example.org is on it");
+  });
 
   it("runs hidden checks with a key, and names none of them", () => {
     cpSync(join(work, "task"), join(work, "sealed"), { recursive: true });
