@@ -144,7 +144,7 @@ function invalidInput(program: Program, entry: Entry, { command, values, issues 
   const label = positional !== undefined ? `<${positional.name}>` : flag !== undefined ? `--${flag[0]}` : field;
   return new NutError("USAGE", `${program.name} ${entry.name}: ${label}: ${inWords(issue, values[field])}`, {
     hint: `${program.name} ${entry.name} --help`,
-    data: { issues },
+    data: { issues: issues.map((each) => ({ path: each.path, message: mismatchWords(each) })) },
   });
 }
 

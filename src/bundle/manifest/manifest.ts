@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { type FileWrite, formatJson, JsonError, parseJson, replaceFiles } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
-import { mismatchLine } from "../../schema/mismatch.js";
+import { type Mismatch, mismatchLine } from "../../schema/mismatch.js";
 import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
 import { upgradeManifest } from "./upgrade-manifest.js";
@@ -68,11 +68,16 @@ export function isNewer(manifest: Record<string, unknown>): boolean {
   return major !== undefined && Number(major) > FORMAT_MAJOR;
 }
 
-const WRONG_TYPES: ReadonlySet<string> = new Set(["invalid_type", "invalid_union"]);
+/** A word that is not among the choices is read as it is; what is no word, or not there at all, is not. */
+function isWrongType({ code, path }: Mismatch, manifest: Record<string, unknown>): boolean {
+  if (code !== "invalid_value") return code === "invalid_type" || code === "invalid_union";
+  const given = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], manifest);
+  return typeof given !== "string" && (given !== undefined || path.length === 1);
+}
 
 function assertTypes(manifest: Record<string, unknown>, name: string): void {
   const parsed = Manifest.safeParse(manifest);
-  const wrong = parsed.success ? undefined : parsed.error.issues.find(({ code }) => WRONG_TYPES.has(code));
+  const wrong = parsed.success ? undefined : parsed.error.issues.find((issue) => isWrongType(issue, manifest));
   if (wrong === undefined) return;
   const field = wrong.path.join(".");
   throw invalid(name, `field ${mismatchLine(wrong)}`, { field });

@@ -263,6 +263,13 @@ describe("less than completed", () => {
     expect(deliver(good(), report([], open)).completion_percentage).toBeUndefined();
     expect(percent(criterion("AC-1"), idle)).toBe(100);
   });
+
+  it("is never all of it, whichever checks pass", () => {
+    const state = good();
+    state.tasks.get(1)!.status = "skipped";
+    const { status, completion_percentage: percent } = deliver(state, report([criterion("AC-1")]));
+    expect([status, percent]).toEqual(["partial", 99]);
+  });
 });
 
 describe("what no run can prove", () => {
