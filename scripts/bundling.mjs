@@ -119,6 +119,7 @@ export const pages = {
     viewer: "src/web/page/viewer.tsx",
     board: "src/web/page/board.tsx",
     layout: "src/web/page/board/layout.ts",
+    formatter: "src/web/page/format/worker.ts",
     style: "src/web/page/style.css",
   },
   outdir: "dist/web",

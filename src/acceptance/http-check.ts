@@ -52,7 +52,7 @@ async function byScript(check: Check, stage: Stage, options: HttpOptions): Promi
   });
   const answer = readResponse(stdout);
   const judged = unlessRefused(
-    outcome.status === "passed" ? { ...outcome, ...judge(check, answer) } : outcome,
+    outcome.status === "passed" ? { ...outcome, ...compareAnswer(check, answer) } : outcome,
     refused,
   );
   const isQuiet = base !== null && !served && options.keepBodies !== true;
@@ -97,7 +97,7 @@ async function byRequest(
   const { headers, body } = payload(check, options.credential);
   try {
     const answer = await reach(new URL(url), { method, headers, body, named, signal: AbortSignal.any(signals) });
-    return { ...judge(check, answer), log: describeAnswer(answer, options.keepBodies === true) };
+    return { ...compareAnswer(check, answer), log: describeAnswer(answer, options.keepBodies === true) };
   } catch (error) {
     if (error instanceof NotReached) return skipped(`${url}: ${error.message}`);
     return failed(`${url}: ${reasonOf(error, check)}`);
@@ -125,11 +125,11 @@ async function byService(
     if (answer === null)
       return { ...failed(lastWords ?? `${check.start} did not listen on $PORT in time`), log: words };
     if (typeof answer === "string") return { ...failed(`${check.start}: ${answer}`), log: words };
-    return { ...judge(check, answer), log: `${describeAnswer(answer, true)}${words}` };
+    return { ...compareAnswer(check, answer), log: `${describeAnswer(answer, true)}${words}` };
   });
 }
 
-function judge({ expected = {} }: Check, { status, headers, body }: Answer): Outcome {
+function compareAnswer({ expected = {} }: Check, { status, headers, body }: Answer): Outcome {
   if (expected.status_code !== undefined) {
     if (status === null)
       return refuted(`expected status ${expected.status_code}, but the script printed none (curl -i does)`);

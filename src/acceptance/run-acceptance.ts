@@ -11,7 +11,7 @@ import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
 import { controlsFor, suppliedControls } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
-import type { Check, CheckPlan, Control, Outcome, TestResult, Trial, Weakness } from "./model.js";
+import type { Check, CheckPlan, Outcome, TestResult, Trial, Weakness } from "./model.js";
 import { unknown } from "./outcome.js";
 import { gatherOutputs, type Outputs } from "./outputs-of.js";
 import { inside, planChecks } from "./plan/checks.js";
@@ -21,7 +21,7 @@ import type { RoomTree } from "./room/room-tree.js";
 import { openRooms, type Room, type Rooms } from "./room/rooms.js";
 import { readWritten } from "./room/written-files.js";
 import { type CheckSetting, reachesOut, runCheck } from "./run-check.js";
-import { makeTrials, runsMade, type TrialPlan, turns } from "./trials.js";
+import { makeTrials, type RunTrial, runsMade, type TrialPlan, turns } from "./trials.js";
 import { awaitsJudgement, type Counts, countResults, verdictOf } from "./verdict.js";
 import { weighCheck } from "./weigh.js";
 
@@ -199,9 +199,10 @@ async function oneCheck(check: Check, work: Work, { setting, outputs, run }: Flo
     quick: options.quick === true,
     once: reachesOut(check, setting) && !check.repeatable,
   };
-  const runTrial = async (name: Trial["tree"], control: Control | null) => {
+  const runTrial: RunTrial = async (name, control, patienceMs) => {
     const tree = await outputs.treeFor(check, name);
-    return run({ ...check, ...control?.check }, control === null ? tree : rooms.alter(tree, control.files));
+    const timeoutMs = Math.min(check.timeoutMs, patienceMs);
+    return run({ ...check, ...control?.check, timeoutMs }, control === null ? tree : rooms.alter(tree, control.files));
   };
   const controls = (seen: readonly TestResult[]) => [
     ...controlsFor(check, trees.result.view, seen),

@@ -103,7 +103,7 @@ async function ask(
     if (result.code !== 0) {
       return { outcome: { ...failed(firstLine(result.stderr.text) ?? `${command.command} failed`), log } };
     }
-    return { outcome: { ...judge(check, parseCsv(result.stdout.text)), log, forgeable: false } };
+    return { outcome: { ...compareRows(check, parseCsv(result.stdout.text)), log, forgeable: false } };
   });
   return outcome;
 }
@@ -120,7 +120,7 @@ for (const row of new sqlite.DatabaseSync(path, { readOnly: true }).prepare(quer
 `;
 
 /** A value is compared with the first column of the first row, a list with all rows. */
-function judge({ expected = {} }: Check, rows: Rows): Outcome {
+function compareRows({ expected = {} }: Check, rows: Rows): Outcome {
   if (expected.result === undefined) return rows.length > 0 ? passed() : refuted("the query gave no rows");
   const wanted = normal(expected.result);
   const got = Array.isArray(expected.result) ? rowsLike(expected.result, rows) : (rows[0]?.[0] ?? null);

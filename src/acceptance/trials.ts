@@ -17,16 +17,20 @@ export interface TrialPlan {
   readonly once: boolean;
 }
 
-export type RunTrial = (tree: Trial["tree"], control: Control | null) => Promise<Outcome>;
+/** `patienceMs` is how long it may take at most, within the check's own limit. */
+export type RunTrial = (tree: Trial["tree"], control: Control | null, patienceMs: number) => Promise<Outcome>;
+
+/** A check that waits for what it expects takes longer when that never comes; one that never ends takes all there is. */
+const controlPatienceMs = ({ durationMs }: Trial): number => 60_000 + 10 * durationMs;
 
 export async function makeTrials(
   plan: TrialPlan,
   run: RunTrial,
   controlsFor: (seen: readonly TestResult[]) => readonly Control[],
 ): Promise<Trial[]> {
-  const timed = async (tree: Trial["tree"], control: Control | null): Promise<Trial> => {
+  const timed = async (tree: Trial["tree"], control: Control | null, patienceMs = Infinity): Promise<Trial> => {
     const started = performance.now();
-    const outcome = await run(tree, control);
+    const outcome = await run(tree, control, patienceMs);
     return { tree, control, outcome, durationMs: Math.round(performance.now() - started) };
   };
   const onBase = plan.compared && !plan.untouched;
@@ -42,7 +46,7 @@ export async function makeTrials(
   const rest = await Promise.all([
     ...Array.from({ length: again - 1 }, () => timed("result", null)),
     ...Array.from({ length: onBase ? again - before.length : 0 }, () => timed("base", null)),
-    ...controls.map((control) => timed("result", control)),
+    ...controls.map((control) => timed("result", control, controlPatienceMs(first))),
   ]);
   const asked = [first, ...before, ...rest];
   return plan.compared && plan.untouched ? [...asked, ...asBase(asked)] : asked;

@@ -58,7 +58,7 @@ export function prepare({ dir, output, ...request }: PackRequest, context: Conte
 export async function packBundle(request: PackRequest, context: Context): Promise<Packed> {
   const first = prepare(request, context);
   const contextTokens = folderTokens(first.folder, first.manifest, first.listing);
-  const judged = await judge(first, contextTokens, request, context);
+  const judged = await assessPrepared(first, contextTokens, request, context);
   if (!request.force && judged.findings.some(({ severity, code }) => severity === "error" && code !== PLACEHOLDER))
     throw incomplete(request, judged);
   const peer = request.peer === undefined ? null : parsePeer(request.peer);
@@ -84,7 +84,7 @@ export async function packBundle(request: PackRequest, context: Context): Promis
   return packed;
 }
 
-function judge(
+function assessPrepared(
   { folder, manifest, listing }: Prepared,
   contextTokens: number,
   request: PackRequest,

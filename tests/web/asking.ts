@@ -33,7 +33,14 @@ export function ask(port: number, path: string, { method = "GET", headers = {}, 
   });
 }
 
-/** The cookie an answer sets, as it is sent back. */
-export function cookieOf({ headers }: Reply): string {
-  return String(headers["set-cookie"]).split(";")[0]!;
+/** Exchanges a one-time link as the page does; the answer holds the key. */
+export function enter(port: number, link: string, headers: Asking["headers"] = {}): Promise<Reply> {
+  return ask(port, "/enter", { headers: { "x-nutcracker-link": linkOf(link), ...headers } });
+}
+
+export const linkOf = (link: string): string => new URL(link).hash.replace("#link=", "");
+
+/** The key in such an answer, as it is sent with every question. */
+export function keyOf({ body }: Reply): { "x-nutcracker-key": string } {
+  return { "x-nutcracker-key": (JSON.parse(body) as { key: string }).key };
 }

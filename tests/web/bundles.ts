@@ -145,7 +145,7 @@ export const hostile: Content = {
     },
     tags: { skills_required: [EVIL, 7, null], custom: { __proto__x: EVIL } },
     publisher: { name: EVIL, contact: "javascript:window.hacked=4" },
-    context: { requirements: "context/evil.md", additional: ["../../../etc/passwd", "/etc/passwd"] },
+    context: { requirements: "context/evil.md", additional: ["context/slow.md", "../../../etc/passwd"] },
     credentials: { vault: "secrets/hidden.txt", encryption: "none", scopes: [{ name: EVIL, type: "x" }, "nonsense"] },
     resources: {
       links: [
@@ -163,7 +163,10 @@ export const hostile: Content = {
     "<svg onload=window.hacked=9><iframe srcdoc='<script>parent.hacked=10</script>'></iframe>",
     "[ref]: javascript:window.hacked=11",
     "`<script>window.hacked=12</script>`",
+    "[https://bank.example](https://evil.example/in)",
   ].join("\n\n"),
+  "context/slow.md": "_a_".repeat(20_000),
+  "files/slow.js": `const a = \`${"${".repeat(30_000)}`,
   "files/evil.svg":
     '<svg xmlns="http://www.w3.org/2000/svg" onload="window.hacked=13"><script>window.hacked=14</script></svg>',
   "files/evil.html": "<!doctype html><script>window.hacked=15</script>",

@@ -1,6 +1,7 @@
 // What stands between a page of another site, another user or another program and the viewer or the board. In process,
 // and without a browser: these must be tested where there is none.
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -10,11 +11,10 @@ import { NutError } from "../../src/errors.js";
 import type { Manifest } from "../../src/schema/manifest.js";
 import { type BoardOptions, serveBoard } from "../../src/web/board/board.js";
 import { Gate } from "../../src/web/server/gate.js";
-import { keptKey } from "../../src/web/server/key.js";
 import { sendJson, sendStream } from "../../src/web/server/respond.js";
 import { type ServeOptions, type Serving, serve } from "../../src/web/server/server.js";
 import { withheldRule } from "../../src/web/view/withheld.js";
-import { type Asking, ask, cookieOf, type Reply } from "./asking.js";
+import { type Asking, ask, enter, keyOf, linkOf, type Reply } from "./asking.js";
 import { temporary, write } from "./folders.js";
 import { project } from "./projects.js";
 
@@ -48,7 +48,7 @@ const serveRoute = (route: ServeOptions["route"]) =>
       port: 0,
       signal,
       command: "nutshell serve x",
-      name: "test",
+      assets: new Set(["/page.js"]),
       methods: ["GET", "HEAD"],
       onLink: (link) => links.push(link),
       onError: (error) => errors.push(error),
@@ -57,71 +57,98 @@ const serveRoute = (route: ServeOptions["route"]) =>
   );
 const echo: ServeOptions["route"] = async (_, response, url) => sendJson(response, url.pathname);
 
-const tokenOf = (link: string) => `/?${new URL(link).searchParams}`;
-
 /** Asks as a browser that was let in. */
 async function visitor({ gate, port }: Serving): Promise<(path: string, asking?: Asking) => Promise<Reply>> {
-  const cookie = cookieOf(await ask(port, tokenOf(gate.link)));
-  return (path, { headers, ...rest } = {}) => ask(port, path, { headers: { cookie, ...headers }, ...rest });
+  const key = keyOf(await enter(port, gate.link));
+  return (path, { headers, ...rest } = {}) => ask(port, path, { headers: { ...key, ...headers }, ...rest });
 }
 
 const FOLLOWED_LINK = { "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate" };
 
 describe("the link", () => {
-  it("lets in one browser, tells the next link, and goes on working for whoever it let in", async () => {
+  it("lets in one page, tells the next link, and works no second time", async () => {
     const { gate, port } = await serveRoute(echo);
-    const used = tokenOf(gate.link);
+    const used = gate.link;
     links.length = 0;
-    const first = await ask(port, used);
-    expect(first.status).toBe(303);
-    expect(String(first.headers["set-cookie"])).toMatch(
-      new RegExp(`^nutcracker_${port}=[\\w-]{43}; HttpOnly; SameSite=Strict; Path=/; Max-Age=\\d+$`),
-    );
+    // Asking for its headers alone does not use it up.
+    const headers = { "x-nutcracker-link": linkOf(used) };
+    expect((await ask(port, "/enter", { method: "HEAD", headers })).status).toBe(403);
+    const first = await enter(port, used);
+    expect([first.status, keyOf(first)["x-nutcracker-key"]]).toEqual([200, expect.stringMatching(/^[\w-]{32}$/)]);
     expect(links).toEqual([gate.link]);
-    expect(tokenOf(gate.link)).not.toBe(used);
-    expect((await ask(port, used)).status).toBe(403);
-    expect((await ask(port, used, { headers: { cookie: cookieOf(first) } })).status).toBe(303);
+    expect(gate.link).not.toBe(used);
+    expect((await enter(port, used)).status).toBe(403);
+    expect((await enter(port, `${gate.link}x`)).status).toBe(403);
+    expect((await ask(port, "/enter")).status).toBe(403);
     expect(links).toHaveLength(1);
-    expect((await ask(port, `${tokenOf(gate.link)}x`)).status).toBe(403);
   });
 
-  it("may be followed from anywhere, and fetched from nowhere else", async () => {
+  it("is exchanged by its own page and nobody else's", async () => {
     const { gate, port } = await serveRoute(echo);
     // Another server on this machine is the same site to a browser, and as foreign to us.
     for (const site of ["cross-site", "same-site"]) {
-      const headers = { "sec-fetch-site": site, "sec-fetch-mode": "no-cors" };
-      expect((await ask(port, tokenOf(gate.link), { headers })).status).toBe(403);
+      const headers = { "sec-fetch-site": site, "sec-fetch-mode": "cors" };
+      expect((await enter(port, gate.link, headers)).status).toBe(403);
     }
-    expect((await ask(port, tokenOf(gate.link), { headers: FOLLOWED_LINK })).status).toBe(303);
+    expect((await ask(port, "/", { headers: FOLLOWED_LINK })).status).toBe(200);
+    expect((await enter(port, gate.link, { "sec-fetch-site": "same-origin" })).status).toBe(200);
   });
 });
 
-describe("the cookie", () => {
-  it("is needed, whole, for every address", async () => {
+describe("the key", () => {
+  it("is needed, whole and as a header, for all but the page itself; a cookie is nothing", async () => {
     const serving = await serveRoute(echo);
-    const get = await visitor(serving);
-    expect((await get("/api")).body).toBe('"/api"');
-    const { port } = serving;
+    const { port, gate } = serving;
+    const welcome = await enter(port, gate.link);
+    const key = keyOf(welcome);
+    expect((await ask(port, "/api", { headers: key })).body).toBe('"/api"');
+    expect((await ask(port, "/page.js")).status).toBe(200);
     expect((await ask(port, "/api")).status).toBe(403);
-    for (const value of ["", "x", "undefined"])
-      expect((await ask(port, "/api", { headers: { cookie: `nutcracker_${port}=${value}` } })).status).toBe(403);
+    const value = key["x-nutcracker-key"];
+    for (const wrong of ["", "x", "undefined", `${value}x`, value.slice(1)])
+      expect((await ask(port, "/api", { headers: { "x-nutcracker-key": wrong } })).status).toBe(403);
+    for (const cookie of [`nutcracker_${port}=${value}`, `x-nutcracker-key=${value}`, `key=${value}`])
+      expect((await ask(port, "/api", { headers: { cookie } })).status).toBe(403);
+    for (const reply of [welcome, await ask(port, "/"), await ask(port, "/api", { headers: key })])
+      expect(reply.headers["set-cookie"]).toBeUndefined();
   });
 
-  it("belongs to one server: its key, its name and its port", () => {
-    const key = Buffer.alloc(32, 1);
-    const own = { key, name: "board /a", port: 4_000 };
-    const token = (options: typeof own) => new Gate(options).writeToken;
-    expect(token({ ...own })).toBe(token(own));
-    const others = [{ key: Buffer.alloc(32, 2) }, { name: "board /b" }, { port: 4_001 }];
-    for (const other of others) expect(token({ ...own, ...other })).not.toBe(token(own));
-    expect(new Gate(own).link).not.toBe(new Gate(own).link);
+  it("belongs to one start of one server", async () => {
+    const first = await serveRoute(echo);
+    const key = keyOf(await enter(first.port, first.gate.link));
+    const second = await serveRoute(echo);
+    expect((await ask(second.port, "/api", { headers: key })).status).toBe(403);
+    expect(new Gate(first.port).link).not.toBe(new Gate(first.port).link);
+  });
+
+  it("is stood in for by a ticket: one file, for half a minute", async () => {
+    const serving = await serveRoute(echo);
+    const { port } = serving;
+    const get = await visitor(serving);
+    const { ticket } = JSON.parse((await get("/ticket?for=/file/0/a.txt")).body) as { ticket: string };
+    expect((await ask(port, `/file/0/a.txt?ticket=${ticket}`)).status).toBe(200);
+    for (const other of [`/file/0/b.txt?ticket=${ticket}`, `/file/0/a.txt?ticket=9${ticket}`, "/file/0/a.txt?ticket="])
+      expect((await ask(port, other)).status).toBe(403);
+    const { ticket: wide } = JSON.parse((await get("/ticket?for=/api")).body) as { ticket: string };
+    expect((await ask(port, `/api?ticket=${wide}`)).status).toBe(403);
+    expect((await ask(port, "/ticket?for=/file/0/a.txt")).status).toBe(403);
+
+    let now = 1_000;
+    const gate = new Gate(port, () => now);
+    const late = gate.ticket("/file/0/a.txt");
+    const request = { method: "GET", url: `/file/0/a.txt?ticket=${late}`, headers: {} } as IncomingMessage;
+    request.rawHeaders = ["host", `127.0.0.1:${port}`];
+    const kind = () => gate.check(request, { methods: ["GET"], isPublic: () => false }).kind;
+    expect(kind()).toBe("allowed");
+    now += 30_000;
+    expect(kind()).toBe("refused");
   });
 });
 
 describe("every answer", () => {
   const HEADERS = {
     "content-security-policy":
-      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
     "referrer-policy": "no-referrer",
@@ -130,13 +157,11 @@ describe("every answer", () => {
     "cache-control": "no-store",
   };
 
-  it("has its protections, refusals and redirects included", async () => {
-    const serving = await serveRoute(echo);
-    const { gate, port } = serving;
-    expect((await ask(port, "/")).headers).toMatchObject({ ...HEADERS, connection: "close" });
-    expect((await ask(port, tokenOf(gate.link))).headers).toMatchObject(HEADERS);
-    const get = await visitor(serving);
-    expect((await get("/")).headers).toMatchObject(HEADERS);
+  it("has its protections, refusals and the key's own included", async () => {
+    const { gate, port } = await serveRoute(echo);
+    expect((await ask(port, "/api")).headers).toMatchObject({ ...HEADERS, connection: "close" });
+    expect((await enter(port, gate.link)).headers).toMatchObject(HEADERS);
+    expect((await ask(port, "/")).headers).toMatchObject(HEADERS);
   });
 
   it("tells a refusal by its status, and nothing of our own mistakes", async () => {
@@ -262,19 +287,17 @@ describe("the board", () => {
     expect(statusOf(root)).toBe("completed");
   });
 
-  it("takes a change as JSON with the page's token, and nothing else", async () => {
+  it("takes a change as JSON with the page's key, and nothing else", async () => {
     const root = shop();
     const serving = await board(root, { write: true });
-    const { writeToken } = serving.gate;
-    const cookie = cookieOf(await ask(serving.port, tokenOf(serving.gate.link)));
+    const key = keyOf(await enter(serving.port, serving.gate.link));
     const change = async (headers: Readonly<Record<string, string>>, body = REOPEN, path = "/api/change") =>
-      (await ask(serving.port, path, { method: "POST", headers: { cookie, ...headers }, body })).status;
+      (await ask(serving.port, path, { method: "POST", headers, body })).status;
     const json = { "content-type": "application/json" };
-    const full = { ...json, "x-nutcracker-token": writeToken };
+    const full = { ...json, ...key };
     expect(await change(json)).toBe(403);
-    expect(await change({ ...json, "x-nutcracker-token": "guess" })).toBe(403);
-    expect(await change({ ...json, "x-nutcracker-token": cookie.split("=")[1]! })).toBe(403);
-    expect(await change({ ...full, cookie: "" })).toBe(403);
+    expect(await change({ ...json, "x-nutcracker-key": "guess" })).toBe(403);
+    expect(await change({ ...json, cookie: `nutcracker_${serving.port}=${key["x-nutcracker-key"]}` })).toBe(403);
     expect(await change({ ...full, "content-type": "text/plain" })).toBe(415);
     expect(await change(full, "[")).toBe(400);
     expect(await change(full, REOPEN + " ".repeat(65 * 1024))).toBe(400);
@@ -309,30 +332,18 @@ describe("the board", () => {
     }
   });
 
-  it("keeps a browser let in when it is started again, if the key is for its user alone", async () => {
-    const root = shop();
-    const home = join(root, "home");
-    const key = keptKey({ HOME: home });
-    const path = join(home, ".local/state/nutcracker/board.key");
-    expect(statSync(path).mode & 0o777).toBe(0o600);
-    expect(keptKey({ HOME: home })).toEqual(key);
-    const first = await board(root, { key: key! });
-    const get = await visitor(first);
-    expect((await get("/api/history?project=0")).status).toBe(200);
-    expect(new Gate({ port: first.port, key: key!, name: `board ${root}` }).writeToken).toBe(first.gate.writeToken);
-
-    chmodSync(path, 0o644);
-    expect(keptKey({ HOME: home })).toBeUndefined();
-    chmodSync(path, 0o600);
-    writeFileSync(path, "short");
-    expect(keptKey({ HOME: home })).toBeUndefined();
-    const linked = join(root, "linked");
-    mkdirSync(join(linked, "nutcracker"), { recursive: true });
-    writeFileSync(join(root, "elsewhere.key"), Buffer.alloc(32), { mode: 0o600 });
-    symlinkSync(join(root, "elsewhere.key"), join(linked, "nutcracker/board.key"));
-    expect(keptKey({ XDG_STATE_HOME: linked })).toBeUndefined();
-    expect(keptKey({ XDG_STATE_HOME: "relative" })).toBeUndefined();
-    expect(keptKey({})).toBeUndefined();
-    expect(readdirSync(join(linked, "nutcracker"))).toEqual(["board.key"]);
+  it("puts nothing into its events that would let somebody in", async () => {
+    const serving = await board(shop(), { write: true });
+    const key = keyOf(await enter(serving.port, serving.gate.link));
+    const controller = new AbortController();
+    const response = await fetch(`http://127.0.0.1:${serving.port}/events`, {
+      headers: key,
+      signal: controller.signal,
+    });
+    const { value } = await response.body!.getReader().read();
+    controller.abort();
+    const text = Buffer.from(value!).toString("utf8");
+    expect(text).toContain('"mayWrite":true');
+    for (const secret of [key["x-nutcracker-key"], linkOf(serving.gate.link)]) expect(text).not.toContain(secret);
   });
 });

@@ -4,7 +4,7 @@ import { renameSync, symlinkSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Asking, ask, cookieOf, type Reply } from "./asking.js";
+import { type Asking, ask, enter, keyOf, type Reply } from "./asking.js";
 import { request, SECRET } from "./bundles.js";
 import { temporary, write } from "./folders.js";
 import { run, type Served, start } from "./serving.js";
@@ -13,10 +13,10 @@ describe("the server", () => {
   const folder = temporary();
   const nut = join(folder.path, "task.nut");
   let served: Served;
-  let cookie = "";
+  let key = { "x-nutcracker-key": "" };
 
   const get = (path: string, { headers = {}, ...rest }: Asking = {}, port = served.port): Promise<Reply> =>
-    ask(port, path, { headers: { cookie, ...headers }, ...rest });
+    ask(port, path, { headers: { ...key, ...headers }, ...rest });
 
   /** What comes back for exactly these bytes; an empty text when the connection is cut. */
   const raw = (bytes: string): Promise<string> =>
@@ -36,10 +36,9 @@ describe("the server", () => {
     const packed = await run("nutshell", ["pack", "--dir", join(folder.path, "task"), "-o", nut, "--force"]);
     if (packed.code !== 0) throw new Error(packed.stderr);
     served = await start("nutshell", ["serve", nut, "--port", "0"]);
-    const welcome = await get(`/?token=${new URL(served.link).searchParams.get("token")}`);
-    expect(welcome.status).toBe(303);
-    cookie = cookieOf(welcome);
-    expect(String(welcome.headers["set-cookie"])).toMatch(/; HttpOnly; SameSite=Strict; Path=\//);
+    const welcome = await enter(served.port, served.link);
+    expect(welcome.status).toBe(200);
+    key = keyOf(welcome);
   });
 
   afterAll(async () => {
@@ -47,9 +46,10 @@ describe("the server", () => {
     folder.remove();
   });
 
-  it("lets in whoever has the cookie, with every protection in the answer", async () => {
-    const { status, headers } = await get("/");
+  it("lets in whoever has the key, with every protection in the answer", async () => {
+    const { status, headers } = await get("/api/view");
     expect(status).toBe(200);
+    expect(headers["set-cookie"]).toBeUndefined();
     expect(headers["content-security-policy"]).toMatch(/default-src 'none'; script-src 'self'; style-src 'self'/);
     expect(headers["content-security-policy"]).not.toMatch(/unsafe/);
     expect(headers).toMatchObject({
@@ -61,15 +61,16 @@ describe("the server", () => {
     expect((await get("/", { method: "HEAD" })).body).toBe("");
   });
 
-  it("turns the link into a cookie once", async () => {
-    const used = new URL(served.link).searchParams.get("token");
-    expect((await get(`/?token=${used}`, { headers: { cookie: "" } })).status).toBe(403);
-    expect((await get("/?token=guess", { headers: { cookie: "" } })).status).toBe(403);
-    expect((await get("/", { headers: { cookie: "" } })).status).toBe(403);
-    expect((await get("/viewer.js", { headers: { cookie: `${cookie}x` } })).status).toBe(403);
-    const next = /http:\/\/127\.0\.0\.1:\d+\/\?token=\S+/.exec(served.stderr())?.[0];
+  it("turns the link into a key once", async () => {
+    expect((await enter(served.port, served.link)).status).toBe(403);
+    expect((await enter(served.port, `${served.origin}/#link=guess`)).status).toBe(403);
+    for (const path of ["/api/view", "/details/0", "/preview/0/files/src/wish.ts", "/file/0/files/src/wish.ts"]) {
+      expect((await ask(served.port, path)).status).toBe(403);
+      expect((await ask(served.port, path, { headers: { "x-nutcracker-key": "x" } })).status).toBe(403);
+    }
+    const next = /http:\/\/127\.0\.0\.1:\d+\/#link=\S+/.exec(served.stderr())?.[0];
     expect(next).toBeDefined();
-    expect((await get(new URL(next!).pathname + new URL(next!).search, { headers: { cookie: "" } })).status).toBe(303);
+    expect((await enter(served.port, next!)).status).toBe(200);
   });
 
   it.each([
@@ -88,13 +89,15 @@ describe("the server", () => {
   });
 
   it("refuses a missing or doubled Host", async () => {
-    expect(await raw(`GET / HTTP/1.1\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`)).toMatch(
-      /^HTTP\/1\.1 40[03]|^$/,
+    expect(
+      await raw(`GET / HTTP/1.1\r\nX-Nutcracker-Key: ${key["x-nutcracker-key"]}\r\nConnection: close\r\n\r\n`),
+    ).toMatch(/^HTTP\/1\.1 40[03]|^$/);
+    expect(await raw(`GET / HTTP/1.0\r\nX-Nutcracker-Key: ${key["x-nutcracker-key"]}\r\n\r\n`)).toMatch(
+      /^HTTP\/1\.1 403/,
     );
-    expect(await raw(`GET / HTTP/1.0\r\nCookie: ${cookie}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 403/);
     const own = `127.0.0.1:${served.port}`;
     const doubled = await raw(
-      `GET / HTTP/1.1\r\nHost: ${own}\r\nHost: ${own}\r\nCookie: ${cookie}\r\nConnection: close\r\n\r\n`,
+      `GET / HTTP/1.1\r\nHost: ${own}\r\nHost: ${own}\r\nX-Nutcracker-Key: ${key["x-nutcracker-key"]}\r\nConnection: close\r\n\r\n`,
     );
     expect(doubled).toMatch(/^HTTP\/1\.1 40[03]|^$/);
   });
@@ -120,7 +123,7 @@ describe("the server", () => {
 
   it("speaks no other protocol and is no proxy", async () => {
     const own = `127.0.0.1:${served.port}`;
-    const head = `Host: ${own}\r\nCookie: ${cookie}\r\n`;
+    const head = `Host: ${own}\r\nX-Nutcracker-Key: ${key["x-nutcracker-key"]}\r\n`;
     expect(await raw(`GET / HTTP/1.1\r\n${head}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)).toBe("");
     expect(await raw(`CONNECT evil.example:443 HTTP/1.1\r\n${head}\r\n`)).toBe("");
     expect(await raw(`GET http://evil.example/ HTTP/1.1\r\n${head}Connection: close\r\n\r\n`)).toMatch(
@@ -188,8 +191,7 @@ describe("the server", () => {
     write(join(folder.path, "outside"), { "wish.ts": SECRET });
     const other = await start("nutshell", ["serve", live, "--port", "0"]);
     try {
-      const welcome = await get(`/?token=${new URL(other.link).searchParams.get("token")}`, {}, other.port);
-      const headers = { cookie: cookieOf(welcome) };
+      const headers = keyOf(await enter(other.port, other.link));
       expect((await get("/preview/0/files/src/wish.ts", { headers }, other.port)).body).toBe("mine\n");
       renameSync(join(live, "files/src"), join(live, "files/was"));
       symlinkSync(join(folder.path, "outside"), join(live, "files/src"));

@@ -20,13 +20,11 @@ export interface BoardOptions {
   readonly signal: AbortSignal;
   readonly now: () => Date;
   readonly command: string;
-  /** Keeps a browser let in when the board is started again. */
-  readonly key?: Buffer;
   readonly onLink: (link: string) => void;
   readonly onError: (error: unknown) => void;
 }
 
-const ASSETS: ReadonlySet<string> = new Set(["/board.js", "/layout.js", "/style.css"]);
+const ASSETS: ReadonlySet<string> = new Set(["/board.js", "/layout.js", "/formatter.js", "/style.css"]);
 const MAX_BODY = 64 * 1024;
 /** Proxies and laptops drop silent connections; a comment keeps this one alive. */
 const HEARTBEAT_MS = 15_000;
@@ -38,11 +36,11 @@ export async function serveBoard(options: BoardOptions): Promise<Serving> {
   const board = new Board(readers, options);
   const serving = await serve({
     ...options,
-    name: `board ${readers.map(({ root }) => root).join(" ")}`,
+    assets: ASSETS,
     methods: options.write ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"],
     route: (request, response, url) => board.route(request, response, url),
   });
-  board.start(serving);
+  board.start();
   return { ...serving, closed: serving.closed.then(() => board.stop()) };
 }
 
@@ -51,15 +49,13 @@ class Board {
   readonly #options: BoardOptions;
   readonly #pages = new Set<ServerResponse>();
   #stop: (() => void) | null = null;
-  #serving: Serving | null = null;
 
   constructor(readers: readonly ProjectReader[], options: BoardOptions) {
     this.#readers = readers;
     this.#options = options;
   }
 
-  start(serving: Serving): void {
-    this.#serving = serving;
+  start(): void {
     for (const reader of this.#readers) reader.changes();
     const folders = () => this.#readers.flatMap((reader) => reader.folders());
     const watch = watchFolders(folders, () => this.#look());
@@ -110,7 +106,7 @@ class Board {
     response.socket?.setTimeout(0);
     const hello: Hello = {
       projects: this.#readers.map((reader) => reader.whole()),
-      ...(this.#options.write ? { writeToken: this.#serving!.gate.writeToken } : {}),
+      mayWrite: this.#options.write,
     };
     response.write(`retry: 500\n${event("hello", hello)}`);
     this.#pages.add(response);
@@ -146,10 +142,6 @@ class Board {
   }
 
   async #change(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const token = request.headers["x-nutcracker-token"];
-    if (!this.#serving!.gate.isWriteToken(typeof token === "string" ? token : undefined)) {
-      return sendError(response, 403, "this page may only look");
-    }
     if (!/^application\/json\b/.test(request.headers["content-type"] ?? "")) {
       return sendError(response, 415, "a change is sent as JSON");
     }

@@ -124,8 +124,8 @@ export interface ProjectView extends Sections {
 
 export interface Hello {
   readonly projects: readonly ProjectView[];
-  /** What a page sends with a change; absent when the board only looks. */
-  readonly writeToken?: string;
+  /** Whether the board was started to change things. */
+  readonly mayWrite: boolean;
 }
 
 export interface SectionChange {

@@ -13,7 +13,7 @@ import { Shell, useNow, useRoute, type View } from "./shell.js";
 import { visible } from "./visible.js";
 
 function App() {
-  const { connection, projects, writeToken } = useBoard();
+  const { connection, projects, mayWrite } = useBoard();
   const [chosen, setChosen] = useState(0);
   const [view, rest] = useRoute();
   const now = useNow(1_000);
@@ -35,7 +35,7 @@ function App() {
   }
   const views = viewsOf(project);
   const current = views.some(({ id }) => id === view) ? view : "now";
-  const writing = writeToken === null ? null : { token: writeToken, project: project.id };
+  const writing = mayWrite ? { project: project.id } : null;
   return (
     <Shell
       product="Nexus"
@@ -59,6 +59,7 @@ function App() {
         </>
       }
     >
+      <Ended connection={connection} />
       <Body key={project.id} {...{ project, current, rest, now, writing }} />
     </Shell>
   );
@@ -107,6 +108,23 @@ function Live({ connection }: { connection: Connection }) {
       <span class="dot" aria-hidden="true" />
       {WORDS[connection]}
     </span>
+  );
+}
+
+/** Over the last known facts: they may be old. */
+function Ended({ connection }: { connection: Connection }) {
+  if (connection === "live" || connection === "connecting") return null;
+  return (
+    <div class="notice warn ended" role="alert">
+      {connection === "lost" ? (
+        <>
+          The board does not answer; this is what it last said. When it was ended, start it again and open the link it
+          prints: <code class="fix">nexus board</code>
+        </>
+      ) : (
+        "The board was started again; this is what the one before last said. Open the link that the terminal shows."
+      )}
+    </div>
   );
 }
 

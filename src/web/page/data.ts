@@ -1,6 +1,7 @@
 // Where the viewer's facts come from: the local server, or the page itself when it was exported.
 import { useEffect, useState } from "preact/hooks";
 import type { Comparison, Details, Exported, FileDiff, Files, Head } from "../view/model.js";
+import { ask, askJson, download } from "./ask-server.js";
 
 export interface Preview {
   readonly text: string;
@@ -16,9 +17,10 @@ export interface Source {
   /** `now`: what the manifest claims, without waiting for the archive. */
   files(side: number, now: boolean): Promise<Files>;
   preview(side: number, path: string): Promise<Preview>;
-  /** Address of an image, or null when it cannot be shown. */
-  image(side: number, path: string): string | null;
-  download(side: number, path: string): string | null;
+  /** Address of an image, or null when it cannot be shown. One that begins with blob: is the caller's to revoke. */
+  image(side: number, path: string): Promise<string | null>;
+  /** null: there is nothing to download from. */
+  readonly download: ((side: number, path: string) => Promise<void>) | null;
   compare(): Promise<Comparison>;
   diff(before: string, after: string): Promise<FileDiff>;
 }
@@ -32,32 +34,37 @@ export function openSource(): Source {
   return element === null ? serverSource() : exportSource(JSON.parse(element.textContent ?? "") as Exported);
 }
 
-async function ask<T>(address: string): Promise<T> {
-  const response = await fetch(address);
-  if (!response.ok) throw new Error((await response.text()).trim());
-  return (await response.json()) as T;
-}
-
 const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("/");
 
 function serverSource(): Source {
   const file = (side: number, path: string) => `/file/${side}/${encoded(path)}`;
   return {
     isExport: false,
-    heads: () => ask("/api/view"),
-    details: (side) => ask(`/details/${side}`),
-    files: (side, now) => ask(`/files/${side}${now ? "?now" : ""}`),
+    heads: () => askJson("/api/view"),
+    details: (side) => askJson(`/details/${side}`),
+    files: (side, now) => askJson(`/files/${side}${now ? "?now" : ""}`),
     preview: (side, path) => fetchPreview(`/preview/${side}/${encoded(path)}`),
-    image: (side, path) => (isImage(path) ? file(side, path) : null),
-    download: file,
-    compare: () => ask("/api/compare"),
-    diff: (before, after) => ask(`/api/diff?before=${encodeURIComponent(before)}&after=${encodeURIComponent(after)}`),
+    image: (side, path) => (isImage(path) ? fetchImage(file(side, path)) : Promise.resolve(null)),
+    download: (side, path) => download(file(side, path), path.split("/").at(-1)!),
+    compare: () => askJson("/api/compare"),
+    diff: (before, after) =>
+      askJson(`/api/diff?before=${encodeURIComponent(before)}&after=${encodeURIComponent(after)}`),
   };
+}
+
+/** An element that loads an image sends no key: the page fetches it and shows the bytes. */
+async function fetchImage(address: string): Promise<string | null> {
+  try {
+    const response = await ask(address);
+    return response.ok ? URL.createObjectURL(await response.blob()) : null;
+  } catch {
+    return null;
+  }
 }
 
 async function fetchPreview(address: string): Promise<Preview> {
   try {
-    const response = await fetch(address);
+    const response = await ask(address);
     if (!response.ok) return { text: "", cut: false, problem: (await response.text()).trim() };
     if (response.headers.get("x-nut-binary") === "1") return { text: "", cut: false, problem: "This is not text." };
     return { text: await response.text(), cut: response.headers.get("x-nut-cut") === "1", problem: "" };
@@ -79,11 +86,11 @@ function exportSource(page: Exported): Source {
       if (file === undefined || file.kind !== "text") return { text: "", cut: false, problem: missing };
       return { text: file.content, cut: file.cut, problem: "" };
     },
-    image: (_, path) => {
+    image: async (_, path) => {
       const file = embedded.get(path);
       return file?.kind === "image" ? file.content : null;
     },
-    download: () => null,
+    download: null,
     compare: async () => ({ isAnswer: false, files: [], fields: [], same: 0 }),
     diff: async () => ({ lines: [], note: missing }),
   };

@@ -1,20 +1,28 @@
 // Markdown as elements, never as HTML: what a document says in HTML is shown as the text it is.
-import { marked, type Token, type Tokens } from "marked";
+import type { Token, Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
-import { Code } from "./code.js";
-import { safeLink, visible } from "./visible.js";
+import { CodeText } from "./code.js";
+import { useFormatted } from "./format/formatter.js";
+import { leadsTo, safeLink, visible } from "./visible.js";
 
 export interface MarkdownContext {
   /** Folder of the document, for relative links and images. */
   readonly folder: string;
   /** Where a file of the bundle is shown; null when it is not there. */
   readonly fileLink: (path: string) => string | null;
-  /** Where an image of the bundle can be loaded from; null when it cannot. */
-  readonly imageSource: (path: string) => string | null;
+  /** An image of the bundle; null when it is none. */
+  readonly image: (path: string, alt: string) => ComponentChildren;
 }
 
 export function Markdown({ text, context }: { text: string; context: MarkdownContext }) {
-  return <div class="markdown">{blocks(marked.lexer(text, { gfm: true }), context)}</div>;
+  const answer = useFormatted({ kind: "markdown", text });
+  if (answer?.kind === "markdown") return <div class="markdown">{blocks(answer.tokens, context)}</div>;
+  return (
+    <div class="markdown plain">
+      {answer?.kind === "plain" ? <p class="notice warn">Shown as plain text: {answer.why}.</p> : null}
+      <pre class="as-is">{visible(text)}</pre>
+    </div>
+  );
 }
 
 /** Headings of a document sit below the page's own. */
@@ -41,7 +49,7 @@ function block(token: Tokens.Generic, context: MarkdownContext, key: number): Co
     case "text":
       return token.tokens === undefined ? visible(token.text) : inner();
     case "code":
-      return <Code key={key} text={token.text} language={String(token.lang ?? "").split(/\s/)[0]!} />;
+      return <CodeText key={key} text={visible(token.text)} html={token.html} numbered={false} />;
     case "blockquote":
       return <blockquote key={key}>{blocks(token.tokens ?? [], context)}</blockquote>;
     case "list":
@@ -137,7 +145,7 @@ function inline(token: Tokens.Generic, context: MarkdownContext, key: number): C
 
 function link(token: Tokens.Link, inner: ComponentChildren, context: MarkdownContext, key: number): ComponentChildren {
   const target = safeLink(token.href);
-  if (target !== null) return <Outside key={key} href={target} children={inner} />;
+  if (target !== null) return <Outside key={key} href={target} text={plainText(token.tokens)} children={inner} />;
   const inside = context.fileLink(resolved(context.folder, token.href));
   if (inside !== null) {
     return (
@@ -149,19 +157,40 @@ function link(token: Tokens.Link, inner: ComponentChildren, context: MarkdownCon
   return <span key={key}>{inner}</span>;
 }
 
-export function Outside({ href, children }: { href: string; children: ComponentChildren }) {
+interface OutsideProps {
+  readonly href: string;
+  /** What the link says, to be compared with where it leads. */
+  readonly text: string;
+  readonly children: ComponentChildren;
+}
+
+export function Outside({ href, text, children }: OutsideProps) {
+  const elsewhere = leadsTo(text, href);
   return (
-    <a href={href} rel="noreferrer noopener" target="_blank">
-      {children}
-    </a>
+    <>
+      <a href={href} title={visible(href)} rel="noreferrer noopener" target="_blank">
+        {children}
+      </a>
+      {elsewhere === null ? null : <strong class="leads-to"> (leads to {visible(elsewhere)})</strong>}
+    </>
   );
 }
 
-/** Only from the bundle: an image from elsewhere would tell its owner that the bundle was opened. */
+function plainText(tokens: readonly Token[]): string {
+  return tokens.map((token) => ("tokens" in token && token.tokens ? plainText(token.tokens) : textOf(token))).join("");
+}
+
+const textOf = (token: Token) => ("text" in token ? unescaped(String(token.text)) : "");
+
+/** Only from the bundle: an image from elsewhere would tell its owner that the bundle was opened. It is named instead. */
 function image(token: Tokens.Image, context: MarkdownContext, key: number): VNode {
-  const source = context.imageSource(resolved(context.folder, token.href));
-  if (source === null) return <span key={key} class="raw">{`[image: ${visible(token.text || token.href)}]`}</span>;
-  return <img key={key} src={source} alt={visible(token.text)} loading="lazy" />;
+  const isElsewhere = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(token.href.trim());
+  const named = (what: string) => (
+    <span key={key} class="raw">{`[${what}: ${visible(token.text || token.href)}]`}</span>
+  );
+  if (isElsewhere) return named(`image that is not in the bundle, ${visible(token.href.slice(0, 200))}`);
+  const found = context.image(resolved(context.folder, token.href), token.text);
+  return found === null ? named("image") : <span key={key}>{found}</span>;
 }
 
 /** `../files/a.png` seen from `context/` is `files/a.png`; what climbs out is nothing. */

@@ -17,6 +17,28 @@ export function safeLink(target: string): string | null {
   }
 }
 
+/** Where a link leads, when its text names another place: `https://bank.example` that opens evil.example. */
+export function leadsTo(text: string, href: string): string | null {
+  const target = placeOf(href);
+  const said = [...text.matchAll(ADDRESS)].map(([address]) => placeOf(address));
+  return said.every((place) => place === target) ? null : target;
+}
+
+/** Addresses as people write them, with or without their scheme, and mail addresses. */
+const ADDRESS =
+  /(?:https?:\/\/|mailto:|www\.)[^\s<>"]+|[\w.+-]+@[\w-]+(?:\.[\w-]+)+|(?<![\w@./-])[\w-]+(?:\.[\w-]+)*\.[a-z]{2,}(?=\/|:\d|$|\s)/gi;
+
+function placeOf(address: string): string {
+  const mail = /^(?:mailto:)?([^/?]+@[^/?]+)/i.exec(address)?.[1];
+  if (mail !== undefined && !/^https?:/i.test(address)) return mail.toLowerCase();
+  try {
+    const { host } = new URL(/^https?:\/\//i.test(address) ? address : `https://${address}`);
+    return host.replace(/^www\./, "");
+  } catch {
+    return address.toLowerCase();
+  }
+}
+
 const UNITS = ["B", "KB", "MB", "GB", "TB"];
 
 export function bytes(count: number): string {

@@ -1,73 +1,74 @@
 // Who may speak to the server. It listens on 127.0.0.1 only, but every page in every browser of this machine can send
-// requests there too: so the Host must be exactly ours (no name that was pointed at us), the Origin ours or absent,
-// and the caller must hold the cookie that the one-time link was exchanged for.
+// requests there too: so the Host must be exactly ours (no name that was pointed at us), the Origin ours or absent, and
+// whoever asks must send the key that the one-time link was exchanged for. The key is a header, never a cookie: a browser
+// gives the cookies of 127.0.0.1 to every other server on this machine, whatever its port.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-export interface GateOptions {
-  readonly port: number;
-  /** Keeps cookies valid over a restart; random by default. */
-  readonly key?: Buffer;
-  /** Names this server among others on the machine, whose cookies share the address. */
-  readonly name: string;
-}
-
 export type Entry =
   | { readonly kind: "refused"; readonly status: 400 | 403 | 405; readonly reason: string }
-  /** The one-time link: give the cookie and send the browser to the page. */
-  | { readonly kind: "welcome"; readonly cookie: string }
+  /** The one-time link: the page gets the key. */
+  | { readonly kind: "welcome"; readonly key: string }
   | { readonly kind: "allowed"; readonly url: URL };
+
+export interface Rules {
+  readonly methods: readonly string[];
+  /** What anyone may load: the page itself and its scripts, which know nothing. */
+  readonly isPublic: (pathname: string) => boolean;
+}
+
+/** How long a download may wait to begin. */
+const TICKET_MS = 30_000;
 
 export class Gate {
   readonly #port: number;
-  readonly #cookieName: string;
-  readonly #cookie: string;
-  readonly #writeToken: string;
+  /** Of this start alone: what a page keeps of it is worth nothing to whoever has the port next. */
+  readonly #key = fresh();
+  readonly #now: () => number;
   #token = fresh();
 
-  constructor({ port, name, key = randomBytes(32) }: GateOptions) {
+  constructor(port: number, now: () => number = Date.now) {
     this.#port = port;
-    this.#cookieName = `nutcracker_${port}`;
-    const derived = (use: string) => createHmac("sha256", key).update(`${use}\n${name}\n${port}`).digest("base64url");
-    this.#cookie = derived("cookie");
-    this.#writeToken = derived("write");
+    this.#now = now;
   }
 
-  /** The link a person opens; good once. */
+  /** The link a person opens; good once. What stands after # is seen by the page alone. */
   get link(): string {
-    return `http://127.0.0.1:${this.#port}/?token=${this.#token}`;
+    return `http://127.0.0.1:${this.#port}/#link=${this.#token}`;
   }
 
-  /** Known only to a page that was let in; sent with whatever changes something. */
-  get writeToken(): string {
-    return this.#writeToken;
-  }
-
-  check(request: IncomingMessage, { methods }: { readonly methods: readonly string[] }): Entry {
+  check(request: IncomingMessage, { methods, isPublic }: Rules): Entry {
     if (!methods.includes(request.method ?? "")) return refused(405, "this server answers GET only");
     if (!this.#isOwnHost(request)) return refused(403, "the Host is not this server's");
     if (!this.#isOwnOrigin(request)) return refused(403, "the Origin is not this server's");
     const url = ownUrl(request.url ?? "", this.#port);
     if (url === null) return refused(400, "the address cannot be read");
-    const token = url.searchParams.get("token");
-    if (token !== null && url.pathname === "/") return this.#exchange(token, request);
-    if (!this.#hasCookie(request)) return refused(403, "open the link that was printed in the terminal");
-    return { kind: "allowed", url };
+    if (url.pathname === "/enter" && request.method === "GET") return this.#exchange(request);
+    if (isPublic(url.pathname) || this.#isHolder(request) || this.#isTicket(url)) return { kind: "allowed", url };
+    return refused(403, "open the link that was printed in the terminal");
   }
 
-  isWriteToken(given: string | undefined): boolean {
-    return given !== undefined && same(given, this.#writeToken);
+  /** Lets one address be asked for without the key, soon: a download is a link, and links carry no headers. */
+  ticket(address: string): string {
+    const until = String(this.#now() + TICKET_MS);
+    return `${until}.${this.#signed(until, ownUrl(address, this.#port)?.pathname ?? "")}`;
   }
 
-  /** A link that was used again still works for whoever it already let in. */
-  #exchange(token: string, request: IncomingMessage): Entry {
-    const cookie = `${this.#cookieName}=${this.#cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age=604800`;
-    if (same(token, this.#token)) {
-      this.#token = fresh();
-      return { kind: "welcome", cookie };
-    }
-    if (this.#hasCookie(request)) return { kind: "welcome", cookie };
-    return refused(403, "this link was used already: the terminal shows the next one");
+  #isTicket({ pathname, searchParams }: URL): boolean {
+    const [until = "", sum = ""] = (searchParams.get("ticket") ?? "").split(".");
+    const isFile = pathname.startsWith("/file/");
+    return isFile && same(sum, this.#signed(until, pathname)) && Number(until) > this.#now();
+  }
+
+  #signed(until: string, pathname: string): string {
+    return createHmac("sha256", this.#key).update(`${until}\n${pathname}`).digest("base64url");
+  }
+
+  #exchange({ headers }: IncomingMessage): Entry {
+    if (!same(String(headers["x-nutcracker-link"] ?? ""), this.#token))
+      return refused(403, "this link was used already: the terminal shows the next one");
+    this.#token = fresh();
+    return { kind: "welcome", key: this.#key };
   }
 
   /** Exactly once, exactly ours: "localhost", other names, and other spellings of the address are not. */
@@ -85,12 +86,8 @@ export class Gate {
     return site === undefined || site === "same-origin" || site === "none" || isNavigation;
   }
 
-  #hasCookie({ headers }: IncomingMessage): boolean {
-    const cookies = (headers.cookie ?? "").split(";").map((part) => part.trim());
-    return cookies.some((cookie) => {
-      const at = cookie.indexOf("=");
-      return cookie.slice(0, at) === this.#cookieName && same(cookie.slice(at + 1), this.#cookie);
-    });
+  #isHolder({ headers }: IncomingMessage): boolean {
+    return same(String(headers["x-nutcracker-key"] ?? ""), this.#key);
   }
 }
 

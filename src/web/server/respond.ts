@@ -8,7 +8,7 @@ const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  "img-src 'self' data:",
+  "img-src 'self' data: blob:",
   "connect-src 'self'",
   "worker-src 'self'",
   "base-uri 'none'",
@@ -50,11 +50,6 @@ export function sendJson(response: ServerResponse, value: unknown, status = 200)
 
 export function sendError(response: ServerResponse, status: number, message: string): void {
   send(response, `${message}\n`, { type: "text/plain; charset=utf-8", status });
-}
-
-export function redirect(response: ServerResponse, to: string, cookie: string): void {
-  response.writeHead(303, { ...HEADERS, location: to, "set-cookie": cookie, "content-length": 0 });
-  response.end();
 }
 
 /** Bytes as they come. A failure after the first byte ends the connection: half a file must not look whole. */

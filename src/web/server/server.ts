@@ -3,15 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { isSystemError, NutError } from "../../errors.js";
 import { Gate } from "./gate.js";
-import { redirect, send, sendError } from "./respond.js";
+import { send, sendError, sendJson } from "./respond.js";
 
 export interface ServeOptions {
   readonly port: number;
   readonly signal: AbortSignal;
   /** The command as typed, for the hint when the port is taken. */
   readonly command: string;
-  readonly name: string;
-  readonly key?: Buffer;
+  /** The scripts and styles of the page. */
+  readonly assets: ReadonlySet<string>;
   /** GET and HEAD, and POST where the page may change something. */
   readonly methods: readonly string[];
   /** A link was used: here is the next one. */
@@ -53,7 +53,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
   server.on("connect", (_, socket) => socket.destroy());
   server.on("clientError", (_, socket) => socket.destroy());
   const port = await listen(server, options);
-  gate = new Gate({ port, name: options.name, ...(options.key === undefined ? {} : { key: options.key }) });
+  gate = new Gate(port);
   return { gate, port, closed: closing(server, options.signal) };
 }
 
@@ -87,13 +87,14 @@ function closing(server: Server, signal: AbortSignal): Promise<void> {
 
 async function answer(
   gate: Gate,
-  { methods, route, onLink, onError }: ServeOptions,
+  { methods, assets, route, onLink, onError }: ServeOptions,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   response.on("error", () => {}); // The client went away; there is nobody to tell.
   const before = gate.link;
-  const entry = gate.check(request, { methods });
+  const isPublic = (pathname: string) => pathname === "/" || assets.has(pathname);
+  const entry = gate.check(request, { methods, isPublic });
   if (entry.kind === "refused") {
     const headers: Record<string, string> = { connection: "close" };
     if (entry.status === 405) headers.allow = methods.join(", ");
@@ -101,11 +102,13 @@ async function answer(
     return;
   }
   if (entry.kind === "welcome") {
-    redirect(response, "/", entry.cookie);
+    sendJson(response, { key: entry.key });
     if (gate.link !== before) onLink(gate.link);
     return;
   }
   try {
+    if (entry.url.pathname === "/ticket")
+      return sendJson(response, { ticket: gate.ticket(entry.url.searchParams.get("for") ?? "") });
     await route(request, response, entry.url);
   } catch (error) {
     if (response.destroyed) return; // Slow or gone: its own doing.

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NutError } from "../../errors.js";
 
-export type PageFile = "viewer.js" | "board.js" | "layout.js" | "style.css";
+export type PageFile = "viewer.js" | "board.js" | "layout.js" | "formatter.js" | "style.css";
 
 const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",

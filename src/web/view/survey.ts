@@ -62,8 +62,8 @@ export async function survey(source: ViewSource, now: Date): Promise<Survey> {
     read: async (path: string) => read.documents.get(path) ?? Buffer.alloc(0),
   };
   const contextTokens = tokensOf(files.rows, source.manifestBytes);
-  const judged = await judge(() => assess(content, { now, contextTokens }), archive);
-  const findings = unique([...archive, ...(await judgeDocuments(() => contentFindings(content)))]);
+  const judged = await assessOrNameFaults(() => assess(content, { now, contextTokens }), archive);
+  const findings = unique([...archive, ...(await documentFindings(() => contentFindings(content)))]);
   const digest = await source.contentDigest().catch(() => "");
   return {
     files,
@@ -174,7 +174,10 @@ function tokensOf(rows: readonly FileTuple[], manifestBytes: Buffer): number {
 }
 
 /** A manifest whose fields have wrong types cannot be judged further than that. */
-async function judge(work: () => Promise<Completeness>, schema: readonly Finding[]): Promise<Completeness> {
+async function assessOrNameFaults(
+  work: () => Promise<Completeness>,
+  schema: readonly Finding[],
+): Promise<Completeness> {
   try {
     return await work();
   } catch (error) {
@@ -184,7 +187,7 @@ async function judge(work: () => Promise<Completeness>, schema: readonly Finding
   }
 }
 
-async function judgeDocuments(work: () => Promise<Finding[]>): Promise<Finding[]> {
+async function documentFindings(work: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await work();
   } catch (error) {

@@ -34,6 +34,7 @@ export interface ViewerOptions {
 const PREVIEW_BYTES = 1024 ** 2;
 /** Each reads the archive from its start: more at once only makes all of them slower. */
 const STREAMS = 3;
+const ASSETS: ReadonlySet<string> = new Set(["/viewer.js", "/formatter.js", "/style.css"]);
 
 export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   const sides: Viewed[] = [];
@@ -41,7 +42,7 @@ export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   const viewer = new Viewer(sides, options.now);
   const serving = await serve({
     ...options,
-    name: "viewer",
+    assets: ASSETS,
     methods: ["GET", "HEAD"],
     route: (request, response, url) => viewer.route(request, response, url),
   });
@@ -122,7 +123,7 @@ class Viewer {
   async route(_: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
     const { pathname } = url;
     if (pathname === "/") return this.#page(response);
-    if (pathname === "/viewer.js" || pathname === "/style.css") return asset(response, pathname.slice(1) as PageFile);
+    if (ASSETS.has(pathname)) return asset(response, pathname.slice(1) as PageFile);
     if (pathname === "/api/view") return this.#view(response);
     if (pathname === "/api/compare") return this.#compare(response);
     if (pathname === "/api/diff") return this.#diff(response, url);

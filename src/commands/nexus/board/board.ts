@@ -6,7 +6,6 @@ import { flag } from "../../../cli/fields.js";
 import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
 import { NutError } from "../../../errors.js";
 import { serveBoard } from "../../../web/board/board.js";
-import { keptKey } from "../../../web/server/key.js";
 
 const DEFAULT_PORT = 8090;
 
@@ -35,7 +34,6 @@ export default rawCommand({
     const gone = projects.find((folder) => !existsSync(folder));
     if (gone !== undefined) throw new NutError("FILE_NOT_FOUND", `${gone}: no such folder`, { hint: "nexus board" });
     const say = tell(asked, io);
-    const key = keptKey(io.env);
     const { gate, port, closed } = await serveBoard({
       projects: [...new Set(projects)],
       port: readPort(wanted, DEFAULT_PORT, "nexus board"),
@@ -43,7 +41,6 @@ export default rawCommand({
       signal: io.signal,
       now: io.now,
       command: "nexus board",
-      ...(key === undefined ? {} : { key }),
       onLink: say.next,
       onError: say.error,
     });

@@ -57,7 +57,7 @@ export default command({
     ["nutshell validate --json ./my-task || exit 1", "in CI"],
   ],
   async run(input, context) {
-    const findings = await judge(input, context).catch((error: unknown) => {
+    const findings = await findingsOf(input, context).catch((error: unknown) => {
       if (!(error instanceof NutError) || !JUDGED.has(error.code)) throw error;
       const path = typeof error.data.path === "string" ? error.data.path : input.target;
       return [{ code: error.code, severity: "error", path, message: error.message } satisfies Finding];
@@ -83,23 +83,23 @@ interface Question {
   readonly maxSize?: number | undefined;
 }
 
-async function judge(input: Question, context: Context): Promise<Finding[]> {
+async function findingsOf(input: Question, context: Context): Promise<Finding[]> {
   const source = bundleSource(input.target, context);
-  if (typeof source !== "string") return judgeStream(source, input, context);
+  if (typeof source !== "string") return findingsOfStream(source, input, context);
   const found = statSync(source, { throwIfNoEntry: false });
   if (found === undefined) {
     throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
   }
-  if (found.isDirectory()) return judgeFolder(source, context);
+  if (found.isDirectory()) return findingsOfFolder(source, context);
   if (found.isFile() && /\.json$/i.test(source)) {
     if (found.size > MAX_MANIFEST_BYTES) throw new NutError("BUNDLE_LIMIT", `${source}: too large for a manifest`);
-    return judgeManifest(readFileSync(source), source);
+    return findingsOfManifest(readFileSync(source), source);
   }
-  return judgeBundle(source, input, context);
+  return findingsOfBundle(source, input, context);
 }
 
 /** Standard input may hold a bundle or a manifest: the first bytes tell. */
-async function judgeStream(stream: Readable, input: Question, context: Context): Promise<Finding[]> {
+async function findingsOfStream(stream: Readable, input: Question, context: Context): Promise<Finding[]> {
   const parts: Buffer[] = [];
   let size = 0;
   const pieces = stream[Symbol.asyncIterator]();
@@ -117,7 +117,7 @@ async function judgeStream(stream: Readable, input: Question, context: Context):
       yield* { [Symbol.asyncIterator]: () => pieces };
     })(),
   );
-  if (!/^\s*[{[]/.test(head.toString("latin1"))) return judgeBundle(rest, input, context);
+  if (!/^\s*[{[]/.test(head.toString("latin1"))) return findingsOfBundle(rest, input, context);
   const whole: Buffer[] = [];
   let length = 0;
   for await (const piece of rest as AsyncIterable<Buffer>) {
@@ -125,15 +125,15 @@ async function judgeStream(stream: Readable, input: Question, context: Context):
     if (length > MAX_MANIFEST_BYTES) throw new NutError("BUNDLE_LIMIT", "standard input is too large for a manifest");
     whole.push(piece);
   }
-  return judgeManifest(Buffer.concat(whole), "-");
+  return findingsOfManifest(Buffer.concat(whole), "-");
 }
 
-function judgeManifest(bytes: Buffer, path: string): Promise<Finding[]> {
+function findingsOfManifest(bytes: Buffer, path: string): Promise<Finding[]> {
   const manifest = parseManifest(bytes, { lenient: true, path });
   return contentFindings({ manifest, files: null, read: async () => new Uint8Array() });
 }
 
-async function judgeBundle(source: string | Readable, input: Question, context: Context): Promise<Finding[]> {
+async function findingsOfBundle(source: string | Readable, input: Question, context: Context): Promise<Finding[]> {
   const options = { limits: limitsOf(input), signal: context.signal, lenient: true, newer: true };
   const bundle = await openBundle(source, options);
   try {
@@ -153,7 +153,7 @@ async function judgeBundle(source: string | Readable, input: Question, context: 
 }
 
 /** In a folder a stale tree is a warning: packing rebuilds it. */
-async function judgeFolder(folder: string, context: Context): Promise<Finding[]> {
+async function findingsOfFolder(folder: string, context: Context): Promise<Finding[]> {
   const manifest = readManifest(folder, { lenient: true });
   const listing = listFolder(folder, { signal: context.signal });
   const findings = await contentFindings({

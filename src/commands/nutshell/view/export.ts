@@ -97,7 +97,9 @@ async function embed(source: ViewSource, rows: readonly FileTuple[]): Promise<Em
 
 /** The policy names the one script and the one style by their hash: nothing else in the page can run or reach out. */
 function selfContained(page: Exported): string {
-  const script = pageFile("viewer.js").toString("utf8").replaceAll("</script", "<\\/script");
+  const scriptText = (name: "viewer.js" | "formatter.js") =>
+    pageFile(name).toString("utf8").replaceAll("</script", "<\\/script");
+  const script = scriptText("viewer.js");
   const style = pageFile("style.css").toString("utf8").replaceAll("</style", "<\\/style");
   const hash = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
   const policy = [
@@ -105,13 +107,15 @@ function selfContained(page: Exported): string {
     `script-src ${hash(script)}`,
     `style-src ${hash(style)}`,
     "img-src data:",
+    // What formats documents; its source is in the page, as text.
+    "worker-src blob:",
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
   return htmlPage({
     title: page.head.title === "" ? "Nutshell" : `${page.head.title} · Nutshell`,
     head: `<meta http-equiv="content-security-policy" content="${policy}"><style>${style}</style>`,
-    body: `<script type="application/json" id="nutshell-data">${jsonInHtml(page)}</script><script type="module">${script}</script>`,
+    body: `<script type="application/json" id="nutshell-data">${jsonInHtml(page)}</script><script type="text/plain" id="nutshell-formatter">${scriptText("formatter.js")}</script><script type="module">${script}</script>`,
   });
 }
 

@@ -2,7 +2,6 @@ import { useState } from "preact/hooks";
 import { type Change, sendChange } from "./store.js";
 
 export interface Writing {
-  readonly token: string;
   readonly project: number;
 }
 
@@ -20,7 +19,7 @@ export function ChangeForm({ writing, label, button, change }: FormProps) {
   const send = async (event: Event) => {
     event.preventDefault();
     try {
-      setSaid({ tone: "good", text: await sendChange(writing.token, writing.project, change(text)) });
+      setSaid({ tone: "good", text: await sendChange(writing.project, change(text)) });
       setText("");
     } catch (error) {
       setSaid({ tone: "bad", text: error instanceof Error ? error.message : String(error) });
@@ -47,7 +46,7 @@ export function ChangeForm({ writing, label, button, change }: FormProps) {
 export function ChangeButton({ writing, button, change }: { writing: Writing; button: string; change: Change }) {
   const [problem, setProblem] = useState("");
   const send = () =>
-    sendChange(writing.token, writing.project, change).then(
+    sendChange(writing.project, change).then(
       () => setProblem(""),
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
     );

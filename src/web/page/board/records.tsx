@@ -1,8 +1,10 @@
 // What was kept: closed cycles and artifacts.
 import { useEffect, useState } from "preact/hooks";
 import type { HistoryAnswer } from "../../board/model.js";
-import { Code, languageOf } from "../code.js";
+import { ask, askJson } from "../ask-server.js";
+import { Code } from "../code.js";
 import { useLoaded } from "../data.js";
+import { languageOf } from "../format/languages.js";
 import { Card, Empty, Facts, Icon, Loading, When } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { bytes, day, plural, visible } from "../visible.js";
@@ -15,11 +17,10 @@ export function HistoryPage({ project }: ViewProps) {
     const timer = setTimeout(() => setQuery(words), 200);
     return () => clearTimeout(timer);
   }, [words]);
-  const found = useLoaded(async () => {
-    const response = await fetch(`/api/history?project=${project.id}&query=${encodeURIComponent(query)}`);
-    if (!response.ok) throw new Error((await response.text()).trim());
-    return (await response.json()) as HistoryAnswer;
-  }, [project.id, query, project.history.total]);
+  const found = useLoaded(
+    () => askJson<HistoryAnswer>(`/api/history?project=${project.id}&query=${encodeURIComponent(query)}`),
+    [project.id, query, project.history.total],
+  );
   return (
     <>
       <h1>History</h1>
@@ -92,7 +93,7 @@ export function ArtifactsView({ project, now, rest }: ViewProps & { readonly res
 
 function Artifact({ project, name }: { project: number; name: string }) {
   const text = useLoaded(async () => {
-    const response = await fetch(`/api/artifact?project=${project}&name=${encodeURIComponent(name)}`);
+    const response = await ask(`/api/artifact?project=${project}&name=${encodeURIComponent(name)}`);
     const body = await response.text();
     if (!response.ok) throw new Error(body.trim());
     return body;

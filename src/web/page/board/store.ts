@@ -1,21 +1,25 @@
 // The board's facts, as the server sends them. One connection; a page that lost it starts anew when it is back.
 import { useEffect, useState } from "preact/hooks";
 import type { Hello, ProjectView, SectionChange } from "../../board/model.js";
+import { ask, askJson } from "../ask-server.js";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
 
 export interface BoardState {
   readonly connection: Connection;
   readonly projects: readonly ProjectView[];
-  readonly writeToken: string | null;
+  readonly mayWrite: boolean;
 }
 
-const START: BoardState = { connection: "connecting", projects: [], writeToken: null };
+const START: BoardState = { connection: "connecting", projects: [], mayWrite: false };
+const AGAIN_MS = 500;
+/** The server says something every 15 s; a connection that is silent for longer is gone without a word. */
+const SILENCE_MS = 40_000;
 
 export function useBoard(): BoardState {
   const [state, setState] = useState(START);
   useEffect(() => {
-    let source: EventSource | null = null;
+    let current: AbortController | null = null;
     let again: ReturnType<typeof setTimeout> | undefined;
     let waiting: SectionChange[] = [];
     let frame = 0;
@@ -26,32 +30,33 @@ export function useBoard(): BoardState {
       waiting = [];
       setState((before) => ({ ...before, projects: changes.reduce(changed, before.projects) }));
     };
-    const open = () => {
-      source = new EventSource("/events");
-      source.addEventListener("hello", (event) => {
-        const { projects, writeToken } = JSON.parse(event.data) as Hello;
+    const hear = (name: string, data: string) => {
+      if (name === "hello") {
         waiting = [];
-        setState({ connection: "live", projects, writeToken: writeToken ?? null });
-      });
-      source.addEventListener("section", (event) => {
-        waiting.push(JSON.parse(event.data) as SectionChange);
+        setState({ connection: "live", ...(JSON.parse(data) as Hello) });
+      } else if (name === "section") {
+        waiting.push(JSON.parse(data) as SectionChange);
         if (frame === 0) frame = requestAnimationFrame(draw);
+      }
+    };
+    const open = () => {
+      const mine = new AbortController();
+      current = mine;
+      followEvents(mine, hear).then((connection) => {
+        if (mine !== current) return;
+        setState((before) => ({ ...before, connection }));
+        again = setTimeout(open, connection === "lost" ? AGAIN_MS : 4 * AGAIN_MS);
       });
-      source.onerror = () => {
-        const gone = source?.readyState === EventSource.CLOSED;
-        setState((before) => ({ ...before, connection: gone ? "refused" : "lost" }));
-        if (gone) again = setTimeout(open, 2_000);
-      };
     };
     const close = () => {
-      source?.close();
-      source = null;
+      current?.abort();
+      current = null;
       clearTimeout(again);
     };
     // A browser has six connections to one server: a board that nobody looks at gives its own back.
     const look = () => {
       if (document.hidden) close();
-      else if (source === null) open();
+      else if (current === null) open();
     };
     look();
     document.addEventListener("visibilitychange", look);
@@ -62,6 +67,36 @@ export function useBoard(): BoardState {
     };
   }, []);
   return state;
+}
+
+/** Reads the event stream to its end, and says why it ended. EventSource sends no key, so this does what it does. */
+async function followEvents(
+  controller: AbortController,
+  hear: (name: string, data: string) => void,
+): Promise<"lost" | "refused"> {
+  let silence: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const response = await ask("/events", { signal: controller.signal });
+    if (!response.ok) return response.status === 403 ? "refused" : "lost";
+    const decoder = new TextDecoder();
+    let text = "";
+    for (const reader = response.body!.getReader(); ; ) {
+      clearTimeout(silence);
+      silence = setTimeout(() => controller.abort(), SILENCE_MS);
+      const { done, value } = await reader.read();
+      if (done) return "lost";
+      const parts = (text + decoder.decode(value, { stream: true })).split("\n\n");
+      text = parts.pop()!;
+      for (const part of parts) {
+        const field = (name: string) => new RegExp(`^${name}: (.*)$`, "m").exec(part)?.[1] ?? "";
+        hear(field("event"), field("data"));
+      }
+    }
+  } catch {
+    return "lost";
+  } finally {
+    clearTimeout(silence);
+  }
 }
 
 function changed(projects: readonly ProjectView[], change: SectionChange): readonly ProjectView[] {
@@ -79,12 +114,11 @@ export type Change =
   | { readonly action: "answer"; readonly run: string; readonly task: number; readonly text: string };
 
 /** Sends a change; the answer is what to tell the person. */
-export async function sendChange(token: string, project: number, change: Change): Promise<string> {
-  const response = await fetch("/api/change", {
+export async function sendChange(project: number, change: Change): Promise<string> {
+  const { message } = await askJson<{ message: string }>("/api/change", {
     method: "POST",
-    headers: { "content-type": "application/json", "x-nutcracker-token": token },
+    headers: { "content-type": "application/json" },
     body: JSON.stringify({ project, ...change }),
   });
-  if (!response.ok) throw new Error((await response.text()).trim());
-  return ((await response.json()) as { message: string }).message;
+  return message;
 }

@@ -1,7 +1,8 @@
 import type { Head } from "../../view/model.js";
-import { type Source, useLoaded } from "../data.js";
+import { isImage, type Source, useLoaded } from "../data.js";
 import { Markdown } from "../markdown.js";
 import { Empty, Loading } from "../parts.js";
+import { Picture } from "../picture.js";
 import { routeTo } from "../shell.js";
 import { visible } from "../visible.js";
 
@@ -20,7 +21,8 @@ export function Document({ source, side, path, text }: DocumentProps) {
       context={{
         folder,
         fileLink: (target) => (target === "" ? null : routeTo("files", target)),
-        imageSource: (target) => (target === "" ? null : source.image(side, target)),
+        image: (target, alt) =>
+          isImage(target) ? <Picture source={source} side={side} path={target} alt={alt} /> : null,
       }}
     />
   );

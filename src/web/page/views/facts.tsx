@@ -49,7 +49,7 @@ const METHODS: Readonly<Record<string, Tone>> = {
 
 function address(value: string) {
   const href = safeLink(value);
-  return href === null ? visible(value) : <Outside href={href}>{visible(value)}</Outside>;
+  return href === null ? visible(value) : <Outside href={href} text={value} children={visible(value)} />;
 }
 
 /** References in apis/endpoints.json are relative to apis/. */

@@ -1,8 +1,10 @@
 import { useMemo, useState } from "preact/hooks";
 import type { FileTuple } from "../../view/model.js";
-import { Code, languageOf } from "../code.js";
+import { Code } from "../code.js";
 import { isImage, type Source, useLoaded } from "../data.js";
+import { languageOf } from "../format/languages.js";
 import { Badge, Empty, Icon, Loading, type Tone } from "../parts.js";
+import { Picture } from "../picture.js";
 import { routeTo } from "../shell.js";
 import { buildTree, firstOpen, foundRows, isWrong, openRows, type TreeRow } from "../tree.js";
 import { Virtual } from "../virtual.js";
@@ -174,7 +176,7 @@ function State({ state }: { state: string }) {
 
 function FilePane({ source, side, row }: { source: Source; side: number; row: FileTuple }) {
   const [path, size, state, role, tokens, hash, withheld] = row;
-  const download = withheld === 1 ? null : source.download(side, path);
+  const download = withheld === 1 ? null : source.download;
   return (
     <article class="card">
       <header class="file-head">
@@ -186,9 +188,9 @@ function FilePane({ source, side, row }: { source: Source; side: number; row: Fi
           {download === null ? null : (
             <>
               {" · "}
-              <a href={download} download={path.split("/").at(-1)}>
+              <button type="button" class="link" onClick={() => void download(side, path)}>
                 Download
-              </a>
+              </button>
             </>
           )}
         </p>
@@ -206,12 +208,11 @@ function FilePane({ source, side, row }: { source: Source; side: number; row: Fi
 
 function FileBody({ source, side, path }: { source: Source; side: number; path: string }) {
   const [raw, setRaw] = useState(false);
-  const image = isImage(path) ? source.image(side, path) : null;
   const preview = useLoaded(
-    () => (image === null ? source.preview(side, path) : Promise.resolve({ text: "", cut: false, problem: "" })),
+    () => (isImage(path) ? Promise.resolve({ text: "", cut: false, problem: "" }) : source.preview(side, path)),
     [side, path],
   );
-  if (image !== null) return <img class="picture" src={image} alt={visible(path)} />;
+  if (isImage(path)) return <Picture class="picture" source={source} side={side} path={path} alt={path} />;
   if (preview.state === "loading") return <Loading>reading</Loading>;
   if (preview.state === "failed") return <Empty>{preview.message}</Empty>;
   const { text, cut, problem } = preview.value;

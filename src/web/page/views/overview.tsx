@@ -3,6 +3,7 @@ import type { Details, Head } from "../../view/model.js";
 import type { Loaded, Source } from "../data.js";
 import { Outside } from "../markdown.js";
 import { Badge, Card, Empty, Facts, Loading, Meter, Tags, type Tone, When } from "../parts.js";
+import { Picture } from "../picture.js";
 import { routeTo } from "../shell.js";
 import { amount, bytes, day, plural, safeLink, visible } from "../visible.js";
 
@@ -248,10 +249,10 @@ function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]>
 
 function ResourceRow({ row, source, side }: { row: Head["resources"][number]; source: Source; side: number }) {
   if (row.kind === "image") {
-    const address = source.image(side, row.target.replace(/^\.\//, ""));
+    const path = row.target.replace(/^\.\//, "");
     return (
       <li class="image">
-        {address === null ? null : <img src={address} alt={visible(row.title || row.target)} loading="lazy" />}
+        <Picture source={source} side={side} path={path} alt={row.title || row.target} />
         <span>
           {visible(row.title)} <a href={routeTo("files", row.target)}>{visible(row.target)}</a>
         </span>
@@ -263,7 +264,7 @@ function ResourceRow({ row, source, side }: { row: Head["resources"][number]; so
   return (
     <li>
       <span class="kind">{row.kind}</span>
-      {href === null ? <span>{label}</span> : <Outside href={href}>{label}</Outside>}
+      {href === null ? <span>{label}</span> : <Outside href={href} text={label} children={label} />}
       {row.kind === "repository" && row.title !== "" ? <span class="soft">{visible(row.title)}</span> : null}
     </li>
   );
