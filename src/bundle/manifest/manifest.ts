@@ -2,7 +2,7 @@
 // refused; a date or an enum that does not parse is a finding, because other tools write them and the rest is usable.
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { type FileWrite, formatJson, JsonError, parseJson, replaceFiles } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
@@ -56,7 +56,9 @@ function parseDocument(bytes: Uint8Array | string, name: string): unknown {
 function assertKnownVersion(manifest: Record<string, unknown>, name: string): void {
   if (!isNewer(manifest)) return;
   throw new NutError("MANIFEST_NEWER", `${name} is of format ${manifest.nutshell_version}, newer than this tool`, {
-    hint: "look at it with: nutshell inspect <file>",
+    hint: isFolderFile(name)
+      ? "use a newer nutshell: this one could not write it again"
+      : "look at it with: nutshell inspect <file>",
     data: { version: manifest.nutshell_version },
   });
 }
@@ -145,9 +147,12 @@ export function formatManifest(manifest: Manifest): string {
   return `${formatJson(manifest, { indent: 2, inlineFrom: 3 })}\n`;
 }
 
+/** Whether it lies in a folder whose name we know; a bundle's does not say where the bundle is. */
+const isFolderFile = (name: string): boolean => name !== MANIFEST_NAME && basename(name) === MANIFEST_NAME;
+
 function invalid(name: string, message: string, data: Record<string, unknown>, cause?: unknown): NutError {
   return new NutError("MANIFEST_INVALID", `${name}: ${message}`, {
-    hint: "nutshell validate <dir or file> lists everything",
+    hint: `nutshell validate ${isFolderFile(name) ? shellWord(dirname(name)) : "<file>"} lists everything`,
     data: { path: name, ...data },
     ...(cause === undefined ? {} : { cause }),
   });

@@ -195,7 +195,7 @@ async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opene
     return { target: { passphrase: context.env.NUTSHELL_PASSPHRASE! } };
   if (context.ask === null) {
     throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for: no vault, no --recipient and no identity", {
-      hint: `nutshell keygen && ${addCommand(input)}`,
+      hint: `nutshell keygen && nutshell add-credential${flagWords(AddInput, input)}`,
     });
   }
   const path = hasHome(context.env) ? defaultIdentityPath(context.env) : null;
