@@ -13,6 +13,7 @@ const request = env.NUTCRACKER_REQUEST?.trim() || null;
 const rerun = (env.NUTCRACKER_RERUN ?? "true") === "true" && request !== null;
 const identity = env.NUTCRACKER_IDENTITY?.trim() || null;
 const base = env.NUTCRACKER_BASE?.trim() || null;
+const install = env.NUTCRACKER_INSTALL === "true";
 const junit = env.NUTCRACKER_JUNIT?.trim() || null;
 
 /** A path as it is, or everything that fits: * and ? within a name, ** over any folders. Hidden ones only when named. */
@@ -93,6 +94,7 @@ function judge(path) {
     const flags = [
       ...(request === null ? [] : ["--request", request]),
       ...(rerun ? ["--rerun", "--yes"] : ["--allow", "recorded"]),
+      ...(rerun && install ? ["--allow-install"] : []),
       ...(rerun && identity !== null ? ["--identity", identity] : []),
       ...(base === null ? [] : ["--base", base]),
     ];

@@ -2,14 +2,15 @@
 import { isIP } from "node:net";
 import { posix } from "node:path";
 import { type Environment, javascriptEngine, type Sandbox } from "../process/index.js";
+import { installedProgram } from "./install/installed.js";
 import { FORWARD, REACH, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, skipped } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
-import type { Room, Rooms } from "./room/rooms.js";
-import { type PreparedRun, prepareRun, readRun } from "./runners/index.js";
+import type { Room, RoomCommand, Rooms } from "./room/rooms.js";
+import { prepareRun, type RunnerRoom, readRun } from "./runners/index.js";
 import { type ServiceOptions, withService } from "./service.js";
-import { openWaysOut, type Way, type WaysOut } from "./ways-out.js";
+import { isLoopback, openWaysOut, type Way, type WaysOut } from "./ways-out.js";
 
 /** On what, and in which rooms. */
 export interface Stage {
@@ -37,7 +38,7 @@ export interface Ran {
 }
 
 export function runProgram(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {
-  const { tree, rooms, signal } = stage;
+  const { tree, signal } = stage;
   const { network = "none", line, ways } = options;
   const shared = {
     ...(line === undefined ? {} : { line: { folder: line, access: "read-only" as const } }),
@@ -45,13 +46,8 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
   };
   const ptrace = check.needs?.includes("ptrace") === true;
   return inRoom(stage, { network, ptrace, ...shared }, async (room) => {
-    const { findProgram, answers } = rooms;
-    const prepared = await prepareRun(check, tree.view, {
-      tree: room.tree,
-      reports: room.reports,
-      findProgram,
-      answers,
-    });
+    const { reports } = room;
+    const prepared = await prepareRun(check, tree.view, { tree: room.tree, reports, ...programsIn(stage, room) });
     if ("status" in prepared) return { outcome: prepared, stdout: "" };
     const { cwd, stdin, maxOutputBytes, reportFiles } = prepared;
     const plain = { ...prepared, env: { ...prepared.env, ...options.env } };
@@ -71,11 +67,22 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
   });
 }
 
+/** Programs that were installed for the tree come first. */
+function programsIn({ tree, rooms }: Stage, room: Room): Pick<RunnerRoom, "findProgram" | "answers"> {
+  return {
+    findProgram: (name) => (installedProgram(tree, name) === null ? rooms.findProgram(name) : name),
+    answers: async (command, args) => {
+      if (installedProgram(tree, command) === null) return rooms.answers(command, args);
+      return (await room.run({ command, args, timeoutMs: 30_000 })).code === 0;
+    },
+  };
+}
+
 /** The same command, started by a small program of ours. */
-function through(
+export function through(
   program: string,
   words: readonly string[],
-  { command, args, env }: Pick<PreparedRun, "command" | "args"> & { readonly env: Environment },
+  { command, args = [], env }: Pick<RoomCommand, "command" | "args" | "env">,
 ) {
   const engine = javascriptEngine();
   return {
@@ -112,8 +119,6 @@ export async function runReaching(
 export function unlessRefused(outcome: Outcome, refused: string | null): Outcome {
   return refused === null || outcome.status === "passed" ? outcome : { ...skipped(refused), log: outcome.log };
 }
-
-const isLoopback = (host: string): boolean => host === "::1" || host.startsWith("127.");
 
 /** A program that asks a service: each in a room of its own. */
 export async function runBesideService(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {

@@ -7,11 +7,13 @@ import { z } from "zod";
 import { contentDigest, openBundle, openContent, readManifest } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
+import { addressOf } from "../schema/address.js";
 import { Criteria } from "../schema/criteria.js";
 import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
 import { requestRefusal, type Voucher } from "../statements/index.js";
 import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
+import { installWords } from "./install/installer.js";
 import { configFolder, hasHome } from "./keys.js";
 import { readOwn } from "./record-file.js";
 import { unsealed } from "./sealed.js";
@@ -29,6 +31,8 @@ export interface ConsentQuestion {
   readonly identity?: readonly string[];
   /** --no-sandbox: nothing below about network and files would be held. */
   readonly noSandbox?: boolean;
+  /** Agents will work on it, who have the person's network. */
+  readonly agents?: boolean;
 }
 
 /** What is about to run and is nobody's here. */
@@ -42,16 +46,23 @@ interface Stranger {
 
 interface Wants {
   readonly runs: readonly string[];
+  readonly installs: readonly string[];
   readonly network: readonly string[];
   readonly credentials: readonly string[];
+}
+
+/** What a yes to the question covered besides running it. */
+export interface Agreed {
+  /** What the checks need may be installed, as the question said. */
+  readonly install: boolean;
 }
 
 /**
  * Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no, and
  * POLICY_REFUSED when a policy says no.
  */
-export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
-  const { sources, yes, policy, identity = [], noSandbox = false } = question;
+export async function askConsent(question: ConsentQuestion, context: Context): Promise<Agreed> {
+  const { sources, yes, policy, identity = [], noSandbox = false, agents = false } = question;
   const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
   await assertPolicy(paths, policy, identity, context);
   const strangers: Stranger[] = [];
@@ -62,11 +73,18 @@ export async function askConsent(question: ConsentQuestion, context: Context): P
     if (publisher === null) strangers.push(stranger);
     else tell([stranger], context, `runs what ${publisher} signed`);
   }
-  if (strangers.length === 0) return;
-  if (yes) return tell(strangers, context, "runs what was not made here");
-  const words = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
+  const agreed = { install: false };
+  if (strangers.length === 0) return agreed;
+  if (yes) {
+    tell(strangers, context, "runs what was not made here");
+    return agreed;
+  }
+  const words = [...strangers.flatMap((one) => describe(one, { noSandbox, agents })), "Run this on your machine?"].join(
+    "\n",
+  );
   if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
+  return { install: strangers.some(({ wants }) => wants.installs.length > 0) };
 }
 
 /** Throws POLICY_REFUSED for a request that nobody signed whose requests may be run. A folder carries no signature in itself. */
@@ -164,17 +182,16 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const criteria = await readAs(acceptance?.criteria_file ?? "tests/criteria.json", Criteria, read);
   const endpoints = await readAs(apis?.endpoints_spec ?? "apis/endpoints.json", Endpoints, read);
   const checks = criteria?.criteria ?? [];
-  const runs = checks.flatMap(({ command, script, start, endpoint, query }) =>
-    [command, script, start, endpoint, query].filter((one) => one !== undefined),
+  const runs = checks.flatMap(({ command, script, start, setup, endpoint, query }) =>
+    [command, script, start, setup, endpoint, query].filter((one) => one !== undefined),
   );
   const urls = [
     ...checks.map(({ base_url }) => base_url),
     endpoints?.base_url,
     ...Object.values(apis?.base_urls ?? {}),
   ].filter((url) => url !== undefined);
-  const asksByCredential = checks.some(
-    ({ type, script, command, credential_ref: credential }) =>
-      type !== "sql_check" && (script ?? command) !== undefined && credential !== undefined,
+  const asksByCredential = checks.some(({ type, script, command, database, credential_ref: credential }) =>
+    type === "sql_check" ? database === undefined : (script ?? command) !== undefined && credential !== undefined,
   );
   const scopes = (credentials?.scopes ?? []).map(({ name, access_level: access }) =>
     access === undefined ? name : `${name} (${access})`,
@@ -182,9 +199,19 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
     runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
+    installs: installsOf(manifest),
     network: distinct([...urls.map(originOf), ...(asksByCredential ? ["where its credentials say they belong"] : [])]),
     credentials: distinct(scopes),
   };
+}
+
+function installsOf(manifest: Manifest): string[] {
+  try {
+    return installWords(manifest);
+  } catch (error) {
+    if (error instanceof NutError) return [];
+    throw error;
+  }
 }
 
 async function readAs<T>(path: string, schema: z.ZodType<T>, read: Read): Promise<T | null> {
@@ -197,20 +224,24 @@ async function readAs<T>(path: string, schema: z.ZodType<T>, read: Read): Promis
   }
 }
 
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
+const originOf = (url: string): string => addressOf(url)?.origin ?? url;
 const distinct = (items: readonly string[]): string[] => [...new Set(items)];
 
 const SHOWN = 12;
 const LONGEST = 160;
 
 /** A few lines a person can judge by. Names are the sender's own words. */
-function describe({ digest, manifest, wants, vouchers }: Stranger, noSandbox: boolean): string[] {
+function describe(
+  { digest, manifest, wants, vouchers }: Stranger,
+  { noSandbox, agents }: { noSandbox: boolean; agents: boolean },
+): string[] {
   const name = manifest.publisher?.name;
   const lines: [string, readonly string[]][] = [
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
     ["signed", signedWords(manifest, vouchers)],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
-    ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : wants.network],
+    ...(wants.installs.length === 0 ? [] : [["installs", wants.installs] satisfies [string, readonly string[]]]),
+    ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : networkOf(wants, agents)],
     ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
     ["files", [noSandbox ? "all you can read and change: there is no sandbox" : "a copy of its own folder"]],
     ["digest", [digest]],
@@ -221,6 +252,11 @@ function describe({ digest, manifest, wants, vouchers }: Stranger, noSandbox: bo
     ...lines.map(([label, items]) => `  ${label}: ${listed(items)}`),
   ];
 }
+
+const networkOf = ({ network }: Wants, agents: boolean): readonly string[] =>
+  agents
+    ? ["agents: all of it, this machine's own too", `checks: ${network[0] ?? "none"}`, ...network.slice(1)]
+    : network;
 
 /** A signature of nobody you know tells that two bundles are from one key, and no more. */
 function signedWords(manifest: Manifest, vouchers: readonly Voucher[]): string[] {

@@ -100,6 +100,7 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
     for (const fact of [
       "Signed cookies",
       "3 of 12 done",
+      "task 2 failed again: one test fails",
       "What about old sessions",
       "denied: no_file_edit",
       "Wish list",
@@ -110,7 +111,8 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
     await shot(view.page, "board-now");
     const at = async (route: string) => {
       await view.page.goto(`${served.origin}/#/${route}`);
-      await view.page.waitForSelector(`nav a[aria-current="page"][href="#/${route.split("/")[0]}"]`);
+      const place = route.split("/")[0]!.replace(/^run$/, "runs");
+      await view.page.waitForSelector(`nav a[aria-current="page"][href="#/${place}"]`);
       return main(view);
     };
     expect(await at("plan")).toMatch(
@@ -129,7 +131,10 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       /tester\s+file_creation\s+no denied: no_file_edit[\s\S]*partial_file_edit\s+src\/cookie\.ts/,
     );
     await expectAccessible(view.page);
-    expect(await at("runs")).toMatch(/Wish list[\s\S]*paused[\s\S]*1 of 2 done[\s\S]*one test fails/);
+    expect(await at("runs")).toMatch(/Wish list[\s\S]*paused[\s\S]*1 of 2 done, 1 failed/);
+    await expectAccessible(view.page);
+    const seen = await at("run/20260101-000000-aaaa");
+    expect(seen).toMatch(/paused[\s\S]*asks about task 2[\s\S]*failed[\s\S]*2 Test[\s\S]*engineer-2: work, task 2/);
     await expectAccessible(view.page);
     await at("history");
     await shows(view, "In the gateway");
@@ -249,6 +254,7 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       await view.page.getByLabel("The decision, with its reason").fill("Carry them over once");
       await view.page.getByRole("button", { name: "Decide" }).click();
       await shows(view, "2 of 2 issues decided");
+      await shows(view, "issue 2 is decided");
       const plan = JSON.parse(readFileSync(state("plan.json"), "utf8"));
       expect(plan.issues[1]).toMatchObject({ status: "decided", decision: "Carry them over once" });
 
@@ -257,11 +263,15 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       await view.page.locator(".task-detail", { hasText: "ready" }).waitFor();
       expect(JSON.parse(readFileSync(state("tasks.json"), "utf8")).tasks[0].status).toBe("pending");
 
-      await view.page.goto(`${writable.origin}/#/runs`);
+      await view.page.goto(`${writable.origin}/#/now`);
+      expect(await view.page.title()).toMatch(/^\(1\) /);
       await view.page.getByLabel("What the next try should do differently").fill("use the other port");
       await expectAccessible(view.page);
       await view.page.getByRole("button", { name: "Answer" }).click();
-      await view.page.locator("main .question").waitFor({ state: "detached" });
+      await view.page
+        .locator(".told", { hasText: "answered; go on with: nexus resume 20260101-000000-aaaa" })
+        .waitFor();
+      await view.page.locator("main form").waitFor({ state: "detached" });
       const journal = readFileSync(state("nutcracker/runs/20260101-000000-aaaa/journal.jsonl"), "utf8")
         .trim()
         .split("\n");
@@ -291,7 +301,7 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       await view.page.waitForSelector(".node", { timeout: 30_000 });
       await shot(view.page, "board-large");
       expect(await view.page.locator(".node").count()).toBeLessThan(120);
-      await view.page.getByRole("button", { name: "List" }).click();
+      await view.page.getByRole("button", { name: "List", exact: true }).click();
       await view.page.waitForSelector(".task-line");
       expect(await view.page.locator(".task-line").count()).toBeLessThan(80);
       await view.page.getByLabel("Find a task").fill("number 999");

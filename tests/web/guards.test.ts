@@ -8,6 +8,7 @@ import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { NutError } from "../../src/errors.js";
+import { runsFolder } from "../../src/run/index.js";
 import type { Manifest } from "../../src/schema/manifest.js";
 import { type BoardOptions, serveBoard } from "../../src/web/board/board.js";
 import { Gate } from "../../src/web/server/gate.js";
@@ -330,6 +331,34 @@ describe("the board", () => {
       const { status, body } = await artifact(name);
       expect([name, status, body]).toEqual([name, 404, "there is no such artifact\n"]);
     }
+  });
+
+  it("shows what a session was told and said, as it grows, and nothing beside it", async () => {
+    const root = shop();
+    const run = "20260101-000000-aaaa";
+    const agent = join(runsFolder(root), run, "agents/engineer-1");
+    const line = '{"at":"2026-01-01T00:00:00Z","type":"message","text":"hello"}\n';
+    write(agent, { "log.jsonl": `${line}{"half`, "prompt.md": "do it", "secret.txt": "SECRET" });
+    symlinkSync("/etc/passwd", join(agent, "report.md"));
+    const get = await visitor(await board(root));
+    const ask = async (part: string, { from = "0", name = "engineer-1", id = run } = {}) =>
+      get(`/api/session?project=0&${new URLSearchParams({ run: id, agent: name, part, from })}`);
+    // Half a line is none yet.
+    expect(JSON.parse((await ask("log")).body)).toEqual({ text: line, next: line.length, more: false });
+    expect(JSON.parse((await ask("log", { from: String(line.length) })).body).text).toBe("");
+    expect(JSON.parse((await ask("prompt")).body).text).toBe("do it");
+    expect(JSON.parse((await ask("log", { name: "engineer-9" })).body).text).toBe("");
+    const wrong = [
+      await ask("report"),
+      await ask("secret.txt"),
+      await ask("constructor"),
+      await ask("log", { from: "-1" }),
+      await ask("log", { from: "x" }),
+      await ask("prompt", { name: "../engineer-1" }),
+      await ask("prompt", { name: ".." }),
+      await ask("prompt", { id: "../runs/20260101-000000-aaaa" }),
+    ];
+    expect(wrong.map(({ status }) => status)).toEqual(wrong.map(() => 404));
   });
 
   it("puts nothing into its events that would let somebody in", async () => {

@@ -27,6 +27,7 @@ import {
   runChild,
   type Sandbox,
 } from "../../process/index.js";
+import { environmentIn, ownProgram } from "../install/installed.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -64,7 +65,11 @@ export interface RoomOptions {
   /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
   /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
-  readonly ways?: { readonly folder: string; readonly hosts: string };
+  readonly ways?: {
+    readonly folder: string;
+    readonly hosts: string;
+    readonly listens: readonly { readonly port: number }[];
+  };
 }
 
 export interface Room {
@@ -203,13 +208,15 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     ...inside,
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
     ways: WAYS,
-    run: ({ cwd = "", env, ...command }) =>
-      runChild({
-        ...(sandboxed ? startedInside(command) : command),
+    run: ({ cwd = "", env, ...command }) => {
+      const own = ownProgram(command, tree, inside.tree);
+      return runChild({
+        ...(sandboxed ? startedInside(own) : own),
         cwd: posix.join(inside.tree, cwd),
-        env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
+        env: { ...environmentIn(tree, inside.tree, roomEnvironment(setting.env, places, sandboxed)), ...env },
         sandbox,
-      }),
+      });
+    },
     written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
     changedGuards: () => [
       ...[...before]
@@ -273,7 +280,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       maxBytes: MEMORY_FOLDER_BYTES,
       ...(options.ptrace === true ? { ptrace: true } : {}),
     },
-    ...(options.ways === undefined ? {} : { lowPorts: true }),
+    ...(options.ways?.listens.some(({ port }) => port < 1024) === true ? { lowPorts: true } : {}),
     mounts: [
       root,
       ...cover.anchors.map(bound("writable")),
@@ -294,7 +301,7 @@ function lineMounts({ folder, access }: NonNullable<RoomOptions["line"]>): Mount
   ];
 }
 
-function wayMounts({ folder, hosts }: NonNullable<RoomOptions["ways"]>): Mount[] {
+function wayMounts({ folder, hosts }: Pick<NonNullable<RoomOptions["ways"]>, "folder" | "hosts">): Mount[] {
   return [
     { access: "read-only", path: javascriptEngine().command },
     { access: "read-only", path: WAYS, from: folder },

@@ -109,9 +109,12 @@ export class JournalFollower {
   #reader: JournalReader;
   #read = 0;
   #inode = 0;
+  readonly #hear: (record: JournalRecord | null) => void;
 
-  constructor(path: string) {
+  /** `hear` is told every record once, in order; null when it begins anew. */
+  constructor(path: string, hear: (record: JournalRecord | null) => void = () => {}) {
     this.#path = path;
+    this.#hear = hear;
     this.#reader = new JournalReader(path);
   }
 
@@ -126,7 +129,7 @@ export class JournalFollower {
       const bytes = buffer.subarray(0, readSync(file, buffer, 0, buffer.length, this.#read));
       const whole = bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
       this.#read += whole.length;
-      for (const line of linesIn(whole)) this.#reader.read(line);
+      for (const line of linesIn(whole)) this.#hear(this.#reader.read(line));
     } catch (error) {
       this.#startOver(0);
       throw error;
@@ -137,6 +140,7 @@ export class JournalFollower {
   }
 
   #startOver(inode: number): void {
+    this.#hear(null);
     this.#reader = new JournalReader(this.#path);
     this.#read = 0;
     this.#inode = inode;

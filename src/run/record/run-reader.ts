@@ -1,5 +1,6 @@
 // A run as its folder tells it, for those who only look: what it was started with, how far it is, what became of it.
 import { NutError } from "../../errors.js";
+import type { JournalRecord } from "../../schema/journal.js";
 import type { RunOptions } from "../../schema/run.js";
 import { type RunFolder, runFolder } from "./folder.js";
 import { JournalFollower } from "./journal.js";
@@ -24,9 +25,14 @@ export class RunReader {
   readonly #folder: RunFolder;
   readonly #journal: JournalFollower;
 
-  constructor(runs: string, id: string) {
+  /** `hear` is told every record of the journal as it is read; null when it is read anew. */
+  constructor(runs: string, id: string, hear?: (record: JournalRecord | null) => void) {
     this.#folder = runFolder(runs, id, false);
-    this.#journal = new JournalFollower(this.#folder.journal);
+    this.#journal = new JournalFollower(this.#folder.journal, hear);
+  }
+
+  get folder(): RunFolder {
+    return this.#folder;
   }
 
   get isBusy(): boolean {

@@ -12,6 +12,7 @@ import { watchFolders } from "./board-watch.js";
 import type { Hello, SectionChange } from "./model.js";
 import { ProjectReader } from "./project-reader.js";
 import { readArtifact } from "./read-artifact.js";
+import { readSession } from "./read-session.js";
 
 export interface BoardOptions {
   readonly projects: readonly string[];
@@ -86,6 +87,11 @@ class Board {
     if (pathname === "/api/artifact") {
       const { text, cut } = readArtifact(reader.root, url.searchParams.get("name") ?? "");
       return send(response, text, { type: "text/plain; charset=utf-8", headers: { "x-nut-cut": cut ? "1" : "0" } });
+    }
+    if (pathname === "/api/session") {
+      const asked = (name: string) => url.searchParams.get(name) ?? "";
+      const from = Number(asked("from") || 0);
+      return sendJson(response, readSession(reader.root, asked("run"), asked("agent"), asked("part"), from));
     }
     sendError(response, 404, "there is nothing here");
   }

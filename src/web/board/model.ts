@@ -1,4 +1,5 @@
 // What the board's page is given. Plain types, shared with the browser; long texts are cut, numbers are numbers.
+import type { VerdictView } from "../verdict.js";
 
 export interface IssueRow {
   readonly id: number;
@@ -17,8 +18,11 @@ export interface PlanView {
   readonly issues: readonly IssueRow[];
 }
 
-/** `waiting`: something it needs is not done; `never`: what it needs can never be done. */
-export type TaskStage = "done" | "running" | "ready" | "waiting" | "never";
+/**
+ * `done` is completed and nothing else. `waiting`: something it needs is not done; `never`: what it needs can never be
+ * done; `given up`: a person said to deliver without it.
+ */
+export type TaskStage = "done" | "failed" | "given up" | "running" | "ready" | "waiting" | "never";
 
 export interface TaskRow {
   readonly id: number;
@@ -69,26 +73,59 @@ export interface ArtifactRow {
   readonly at: string;
 }
 
+/** One session of one agent in a run. */
+export interface SessionRow {
+  readonly agent: string;
+  readonly role: string;
+  readonly task: number;
+  /** plan, work, diagnose, retry, review: what it is for. */
+  readonly purpose: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** Empty while it works. */
+  readonly outcome: string;
+  readonly tokens: number;
+  readonly costUsd: number;
+  readonly problems: readonly string[];
+  readonly files: readonly { readonly path: string; readonly change: string }[];
+  readonly said: string;
+}
+
+/** A moment of a run that is worth a mark. */
+export interface RunMark {
+  readonly at: string;
+  readonly kind:
+    | "plan"
+    | "merge"
+    | "refusal"
+    | "diagnosis"
+    | "question"
+    | "answer"
+    | "acceptance"
+    | "pause"
+    | "note"
+    | "end";
+  readonly text: string;
+  readonly task: number | null;
+  readonly agent: string;
+}
+
 export interface RunRow {
   readonly id: string;
   readonly title: string;
   readonly driver: string;
   readonly status: "running" | "paused" | "interrupted" | "delivered" | "damaged";
-  readonly detail: string;
   readonly createdAt: string;
-  readonly tasks: { readonly total: number; readonly done: number; readonly running: number; readonly failed: number };
+  readonly tasks: TasksView;
+  readonly sessions: readonly SessionRow[];
+  readonly marks: readonly RunMark[];
+  readonly verdict: VerdictView;
   readonly spent: { readonly ms: number; readonly tokens: number; readonly costUsd: number };
   readonly budget: { readonly timeMs?: number; readonly tokens?: number; readonly costUsd?: number };
-  readonly working: readonly {
-    readonly agent: string;
-    readonly role: string;
-    readonly task: number;
-    readonly since: string;
-  }[];
-  readonly questions: readonly { readonly task: number; readonly question: string }[];
+  readonly questions: readonly { readonly task: number; readonly title: string; readonly question: string }[];
+  readonly forPerson: readonly { readonly id: string; readonly text: string }[];
   readonly issues: readonly string[];
-  /** The verdict of the harness's own check; empty before it. */
-  readonly accepted: string;
+  readonly request: string;
   readonly delivery: string;
 }
 

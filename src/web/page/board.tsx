@@ -1,26 +1,33 @@
 // The board: plans, tasks, agents and runs of one or more projects, as they change.
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import type { ProjectView } from "../board/model.js";
-import type { Writing } from "./board/change-form.js";
+import { waitingCount } from "./board/needs-you.js";
+import { NowView } from "./board/now.js";
 import { ArtifactsView, HistoryPage } from "./board/records.js";
+import { RunPage } from "./board/run-page.js";
 import { RunsView } from "./board/runs.js";
+import { atWork, denials, scopeOf } from "./board/scope.js";
 import { type Connection, useBoard } from "./board/store.js";
 import { TasksView } from "./board/tasks.js";
-import { ActivityView, AgentsView, NowView, PlanView } from "./board/views.js";
+import { Told } from "./board/told.js";
+import type { ViewProps } from "./board/view-props.js";
+import { ActivityView, AgentsView, PlanView } from "./board/views.js";
 import { Badge, Loading } from "./parts.js";
 import { Shell, useNow, useRoute, type View } from "./shell.js";
 import { visible } from "./visible.js";
 
 function App() {
   const { connection, projects, mayWrite } = useBoard();
-  const [chosen, setChosen] = useState(0);
-  const [view, rest] = useRoute();
+  const [view, rest, params] = useRoute();
   const now = useNow(1_000);
-  const project = projects[chosen] ?? projects[0];
+  const project = projects.find(({ name }) => name === params.project) ?? projects[0];
+  // Whoever looks elsewhere still sees that something waits for them.
+  const waiting = projects.reduce((sum, each) => sum + waitingCount(each), 0);
   useEffect(() => {
-    document.title = project === undefined ? "Nexus" : `${visible(project.name)} · Nexus`;
-  }, [project?.name]);
+    const title = project === undefined ? "Nexus" : `${visible(project.name)} · Nexus`;
+    document.title = waiting === 0 ? title : `(${waiting}) ${title}`;
+  }, [project?.name, waiting]);
   if (project === undefined) {
     return (
       <main class="alone">
@@ -34,7 +41,7 @@ function App() {
     );
   }
   const views = viewsOf(project);
-  const current = views.some(({ id }) => id === view) ? view : "now";
+  const current = view === "run" ? "runs" : views.some(({ id }) => id === view) ? view : "now";
   const writing = mayWrite ? { project: project.id } : null;
   return (
     <Shell
@@ -45,8 +52,8 @@ function App() {
         <>
           {projects.length > 1 ? (
             <div class="tabs sides" role="group" aria-label="which project">
-              {projects.map(({ id, name }, index) => (
-                <button type="button" key={id} aria-pressed={project.id === id} onClick={() => setChosen(index)}>
+              {projects.map(({ id, name }) => (
+                <button type="button" key={id} aria-pressed={project.id === id} onClick={() => chooseProject(name)}>
                   {visible(name)}
                 </button>
               ))}
@@ -60,38 +67,38 @@ function App() {
       }
     >
       <Ended connection={connection} />
-      <Body key={project.id} {...{ project, current, rest, now, writing }} />
+      <Told />
+      <Body key={project.id} view={view === "run" ? "run" : current} {...{ project, rest, params, now, writing }} />
     </Shell>
   );
 }
 
-interface BodyProps {
-  readonly project: ProjectView;
-  readonly current: string;
-  readonly rest: string;
-  readonly now: number;
-  readonly writing: Writing | null;
+/** Tasks, runs and agents of one project are not those of another: only the view is kept. */
+function chooseProject(name: string): void {
+  const [view = "#/"] = location.hash.split("?")[0]!.match(/^#\/[a-z]*/) ?? [];
+  location.hash = `${view}?project=${encodeURIComponent(name)}`;
 }
 
-function Body({ project, current, rest, now, writing }: BodyProps) {
-  const common = { project, now, writing };
-  switch (current) {
+function Body({ view, ...props }: ViewProps & { readonly view: string }) {
+  switch (view) {
     case "plan":
-      return <PlanView {...common} />;
+      return <PlanView {...props} />;
     case "tasks":
-      return <TasksView project={project} rest={rest} writing={writing} />;
+      return <TasksView {...props} />;
     case "agents":
-      return <AgentsView {...common} />;
+      return <AgentsView {...props} />;
     case "activity":
-      return <ActivityView {...common} />;
+      return <ActivityView {...props} />;
     case "runs":
-      return <RunsView {...common} />;
+      return <RunsView {...props} />;
+    case "run":
+      return <RunPage {...props} />;
     case "history":
-      return <HistoryPage {...common} />;
+      return <HistoryPage {...props} />;
     case "artifacts":
-      return <ArtifactsView {...common} rest={rest} />;
+      return <ArtifactsView {...props} />;
     default:
-      return <NowView {...common} />;
+      return <NowView {...props} />;
   }
 }
 
@@ -128,18 +135,19 @@ function Ended({ connection }: { connection: Connection }) {
   );
 }
 
-function viewsOf({ plan, tasks, agents, log, runs, history, artifacts }: ProjectView): View[] {
+function viewsOf(project: ProjectView): View[] {
+  const { plan, runs, history, artifacts } = project;
+  const scope = scopeOf(project, {});
   const open = plan?.issues.filter(({ status }) => status === "pending").length ?? 0;
-  const running = agents.filter((agent) => agent.running).length;
-  const failed = log.filter(({ ok }) => !ok).length;
-  const asking = runs.reduce((sum, { questions }) => sum + questions.length, 0);
+  const failed = denials(project).length;
+  const waiting = waitingCount(project);
   return [
-    { id: "now", label: "Now", icon: "overview" },
+    { id: "now", label: "Now", icon: "overview", ...(waiting > 0 ? { count: waiting, alert: true } : {}) },
     { id: "plan", label: "Plan", icon: "plan", ...(open > 0 ? { count: open, alert: true } : {}) },
-    { id: "tasks", label: "Tasks", icon: "tasks", count: tasks?.rows.length ?? 0 },
-    { id: "agents", label: "Agents", icon: "agents", count: running },
+    { id: "tasks", label: "Tasks", icon: "tasks", count: scope.tasks?.rows.length ?? 0 },
+    { id: "agents", label: "Agents", icon: "agents", count: atWork(project).length },
     { id: "activity", label: "Activity", icon: "log", ...(failed > 0 ? { count: failed, alert: true } : {}) },
-    { id: "runs", label: "Runs", icon: "runs", count: asking > 0 ? asking : runs.length, alert: asking > 0 },
+    { id: "runs", label: "Runs", icon: "runs", count: runs.length },
     { id: "history", label: "History", icon: "history", count: history.total },
     { id: "artifacts", label: "Artifacts", icon: "artifacts", count: artifacts.length },
   ];

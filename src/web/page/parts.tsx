@@ -1,10 +1,13 @@
 // The small pieces both pages are made of.
 import type { ComponentChildren } from "preact";
+import type { Tone } from "../verdict.js";
+import type { Segment } from "./board/stages.js";
 import { day, relative, visible } from "./visible.js";
 
-export type Tone = "plain" | "good" | "warn" | "bad" | "info" | "accent";
+export type { Tone } from "../verdict.js";
 
-export function Badge({ tone = "plain", children }: { tone?: Tone; children: ComponentChildren }) {
+/** `evidence`: proven, judged, said. What backs a claim is no verdict, and has no colour of one. */
+export function Badge({ tone = "plain", children }: { tone?: Tone | "evidence"; children: ComponentChildren }) {
   return <span class={`badge ${tone}`}>{children}</span>;
 }
 
@@ -84,12 +87,46 @@ const VERDICT: Readonly<Record<string, readonly [Tone, string]>> = {
   open: ["plain", "○"],
 };
 
-export function Verdict({ verdict }: { verdict: string }) {
+/** Parts of a whole, each in its own colour and told in words: done, failed, given up, running, waiting. */
+export function Segments({
+  segments,
+  noun,
+  isCalm = false,
+}: {
+  segments: readonly Segment[];
+  noun: string;
+  isCalm?: boolean;
+}) {
+  const there = segments.filter(({ count }) => count > 0);
+  const total = there.reduce((sum, { count }) => sum + count, 0);
+  const words = there.map(({ name, count }) => `${count} ${name}`).join(", ");
+  return (
+    <div class={`segments ${isCalm ? "calm" : ""}`}>
+      <div class="segment-bar" role="img" aria-label={`${noun}: ${words || "none"}`}>
+        {there.map(({ name, count }) => (
+          <span key={name} class={name.replaceAll(" ", "-")} style={{ flexGrow: count }} />
+        ))}
+      </div>
+      <p class="soft">
+        {segments.find(({ name }) => name === "done")?.count ?? 0} of {total} done
+        {there
+          .filter(({ name }) => name !== "done")
+          .map(({ name, count }) => (
+            <span key={name} class={name === "failed" || name === "can never be ready" ? "bad" : undefined}>
+              , {count} {name}
+            </span>
+          ))}
+      </p>
+    </div>
+  );
+}
+
+export function Verdict({ verdict, word = verdict }: { verdict: string; word?: string | undefined }) {
   const [tone, mark] = VERDICT[verdict] ?? ["plain", "?"];
   return (
     <span class={`verdict ${tone}`}>
       <span aria-hidden="true">{mark}</span>
-      <span class="word">{verdict}</span>
+      <span class="word">{word}</span>
     </span>
   );
 }

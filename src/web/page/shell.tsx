@@ -57,7 +57,7 @@ export function Shell({ product, bar, views, current, children }: ShellProps) {
         <ul>
           {views.map(({ id, label, icon, count, alert }) => (
             <li key={id}>
-              <a href={`#/${id}`} aria-current={id === current ? "page" : undefined}>
+              <a href={routeTo(id)} aria-current={id === current ? "page" : undefined}>
                 <Icon name={icon} />
                 <span class="label">{label}</span>
                 {count === undefined ? null : <span class={`count ${alert === true ? "alert" : ""}`}>{count}</span>}
@@ -73,8 +73,10 @@ export function Shell({ product, bar, views, current, children }: ShellProps) {
   );
 }
 
-/** `#/files/src/main.go` → ["files", "src/main.go"]. */
-export function useRoute(): readonly [view: string, rest: string] {
+export type Params = Readonly<Record<string, string>>;
+
+/** `#/files/src/main.go?wrap=no` → ["files", "src/main.go", { wrap: "no" }]. */
+export function useRoute(): readonly [view: string, rest: string, params: Params] {
   const [hash, setHash] = useState(location.hash);
   useEffect(() => {
     const follow = () => setHash(location.hash);
@@ -83,12 +85,27 @@ export function useRoute(): readonly [view: string, rest: string] {
     follow();
     return () => removeEventListener("hashchange", follow);
   }, []);
-  const [, view = "", rest = ""] = /^#\/([a-z]*)\/?(.*)$/s.exec(hash) ?? [];
-  return [view, decode(rest)];
+  const [, view = "", rest = "", query = ""] = /^#\/([a-z]*)\/?([^?]*)(?:\?(.*))?$/s.exec(hash) ?? [];
+  return [view, decode(rest), Object.fromEntries(new URLSearchParams(query))];
 }
 
-export function routeTo(view: string, rest = ""): string {
-  return `#/${view}${rest === "" ? "" : `/${rest.split("/").map(encodeURIComponent).join("/")}`}`;
+/** What is chosen on a page is in its address: a reload, and whoever is sent the link, see the same. */
+export function setParam(name: string, value: string): void {
+  const [path = "#/", query = ""] = location.hash.split("?");
+  const params = new URLSearchParams(query);
+  if (value === "") params.delete(name);
+  else params.set(name, value);
+  const text = params.toString();
+  history.replaceState(null, "", `${path || "#/"}${text === "" ? "" : `?${text}`}`);
+  dispatchEvent(new Event("hashchange"));
+}
+
+/** Which project is looked at stays chosen. */
+export function routeTo(view: string, rest = "", params: Params = {}): string {
+  const project = new URLSearchParams(location.hash.split("?")[1] ?? "").get("project");
+  const query = new URLSearchParams({ ...(project === null ? {} : { project }), ...params }).toString();
+  const path = rest === "" ? "" : `/${rest.split("/").map(encodeURIComponent).join("/")}`;
+  return `#/${view}${path}${query === "" ? "" : `?${query}`}`;
 }
 
 function decode(text: string): string {

@@ -5,9 +5,10 @@ import type { Details, Files, Head } from "../view/model.js";
 import { type Loaded, openSource, type Source, useLoaded } from "./data.js";
 import { Badge, Empty, Loading } from "./parts.js";
 import { Shell, useNow, useRoute, type View } from "./shell.js";
+import { AcceptanceView } from "./views/acceptance.js";
 import { ChangesView } from "./views/changes.js";
 import { DocumentsView } from "./views/documents.js";
-import { AcceptanceView, AccessView, ApisView, MoreView, TimelineView } from "./views/facts.js";
+import { AccessView, ApisView, MoreView, TimelineView } from "./views/facts.js";
 import { FilesView } from "./views/files.js";
 import { Overview } from "./views/overview.js";
 import { visible } from "./visible.js";
@@ -35,7 +36,7 @@ function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
   const [view, rest] = useRoute();
   const now = useNow(60_000);
   const head = heads[side]!;
-  const details = useDetails(source, side);
+  const details = useDetails(source, side, heads);
   const views = viewsOf(head, heads.length, details);
   const current = views.some(({ id }) => id === view) ? view : "overview";
   const files = useFiles(source, side, { wanted: current === "files", isRead: details.state !== "loading" });
@@ -86,7 +87,7 @@ function Body({ source, heads, head, side, details, files, current, rest, now }:
   if (details.state === "loading") return <Loading>reading the bundle</Loading>;
   if (details.state === "failed") return <Empty>{visible(details.message)}</Empty>;
   if (current === "apis") return <ApisView head={head} details={details.value} />;
-  if (current === "acceptance") return <AcceptanceView head={head} details={details.value} />;
+  if (current === "acceptance") return <AcceptanceView head={head} details={details.value} chosen={rest} />;
   return <TimelineView details={details.value} />;
 }
 
@@ -103,8 +104,19 @@ function Sides({ heads, side, onChoose }: { heads: readonly Head[]; side: number
 }
 
 /** Asked for after the head is on the screen: it waits for the whole bundle. */
-function useDetails(source: Source, side: number): Loaded<Details> {
-  return useLoaded(() => source.details(side), [side]);
+function useDetails(source: Source, side: number, heads: readonly Head[]): Loaded<Details> {
+  const request = side === 1 && heads[0]?.kind === "request" ? heads[0].side.path : "";
+  return useLoaded(async () => naming(await source.details(side), request), [side]);
+}
+
+/** Commands that need the request name it when it is the other bundle. */
+function naming(details: Details, request: string): Details {
+  const { delivery } = details;
+  if (delivery === null || delivery.verdict.next === null || request === "") return details;
+  const word = /^[\w@%+=:,./-]+$/.test(request) ? request : `'${request.replaceAll("'", "'\\''")}'`;
+  const command = delivery.verdict.next.command.replace("<request>", word);
+  const next = { ...delivery.verdict.next, command };
+  return { ...details, delivery: { ...delivery, verdict: { ...delivery.verdict, next } } };
 }
 
 /** What the manifest claims at once, what is really there when it has been read. */
@@ -126,7 +138,10 @@ function useFiles(source: Source, side: number, { wanted, isRead }: { wanted: bo
 
 function viewsOf(head: Head, count: number, details: Loaded<Details>): View[] {
   const there = details.state === "there" ? details.value : null;
-  const missing = there?.completeness.findings.filter(({ severity }) => severity === "error").length ?? 0;
+  const isDelivery = there !== null && there.delivery !== null;
+  const errors = there?.completeness.findings.filter(({ severity }) => severity === "error").length ?? 0;
+  const missing = isDelivery ? 0 : errors;
+  const failing = there?.delivery?.verdict.failing.length ?? 0;
   const acceptance = (there?.criteria.length ?? 0) + (there?.checklist.length ?? head.checklist.length);
   const views: (View | false)[] = [
     { id: "overview", label: "Overview", icon: "overview", ...(missing > 0 ? { count: missing, alert: true } : {}) },
@@ -153,7 +168,8 @@ function viewsOf(head: Head, count: number, details: Loaded<Details>): View[] {
       id: "acceptance",
       label: "Acceptance",
       icon: "acceptance",
-      count: acceptance,
+      count: failing > 0 ? failing : acceptance,
+      alert: failing > 0,
     },
     (there?.timeline.length ?? 0) > 1 && { id: "timeline", label: "Timeline", icon: "timeline" },
     (head.credentials.length > 0 || head.hasVault) && {

@@ -1,17 +1,22 @@
 // Criteria and checklist items, each with the result a delivery gives for it.
+import { shellWord } from "../../errors.js";
+import { tellingLine } from "../log-lines.js";
+import { type Counts, verdictOf } from "../verdict.js";
 import type { ChecklistRow, CriterionRow, DeliveryFacts, EndpointRow, TimelineRow, Verdict } from "./model.js";
 import { facts, type Loose, line, list, number, object, text } from "./safe-text.js";
 
-export function criteriaRows(criteria: Loose, results: Loose): CriterionRow[] {
+/** `tail`: the end of a log inside the bundle. */
+export function criteriaRows(criteria: Loose, results: Loose, tail: (log: string) => string): CriterionRow[] {
   const byId = new Map(list(results.criteria).map((row) => [text(object(row).id, 200), object(row)]));
   const asked = list(criteria.criteria).map(object);
-  const rows = asked.map((criterion) => criterionRow(criterion, byId.get(text(criterion.id, 200))));
+  const rows = asked.map((criterion) => criterionRow(criterion, byId.get(text(criterion.id, 200)), tail));
   const known = new Set(rows.map(({ id }) => id));
-  const extra = [...byId].filter(([id]) => !known.has(id)).map(([, result]) => criterionRow(result, result));
+  const extra = [...byId].filter(([id]) => !known.has(id)).map(([, result]) => criterionRow(result, result, tail));
   return [...rows, ...extra];
 }
 
-function criterionRow(criterion: Loose, result: Loose | undefined): CriterionRow {
+function criterionRow(criterion: Loose, result: Loose | undefined, tail: (log: string) => string): CriterionRow {
+  const log = text(result?.log, 1_024);
   const how = [criterion.script, criterion.command, criterion.endpoint, criterion.query].map((value) =>
     text(value, 500),
   );
@@ -21,11 +26,17 @@ function criterionRow(criterion: Loose, result: Loose | undefined): CriterionRow
     type: text(criterion.type, 60),
     how: how.find((value) => value !== "") ?? "",
     expected: criterion.expected === undefined ? "" : line(criterion.expected),
-    verdict: result === undefined ? "open" : verdictOf(result.status),
+    verdict: result === undefined ? "open" : statusWord(result.status),
     evidence: text(result?.evidence, 40),
     note: text(result?.reason, 2_000),
-    log: text(result?.log, 1_024),
+    log,
+    tail: result?.status === "failed" ? tail(log) : "",
     provesNothing: result?.proves_nothing === true,
+    weakness: text(result?.weakness, 40),
+    before: text(result?.before, 40),
+    after: text(result?.after, 40),
+    durationMs: number(result?.duration_ms),
+    judgedBy: text(result?.judged_by, 200),
   };
 }
 
@@ -38,14 +49,15 @@ export function checklistRows(items: readonly string[], results: Loose): Checkli
     const row = answered.get(item);
     return {
       item,
-      verdict: row === undefined ? "open" : verdictOf(row.status),
+      verdict: row === undefined ? "open" : statusWord(row.status),
       evidence: text(row?.evidence, 40),
       note: text(row?.note, 2_000),
+      judgedBy: text(row?.judged_by, 200),
     };
   });
 }
 
-function verdictOf(status: unknown): Verdict {
+function statusWord(status: unknown): Verdict {
   return status === "passed" || status === "failed" || status === "skipped" ? status : "unknown";
 }
 
@@ -62,15 +74,25 @@ export function endpointRows(document: Loose): EndpointRow[] {
     }));
 }
 
+interface Answered {
+  readonly manifest: Loose;
+  readonly result: Loose;
+  readonly criteria: readonly CriterionRow[];
+  readonly checklist: readonly ChecklistRow[];
+  readonly path: string;
+}
+
 /** A delivery's facts from delivery/result.json, or from the manifest where that says them. */
-export function deliveryFacts(manifest: Loose, result: Loose): DeliveryFacts {
+export function deliveryFacts({ manifest, result, criteria, checklist, path }: Answered): DeliveryFacts {
   const said = (field: string): unknown => result[field] ?? manifest[field];
   const log = object(said("execution_log"));
   const results = object(said("acceptance_results"));
   const deliverer = object(said("deliverer"));
-  const counts = [results.tests_passed, results.tests_failed, results.tests_skipped].map(number);
+  const status = text(said("status"), 40);
+  const answered = criteria.filter(({ verdict }) => verdict !== "open");
+  const logs = new Map(answered.map(({ id, tail }) => [id, tail]));
   return {
-    status: text(said("status"), 40),
+    status,
     summary: text(said("summary")),
     percentage: number(said("completion_percentage")),
     completedAt: text(said("completed_at"), 40),
@@ -82,13 +104,43 @@ export function deliveryFacts(manifest: Loose, result: Loose): DeliveryFacts {
       ["tokens", number(deliverer.total_tokens)?.toLocaleString("en-US")],
     ]),
     strategy: text(log.strategy_used, 100),
-    counts: counts.every((count) => count === null)
-      ? null
-      : { passed: counts[0] ?? 0, failed: counts[1] ?? 0, skipped: counts[2] ?? 0 },
+    verdict: verdictOf({
+      word: status || "without a status",
+      criteria: answered.map((row) => ({ ...row, status: row.verdict, reason: row.note })),
+      checklist: checklist.map(({ verdict }) => ({ status: verdict })),
+      claimed: claimedCounts(results),
+      hidden: number(results.tests_hidden) ?? 0,
+      next: nextStep(status, [...answered, ...checklist], path),
+      log: (id) => logs.get(id) ?? "",
+      tellingLine,
+    }),
     artifacts: artifactRows(object(said("artifacts"))),
     digests: facts(Object.entries(object(said("digests"))).slice(0, 10)),
     fullLog: text(log.full_log, 1_024),
   };
+}
+
+/** What a delivery counts without naming its criteria. */
+function claimedCounts(results: Loose): Counts | null {
+  const names = ["tests_passed", "tests_failed", "tests_skipped", "tests_for_person", "tests_hidden"] as const;
+  const counts = names.map((name) => number(results[name]));
+  if (counts.every((count) => count === null)) return null;
+  const [hold = 0, fail = 0, notRun = 0, person = 0, hidden = 0] = counts.map((count) => count ?? 0);
+  return { hold, fail, notRun, person, hidden };
+}
+
+function nextStep(
+  status: string,
+  rows: readonly { readonly verdict: Verdict }[],
+  path: string,
+): { words: string; command: string } {
+  const [file, request] = [shellWord(path), "--request <request>"];
+  const isOpen = rows.some(({ verdict }) => verdict === "unknown" || verdict === "open");
+  if (status === "partial" && isOpen && !rows.some(({ verdict }) => verdict === "failed")) {
+    const judge = `nutshell judge ${file} ${request} --all --status passed`;
+    return { words: "A person judges the rest", command: `${judge} --by "your name" --why "what you looked at"` };
+  }
+  return { words: "Check it here", command: `nutshell verify ${file} ${request} --rerun` };
 }
 
 function artifactRows(artifacts: Loose): DeliveryFacts["artifacts"] {

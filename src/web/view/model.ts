@@ -1,10 +1,13 @@
 // What the viewer's page is given. Plain types, shared with the browser: everything in here has been made safe to show
 // (right types, bounded lengths), whatever the bundle held.
 import type { Finding } from "../../errors.js";
+import type { VerdictView } from "../verdict.js";
 
 export interface Side {
   /** File or folder name as the person typed it. */
   readonly label: string;
+  /** As it was typed, for commands to paste. */
+  readonly path: string;
   readonly isFolder: boolean;
 }
 
@@ -112,7 +115,16 @@ export interface CriterionRow {
   readonly evidence: string;
   readonly note: string;
   readonly log: string;
+  /** The end of its log, when it failed. */
+  readonly tail: string;
   readonly provesNothing: boolean;
+  /** guards, unsteady, forgeable, uncontrolled, steered, quick: why a pass proves nothing. */
+  readonly weakness: string;
+  /** How it ended on the untouched request, and with the work. */
+  readonly before: string;
+  readonly after: string;
+  readonly durationMs: number | null;
+  readonly judgedBy: string;
 }
 
 export interface ChecklistRow {
@@ -120,6 +132,7 @@ export interface ChecklistRow {
   readonly verdict: Verdict;
   readonly evidence: string;
   readonly note: string;
+  readonly judgedBy: string;
 }
 
 export interface TimelineRow {
@@ -136,7 +149,7 @@ export interface DeliveryFacts {
   readonly completedAt: string;
   readonly deliverer: readonly Fact[];
   readonly strategy: string;
-  readonly counts: { readonly passed: number; readonly failed: number; readonly skipped: number } | null;
+  readonly verdict: VerdictView;
   readonly artifacts: readonly {
     readonly change: "created" | "modified" | "deleted";
     readonly path: string;

@@ -52,7 +52,7 @@ export async function openSource(path: string, cwd: string, options: SourceOptio
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }
-  const side: Side = { label: basename(full), isFolder };
+  const side: Side = { label: basename(full), path, isFolder };
   return isFolder ? folderSource(full, side, options) : bundleSource(full, side, options);
 }
 

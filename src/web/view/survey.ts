@@ -29,6 +29,9 @@ export interface Survey {
 const SAMPLE_BYTES = 64 * 1024;
 /** Documents the tool itself reads: criteria, endpoints, results. */
 const MAX_DOCUMENT_BYTES = 1024 ** 2;
+/** What is shown of a failed check's log at once, and of how many. */
+const TAIL_BYTES = 8 * 1024;
+const MAX_LOGS = 300;
 /** The findings are a list for a person. */
 const MAX_FINDINGS = 500;
 
@@ -67,7 +70,7 @@ export async function survey(source: ViewSource, now: Date): Promise<Survey> {
   const digest = await source.contentDigest().catch(() => "");
   return {
     files,
-    details: details({ source, files, judged, findings, contextTokens, digest, documents: read.documents }),
+    details: details({ source, files, judged, findings, contextTokens, digest, ...read }),
   };
 }
 
@@ -84,11 +87,22 @@ async function realEntries(source: ViewSource): Promise<readonly ContentEntry[] 
 function damaged(source: ViewSource, archive: readonly Finding[]): Survey {
   const files = claimedFiles(source.manifest);
   const judged: Completeness = { status: "incomplete", missing: [], warnings: [], findings: [], passed: [] };
-  const common = { source, files, judged, findings: archive, contextTokens: 0, digest: "", documents: new Map() };
+  const common = {
+    source,
+    files,
+    judged,
+    findings: archive,
+    contextTokens: 0,
+    digest: "",
+    documents: new Map(),
+    tails: new Map(),
+  };
   return { files, details: details(common) };
 }
 
 interface Read {
+  /** The ends of logs in a delivery. */
+  readonly tails: ReadonlyMap<string, Buffer>;
   readonly tokens: ReadonlyMap<string, number>;
   readonly documents: ReadonlyMap<string, Buffer>;
 }
@@ -98,7 +112,10 @@ async function readThrough(source: ViewSource): Promise<Read> {
   const wanted = wantedDocuments(source.manifest);
   const tokens = new Map<string, number>();
   const documents = new Map<string, Buffer>();
+  const tails = new Map<string, Buffer>();
   await source.each((path, size) => {
+    const isLog = path.startsWith("delivery/") && path.endsWith(".log") && tails.size < MAX_LOGS;
+    let tail = Buffer.alloc(0);
     const keep = wanted.has(path) && size <= MAX_DOCUMENT_BYTES;
     const limit = keep ? size : Math.min(size, SAMPLE_BYTES);
     const sample = Buffer.allocUnsafe(limit);
@@ -106,15 +123,17 @@ async function readThrough(source: ViewSource): Promise<Read> {
     return {
       chunk: (bytes) => {
         if (at < limit) at += bytes.copy(sample, at, 0, limit - at);
+        if (isLog) tail = Buffer.concat([tail, bytes]).subarray(-TAIL_BYTES);
       },
       end: () => {
+        if (isLog) tails.set(path, tail);
         const seen = sample.subarray(0, at);
         if (keep) documents.set(path, seen);
         if (size > 0 && isText(seen)) tokens.set(path, Math.round(estimateTokens(seen) * (size / at)));
       },
     };
   });
-  return { tokens, documents };
+  return { tokens, documents, tails };
 }
 
 function wantedDocuments(manifest: Manifest): Set<string> {
@@ -210,23 +229,27 @@ interface Found {
   readonly contextTokens: number;
   readonly digest: string;
   readonly documents: ReadonlyMap<string, Buffer>;
+  readonly tails: ReadonlyMap<string, Buffer>;
 }
 
-function details({ source, files, judged, findings, contextTokens, digest, documents }: Found): Details {
+function details({ source, files, judged, findings, contextTokens, digest, documents, tails }: Found): Details {
   const manifest = source.manifest as Loose;
   const acceptance = object(manifest.acceptance);
   const document = (path: unknown, usual: string) => jsonOf(documents.get(cleanPath(text(path) || usual)));
   const result = document(undefined, "delivery/result.json");
   const results = object(result.acceptance_results ?? manifest.acceptance_results);
+  const tail = (log: string) => tails.get(cleanPath(log))?.toString("utf8") ?? "";
+  const criteria = criteriaRows(document(acceptance.criteria_file, "tests/criteria.json"), results, tail);
+  const checklist = checklistRows(texts(acceptance.checklist), results);
   const isDelivery = manifest.bundle_type === "delivery" || result.status !== undefined;
   const count = (...states: FileState[]) => files.rows.filter((row) => states.includes(row[2])).length;
   return {
     completeness: { status: judged.status, findings: judged.findings, passed: judged.passed },
     findings,
     endpoints: endpointRows(document(object(manifest.apis).endpoints_spec, "apis/endpoints.json")),
-    criteria: criteriaRows(document(acceptance.criteria_file, "tests/criteria.json"), results),
-    checklist: checklistRows(texts(acceptance.checklist), results),
-    delivery: isDelivery ? deliveryFacts(manifest, result) : null,
+    criteria,
+    checklist,
+    delivery: isDelivery ? deliveryFacts({ manifest, result, criteria, checklist, path: source.side.path }) : null,
     timeline: timelineRows(manifest, result),
     contextTokens,
     contextWindow: DEFAULT_CONTEXT_WINDOW,

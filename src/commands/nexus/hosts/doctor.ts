@@ -5,10 +5,11 @@ import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { findProgram, runChild, sandboxHealth } from "../../../process/index.js";
+import { askVersion, findProgram, howKnown, KNOWN_VERSIONS, sandboxHealth, versionIn } from "../../../process/index.js";
+import { countEntries } from "../../../request/install/cache.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
@@ -41,6 +42,7 @@ export default command({
       nodeCheck(node, process.version),
       await sandboxCheck(context),
       spaceCheck(context),
+      ...installedCheck(context),
       ...(await configChecks(node, context)),
     ];
     const input = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
@@ -101,6 +103,16 @@ function spaceCheck({ cwd, env }: Context): Check {
   return { what: "runs", state: "warning", message, fix: "nexus runs --prune --older-than 30d" };
 }
 
+/** What was installed for checks lies in this account's cache, for all projects. */
+function installedCheck({ env }: Context): Check[] {
+  const found = countEntries(env);
+  if (found === null || found.count === 0) return [];
+  const bytes = bytesIn(found.folder);
+  const message = `${found.count} for checks, taking ${size(bytes)} in ${found.folder}`;
+  if (bytes < MUCH_SPACE) return [{ what: "installed", state: "ok", message }];
+  return [{ what: "installed", state: "warning", message, fix: `rm -r ${shellWord(found.folder)}` }];
+}
+
 async function configChecks(node: string, context: Context): Promise<Check[]> {
   const { root } = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
   const { findings } = await loadCatalog({ configFile: join(root, ".nexus/config.yml") });
@@ -136,22 +148,21 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
   return checks;
 }
 
-async function programCheck({ name, title, tested }: Host, { env, cwd, signal }: Context): Promise<Check> {
+async function programCheck({ name, title }: Host, { env, signal }: Context): Promise<Check> {
   const what = `${name} program`;
   const program = findProgram(name, env);
   if (program === null) return { what, state: "absent", message: `${title} is not on the PATH` };
-  const { code, stdout } = await runChild({
-    command: program,
-    args: ["--version"],
-    cwd,
-    env,
-    timeoutMs: 20_000,
-    signal,
-  });
-  const version = stdout.text.trim().split("\n")[0] ?? "";
-  if (code !== 0) return { what, state: "problem", message: `${program} does not start`, fix: `reinstall ${title}` };
-  if (/\d+(?:\.\d+)+/.exec(version)?.[0] === tested) return { what, state: "ok", message: `${program} ${version}` };
-  return { what, state: "warning", message: `${program} ${version}: not tried with Nexus, which knows ${tested}` };
+  const said = await askVersion({ path: program, env, signal });
+  if (said === null)
+    return { what, state: "problem", message: `${program} does not say its version`, fix: `reinstall ${title}` };
+  const line = said.split("\n")[0] ?? "";
+  const version = versionIn(line);
+  const { oldest, tried, install } = KNOWN_VERSIONS[name];
+  const known = version === null ? "untried" : howKnown(version, KNOWN_VERSIONS[name]);
+  if (known === "tried") return { what, state: "ok", message: `${program} ${line}` };
+  if (known === "old")
+    return { what, state: "problem", message: `${program} ${line}: too old, ${oldest} is needed`, fix: install };
+  return { what, state: "warning", message: `${program} ${line}: not tried with Nexus, ${tried} was`, fix: install };
 }
 
 /** Whether what is there is what this version would write; null when nothing is there. */

@@ -1,11 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import { z } from "zod";
 import { assess, mechanicalFixes, type OpenedContent, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
+import { appendInside } from "../../../files/index.js";
 import { criteriaFindings, subjectWords } from "../../../request/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
 import { audienceFindings } from "../../../request/vault-audience.js";
@@ -35,6 +36,7 @@ export default command({
     base: ACCEPTANCE_FLAGS.base,
     identity: ACCEPTANCE_FLAGS.identity,
     yes: ACCEPTANCE_FLAGS.yes,
+    allowInstall: ACCEPTANCE_FLAGS.allowInstall,
     noSandbox: ACCEPTANCE_FLAGS.noSandbox,
   }),
   output: z.object({
@@ -58,7 +60,7 @@ export default command({
     ["nutshell check my-task --strength", "what its checks are worth, before anybody is paid"],
     ["nutshell check --json --dir my-task | jq .status", "for scripts"],
   ],
-  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, ...named }, context) {
+  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, allowInstall, ...named }, context) {
     const folder = namedFolder(named);
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
@@ -81,7 +83,7 @@ export default command({
         ),
         fixed: [...fixed],
         bundle_type: content.manifest.bundle_type,
-        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox }, context) : null,
+        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox, allowInstall }, context) : null,
       };
     } finally {
       await content.close();
@@ -119,11 +121,9 @@ async function repair(content: OpenedContent, named: string | undefined): Promis
     }
     const { writes, isManifestChanged, done } = mechanicalFixes(content);
     for (const { path, text, append } of writes) {
-      const target = join(content.path, path);
-      mkdirSync(dirname(target), { recursive: true });
-      if (append === true) appendFileSync(target, text);
-      // Something that is there but not packed (ignored, a folder) is not ours to replace.
-      else if (!existsSync(target)) writeFileSync(target, text, { flag: "wx" });
+      // Something that is there but not packed (ignored, a link, a folder) is not ours to replace.
+      const isThere = lstatSync(join(content.path, path), { throwIfNoEntry: false }) !== undefined;
+      if (append === true || !isThere) appendInside(realpathSync(content.path), path, text);
     }
     if (isManifestChanged) writeManifest(content.path, content.manifest);
     return done;

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { type Change, sendChange } from "./store.js";
+import { tell } from "./told.js";
 
 export interface Writing {
   readonly project: number;
@@ -12,17 +13,18 @@ interface FormProps {
   readonly change: (text: string) => Change;
 }
 
-/** A sentence and a button. What happened to it is said beside it. */
+/** A sentence and a button. What came of it is said at the top of the page; what went wrong, beside it. */
 export function ChangeForm({ writing, label, button, change }: FormProps) {
   const [text, setText] = useState("");
-  const [said, setSaid] = useState<{ readonly tone: "good" | "bad"; readonly text: string } | null>(null);
+  const [problem, setProblem] = useState("");
   const send = async (event: Event) => {
     event.preventDefault();
     try {
-      setSaid({ tone: "good", text: await sendChange(writing.project, change(text)) });
+      tell(await sendChange(writing.project, change(text)));
+      setProblem("");
       setText("");
     } catch (error) {
-      setSaid({ tone: "bad", text: error instanceof Error ? error.message : String(error) });
+      setProblem(error instanceof Error ? error.message : String(error));
     }
   };
   return (
@@ -34,9 +36,9 @@ export function ChangeForm({ writing, label, button, change }: FormProps) {
       <button type="submit" class="primary" disabled={text.trim() === ""}>
         {button}
       </button>
-      {said === null ? null : (
-        <p class={`notice ${said.tone}`} role="status">
-          {said.text}
+      {problem === "" ? null : (
+        <p class="notice bad" role="status">
+          {problem}
         </p>
       )}
     </form>
@@ -47,7 +49,10 @@ export function ChangeButton({ writing, button, change }: { writing: Writing; bu
   const [problem, setProblem] = useState("");
   const send = () =>
     sendChange(writing.project, change).then(
-      () => setProblem(""),
+      (message) => {
+        tell(message);
+        setProblem("");
+      },
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
     );
   return (

@@ -160,7 +160,7 @@ function Canvas({ answer, byId, chosen, onChoose }: CanvasProps) {
               <button
                 type="button"
                 key={id}
-                class={`node ${row.stage}`}
+                class={`node ${row.stage.replace(" ", "-")}`}
                 aria-pressed={id === chosen}
                 style={{ transform: `translate(${x}px, ${y}px)`, width: `${NODE_WIDTH}px`, height: `${NODE_HEIGHT}px` }}
                 onClick={() => onChoose(id)}

@@ -59,7 +59,7 @@ export function HistoryPage({ project }: ViewProps) {
   );
 }
 
-export function ArtifactsView({ project, now, rest }: ViewProps & { readonly rest: string }) {
+export function ArtifactsView({ project, now, rest }: ViewProps) {
   const chosen = project.artifacts.find(({ name }) => name === rest);
   return (
     <>

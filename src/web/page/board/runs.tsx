@@ -1,87 +1,62 @@
-// Runs: how far each is, what it spent, what it asks.
+// Runs: what came of each, how far it is, what it spent.
 import type { RunRow } from "../../board/model.js";
-import { Badge, Card, Empty, Facts, Meter, type Tone } from "../parts.js";
+import { Card, Empty, Facts, Meter } from "../parts.js";
+import { routeTo } from "../shell.js";
+import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { amount, day, span, visible } from "../visible.js";
-import { ChangeForm, type Writing } from "./change-form.js";
+import { TaskMeter } from "./tasks.js";
 import type { ViewProps } from "./view-props.js";
 
-export function RunsView({ project, now, writing }: ViewProps) {
+export function RunsView({ project, now }: ViewProps) {
   return (
     <>
       <h1>Runs</h1>
       {project.runs.length === 0 ? <Empty>No run was started in this project.</Empty> : null}
       {project.runs.map((run) => (
-        <RunCard key={run.id} run={run} now={now} writing={writing} />
+        <RunCard key={run.id} run={run} now={now} />
       ))}
     </>
   );
 }
 
-const RUN_STATUS: Readonly<Record<string, Tone>> = {
-  ...{ running: "accent", paused: "warn", interrupted: "bad", delivered: "good", damaged: "bad" },
-};
+export const runLink = (id: string) => routeTo("run", id);
 
-export function RunCard({ run, now, writing }: { run: RunRow; now: number; writing: Writing | null }) {
-  const { tasks, spent, budget } = run;
-  const elapsed = run.status === "running" ? Math.max(spent.ms, now - Date.parse(run.createdAt)) : spent.ms;
+export function RunCard({ run, now }: { run: RunRow; now: number }) {
+  const working = run.sessions.filter(({ outcome }) => outcome === "");
   return (
-    <Card
-      title={`Run: ${visible(run.title || run.id)}`}
-      aside={<Badge tone={RUN_STATUS[run.status] ?? "plain"}>{run.status}</Badge>}
-    >
-      <Meter
-        share={tasks.total === 0 ? 0 : tasks.done / tasks.total}
-        label={`${tasks.done} of ${tasks.total} tasks of the run done`}
-        tone={tasks.failed > 0 ? "warn" : "good"}
-      />
-      <p class="soft">
-        {tasks.done} of {tasks.total} done, {tasks.running} running{tasks.failed > 0 ? `, ${tasks.failed} failed` : ""}
-      </p>
-      {run.detail === "" ? null : <p>{visible(run.detail)}</p>}
-      <div class="budget">
-        <Spent name="time" used={elapsed} of={budget.timeMs} say={span} />
-        <Spent name="tokens" used={spent.tokens} of={budget.tokens} say={amount} />
-        <Spent name="cost" used={spent.costUsd} of={budget.costUsd} say={(value) => `$${value.toFixed(2)}`} />
-      </div>
-      {run.working.length === 0 || run.status !== "running" ? null : (
+    <Card title={`Run: ${visible(run.title || run.id)}`} aside={<OutcomeBadge verdict={run.verdict} />}>
+      <VerdictBand verdict={run.verdict} criterionLink={() => runLink(run.id)} />
+      <TaskMeter rows={run.tasks.rows} isCalm={run.verdict.tone === "bad"} />
+      {working.length === 0 ? null : (
         <p class="soft">
-          at work: {run.working.map(({ role, task }) => `${visible(role)} on task ${task}`).join(", ")}
+          at work:{" "}
+          {working
+            .map(({ role, task }) => (task === 0 ? visible(role) : `${visible(role)} on task ${task}`))
+            .join(", ")}
         </p>
       )}
-      {run.questions.map(({ task, question }) => (
-        <div key={task} class="question">
-          <p class="notice warn">{visible(question)}</p>
-          {writing === null ? (
-            <code class="fix">nexus resume {run.id} --answer "…"</code>
-          ) : (
-            <ChangeForm
-              writing={writing}
-              label="What the next try should do differently"
-              button="Answer"
-              change={(text) => ({ action: "answer", run: run.id, task, text })}
-            />
-          )}
-        </div>
-      ))}
+      <BudgetBurn run={run} now={now} />
       <Facts
         rows={[
-          { name: "run", value: run.id },
+          { name: "run", value: <a href={runLink(run.id)}>{run.id}</a> },
           { name: "program", value: run.driver },
           { name: "started", value: run.createdAt === "" ? "" : day(run.createdAt) },
-          {
-            name: "acceptance",
-            value:
-              run.accepted === "" ? (
-                ""
-              ) : (
-                <Badge tone={run.accepted === "passed" ? "good" : "bad"}>{run.accepted}</Badge>
-              ),
-          },
           { name: "delivery", value: run.delivery === "" ? "" : <code>{visible(run.delivery)}</code> },
-          { name: "issues", value: run.issues.length === 0 ? "" : run.issues.join("; ") },
         ]}
       />
     </Card>
+  );
+}
+
+export function BudgetBurn({ run, now }: { run: RunRow; now: number }) {
+  const { spent, budget } = run;
+  const elapsed = run.status === "running" ? Math.max(spent.ms, now - Date.parse(run.createdAt)) : spent.ms;
+  return (
+    <div class="budget">
+      <Spent name="time" used={elapsed} of={budget.timeMs} say={span} />
+      <Spent name="tokens" used={spent.tokens} of={budget.tokens} say={amount} />
+      <Spent name="cost" used={spent.costUsd} of={budget.costUsd} say={(value) => `$${value.toFixed(2)}`} />
+    </div>
   );
 }
 

@@ -1,49 +1,59 @@
-import { useMemo, useState } from "preact/hooks";
-import type { ProjectView, TaskRow, TaskStage } from "../../board/model.js";
-import { Badge, Card, Empty, Facts, Icon, Meter, type Tone } from "../parts.js";
-import { routeTo } from "../shell.js";
+import { useMemo } from "preact/hooks";
+import type { TaskRow, TaskStage } from "../../board/model.js";
+import { Badge, Card, Empty, Facts, Icon, Segments, type Tone } from "../parts.js";
+import { routeTo, setParam } from "../shell.js";
 import { Virtual } from "../virtual.js";
 import { visible } from "../visible.js";
 import { ChangeButton, type Writing } from "./change-form.js";
 import { Graph } from "./graph.js";
+import { ScopeTabs, scopeOf } from "./scope.js";
+import { countStages, ORDER, segmentsOf } from "./stages.js";
+import type { ViewProps } from "./view-props.js";
 
 export const STAGES: Readonly<Record<TaskStage, Tone>> = {
   done: "good",
+  failed: "bad",
+  "given up": "warn",
   running: "accent",
   ready: "info",
   waiting: "plain",
   never: "bad",
 };
-const ORDER: readonly TaskStage[] = ["running", "ready", "waiting", "never", "done"];
 const ROW = 44;
 
-interface TasksProps {
-  readonly project: ProjectView;
-  readonly rest: string;
-  readonly writing: Writing | null;
-}
-
-export function TasksView({ project, rest, writing }: TasksProps) {
-  const [asGraph, setAsGraph] = useState(rest === "graph" || rest.startsWith("graph/"));
-  const [words, setWords] = useState("");
-  const [stage, setStage] = useState<TaskStage | "all">("all");
-  const [chosen, setChosen] = useState<number | null>(() => Number.parseInt(rest.split("/").at(-1) ?? "", 10) || null);
-  const rows = project.tasks?.rows ?? [];
+export function TasksView({ project, rest, writing, params }: ViewProps) {
+  const scope = scopeOf(project, params);
+  const [first = "", second = ""] = rest.split("/");
+  const asGraph = first === "graph";
+  const chosen = Number.parseInt(asGraph ? second : first, 10) || null;
+  const stage = ORDER.find((name) => name === params.stage) ?? "all";
+  const words = params.find ?? "";
+  const rows = scope.tasks?.rows ?? [];
   const counts = useMemo(() => countStages(rows), [rows]);
   const shown = useMemo(() => filtered(rows, words, stage), [rows, words, stage]);
   const row = rows.find(({ id }) => id === chosen);
-  if (project.tasks === null) return <Empty>No tasks yet: the first one appears here as soon as it is added.</Empty>;
+  const go = (graph: boolean, id: number | null) => {
+    location.hash = routeTo("tasks", [graph ? "graph" : "", id ?? ""].filter((part) => part !== "").join("/"), params);
+  };
+  const onChoose = (id: number) => go(asGraph, id);
   return (
     <>
       <h1>Tasks</h1>
-      {project.tasks.goal === "" ? null : <p class="lead">{visible(project.tasks.goal)}</p>}
-      <TaskMeter counts={counts} total={rows.length} />
+      <ScopeTabs project={project} scope={scope} />
+      {scope.tasks === null || rows.length === 0 ? (
+        <Empty>No tasks yet: the first one appears here as soon as it is added.</Empty>
+      ) : (
+        <>
+          {scope.tasks.goal === "" ? null : <p class="lead">{visible(scope.tasks.goal)}</p>}
+          <TaskMeter rows={rows} isCalm={scope.run?.verdict.tone === "bad"} />
+        </>
+      )}
       <div class="tools">
         <div class="tabs" role="group" aria-label="how tasks are shown">
-          <button type="button" aria-pressed={!asGraph} onClick={() => setAsGraph(false)}>
+          <button type="button" aria-pressed={!asGraph} onClick={() => go(false, chosen)}>
             List
           </button>
-          <button type="button" aria-pressed={asGraph} onClick={() => setAsGraph(true)}>
+          <button type="button" aria-pressed={asGraph} onClick={() => go(true, chosen)}>
             Graph
           </button>
         </div>
@@ -52,7 +62,12 @@ export function TasksView({ project, rest, writing }: TasksProps) {
             <div class="tabs" role="group" aria-label="which tasks">
               {(["all", ...ORDER] as const).map((name) =>
                 name !== "all" && counts[name] === 0 ? null : (
-                  <button type="button" key={name} aria-pressed={stage === name} onClick={() => setStage(name)}>
+                  <button
+                    type="button"
+                    key={name}
+                    aria-pressed={stage === name}
+                    onClick={() => setParam("stage", name === "all" ? "" : name)}
+                  >
                     {name} {name === "all" ? rows.length : counts[name]}
                   </button>
                 ),
@@ -65,7 +80,7 @@ export function TasksView({ project, rest, writing }: TasksProps) {
                 placeholder="Find a task"
                 aria-label="Find a task"
                 value={words}
-                onInput={(event) => setWords(event.currentTarget.value)}
+                onInput={(event) => setParam("find", event.currentTarget.value)}
               />
             </label>
           </>
@@ -73,7 +88,7 @@ export function TasksView({ project, rest, writing }: TasksProps) {
       </div>
       <div class={`task-panes ${row === undefined ? "" : "with-detail"}`}>
         {asGraph ? (
-          <Graph rows={rows} chosen={chosen} onChoose={setChosen} />
+          <Graph rows={rows} chosen={chosen} onChoose={onChoose} />
         ) : shown.length === 0 ? (
           <Empty>No task fits.</Empty>
         ) : (
@@ -83,36 +98,22 @@ export function TasksView({ project, rest, writing }: TasksProps) {
             label="tasks"
             count={shown.length}
             rowHeight={ROW}
-            row={(index) => (
-              <TaskLine key={shown[index]!.id} row={shown[index]!} chosen={chosen} onChoose={setChosen} />
-            )}
+            row={(index) => <TaskLine key={shown[index]!.id} row={shown[index]!} chosen={chosen} onChoose={onChoose} />}
           />
         )}
-        {row === undefined ? null : <TaskDetail row={row} rows={rows} writing={writing} onChoose={setChosen} />}
+        {row === undefined ? null : (
+          <TaskDetail row={row} rows={rows} writing={scope.run === null ? writing : null} onChoose={onChoose} />
+        )}
       </div>
     </>
   );
 }
 
-export function countStages(rows: readonly TaskRow[]): Record<TaskStage, number> {
-  const counts: Record<TaskStage, number> = { done: 0, running: 0, ready: 0, waiting: 0, never: 0 };
-  for (const { stage } of rows) counts[stage] += 1;
-  return counts;
-}
-
-export function TaskMeter({ counts, total }: { counts: Record<TaskStage, number>; total: number }) {
+/** `isCalm`: beside a verdict that is bad, nothing is green. */
+export function TaskMeter({ rows, isCalm = false }: { rows: readonly TaskRow[]; isCalm?: boolean }) {
   return (
     <div class="task-meter">
-      <Meter
-        share={total === 0 ? 0 : counts.done / total}
-        label={`${counts.done} of ${total} tasks done`}
-        tone="good"
-      />
-      <p class="soft">
-        {counts.done} of {total} done, {counts.running} running, {counts.ready} ready
-        {counts.waiting > 0 ? `, ${counts.waiting} waiting` : ""}
-        {counts.never > 0 ? <span class="bad">, {counts.never} that can never be ready</span> : null}
-      </p>
+      <Segments noun="tasks" isCalm={isCalm} segments={segmentsOf(rows)} />
     </div>
   );
 }
@@ -160,7 +161,11 @@ function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
   return (
     <Card class="task-detail" title={`Task ${row.id}`} aside={<Badge tone={STAGES[row.stage]}>{row.stage}</Badge>}>
       <p class="task-title">{visible(row.title)}</p>
-      {row.why === "" ? null : <p class="notice bad">It can never be ready: it {visible(row.why)}.</p>}
+      {row.why === "" || row.stage === "done" ? null : (
+        <p class="notice bad">
+          {row.stage === "never" ? `It can never be ready: it ${visible(row.why)}.` : visible(row.why)}
+        </p>
+      )}
       <Facts
         rows={[
           { name: "owner", value: row.owner },

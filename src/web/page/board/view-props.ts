@@ -1,4 +1,5 @@
 import type { ProjectView } from "../../board/model.js";
+import type { Params } from "../shell.js";
 import type { Writing } from "./change-form.js";
 
 /** What every view of the board is given. */
@@ -6,4 +7,6 @@ export interface ViewProps {
   readonly project: ProjectView;
   readonly now: number;
   readonly writing: Writing | null;
+  readonly rest: string;
+  readonly params: Params;
 }

@@ -1,92 +1,14 @@
-// What goes on: now, plan, agents, activity. Tasks, runs and what was kept have files of their own.
-import { useState } from "preact/hooks";
+// Plan, agents, activity. The rest has files of its own.
 import type { AgentRow, LogRow, ProjectView } from "../../board/model.js";
 import { Badge, Card, Empty, Facts, When } from "../parts.js";
-import { routeTo } from "../shell.js";
+import { setParam } from "../shell.js";
 import { Virtual } from "../virtual.js";
 import { plural, span, visible } from "../visible.js";
 import { ChangeForm } from "./change-form.js";
-import { RunCard } from "./runs.js";
-import { countStages, TaskMeter } from "./tasks.js";
+import { ScopeTabs, scopeOf } from "./scope.js";
 import type { ViewProps } from "./view-props.js";
 
-export function NowView({ project, now, writing }: ViewProps) {
-  const rows = project.tasks?.rows ?? [];
-  const running = project.agents.filter((agent) => agent.running);
-  const open = project.plan?.issues.filter(({ status }) => status === "pending") ?? [];
-  const failed = project.log.filter(({ ok }) => !ok).slice(0, 6);
-  const run = project.runs[0];
-  const title = project.plan?.topic || project.tasks?.goal || project.name;
-  return (
-    <>
-      <header class="task-head">
-        <p class="eyebrow">
-          <Badge tone="accent">{visible(project.name)}</Badge>
-          {project.branch === "" ? null : <Badge>{visible(project.branch)}</Badge>}
-        </p>
-        <h1>{visible(title)}</h1>
-      </header>
-      <Problems project={project} />
-      <div class="columns">
-        <div>
-          {run === undefined || run.status === "delivered" ? null : <RunCard run={run} now={now} writing={writing} />}
-          <Card title="Tasks" aside={<a href={routeTo("tasks")}>All tasks</a>}>
-            {rows.length === 0 ? (
-              <Empty>No tasks yet.</Empty>
-            ) : (
-              <TaskMeter counts={countStages(rows)} total={rows.length} />
-            )}
-            <ul class="brief">
-              {rows
-                .filter(({ stage }) => stage === "running" || stage === "never")
-                .slice(0, 8)
-                .map(({ id, title, stage, owner }) => (
-                  <li key={id}>
-                    <Badge tone={stage === "running" ? "accent" : "bad"}>{stage}</Badge>
-                    <a href={routeTo("tasks", String(id))}>
-                      {id} {visible(title)}
-                    </a>
-                    <span class="soft">{visible(owner)}</span>
-                  </li>
-                ))}
-            </ul>
-          </Card>
-          <Card title="Agents at work" aside={<a href={routeTo("agents")}>All agents</a>}>
-            {running.length === 0 ? <Empty>Nobody is working right now.</Empty> : null}
-            {running.slice(0, 8).map((agent) => (
-              <AgentLine key={`${agent.harness} ${agent.id} ${agent.startedAt}`} agent={agent} now={now} />
-            ))}
-            {running.length > 8 ? <p class="soft">and {running.length - 8} more</p> : null}
-          </Card>
-        </div>
-        <div>
-          <Card title="To decide" aside={<a href={routeTo("plan")}>Plan</a>}>
-            {open.length === 0 ? <Empty>Nothing waits for a decision.</Empty> : null}
-            <ul class="plain-list">
-              {open.slice(0, 8).map(({ id, title }) => (
-                <li key={id}>{visible(title)}</li>
-              ))}
-            </ul>
-          </Card>
-          <Card title="Denied or failed" aside={<a href={routeTo("activity")}>Activity</a>}>
-            {failed.length === 0 ? <Empty>Nothing was denied.</Empty> : null}
-            <ul class="brief">
-              {failed.map((row, index) => (
-                <li key={`${row.at} ${index}`} class="denied">
-                  <strong>{visible(row.tool)}</strong> <span class="soft">{visible(row.agent)}</span>{" "}
-                  <When at={row.at} now={now} />
-                  <p>{visible(row.error || row.path)}</p>
-                </li>
-              ))}
-            </ul>
-          </Card>
-        </div>
-      </div>
-    </>
-  );
-}
-
-function Problems({ project }: { project: ProjectView }) {
+export function Problems({ project }: { project: ProjectView }) {
   return (
     <>
       {Object.entries(project.problems).map(([section, problem]) => (
@@ -150,25 +72,28 @@ export function PlanView({ project, writing }: ViewProps) {
 
 const AGENT_ROW = 92;
 
-export function AgentsView({ project, now }: ViewProps) {
-  const running = project.agents.filter((agent) => agent.running).length;
+export function AgentsView({ project, now, params }: ViewProps) {
+  const scope = scopeOf(project, params);
+  const { agents } = scope;
+  const running = agents.filter((agent) => agent.running).length;
   return (
     <>
       <h1>Agents</h1>
+      <ScopeTabs project={project} scope={scope} />
       <p class="lead">
-        {running} at work, {project.agents.length - running} done.
+        {running} at work, {agents.length - running} ended.
       </p>
-      {project.agents.length === 0 ? (
+      {agents.length === 0 ? (
         <Empty>No agent was started in this session.</Empty>
       ) : (
         <Virtual
           class="card agent-list"
           fit
           label="agents"
-          count={project.agents.length}
+          count={agents.length}
           rowHeight={AGENT_ROW}
           row={(index) => {
-            const agent = project.agents[index]!;
+            const agent = agents[index]!;
             return (
               <div
                 role="listitem"
@@ -185,7 +110,7 @@ export function AgentsView({ project, now }: ViewProps) {
   );
 }
 
-function AgentLine({ agent, now }: { agent: AgentRow; now: number }) {
+export function AgentLine({ agent, now }: { agent: AgentRow; now: number }) {
   const until = agent.running ? now : Date.parse(agent.stoppedAt);
   const lasted = until - Date.parse(agent.startedAt);
   return (
@@ -193,7 +118,7 @@ function AgentLine({ agent, now }: { agent: AgentRow; now: number }) {
       <p>
         <span class={`dot ${agent.running ? "on" : ""}`} aria-hidden="true" />
         <strong>{visible(agent.role)}</strong>
-        <Badge tone={agent.running ? "accent" : "plain"}>{agent.running ? "working" : "done"}</Badge>
+        <Badge tone={agent.running ? "accent" : "plain"}>{agent.running ? "at work" : "ended"}</Badge>
         <span class="soft">
           {Number.isNaN(lasted) ? "" : span(lasted)}
           {agent.task === null ? "" : `, task ${agent.task}`}
@@ -215,28 +140,30 @@ function AgentLine({ agent, now }: { agent: AgentRow; now: number }) {
 
 const LOG_ROW = 34;
 
-export function ActivityView({ project, now }: ViewProps) {
-  const [onlyFailed, setOnlyFailed] = useState(false);
-  const rows = onlyFailed ? project.log.filter(({ ok }) => !ok) : project.log;
-  const failed = project.log.filter(({ ok }) => !ok).length;
+export function ActivityView({ project, now, params }: ViewProps) {
+  const scope = scopeOf(project, params);
+  const onlyFailed = params.only === "failed";
+  const denied = scope.log.filter(({ ok }) => !ok);
+  const rows = onlyFailed ? denied : scope.log;
   return (
     <>
       <h1>Activity</h1>
-      <div class="tabs" role="group" aria-label="which calls">
-        <button type="button" aria-pressed={!onlyFailed} onClick={() => setOnlyFailed(false)}>
-          everything {project.log.length}
+      <ScopeTabs project={project} scope={scope} />{" "}
+      <div class="tabs" role="group" aria-label="which entries">
+        <button type="button" aria-pressed={!onlyFailed} onClick={() => setParam("only", "")}>
+          everything {scope.log.length}
         </button>
-        <button type="button" aria-pressed={onlyFailed} onClick={() => setOnlyFailed(true)}>
-          denied or failed {failed}
+        <button type="button" aria-pressed={onlyFailed} onClick={() => setParam("only", "failed")}>
+          denied or failed {denied.length}
         </button>
       </div>
       {rows.length === 0 ? (
-        <Empty>{onlyFailed ? "Nothing was denied." : "No tool was used in this session."}</Empty>
+        <Empty>{onlyFailed ? "Nothing was denied." : "Nothing happened in this session."}</Empty>
       ) : (
         <Virtual
           class="card log-list"
           fit
-          label="tool calls, newest first"
+          label="what happened, newest first"
           count={rows.length}
           rowHeight={LOG_ROW}
           row={(index) => <LogLine key={`${rows[index]!.at} ${rows.length - index}`} row={rows[index]!} now={now} />}

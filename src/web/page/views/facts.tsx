@@ -1,8 +1,8 @@
-// The smaller views: interfaces, acceptance, timeline, access, and the rest of the manifest.
+// The smaller views: interfaces, timeline, access, and the rest of the manifest.
 import type { Details, Head } from "../../view/model.js";
 import { Code } from "../code.js";
 import { Outside } from "../markdown.js";
-import { Badge, Card, Empty, Facts, type Tone, Verdict, When } from "../parts.js";
+import { Badge, Card, Empty, Facts, type Tone, When } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { day, safeLink, visible } from "../visible.js";
 
@@ -57,100 +57,6 @@ function schema(path: string) {
   return path === "" ? "" : <a href={routeTo("files", `apis/${path.replace(/^\.\//, "")}`)}>{visible(path)}</a>;
 }
 
-const EVIDENCE: Readonly<Record<string, string>> = {
-  proven: "the harness ran it",
-  judged: "a reviewer or person said so",
-  said: "only the agent claims it",
-};
-
-export function AcceptanceView({ head, details }: { head: Head; details: Details }) {
-  return (
-    <>
-      <h1>Acceptance</h1>
-      {details.criteria.length === 0 ? null : (
-        <Card title="Criteria">
-          <ul class="criteria">
-            {details.criteria.map((row) => (
-              <li key={row.id}>
-                <Verdict verdict={row.verdict} />
-                <div>
-                  <p>
-                    <strong>{visible(row.id)}</strong> {visible(row.description)}
-                  </p>
-                  <p class="soft">
-                    {visible(row.type)}
-                    {row.how === "" ? null : (
-                      <>
-                        {" · "}
-                        <code>{visible(row.how)}</code>
-                      </>
-                    )}
-                    {row.expected === "" ? null : (
-                      <>
-                        {" · expects "}
-                        <code>{visible(row.expected)}</code>
-                      </>
-                    )}
-                  </p>
-                  <Told evidence={row.evidence} note={row.note} />
-                  {row.provesNothing ? (
-                    <p class="notice warn">This test also passes on the untouched request.</p>
-                  ) : null}
-                  {row.log === "" ? null : <a href={routeTo("files", row.log)}>Log</a>}
-                </div>
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
-      {details.checklist.length === 0 ? null : (
-        <Card title="Checklist">
-          <ul class="criteria">
-            {details.checklist.map((row) => (
-              <li key={row.item}>
-                <Verdict verdict={row.verdict} />
-                <div>
-                  <p>{visible(row.item)}</p>
-                  <Told evidence={row.evidence} note={row.note} />
-                </div>
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
-      {head.testScripts.length === 0 ? null : (
-        <Card title="Test scripts">
-          <ul class="plain-list">
-            {head.testScripts.map((path) => (
-              <li key={path}>
-                <a href={routeTo("files", path)}>{visible(path)}</a>
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
-    </>
-  );
-}
-
-function Told({ evidence, note }: { evidence: string; note: string }) {
-  if (evidence === "" && note === "") return null;
-  return (
-    <p class="soft">
-      {evidence === "" ? null : (
-        <>
-          <Badge tone={evidence === "proven" ? "good" : evidence === "said" ? "warn" : "info"}>
-            {visible(evidence)}
-          </Badge>{" "}
-          {EVIDENCE[evidence] ?? ""}
-          {note === "" ? "" : ": "}
-        </>
-      )}
-      {note === "" ? null : <span>{visible(note)}</span>}
-    </p>
-  );
-}
-
 const KINDS: Readonly<Record<string, Tone>> = {
   ...{
     checkpoint: "info",
@@ -158,20 +64,22 @@ const KINDS: Readonly<Record<string, Tone>> = {
     issue: "warn",
     credential: "plain",
     created: "plain",
-    completed: "good",
   },
 };
 
 export function TimelineView({ details }: { details: Details }) {
+  // The end is as good as what was delivered.
+  const toneOf = (kind: string): Tone =>
+    kind === "completed" ? (details.delivery?.verdict.tone ?? "plain") : (KINDS[kind] ?? "plain");
   return (
     <>
       <h1>Timeline</h1>
       <ol class="timeline">
         {details.timeline.map((row, index) => (
-          <li key={index} class={KINDS[row.kind]}>
+          <li key={index} class={toneOf(row.kind)}>
             <div class="when">{row.at === "" ? "" : day(row.at)}</div>
             <div class="what">
-              <Badge tone={KINDS[row.kind] ?? "plain"}>{row.kind}</Badge>
+              <Badge tone={toneOf(row.kind)}>{row.kind === "completed" ? "end" : row.kind}</Badge>
               <p>{visible(row.text)}</p>
               {row.detail === "" ? null : <p class="soft">{visible(row.detail)}</p>}
             </div>

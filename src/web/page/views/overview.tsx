@@ -5,7 +5,9 @@ import { Outside } from "../markdown.js";
 import { Badge, Card, Empty, Facts, Loading, Meter, Tags, type Tone, When } from "../parts.js";
 import { Picture } from "../picture.js";
 import { routeTo } from "../shell.js";
+import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { amount, bytes, day, plural, safeLink, visible } from "../visible.js";
+import { criterionLink } from "./acceptance.js";
 
 interface OverviewProps {
   readonly head: Head;
@@ -16,17 +18,7 @@ interface OverviewProps {
 }
 
 const PRIORITY: Readonly<Record<string, Tone>> = { critical: "bad", high: "warn", medium: "info", low: "plain" };
-const STATUS: Readonly<Record<string, Tone>> = {
-  ...{
-    ready: "good",
-    completed: "good",
-    incomplete: "bad",
-    failed: "bad",
-    blocked: "bad",
-    draft: "warn",
-    partial: "warn",
-  },
-};
+const COMPLETENESS: Readonly<Record<string, Tone>> = { ready: "good", incomplete: "bad", draft: "warn" };
 
 export function Overview({ head, details, source, side, now }: OverviewProps) {
   const there = details.state === "there" ? details.value : null;
@@ -37,9 +29,7 @@ export function Overview({ head, details, source, side, now }: OverviewProps) {
       <header class="task-head">
         <p class="eyebrow">
           <Badge tone="accent">{visible(head.kind)}</Badge>
-          {delivery === null ? null : (
-            <Badge tone={STATUS[delivery.status] ?? "plain"}>{visible(delivery.status)}</Badge>
-          )}
+          {delivery === null ? null : <OutcomeBadge verdict={delivery.verdict} />}
           {head.priority === "" ? null : (
             <Badge tone={PRIORITY[head.priority] ?? "plain"}>{visible(head.priority)} priority</Badge>
           )}
@@ -54,6 +44,7 @@ export function Overview({ head, details, source, side, now }: OverviewProps) {
         {head.summary === "" ? null : <p class="lead">{visible(head.summary)}</p>}
         {delivery?.summary ? <p class="lead answer">{visible(delivery.summary)}</p> : null}
       </header>
+      {delivery === null ? null : <VerdictBand verdict={delivery.verdict} criterionLink={criterionLink} />}
       {head.isNewer ? (
         <p class="notice warn">
           This bundle was made for a newer version of the format ({head.formatVersion}): look, but do not work on it.
@@ -61,7 +52,7 @@ export function Overview({ head, details, source, side, now }: OverviewProps) {
       ) : null}
       <div class="columns">
         <div>
-          <Completeness details={details} />
+          {head.kind === "delivery" ? <Whole details={details} /> : <Completeness details={details} />}
           {delivery === null ? null : <DeliveryCard delivery={delivery} />}
           {head.constraints.length === 0 ? null : (
             <Card title="Constraints">
@@ -125,35 +116,17 @@ function Tokens({ details: { contextTokens, contextWindow } }: { details: Detail
   );
 }
 
+/** Of a request: whether everything is there that an agent needs. One line, and what is missing. */
 function Completeness({ details }: { details: Loaded<Details> }) {
-  if (details.state === "loading") {
-    return (
-      <Card title="Completeness">
-        <Loading>reading the bundle and checking every hash</Loading>
-      </Card>
-    );
-  }
-  if (details.state === "failed") {
-    return (
-      <Card title="Completeness">
-        <p class="notice bad">{visible(details.message)}</p>
-      </Card>
-    );
-  }
-  const { completeness, findings, counts } = details.value;
-  const known = new Set(completeness.findings.map(({ path }) => path));
-  const archive = findings.filter(({ path, severity }) => severity !== "info" && !known.has(path));
+  if (details.state !== "there") return <Reading details={details} />;
+  const { completeness } = details.value;
   return (
     <Card
       title="Completeness"
-      aside={<Badge tone={STATUS[completeness.status] ?? "plain"}>{completeness.status}</Badge>}
+      aside={<Badge tone={COMPLETENESS[completeness.status] ?? "plain"}>{completeness.status}</Badge>}
     >
-      <FindingList findings={[...completeness.findings, ...archive]} />
-      <p class="soft checks">
-        {plural(counts.verified, "file")} with a checked hash
-        {counts.differs > 0 ? `, ${counts.differs} not as the manifest says` : ""}
-        {counts.unverified > 0 ? `, ${counts.unverified} without one` : ""}
-      </p>
+      <FindingList findings={allFindings(details.value)} />
+      <HashLine details={details.value} />
       {completeness.passed.length === 0 ? null : (
         <details>
           <summary>{plural(completeness.passed.length, "check")} passed</summary>
@@ -172,6 +145,46 @@ function Completeness({ details }: { details: Loaded<Details> }) {
         </details>
       )}
     </Card>
+  );
+}
+
+/** Of a delivery: only whether its files are what its manifest says. Whether the work is any good, the band above says. */
+function Whole({ details }: { details: Loaded<Details> }) {
+  if (details.state !== "there") return <Reading details={details} />;
+  const wrong = allFindings(details.value).filter(({ severity }) => severity === "error");
+  return (
+    <Card title="Files">
+      {wrong.length === 0 ? null : <FindingList findings={wrong} />}
+      <HashLine details={details.value} />
+    </Card>
+  );
+}
+
+function Reading({ details }: { details: Exclude<Loaded<Details>, { state: "there" }> }) {
+  return (
+    <Card title="Files">
+      {details.state === "loading" ? (
+        <Loading>reading the bundle and checking every hash</Loading>
+      ) : (
+        <p class="notice bad">{visible(details.message)}</p>
+      )}
+    </Card>
+  );
+}
+
+function allFindings({ completeness, findings }: Details): Finding[] {
+  const known = new Set(completeness.findings.map(({ path }) => path));
+  const archive = findings.filter(({ path, severity }) => severity !== "info" && !known.has(path));
+  return [...completeness.findings, ...archive];
+}
+
+function HashLine({ details: { counts } }: { details: Details }) {
+  return (
+    <p class="soft checks">
+      {plural(counts.verified, "file")} with a checked hash
+      {counts.differs > 0 ? `, ${counts.differs} not as the manifest says` : ""}
+      {counts.unverified > 0 ? `, ${counts.unverified} without one` : ""}
+    </p>
   );
 }
 
@@ -209,16 +222,9 @@ export function FindingList({ findings }: { findings: readonly Finding[] }) {
 }
 
 function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]> }) {
-  const { counts, artifacts, percentage } = delivery;
+  const { artifacts, percentage } = delivery;
   return (
     <Card title="What came back" aside={<a href={routeTo("acceptance")}>Acceptance</a>}>
-      {counts === null ? null : (
-        <p class="scores">
-          <span class="good">{counts.passed} passed</span>
-          <span class={counts.failed > 0 ? "bad" : "soft"}>{counts.failed} failed</span>
-          <span class={counts.skipped > 0 ? "warn" : "soft"}>{counts.skipped} skipped</span>
-        </p>
-      )}
       <Facts
         rows={[
           ...delivery.deliverer,
@@ -231,7 +237,7 @@ function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]>
         <ul class="artifacts">
           {artifacts.slice(0, 60).map(({ change, path, lines }) => (
             <li key={`${change} ${path}`}>
-              <Badge tone={change === "created" ? "good" : change === "deleted" ? "bad" : "info"}>{change}</Badge>
+              <Badge>{change}</Badge>
               {change === "deleted" ? (
                 <code>{visible(path)}</code>
               ) : (

@@ -1,0 +1,80 @@
+// The moments of a run that are worth a mark on its page, from its journal.
+import type { JournalRecord } from "../../schema/journal.js";
+import { withoutEscapes } from "../log-lines.js";
+import type { RunMark } from "./model.js";
+
+/** Of a run that goes on for days, the latest. */
+const MOST_MARKS = 400;
+
+export class MarkList {
+  #marks: RunMark[] = [];
+
+  hear(record: JournalRecord | null): void {
+    if (record === null) this.#marks = [];
+    else {
+      const mark = markOf(record);
+      if (mark !== null && !isEcho(mark, this.#marks.at(-1))) this.#marks.push(mark);
+      if (this.#marks.length > 2 * MOST_MARKS) this.#marks = this.#marks.slice(-MOST_MARKS);
+    }
+  }
+
+  get marks(): readonly RunMark[] {
+    return this.#marks.slice(-MOST_MARKS);
+  }
+}
+
+/** What a session was refused for fails its task with the same words. */
+function isEcho(mark: RunMark, last: RunMark | undefined): boolean {
+  return mark.kind === "refusal" && last?.kind === "refusal" && last.task === mark.task && last.text === mark.text;
+}
+
+export function markOf(record: JournalRecord): RunMark | null {
+  const mark = (kind: RunMark["kind"], text: string, task: number | null = null, agent = ""): RunMark => ({
+    at: record.at,
+    kind,
+    text: shorten(withoutEscapes(text)),
+    task,
+    agent,
+  });
+  switch (record.type) {
+    case "planned":
+      return mark("plan", `${record.plan.tasks.length} tasks (plan: ${record.plan.source})`);
+    case "agent_ended":
+      return record.problems.length === 0
+        ? null
+        : mark("refusal", record.problems.join("; "), record.task, record.agent);
+    case "merged":
+      return mark("merge", `the change of task ${record.task} is in`, record.task, record.agent);
+    case "task_failed":
+      return mark("refusal", record.problems.join("; "), record.task);
+    case "diagnosed":
+      return mark("diagnosis", record.text, record.task);
+    case "asked":
+      return mark("question", record.question, record.task);
+    case "answered":
+      return mark(
+        "answer",
+        record.answer === "retry" ? `try again: ${record.text ?? ""}` : "deliver without it",
+        record.task,
+      );
+    case "accepted": {
+      const { passed, failed, skipped, unknown } = record.report.counts;
+      const words = `${passed} passed, ${failed} failed, ${skipped} skipped, ${unknown} for a person`;
+      return mark("acceptance", `${record.report.verdict}: ${words}`);
+    }
+    case "issue":
+      return mark("note", record.message, record.task ?? null);
+    case "waiting":
+      return mark("note", record.message);
+    case "switched":
+      return mark("note", `${record.to} took over from ${record.from}: ${record.reason}`);
+    case "paused":
+      return mark("pause", record.message);
+    case "delivered":
+      return mark("end", `delivered: ${record.status}`);
+    default:
+      return null;
+  }
+}
+
+const shorten = (text: string) => (text.length > 600 ? `${text.slice(0, 600)}…` : text);

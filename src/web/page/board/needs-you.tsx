@@ -1,0 +1,116 @@
+// What waits for a person, with the form in place: questions of runs, open issues, criteria only a person can judge.
+import type { IssueRow, ProjectView, RunRow } from "../../board/model.js";
+import { Card } from "../parts.js";
+import { Command } from "../verdict-band.js";
+import { visible } from "../visible.js";
+import { ChangeForm, type Writing } from "./change-form.js";
+import { runLink } from "./runs.js";
+
+/** A run that was finished is only asked about when nothing newer was started. */
+function waiting(project: ProjectView): {
+  readonly questions: readonly { readonly run: RunRow; readonly question: RunRow["questions"][number] }[];
+  readonly stopped: readonly RunRow[];
+  readonly judging: readonly RunRow[];
+  readonly issues: readonly IssueRow[];
+} {
+  const open = project.runs.filter(({ status }) => status === "paused");
+  const latest = project.runs[0];
+  return {
+    questions: open.flatMap((run) => run.questions.map((question) => ({ run, question }))),
+    stopped: open.filter(({ questions }) => questions.length === 0),
+    judging: latest !== undefined && latest.verdict.word === "partial" && latest.forPerson.length > 0 ? [latest] : [],
+    issues: project.plan?.issues.filter(({ status }) => status === "pending") ?? [],
+  };
+}
+
+export function waitingCount(project: ProjectView): number {
+  const { questions, stopped, judging, issues } = waiting(project);
+  return questions.length + stopped.length + judging.length + issues.length;
+}
+
+export function NeedsYou({ project, writing }: { project: ProjectView; writing: Writing | null }) {
+  const { questions, stopped, judging, issues } = waiting(project);
+  if (waitingCount(project) === 0) return null;
+  return (
+    <Card title="Needs you" class="needs-you">
+      {questions.map(({ run, question }) => (
+        <QuestionForm key={`${run.id} ${question.task}`} run={run} question={question} writing={writing} />
+      ))}
+      {stopped.map((run) => (
+        <div key={run.id} class="question">
+          <p>
+            <a href={runLink(run.id)}>{visible(run.title || run.id)}</a> is paused: {visible(run.verdict.detail)}
+          </p>
+          {run.verdict.next === null ? null : <Command {...run.verdict.next} />}
+        </div>
+      ))}
+      {judging.map((run) => (
+        <div key={run.id} class="question">
+          <p>For a person to judge, in the delivery of {visible(run.title || run.id)}:</p>
+          <ul class="plain-list">
+            {run.forPerson.map(({ id, text }) => (
+              <li key={id}>
+                <strong>{visible(id)}</strong> {visible(text)}
+              </li>
+            ))}
+          </ul>
+          {run.verdict.next === null ? null : <Command {...run.verdict.next} />}
+        </div>
+      ))}
+      {issues.map((issue) => (
+        <IssueForm key={issue.id} issue={issue} writing={writing} />
+      ))}
+    </Card>
+  );
+}
+
+interface QuestionProps {
+  readonly run: RunRow;
+  readonly question: RunRow["questions"][number];
+  readonly writing: Writing | null;
+}
+
+export function QuestionForm({ run, question: { task, title, question }, writing }: QuestionProps) {
+  const command = `nexus resume ${run.id} --answer "…"`;
+  return (
+    <div class="question">
+      <p>
+        <a href={runLink(run.id)}>{visible(run.title || run.id)}</a> asks about task {task}, {visible(title)}:
+      </p>
+      <p class="notice warn">{visible(question)}</p>
+      {writing === null ? (
+        <>
+          <Command words="Answer, and it tries again" command={command} />
+          <Command words="Or deliver without it" command={`nexus resume ${run.id} --deliver`} />
+        </>
+      ) : (
+        <ChangeForm
+          writing={writing}
+          label="What the next try should do differently"
+          button="Answer"
+          change={(text) => ({ action: "answer", run: run.id, task, text })}
+        />
+      )}
+    </div>
+  );
+}
+
+export function IssueForm({ issue, writing }: { issue: IssueRow; writing: Writing | null }) {
+  return (
+    <div class="question">
+      <p>
+        To decide: <strong>{visible(issue.title)}</strong>
+      </p>
+      {writing === null ? (
+        <Command words="Decide" command={`nexus plan decide ${issue.id} "…"`} />
+      ) : (
+        <ChangeForm
+          writing={writing}
+          label="The decision, with its reason"
+          button="Decide"
+          change={(decision) => ({ action: "decide", issue: issue.id, decision })}
+        />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,100 @@
+// One run, seen: what came of it, who did what when, and what each was told and said.
+import type { RunRow } from "../../board/model.js";
+import { Badge, Card, Empty, Facts } from "../parts.js";
+import { setParam } from "../shell.js";
+import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
+import { day, visible } from "../visible.js";
+import { Lanes } from "./lanes.js";
+import { QuestionForm } from "./needs-you.js";
+import { BudgetBurn } from "./runs.js";
+import { SessionView } from "./session.js";
+import { STAGES, TaskMeter } from "./tasks.js";
+import type { ViewProps } from "./view-props.js";
+
+export function RunPage({ project, now, writing, rest, params }: ViewProps) {
+  const run = project.runs.find(({ id }) => id === rest);
+  if (run === undefined) return <Empty>There is no such run here.</Empty>;
+  const session =
+    run.sessions.find(({ agent }) => agent === params.agent) ??
+    run.sessions.findLast(({ outcome }) => outcome === "") ??
+    run.sessions.findLast(({ problems }) => problems.length > 0) ??
+    run.sessions.at(-1);
+  return (
+    <>
+      <header class="task-head">
+        <p class="eyebrow">
+          <Badge tone="accent">run</Badge>
+          <OutcomeBadge verdict={run.verdict} />
+        </p>
+        <h1>{visible(run.title || run.id)}</h1>
+      </header>
+      <VerdictBand verdict={run.verdict} />
+      {run.questions.map((question) => (
+        <QuestionForm key={question.task} run={run} question={question} writing={writing} />
+      ))}
+      <Card title="Tasks">
+        <TaskMeter rows={run.tasks.rows} isCalm={run.verdict.tone === "bad"} />
+        <TaskTable run={run} />
+      </Card>
+      <Card title="Sessions" aside={<span class="soft">{run.driver}</span>}>
+        {run.sessions.length === 0 ? (
+          <Empty>No agent was started yet.</Empty>
+        ) : (
+          <Lanes run={run} now={now} chosen={session?.agent ?? ""} onChoose={(agent) => setParam("agent", agent)} />
+        )}
+        <BudgetBurn run={run} now={now} />
+      </Card>
+      {session === undefined ? null : (
+        <SessionView
+          key={session.agent}
+          project={project.id}
+          run={run}
+          session={session}
+          part={params.part ?? ""}
+          now={now}
+        />
+      )}
+      <Happened run={run} />
+      <Card title="About">
+        <Facts
+          rows={[
+            { name: "run", value: run.id },
+            { name: "program", value: run.driver },
+            { name: "started", value: run.createdAt === "" ? "" : day(run.createdAt) },
+            { name: "request", value: <code>{visible(run.request)}</code> },
+            { name: "delivery", value: run.delivery === "" ? "" : <code>{visible(run.delivery)}</code> },
+          ]}
+        />
+      </Card>
+    </>
+  );
+}
+
+function TaskTable({ run }: { run: RunRow }) {
+  return (
+    <ul class="brief">
+      {run.tasks.rows.map(({ id, title, stage, owner, why }) => (
+        <li key={id}>
+          <Badge tone={STAGES[stage]}>{stage}</Badge> {id} {visible(title)} <span class="soft">{visible(owner)}</span>
+          {why === "" || stage === "done" ? null : <p class="soft">{visible(why)}</p>}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Happened({ run }: { run: RunRow }) {
+  if (run.marks.length === 0) return null;
+  return (
+    <Card title="What happened">
+      <ol class="happened">
+        {run.marks.map((mark, index) => (
+          <li key={index} class={mark.kind}>
+            <span class="soft">{mark.at.slice(11, 19)}</span> <strong>{mark.kind}</strong>
+            {mark.task === null ? "" : ` task ${mark.task}`} {visible(mark.text)}
+          </li>
+        ))}
+      </ol>
+    </Card>
+  );
+}
