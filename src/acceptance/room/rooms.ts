@@ -28,6 +28,7 @@ import {
   type Sandbox,
 } from "../../process/index.js";
 import { environmentIn, ownProgram } from "../install/installed.js";
+import type { WaysOut } from "../ways-out.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -65,11 +66,7 @@ export interface RoomOptions {
   /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
   /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
-  readonly ways?: {
-    readonly folder: string;
-    readonly hosts: string;
-    readonly listens: readonly { readonly port: number }[];
-  };
+  readonly ways?: Pick<WaysOut, "folder" | "hosts" | "listens">;
 }
 
 export interface Room {
