@@ -93,7 +93,7 @@ fetch() {
       fi
       ;;
     *://*) fail "$from is neither https nor this machine: what it sends could be changed on the way" ;;
-    *) cp "$from/$1" "$work/$1" 2>/dev/null || fail "there is no $1 in $from" ;;
+    *) cp "$from/$1" "$work/$1" 2>/dev/null || fail "there is no $1 in $from" "npm run build:standalone makes dist-standalone" ;;
   esac
 }
 

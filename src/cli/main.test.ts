@@ -63,6 +63,9 @@ describe("main", () => {
 
   it.each([["version"], ["--version"]])("shows help for %s --help", async (word) => {
     expect((await run(word, "--help")).out).toBe((await run("help")).out);
+    expect(await run("help", "version")).toEqual(await run("help"));
+    expect(await run(word, "--bogus")).toMatchObject({ code: 2, out: "" });
+    expect(JSON.parse((await run(word, "--json")).out)).toMatchObject({ name: "nutshell" });
   });
 
   it("prints the result and nothing else on stdout", async () => {

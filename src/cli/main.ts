@@ -94,7 +94,8 @@ function findEntry(program: Program, argv: readonly string[]): { entry: Entry; r
 }
 
 async function help(program: Program, words: readonly string[], io: Io): Promise<number> {
-  const names = words.filter((word) => !word.startsWith("-"));
+  // `help version` and `help help` are this very page.
+  const names = words.filter((word) => !word.startsWith("-") && word !== "version" && word !== "help");
   if (words.includes("--json")) return describe(program, names, io);
   const { commandHelp, programHelp } = await import("./help.js");
   let lines: string[];
@@ -117,6 +118,11 @@ async function describe(program: Program, names: readonly string[], io: Io): Pro
 }
 
 function version(program: Program, argv: readonly string[], io: Io): number {
+  const odd = argv.slice(1).find((word) => !["--json", "--quiet", "-q", "--no-color"].includes(word));
+  if (odd !== undefined) {
+    const what = odd.startsWith("-") ? `unknown flag ${odd}` : `${program.name} version does not take "${odd}"`;
+    throw new NutError("USAGE", what, { hint: `${program.name} version` });
+  }
   const text = argv.includes("--json")
     ? JSON.stringify({ name: program.name, version: VERSION, json_version: JSON_VERSION })
     : `${program.name} v${VERSION}`;
@@ -144,7 +150,7 @@ function invalidInput(program: Program, entry: Entry, { command, values, issues 
   const label = positional !== undefined ? `<${positional.name}>` : flag !== undefined ? `--${flag[0]}` : field;
   return new NutError("USAGE", `${program.name} ${entry.name}: ${label}: ${inWords(issue, values[field])}`, {
     hint: `${program.name} ${entry.name} --help`,
-    data: { issues },
+    data: { issues: issues.map((each) => ({ path: each.path, message: mismatchWords(each) })) },
   });
 }
 

@@ -10,6 +10,7 @@ import {
   MarketSubmission,
   MarketTask,
 } from "../schema/market.js";
+import { mismatchLine } from "../schema/mismatch.js";
 import { type HttpAnswer, type HttpRequest, send } from "./http.js";
 import { refused, successor } from "./refusal.js";
 
@@ -234,7 +235,7 @@ export class Market {
       "MARKET_BAD_ANSWER",
       `the daemon's answer makes no sense: asked to ${what}, it sent something else`,
       {
-        data: { issues: value.error.issues.slice(0, 3) },
+        data: { issues: value.error.issues.slice(0, 3).map((issue) => mismatchLine(issue)) },
       },
     );
   }

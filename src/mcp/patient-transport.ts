@@ -9,7 +9,8 @@ const MAX_LINE_BYTES = 48 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-const PARSE_ERROR = '{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"not a JSON-RPC message"}}\n';
+const NO_MESSAGE = "not a JSON-RPC message";
+const PARSE_ERROR = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"${NO_MESSAGE}"}}\n`;
 
 export class PatientTransport implements Transport {
   onclose?: () => void;
@@ -46,8 +47,9 @@ export class PatientTransport implements Transport {
       this.#over();
     };
     this.#wire.onerror = (error) => {
-      this.onerror?.(error);
-      if (error instanceof SyntaxError || error.name === "ZodError") this.#stdout.write(PARSE_ERROR);
+      const isShape = error instanceof SyntaxError || error.name === "ZodError";
+      this.onerror?.(isShape ? new Error(NO_MESSAGE) : error);
+      if (isShape) this.#stdout.write(PARSE_ERROR);
     };
     this.#wire.onmessage = (message) => {
       if ("method" in message && "id" in message) this.#unanswered.add(message.id);
@@ -65,7 +67,7 @@ export class PatientTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    await this.#wire.send(message);
+    await this.#wire.send(inWords(message));
     if (!("method" in message) && "id" in message) this.#unanswered.delete(message.id);
     if (this.#ended) this.#closeWhenAnswered();
   }
@@ -91,4 +93,12 @@ export class PatientTransport implements Transport {
   #closeWhenAnswered(): void {
     if (this.#unanswered.size === 0) void this.#wire.close();
   }
+}
+
+/** The SDK's refusals carry what its validator found, as JSON and in the validator's words. */
+function inWords(message: JSONRPCMessage): JSONRPCMessage {
+  if (!("error" in message)) return message;
+  const [what, findings] = message.error.message.split(/: (?=[[{]\s)/, 2);
+  if (findings === undefined) return message;
+  return { ...message, error: { ...message.error, message: `${what}: its parameters are of another shape` } };
 }

@@ -1,7 +1,7 @@
 // Changing whom one trusts. Lines that are not concerned stay as they are, comments and all.
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { NAMESPACE } from "../schema/statement.js";
@@ -111,9 +111,17 @@ export function readPublicKey(typed: string, { cwd }: Context): SshKey {
   const text = existsSync(path) ? readText(path) : typed;
   if (text.includes("PRIVATE KEY")) {
     throw new NutError("USAGE", `${typed} is a private key; trust goes by the public one`, {
-      hint: `nutshell trust add <name> --key ${typed}.pub`,
+      hint: `nutshell trust add "<name>" --key ${shellWord(`${typed}.pub`)}`,
     });
   }
   const key = parseKeyLine(text.trim().split("\n")[0] ?? "");
-  return key ?? readKey(ed25519Blob(parsePeer(text.trim())))!;
+  if (key !== null) return key;
+  const peer = text.trim();
+  if (!/^(?:[0-9a-fA-F]{64}|12D3KooW\S+)$/.test(peer)) {
+    const what = existsSync(path) ? "holds no public key" : "is neither a file nor a public key";
+    throw new NutError("TRUST_INVALID", `${typed} ${what}`, {
+      hint: "give an SSH public key (its file or its line), 64 hex digits or a 12D3KooW… peer id",
+    });
+  }
+  return readKey(ed25519Blob(parsePeer(peer)))!;
 }

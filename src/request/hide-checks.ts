@@ -10,6 +10,7 @@ import type { Context } from "../operation.js";
 import { CRITERION_TYPES, Criteria, type Criterion } from "../schema/criteria.js";
 import type { HiddenChecks } from "../schema/hidden.js";
 import type { Manifest } from "../schema/manifest.js";
+import { mismatchLine } from "../schema/mismatch.js";
 import { ageEncrypt } from "../vault/index.js";
 import { recordHidden } from "./consent-record.js";
 import { digestOf } from "./hidden.js";
@@ -64,13 +65,13 @@ export async function hideChecks(request: HideRequest, context: Context): Promis
   return { file: HIDDEN_FILE, ...summary, sealed: files.map(({ path }) => path).sort(), removed };
 }
 
-function assertMayHide({ bundle_type: kind, acceptance }: Manifest, { dir, replace }: HideRequest): void {
+function assertMayHide({ bundle_type: kind, acceptance }: Manifest, { dir, criteria, replace }: HideRequest): void {
   if (kind !== "request") {
     throw new NutError("USAGE", `checks are hidden in a request; this is a ${kind}`, { hint: "nutshell hide --help" });
   }
   if (replace || (acceptance?.hidden === undefined && !existsSync(join(dir, HIDDEN_FILE)))) return;
   throw new NutError("FILE_EXISTS", `${join(dir, HIDDEN_FILE)}: checks are hidden here already`, {
-    hint: "nutshell hide --replace takes their place; bring all of them",
+    hint: `nutshell hide ${shellWord(dir)}${criteria.map((file) => ` --criteria ${shellWord(file)}`).join("")} --replace`,
   });
 }
 
@@ -80,10 +81,7 @@ const invalid = (message: string): NutError =>
 /** Each row says for itself what its document said for all. */
 function readCriteria(file: string): Criterion[] {
   const parsed = Criteria.safeParse(readJson(file));
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    throw invalid(`${file}: ${issue?.path.join(".")}: ${issue?.message}`);
-  }
+  if (!parsed.success) throw invalid(`${file}: ${mismatchLine(parsed.error.issues[0]!)}`);
   const { criteria, test_framework: framework = "shell", auto_verifiable: automatic } = parsed.data;
   if (criteria.length === 0) throw invalid(`${file}: it holds no criteria`);
   return criteria.map((criterion) => {

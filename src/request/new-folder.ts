@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { writeManifest } from "../bundle/index.js";
-import { fromSystemError, NutError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { makeFolder, syncFolder, temporaryName } from "../files/index.js";
 import { sweepLeftovers } from "../process/index.js";
 import type { Manifest } from "../schema/manifest.js";
@@ -58,7 +58,7 @@ function assertFree(target: string): void {
   })();
   if (isEmpty) return;
   throw new NutError("FILE_EXISTS", `${target} is already there and is never overwritten`, {
-    hint: "name another folder, or move this one away: mv <dir> <dir>.old",
+    hint: `name another folder, or move this one away: mv ${shellWord(target)} ${shellWord(`${target}.old`)}`,
     data: { path: target },
   });
 }

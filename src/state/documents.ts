@@ -29,7 +29,12 @@ const task = object({
   deps: optional(listOf(whole)),
 });
 const tasks = object({ goal: optional(text), decisions: optional(listOf(anything)), tasks: listOf(task) });
-const cycle = object({ plan: optional(nullable(plan)), tasks: optional(listOf(object())) });
+const cycle = object({
+  completed_at: optional(text),
+  branch: optional(text),
+  plan: optional(nullable(plan)),
+  tasks: optional(listOf(object())),
+});
 const history = object({ cycles: listOf(cycle) });
 
 export const planFile = document<Plan>("plan.json", plan, {

@@ -152,6 +152,7 @@ describe("add-credential", () => {
     const bare = new Desk();
     const base = ["add-credential", "--type", "token"];
     const made = await bare.run([...base, "--name", "a"], { ask: answers({ confirm: [true], secret: ["value-one"] }) });
+    expect(made.err).not.toContain("none of your identities");
     expect(made.out).toContain(`Identity made: ${join(bare.home, ".config/nutshell/identity.txt")}`);
     expect((await bare.run(["reveal", "a"])).out).toBe("value-one");
     bare.remove();

@@ -2,11 +2,11 @@
 // refused; a date or an enum that does not parse is a finding, because other tools write them and the rest is usable.
 
 import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { type FileWrite, formatJson, JsonError, parseJson, replaceFiles } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
-import { mismatchLine } from "../../schema/mismatch.js";
+import { type Mismatch, mismatchLine } from "../../schema/mismatch.js";
 import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
 import { upgradeManifest } from "./upgrade-manifest.js";
@@ -56,7 +56,9 @@ function parseDocument(bytes: Uint8Array | string, name: string): unknown {
 function assertKnownVersion(manifest: Record<string, unknown>, name: string): void {
   if (!isNewer(manifest)) return;
   throw new NutError("MANIFEST_NEWER", `${name} is of format ${manifest.nutshell_version}, newer than this tool`, {
-    hint: "look at it with: nutshell inspect <file>",
+    hint: isFolderFile(name)
+      ? "use a newer nutshell: this one could not write it again"
+      : "look at it with: nutshell inspect <file>",
     data: { version: manifest.nutshell_version },
   });
 }
@@ -68,11 +70,16 @@ export function isNewer(manifest: Record<string, unknown>): boolean {
   return major !== undefined && Number(major) > FORMAT_MAJOR;
 }
 
-const WRONG_TYPES: ReadonlySet<string> = new Set(["invalid_type", "invalid_union"]);
+/** A word that is not among the choices is read as it is; what is no word, or not there at all, is not. */
+function isWrongType({ code, path }: Mismatch, manifest: Record<string, unknown>): boolean {
+  if (code !== "invalid_value") return code === "invalid_type" || code === "invalid_union";
+  const given = path.reduce<unknown>((at, key) => (at as Record<PropertyKey, unknown>)[key], manifest);
+  return typeof given !== "string" && (given !== undefined || path.length === 1);
+}
 
 function assertTypes(manifest: Record<string, unknown>, name: string): void {
   const parsed = Manifest.safeParse(manifest);
-  const wrong = parsed.success ? undefined : parsed.error.issues.find(({ code }) => WRONG_TYPES.has(code));
+  const wrong = parsed.success ? undefined : parsed.error.issues.find((issue) => isWrongType(issue, manifest));
   if (wrong === undefined) return;
   const field = wrong.path.join(".");
   throw invalid(name, `field ${mismatchLine(wrong)}`, { field });
@@ -140,9 +147,12 @@ export function formatManifest(manifest: Manifest): string {
   return `${formatJson(manifest, { indent: 2, inlineFrom: 3 })}\n`;
 }
 
+/** Whether it lies in a folder whose name we know; a bundle's does not say where the bundle is. */
+const isFolderFile = (name: string): boolean => name !== MANIFEST_NAME && basename(name) === MANIFEST_NAME;
+
 function invalid(name: string, message: string, data: Record<string, unknown>, cause?: unknown): NutError {
   return new NutError("MANIFEST_INVALID", `${name}: ${message}`, {
-    hint: "nutshell validate <dir or file> lists everything",
+    hint: `nutshell validate ${isFolderFile(name) ? shellWord(dirname(name)) : "<file>"} lists everything`,
     data: { path: name, ...data },
     ...(cause === undefined ? {} : { cause }),
   });

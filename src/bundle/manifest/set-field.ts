@@ -63,7 +63,7 @@ function becomeDelivery(manifest: Manifest, newId: () => string): string[] {
 
 function unset(manifest: Manifest, segments: readonly string[], field: string): string[] {
   if (["nutshell_version", "bundle_type", "id"].includes(field)) {
-    throw new NutError("USAGE", `every bundle needs ${field}`, { hint: `nutshell set ${field} <value>` });
+    throw new NutError("USAGE", `every bundle needs ${field}`, { hint: `nutshell set ${field} "<value>"` });
   }
   const holder = valueAt(manifest, segments.slice(0, -1));
   const last = segments.at(-1)!;
@@ -145,7 +145,7 @@ function appended(old: unknown, words: readonly string[], schema: Schema, field:
   const element = schema === null ? null : definition(schema).element;
   if (element === undefined || (old !== undefined && !Array.isArray(old))) {
     throw new NutError("USAGE", `${field} is not a list, so nothing can be appended`, {
-      hint: `nutshell set ${field} <value>`,
+      hint: `nutshell set ${field} "<value>"`,
     });
   }
   return [...((old as unknown[] | undefined) ?? []), ...words.map((word) => readOne(word, element, field))];
@@ -178,15 +178,16 @@ function readOne(word: string, schema: Schema, field: string): unknown {
   }
   if (type === "enum") {
     const choices = Object.values(entries ?? {});
-    if (!choices.includes(word)) throw mistyped(field, `one of ${choices.join(", ")}, not "${word}"`);
-    return word;
+    if (choices.includes(word)) return word;
+    const meant = choices.find((choice) => choice === word.trim().toLowerCase());
+    throw mistyped(field, `one of ${choices.join(", ")}, not "${word}"`, meant);
   }
   if (type !== "object" && type !== "record") return word;
   if (word.trim().startsWith("{")) return parseJsonText(word, field);
   const names = Object.keys(definition(schema).shape ?? {});
   const example = names.length > 0 ? `${field}.${names[0]}` : `${field}.<name>`;
   throw new NutError("USAGE", `${field} is a section with ${names.join(", ") || "names of its own"}`, {
-    hint: `nutshell set ${example} <value>`,
+    hint: `nutshell set ${example} "<value>"`,
   });
 }
 
@@ -206,8 +207,9 @@ function parseJsonText(word: string, field: string): unknown {
   }
 }
 
-function mistyped(field: string, expected: string): NutError {
-  return new NutError("USAGE", `${field} is ${expected}`, { hint: "nutshell set --help", data: { field } });
+function mistyped(field: string, expected: string, meant?: string): NutError {
+  const hint = meant === undefined ? "nutshell set --help" : `nutshell set ${field} ${meant}`;
+  return new NutError("USAGE", `${field} is ${expected}`, { hint, data: { field } });
 }
 
 function assertFits(value: unknown, schema: Schema, field: string): void {

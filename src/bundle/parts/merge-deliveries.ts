@@ -22,12 +22,13 @@ export function mergeDeliveries(deliveries: readonly Delivery[], whole: Whole | 
     deliveries.flatMap((each) => pick(each) ?? []);
   const tests = deliveries.map((each) => each.acceptance_results);
   const summaries = deliveries.flatMap(({ summary }) => summary ?? []);
+  const status = worst(
+    deliveries.map((each) => each.status),
+    STATUS_ORDER,
+  );
   return {
-    status: worst(
-      deliveries.map(({ status }) => status),
-      STATUS_ORDER,
-    ),
-    completion_percentage: Math.min(...deliveries.map((each) => each.completion_percentage ?? 100)),
+    status,
+    ...percentage(status, deliveries),
     ...(summaries.length > 0 ? { summary: summaries.join("\n") } : {}),
     deliverer: {
       name: [...new Set(deliveries.flatMap(({ deliverer }) => deliverer?.name ?? []))].join(", ") || "unknown",
@@ -58,6 +59,14 @@ export function mergeDeliveries(deliveries: readonly Delivery[], whole: Whole | 
     },
     ...(whole?.digest === undefined ? {} : { digests: { request: whole.digest } }),
   };
+}
+
+/** What a part does not tell nobody knows, and what is not completed is not all of it. */
+function percentage(status: Delivery["status"], deliveries: readonly Delivery[]): { completion_percentage?: number } {
+  const all = deliveries.map((each) => each.completion_percentage ?? (each.status === "completed" ? 100 : null));
+  const told = all.filter((each) => each !== null);
+  if (told.length < all.length) return {};
+  return { completion_percentage: Math.min(status === "completed" ? 100 : 99, ...told) };
 }
 
 type Artifacts = NonNullable<Delivery["artifacts"]>;

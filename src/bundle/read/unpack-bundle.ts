@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
-import { type Finding, fromSystemError, isSystemError, NutError } from "../../errors.js";
+import { type Finding, fromSystemError, isSystemError, NutError, shellWord } from "../../errors.js";
 import { missingFolder, syncFolder, temporaryName } from "../../files/index.js";
 import { sweepLeftovers } from "../../process/leftovers.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -134,7 +134,7 @@ function assertFree(dir: string): boolean {
   }
   if (!empty) {
     throw new NutError("FILE_EXISTS", `${dir} is already there`, {
-      hint: "give another folder: -o <dir>",
+      hint: `give another folder with -o, or move this one away: mv ${shellWord(dir)} ${shellWord(`${dir}.old`)}`,
       data: { path: dir },
     });
   }

@@ -34,7 +34,9 @@ export const FOLDER_OR_DIR = {
 /** The folder that was meant, by whichever way it was named; not by both. */
 export function namedFolder({ dir, folder }: { dir?: string | undefined; folder?: string | undefined }) {
   if (dir !== undefined && folder !== undefined && dir !== folder) {
-    throw new NutError("USAGE", `two folders are named: ${folder} and ${dir}`, { hint: "nutshell check <dir>" });
+    throw new NutError("USAGE", `two folders are named: ${folder} and ${dir}`, {
+      hint: "name one of them: --dir and the folder itself say the same",
+    });
   }
   return folder ?? dir;
 }

@@ -41,7 +41,10 @@ export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]
       let result = text.trim() === "" ? "{}\n" : text;
       check(result, path);
       if (strict !== undefined) result = asStrict(result, path, strict.convert);
-      for (const wish of wishes) result = granted(result, wish);
+      for (const wish of wishes) {
+        checkRoom(result, wish, path);
+        result = granted(result, wish);
+      }
       return mark + result;
     },
     holds: (text) => wishes.some((wish) => isThere(withoutMark(text)[1], wish)),
@@ -104,6 +107,24 @@ function check(text: string, path: string): void {
     data: { path },
   });
 }
+
+/** What is there must be able to hold what we bring: a section that is no section is not ours to replace. */
+function checkRoom(text: string, wish: JsonWish, path: string): void {
+  const isList = (value: unknown) => Array.isArray(value);
+  const isSection = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
+  const places = wish.at.slice(0, -1).map((_, index) => wish.at.slice(0, index + 1));
+  const unfit =
+    places.find((at) => !fits(valueAt(text, at), isSection)) ??
+    ("value" in wish || fits(valueAt(text, wish.at), isList) ? undefined : wish.at);
+  if (unfit === undefined) return;
+  const kind = unfit === wish.at ? "list" : "section";
+  throw new NutError("HOST_SETTINGS_INVALID", `${path}: ${unfit.join(".")} is not a ${kind}; nothing was changed`, {
+    hint: `mend ${path}, then run the same command again`,
+    data: { path },
+  });
+}
+
+const fits = (value: unknown, test: (value: unknown) => boolean): boolean => value === undefined || test(value);
 
 function granted(text: string, wish: JsonWish): string {
   if ("value" in wish) {

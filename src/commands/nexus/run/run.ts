@@ -214,7 +214,10 @@ function outputPath(given: string | undefined, slug: string, { cwd }: Context): 
   if (given !== undefined) {
     const path = resolve(cwd, given);
     if (!existsSync(path)) return path;
-    throw new NutError("FILE_EXISTS", `${given}: already exists`, { hint: `rm ${shellWord(given)}`, data: { path } });
+    throw new NutError("FILE_EXISTS", `${given}: already exists`, {
+      hint: `name another file with -o, or move this one away: mv ${shellWord(given)} ${shellWord(`${given}.old`)}`,
+      data: { path },
+    });
   }
   for (let number = 1; ; number += 1) {
     const path = join(cwd, `${slug}-delivery${number === 1 ? "" : `-${number}`}.nut`);

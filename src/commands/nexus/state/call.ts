@@ -33,7 +33,7 @@ export default command({
       given = JSON.parse(json);
     } catch (cause) {
       throw new NutError("USAGE", `the arguments of ${tool} are not JSON`, {
-        hint: `nexus call ${tool} '{}'`,
+        hint: `nexus call ${tool} --help`,
         cause,
       });
     }

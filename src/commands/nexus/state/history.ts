@@ -27,7 +27,7 @@ export default command({
   run: (input, context) => useTool(historySearch, input, context),
   text: ({ total, showing, cycles }) => [
     ...cycles.flatMap(({ completed_at, branch, topic, decisions = [], task_count }) => [
-      `${bold(topic ?? "no plan")}  ${dim(`${completed_at}, ${branch}, ${count(task_count ?? 0, "task")}`)}`,
+      `${bold(topic ?? "no plan")}  ${dim([completed_at, branch, count(task_count ?? 0, "task")].filter(Boolean).join(", "))}`,
       ...decisions.map(({ title, decision }) => `  ${title}: ${decision}`),
     ]),
     `${showing} of ${count(total, "cycle")}`,

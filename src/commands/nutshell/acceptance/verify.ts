@@ -166,7 +166,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
   const target = await openFolder(input.delivery, context, join(work, "delivery"), input.identity);
   if (target.manifest.bundle_type !== "delivery") {
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
-      hint: "nutshell finish <the folder that was worked in> --request <request> makes a delivery",
+      hint: `nutshell finish "<the folder that was worked in>" --request ${shellWord(input.request ?? input.delivery)} makes a delivery`,
     });
   }
   const delivery = readDelivery(target.dir, target.manifest);

@@ -65,7 +65,7 @@ export default command({
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
     const options = { now: context.now(), dir: label, contextWindow };
-    const fixed = fix ? await repair(await openTarget(source, context, identity)) : [];
+    const fixed = fix ? await repair(await openTarget(source, context, identity), folder) : [];
     const content = await openTarget(source, context, identity);
     try {
       const { status, missing, warnings, findings, passed } = await assess(content, options);
@@ -112,11 +112,11 @@ function unpackFirst(bundle: string | undefined): string {
 }
 
 /** Does what needs no thought. New files first: a manifest must not point to what could not be written. */
-async function repair(content: OpenedContent): Promise<readonly string[]> {
+async function repair(content: OpenedContent, named: string | undefined): Promise<readonly string[]> {
   try {
     if (!content.isFolder) {
       throw new NutError("USAGE", "--fix changes a folder, not a packed bundle", {
-        hint: "nutshell unpack <file> -o <dir>",
+        hint: unpackFirst(named),
       });
     }
     const { writes, isManifestChanged, done } = mechanicalFixes(content);

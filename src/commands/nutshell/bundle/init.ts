@@ -30,7 +30,7 @@ import { findCoreFolder } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { cyan } from "../../../cli/text.js";
-import { fromSystemError, isSystemError, NutError } from "../../../errors.js";
+import { fromSystemError, isSystemError, NutError, shellWord } from "../../../errors.js";
 import { makeFolder, temporaryName } from "../../../files/index.js";
 import type { Context, Prompter } from "../../../operation.js";
 import { sweepLeftovers } from "../../../process/index.js";
@@ -159,7 +159,7 @@ function findTemplate(from: string, cwd: string): string {
 function assertFree(path: string): void {
   if (!existsSync(path)) return;
   throw new NutError("FILE_EXISTS", `${path} is already there, and init never overwrites`, {
-    hint: "nutshell check shows what it still needs",
+    hint: `nutshell check ${shellWord(dirname(path))} shows what it still needs`,
     data: { path },
   });
 }

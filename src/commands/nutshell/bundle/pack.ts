@@ -5,7 +5,7 @@ import { LEFT_REASONS } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, count, dim, size, table } from "../../../cli/text.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { packBundle, prepare } from "../../../request/pack-bundle.js";
 import { parsePeer, peerIdOf } from "../../../vault/index.js";
 import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
@@ -64,7 +64,7 @@ export default command({
     const input = dirAndOutput(typed);
     if (input.encrypt && input.peer === undefined) {
       throw new NutError("USAGE", "--encrypt seals for one peer, and none is named", {
-        hint: "nutshell pack --peer <64 hex digits or peer id>",
+        hint: `nutshell pack --dir ${shellWord(input.dir)} --peer "<64 hex digits or peer id>"`,
       });
     }
     if (input.list) {

@@ -12,6 +12,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
 import { folderTarget } from "../../../request/target.js";
+import { dirWords } from "../../../request/vault-folder.js";
 import { DIR } from "../flags.js";
 
 export default command({
@@ -46,7 +47,7 @@ export default command({
     const { path } = folderTarget(dir, context);
     const manifest = readManifest(path);
     const before = await errorsOf(manifest);
-    const fields = setField(manifest, field, values, { append, unset });
+    const fields = inFolder(dir, () => setField(manifest, field, values, { append, unset }));
     const [first] = (await errorsOf(manifest)).filter((message) => !before.includes(message));
     if (first !== undefined)
       throw new NutError("USAGE", first, { hint: "nutshell schema manifest shows every field", data: { field } });
@@ -58,6 +59,17 @@ export default command({
   text: ({ changed }) =>
     changed.map(({ field, value }) => `${field} = ${value === null ? "(removed)" : JSON.stringify(value)}`),
 });
+
+/** A command that a hint names is for the same folder. */
+function inFolder<T>(dir: string | undefined, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof NutError) || !/^nutshell set \S+ /.test(error.hint)) throw error;
+    const { code, message, hint, data } = error;
+    throw new NutError(code, message, { hint: `${hint}${dirWords(dir)}`, data });
+  }
+}
 
 /** What `validate` has against a manifest, its files aside. */
 async function errorsOf(manifest: Manifest): Promise<readonly string[]> {

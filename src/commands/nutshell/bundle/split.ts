@@ -72,11 +72,11 @@ export default command({
     ["nutshell split my-task --plan parts.json", "as the plan says"],
   ],
   async run({ count, byFolder, plan, output, ...named }, context) {
-    const { path } = folderTarget(namedFolder(named), context);
+    const { path, label } = folderTarget(namedFolder(named), context);
     const content = await openTarget(path, context);
     try {
       const entries = await content.entries();
-      const parts = chooseParts({ count, byFolder, plan }, entries, context);
+      const parts = chooseParts({ count, byFolder, plan, named: label }, entries, context);
       const stem =
         output === undefined ? join(dirname(path), basename(path).replace(/\.nut$/, "")) : resolve(context.cwd, output);
       const given = parts.map(({ paths }) => new Set(paths));
@@ -164,17 +164,19 @@ interface Choice {
   readonly count: number | undefined;
   readonly byFolder: boolean;
   readonly plan: string | undefined;
+  /** The task as it was named; absent for the current folder. */
+  readonly named: string | undefined;
 }
 
 function chooseParts(
-  { count, byFolder, plan }: Choice,
+  { count, byFolder, plan, named }: Choice,
   entries: Parameters<typeof splitByCount>[0],
   context: Context,
 ): Part[] {
   const ways = [count !== undefined, byFolder, plan !== undefined].filter(Boolean).length;
   if (ways !== 1) {
     throw new NutError("USAGE", "say how to split: -n <n>, --by-folder or --plan <file>", {
-      hint: "nutshell split -n 2",
+      hint: `nutshell split${named === undefined ? "" : ` ${shellWord(named)}`} -n 2`,
     });
   }
   if (count !== undefined) return splitByCount(entries, count);

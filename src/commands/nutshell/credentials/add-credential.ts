@@ -195,7 +195,7 @@ async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opene
     return { target: { passphrase: context.env.NUTSHELL_PASSPHRASE! } };
   if (context.ask === null) {
     throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for: no vault, no --recipient and no identity", {
-      hint: `nutshell keygen && ${addCommand(input)}`,
+      hint: `nutshell keygen && nutshell add-credential${flagWords(AddInput, input)}`,
     });
   }
   const path = hasHome(context.env) ? defaultIdentityPath(context.env) : null;
@@ -260,6 +260,7 @@ interface Concern {
   readonly backend: BackendName;
   readonly recipients: readonly string[];
   readonly expires: string | null;
+  readonly identity?: Opened["identity"];
   /** As flag and folder, for the commands that are named. */
   readonly dir: string;
 }
@@ -269,7 +270,8 @@ async function warn(concern: Concern, keys: Keys, { progress }: Context): Promis
   const say = (message: string) => progress({ type: "warning", message });
   if (backend === "none") say("the vault is not encrypted; pack refuses it");
   if (expires === null) say(`"${name}" never expires; set an end with: nutshell rotate ${name} --expires 30d${dir}`);
-  const own = await ownRecipients(keys);
+  // An identity that was made on the way opens it.
+  const own = concern.identity === undefined ? await ownRecipients(keys) : recipients;
   if (backend === "age" && recipients.length > 0 && !recipients.some((one) => own.includes(one))) {
     say("none of your identities opens this vault; you will not be able to change it");
   }

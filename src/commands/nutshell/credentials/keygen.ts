@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { defaultIdentityPath, defaultPeerPath } from "../../../request/keys.js";
 import {
   generateAgeIdentity,
@@ -39,8 +39,8 @@ export default command({
   async run({ output, peer }, { cwd, env, now }) {
     const path = output === undefined ? (peer ? defaultPeerPath(env) : defaultIdentityPath(env)) : resolve(cwd, output);
     if (existsSync(path)) {
-      throw new NutError("FILE_EXISTS", `${path}: an identity is there already; it is never overwritten`, {
-        hint: `nutshell keygen ${peer ? "--peer " : ""}-o <other file>`,
+      throw new NutError("FILE_EXISTS", `${path} is there already and is never overwritten`, {
+        hint: `nutshell keygen ${peer ? "--peer " : ""}-o ${shellWord(`${path}.new`)}`,
         data: { path },
       });
     }

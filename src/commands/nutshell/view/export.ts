@@ -1,7 +1,7 @@
 // The viewer as one file: facts, documents, source and pictures inside, nothing loaded from anywhere.
 import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { basename, join, resolve } from "node:path";
 import { z } from "zod";
 import { isText } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
@@ -42,7 +42,13 @@ export default command({
   examples: [["nutshell export task.nut -o task.html", "a page to attach to a ticket"]],
   async run({ bundle, output, force }, context) {
     const path = resolve(context.cwd, output ?? `${basename(resolve(context.cwd, bundle)).replace(/\.nut$/, "")}.html`);
-    if (!force && lstatSync(path, { throwIfNoEntry: false }) !== undefined) {
+    const there = lstatSync(path, { throwIfNoEntry: false });
+    if (there?.isDirectory() === true) {
+      throw new NutError("FILE_EXISTS", `${path} is a folder`, {
+        hint: `nutshell export ${shellWord(bundle)} -o ${shellWord(join(path, "page.html"))}`,
+      });
+    }
+    if (!force && there !== undefined) {
       throw new NutError("FILE_EXISTS", `${path} is there already`, {
         hint: `nutshell export ${shellWord(bundle)} -o ${shellWord(path)} --force`,
       });

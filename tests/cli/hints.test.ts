@@ -1,0 +1,84 @@
+// A hint keeps what was typed: the folder with its spaces and quotes, the flags, the file. Those that are whole commands
+// are pasted here.
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runNutshell } from "./run-nutshell.js";
+
+const place = mkdtempSync(join(tmpdir(), "nut-hints-"));
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+const DIR = "it's a dir";
+const WORD = `'it'\\''s a dir'`;
+const EXAMPLE = fileURLToPath(new URL("../../examples/1-bug-fix", import.meta.url));
+
+const run = (argv: readonly string[], terminal = false) =>
+  runNutshell(argv, { cwd: place, env: { HOME: join(place, "home") }, stdin: Buffer.from("value"), terminal });
+const hintOf = async (argv: readonly string[], terminal = false) =>
+  /hint: (.*)\n$/.exec((await run(argv, terminal)).err)?.[1] ?? "";
+const words = (line: string): string[] =>
+  execFileSync("sh", ["-c", `printf '%s\\0' ${line}`], { encoding: "utf8" })
+    .split("\0")
+    .slice(1, -1);
+
+describe("a hint", () => {
+  beforeAll(async () => {
+    cpSync(EXAMPLE, join(place, DIR), { recursive: true });
+    mkdirSync(join(place, "bad dir"));
+    writeFileSync(join(place, "bad dir/nutshell.json"), '{"nutshell_version":"0.2.0","bundle_type":"request","id":5}');
+    expect((await run(["pack", "--dir", DIR, "-o", "a task.nut"])).code).toBe(0);
+  });
+
+  it.each([
+    [["check", "bad dir"], `nutshell validate '`, "bad dir' lists everything"],
+    [["check", "a task.nut", "--fix"], "nutshell unpack 'a task.nut' -o 'a task'"],
+    [["pack", "--dir", DIR, "--encrypt"], `nutshell pack --dir ${WORD} --peer `],
+    [["unpack", "a task.nut", "-o", DIR], "mv '", `dir' '`, `dir.old'`],
+    [["merge", DIR, DIR, "-o", DIR], "mv '", `dir.old'`],
+    [["init", DIR], "nutshell check '", "s a dir' shows what it still needs"],
+    [["split", DIR], `nutshell split ${WORD} -n 2`],
+    [["set", "task.title", "x", "--append", "--dir", DIR], `nutshell set task.title "<value>" --dir ${WORD}`],
+    [["set", "task", "x", "--dir", DIR], `nutshell set task.title "<value>" --dir ${WORD}`],
+    [["export", DIR, "-o", DIR], `nutshell export ${WORD} -o '`, "page.html'"],
+    [["verify", "a task.nut"], "nutshell finish ", "--request 'a task.nut' makes a delivery"],
+    [["reveal", "db", "--dir", DIR], `--dir '`],
+    [["check", DIR, "--dir", "other"], "name one of them"],
+  ])("of %j keeps it", async (argv, ...parts) => {
+    const hint = await hintOf(argv);
+    for (const part of parts) expect(hint).toContain(part);
+  });
+
+  it("names a credential on a terminal, and the folder it is in", async () => {
+    expect(await hintOf(["reveal", "db", "--dir", DIR], true)).toBe(
+      `nutshell exec --with db --dir ${WORD} -- <command>`,
+    );
+  });
+
+  it.each([
+    [["set", "task.priority", "High", "--dir", DIR]],
+    [["set", "nutshell_version", "9.0.0", "--dir", DIR]],
+    [["split", DIR]],
+    [["check", "a task.nut", "--fix"]],
+    [["add-credential", "--name", "db", "--type", "x", "--dir", DIR, "--value-stdin", "--expires", "7d"]],
+  ])("of %j works when pasted", async (argv) => {
+    const hint = await hintOf(argv);
+    for (const step of hint.split(" && ")) {
+      const { code, err } = await run(words(step));
+      expect({ step, code, err: err.replace(/^nutshell: warning.*\n/gm, "") }).toEqual({ step, code: 0, err: "" });
+    }
+  });
+
+  it("calls nothing an identity or a peer that is none", async () => {
+    expect((await run(["keygen", "-o", DIR])).err).toContain("is there already and is never overwritten");
+    expect((await run(["trust", "add", "bob", "--key", "no key"])).err).toContain(
+      "no key is neither a file nor a public key",
+    );
+  });
+
+  it("speaks of no recipients of a vault in clear", async () => {
+    const { out } = await run(["rotate", "--encryption", "none", "--dir", DIR]);
+    expect(out).toBe("Written in clear, for everyone who has the bundle: credentials/vault.enc.json\n");
+  });
+});
