@@ -52,7 +52,9 @@ async function runIn(root: string, env: Record<string, string>, noSandbox: boole
     },
     options: { trials: 1, ...(noSandbox ? { no_sandbox: true } : {}) },
   });
-  const { delivery } = await w.go();
+  const before = process.cwd();
+  process.chdir(root);
+  const { delivery } = await w.go().finally(() => process.chdir(before));
   return delivery?.result.acceptance_results?.criteria?.map(({ id, status, evidence, reason }) => ({
     id,
     status,

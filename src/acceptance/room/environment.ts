@@ -24,10 +24,19 @@ export function roomEnvironment(env: Environment, { home, temporary }: Places, s
   };
 }
 
-/** npm puts the programs of the project somebody stands in first on PATH; elsewhere the same check would not have them. */
-function ownPath(path = ""): string {
-  const folders = path.split(delimiter).filter((folder) => !/(^|\/)node_modules\/\.bin\/?$/.test(folder));
-  return folders.join(delimiter);
+/**
+ * npm puts the programs of the project somebody stands in first on PATH; elsewhere the same check would not have them. Those of
+ * another place are there because somebody wants them.
+ */
+function ownPath(path = "", cwd = process.cwd()): string {
+  const isAround = (folder: string) => {
+    const [, project] = /^(.*)\/node_modules\/\.bin\/?$/.exec(folder) ?? [];
+    return project !== undefined && `${cwd}/`.startsWith(`${project}/`);
+  };
+  return path
+    .split(delimiter)
+    .filter((folder) => !isAround(folder))
+    .join(delimiter);
 }
 
 /** `git init` and `git commit` work at once, whoever owns the folder. */
