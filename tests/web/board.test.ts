@@ -301,9 +301,12 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       expect(await view.page.title()).toMatch(/^\(1\) /);
       await view.page.getByLabel("What the next try should do differently").fill("use the other port");
       await expectAccessible(view.page);
-      await view.page.getByRole("button", { name: "Answer" }).click();
+      await view.page.getByRole("button", { name: "Answer and go on" }).click();
       await view.page
-        .locator(".told", { hasText: "answered; go on with: nexus resume 20260101-000000-aaaa" })
+        .locator(".told", {
+          hasText:
+            /answered; the run does not go on: .* was not started by you here.* nexus resume 20260101-000000-aaaa/,
+        })
         .waitFor();
       await view.page.locator("main form").waitFor({ state: "detached" });
       const journal = readFileSync(state("nutcracker/runs/20260101-000000-aaaa/journal.jsonl"), "utf8")

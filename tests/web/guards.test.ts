@@ -263,6 +263,7 @@ describe("the board", () => {
         projects: [root],
         port: 0,
         write: false,
+        env: {},
         signal,
         now: () => new Date(),
         command: "nexus board",
