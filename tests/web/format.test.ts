@@ -4,6 +4,7 @@ import { csvRows } from "../../src/web/page/csv.js";
 import { format } from "../../src/web/page/format/format.js";
 import { languageOf } from "../../src/web/page/format/languages.js";
 import { leadsTo, safeLink } from "../../src/web/page/visible.js";
+import { wordMarks } from "../../src/web/page/word-marks.js";
 
 describe("formatting", () => {
   it("gives tokens for a document, its code coloured and escaped", () => {
@@ -32,6 +33,21 @@ describe("formatting", () => {
     expect(languageOf("a/b.mjs")).toBe("javascript");
     expect(languageOf("a/b.unknown")).toBe("");
     expect(format({ kind: "code", text: "x".repeat(120_001), language: "json" })).toEqual({ kind: "plain", why: "" });
+  });
+});
+
+describe("a changed line", () => {
+  it.each([
+    ["const a = 1;", "const b = 1;", "const [a] = 1;", "const [b] = 1;"],
+    ["f(title)", "f(title, owner)", "f(title)", "f(title[, owner])"],
+    ["nothing", "of this", "nothing", "of this"],
+    ["same", "same", "same", "same"],
+    ["aa", "aaa", "aa", "aaa"],
+  ])("%s → %s", (left, right, before, after) => {
+    const told = wordMarks(left, right).map((parts) =>
+      parts.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join(""),
+    );
+    expect(told).toEqual([before, after]);
   });
 });
 

@@ -116,6 +116,8 @@ export interface RunRow {
   readonly driver: string;
   readonly status: "running" | "paused" | "interrupted" | "delivered" | "damaged";
   readonly createdAt: string;
+  /** When it began, or went on after its latest pause. */
+  readonly since: string;
   readonly tasks: TasksView;
   readonly sessions: readonly SessionRow[];
   readonly marks: readonly RunMark[];

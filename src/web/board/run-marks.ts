@@ -10,10 +10,13 @@ export class MarkList {
   #marks: RunMark[] = [];
   /** Files of the change that is on its way in. */
   #merging = 0;
+  /** When whoever is at work began: at the start, or when it went on after a pause. */
+  since = "";
 
   hear(record: JournalRecord | null): void {
     if (record === null) this.#marks = [];
     else {
+      if (record.type === "created" || record.type === "continued") this.since = record.at;
       if (record.type === "merging") this.#merging = record.changes.length;
       const mark = markOf(record, this.#merging);
       if (mark !== null && !isEcho(mark, this.#marks.at(-1))) this.#marks.push(mark);

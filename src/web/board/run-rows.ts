@@ -68,6 +68,7 @@ export class RunFollower {
       driver: options?.driver ?? "",
       status,
       createdAt: options?.created_at ?? "",
+      since: marks.since || (options?.created_at ?? ""),
       tasks: {
         goal: shorten(state.plan?.goal ?? "", 1_000),
         decisions: state.decisions.map(({ decision }) => shorten(decision, 1_000)),
