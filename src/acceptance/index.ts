@@ -22,7 +22,7 @@ export { type HiddenReport, type HiddenResult, isBacked, runHidden, verdictWith 
 export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
 export type { Check, CheckPlan, Weakness } from "./model.js";
-export { planChecks } from "./plan/checks.js";
+export { criteriaProblem, planChecks } from "./plan/checks.js";
 export {
   type Constraints,
   type PathRule,

@@ -38,7 +38,7 @@ export async function runCheck(check: Check, stage: Stage, setting: CheckSetting
         keepBodies,
       });
     case "sql_check":
-      return runSqlCheck(check, stage, credential);
+      return runSqlCheck(check, stage, { credential, allowOrigins });
     default:
       return withCredential(check, stage, reference, credential, setting);
   }

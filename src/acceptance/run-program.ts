@@ -6,10 +6,10 @@ import { FORWARD, REACH, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, skipped } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
-import type { Room, Rooms } from "./room/rooms.js";
-import { type PreparedRun, prepareRun, readRun } from "./runners/index.js";
+import type { Room, RoomCommand, Rooms } from "./room/rooms.js";
+import { prepareRun, readRun } from "./runners/index.js";
 import { type ServiceOptions, withService } from "./service.js";
-import { openWaysOut, type Way, type WaysOut } from "./ways-out.js";
+import { isLoopback, openWaysOut, type Way, type WaysOut } from "./ways-out.js";
 
 /** On what, and in which rooms. */
 export interface Stage {
@@ -72,10 +72,10 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
 }
 
 /** The same command, started by a small program of ours. */
-function through(
+export function through(
   program: string,
   words: readonly string[],
-  { command, args, env }: Pick<PreparedRun, "command" | "args"> & { readonly env: Environment },
+  { command, args = [], env }: Pick<RoomCommand, "command" | "args" | "env">,
 ) {
   const engine = javascriptEngine();
   return {
@@ -112,8 +112,6 @@ export async function runReaching(
 export function unlessRefused(outcome: Outcome, refused: string | null): Outcome {
   return refused === null || outcome.status === "passed" ? outcome : { ...skipped(refused), log: outcome.log };
 }
-
-const isLoopback = (host: string): boolean => host === "::1" || host.startsWith("127.");
 
 /** A program that asks a service: each in a room of its own. */
 export async function runBesideService(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {

@@ -1,23 +1,27 @@
 // sql_check: one query, its rows compared. PostgreSQL through psql in a read-only transaction, its credential in the
 // environment; SQLite through the sqlite3 program, or Node's own where that is missing.
+import { isIP } from "node:net";
 import { posix } from "node:path";
 import { type Environment, javascriptEngine } from "../process/index.js";
 import type { AcceptanceCredential } from "./credential.js";
 import { freshLogin, freshPostgres } from "./fresh-postgres.js";
+import { REACH } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, passed, refuted, skipped } from "./outcome.js";
 import { inside } from "./plan/checks.js";
+import { agreedAddresses, NotReached } from "./reach.js";
 import type { Room, RoomCommand, RoomOptions } from "./room/rooms.js";
-import { inRoom, type Stage } from "./run-program.js";
+import { inRoom, type Stage, through, unlessRefused } from "./run-program.js";
 import { logOf } from "./runners/outcomes.js";
 import { withService } from "./service.js";
+import { openWaysOut, type Way, waysTo } from "./ways-out.js";
 
 type Rows = readonly (readonly string[])[];
 
 export async function runSqlCheck(
   check: Check,
   stage: Stage,
-  credential: AcceptanceCredential | null,
+  { credential, allowOrigins = [] }: { credential: AcceptanceCredential | null; allowOrigins?: readonly string[] },
 ): Promise<Outcome> {
   const { query } = check;
   if (query === undefined) return skipped("there is no query to run");
@@ -36,12 +40,51 @@ export async function runSqlCheck(
   }
   const environment = postgresEnvironment(credential.value);
   if (environment === null) return failed(`credential of type ${credential.type} does not say where the database is`);
-  return postgres(check, stage, environment);
+  return postgres(check, stage, environment, allowOrigins);
 }
 
-async function postgres(check: Check, stage: Stage, login: Environment): Promise<Outcome> {
+/** psql reaches the database's address and nothing else, and one of this machine or its network only when it was named. */
+async function postgres(
+  check: Check,
+  stage: Stage,
+  login: Environment,
+  allowOrigins: readonly string[],
+): Promise<Outcome> {
   if (stage.rooms.findProgram("psql") === null) return skipped("psql is not installed");
-  return ask(check, stage, { network: "host" }, () => psql(check, login));
+  const way = wayTo(login, allowOrigins);
+  if (way === null) return ask(check, stage, { network: "none" }, () => psql(check, login));
+  if (!stage.rooms.apart) return inTheOpen(check, stage, login, way);
+  const open = await openWaysOut([way]);
+  try {
+    const [listen] = open.listens;
+    // The name stays what a certificate is compared with.
+    const command = psql(check, { ...login, PGHOSTADDR: listen!.address });
+    const outcome = await ask(check, stage, { network: "none", ways: open }, (room) =>
+      through(REACH, [room.ways, JSON.stringify(open.listens)], command),
+    );
+    return unlessRefused(outcome, open.refused());
+  } finally {
+    open.close();
+  }
+}
+
+/** Without a network of its own: what the name means is looked at here, and psql asks there. */
+async function inTheOpen(check: Check, stage: Stage, login: Environment, way: Way): Promise<Outcome> {
+  try {
+    const [address] = await agreedAddresses(way.host, way);
+    return await ask(check, stage, { network: "host" }, () => psql(check, { ...login, PGHOSTADDR: address }));
+  } catch (error) {
+    if (error instanceof NotReached) return skipped(error.message);
+    return failed(`${way.host} could not be looked up`);
+  }
+}
+
+/** null for a socket, which no room has. */
+function wayTo({ PGHOST = "", PGPORT = "5432" }: Environment, allowOrigins: readonly string[]): Way | null {
+  const host = isIP(PGHOST) === 6 ? `[${PGHOST}]` : PGHOST;
+  if (/^[/@]/.test(host)) return null;
+  const [way] = waysTo([`postgres://${host}:${PGPORT}`], allowOrigins);
+  return way ?? null;
 }
 
 function psql(check: Check, login: Environment): Command {

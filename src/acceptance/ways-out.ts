@@ -66,16 +66,18 @@ export async function openWaysOut(ways: readonly Way[]): Promise<WaysOut> {
   };
 }
 
-/** Where in the room each host is: a number means itself, a name gets a loopback address of its own. */
+/** Where in the room each host is: a loopback number means itself, whatever else gets a loopback address of its own. */
 function placesOf(ways: readonly Way[]): Map<string, string> {
   const names = [...new Set(ways.map(({ host }) => host))];
   return new Map(
     names.map((host, index) => {
-      if (isIP(host) !== 0) return [host, host];
+      if (isLoopback(host)) return [host, host];
       return [host, host === "localhost" ? "127.0.0.1" : `127.77.${index >> 8}.${(index & 255) + 1}`];
     }),
   );
 }
+
+export const isLoopback = (host: string): boolean => host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
 
 function hostsFile(places: ReadonlyMap<string, string>): string {
   const rows = [...places].filter(([host]) => isIP(host) === 0 && host !== "localhost");

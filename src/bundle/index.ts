@@ -2,7 +2,14 @@
 export { type Finding, NutError } from "../errors.js";
 export { byBytes, isText } from "../files/index.js";
 export type { Manifest, TreeRow } from "../schema/manifest.js";
-export { assess, type Completeness, contextTokens, DEFAULT_CONTEXT_WINDOW, type Passed } from "./check/completeness.js";
+export {
+  assess,
+  type Completeness,
+  contextTokens,
+  DEFAULT_CONTEXT_WINDOW,
+  type Passed,
+  PLACEHOLDER,
+} from "./check/completeness.js";
 export { DEFAULT_CRITERIA, resolveReference } from "./check/completeness-references.js";
 export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./check/content-findings.js";
 export { type FixPlan, mechanicalFixes } from "./check/mechanical-fixes.js";

@@ -32,7 +32,7 @@ export function terminalPrompter(input: NodeJS.ReadStream, output: NodeJS.WriteS
   }
   return {
     async text(question, { initial } = {}) {
-      const answer = await ask(initial === undefined ? `${question}:` : `${question} [${initial}]:`, true);
+      const answer = await ask((initial ?? "") === "" ? `${question}:` : `${question} [${initial}]:`, true);
       return answer.trim() === "" ? (initial ?? "") : answer.trim();
     },
     async confirm(question, { initial = false } = {}) {

@@ -1,6 +1,8 @@
-// What each agent needs when it is spoken to over the Agent Client Protocol. Only opencode's row is tried in the tests
-// here; the others say what was seen with the versions named in docs/drivers.md.
+// What each agent needs when it is spoken to over the Agent Client Protocol. Each row is tried with the real program in the
+// version docs/drivers.md names (tests/drivers/acp-agents.test.ts).
 import { basename } from "node:path";
+import { writeInside } from "../files/index.js";
+import { codexFeatures, prepareCodexHome, sandboxMode } from "./codex.js";
 import type { SessionRequest } from "./driver.js";
 import { loginOf } from "./logins.js";
 import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
@@ -9,16 +11,14 @@ import { programOf } from "./probe.js";
 export interface AcpAgent {
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
-  /** Makes the home one it can start in. */
-  readonly prepare?: (request: SessionRequest) => void;
-  /** Variables of the person it needs besides those of its own login. */
-  readonly variables?: (request: SessionRequest) => readonly string[];
+  /** Makes the home one it can start in; gives the variables of the person it needs besides those of its own login. */
+  readonly prepare?: (request: SessionRequest) => readonly string[];
   /** Ways to log in that need no person, the first that is offered is taken. */
   readonly logins?: (request: SessionRequest) => readonly string[];
   /** Sent with session/new and again with load and resume. */
   readonly meta?: (request: SessionRequest) => Record<string, unknown>;
-  /** Mode that stands for the role. */
-  readonly mode?: (request: SessionRequest) => string | null;
+  /** Mode that stands for the role. `sandboxed`: bubblewrap surrounds it. */
+  readonly mode?: (request: SessionRequest, sandboxed: boolean) => string | null;
   /** How the role's text gets in. prompt: ahead of the task, for agents that know no better way. */
   readonly role: "mode" | "system" | "prompt";
 }
@@ -26,8 +26,10 @@ export interface AcpAgent {
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
   opencode: {
     env: opencodeEnvironment,
-    prepare: prepareOpencodeHome,
-    variables: opencodeVariables,
+    prepare: (request) => {
+      prepareOpencodeHome(request);
+      return opencodeVariables(request);
+    },
     mode: () => OPENCODE_AGENT,
     role: "mode",
   },
@@ -40,13 +42,15 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
   },
   "codex-acp": {
     role: "system",
-    mode: ({ may }) => (may.edit ? null : "read-only"),
-    logins: ({ env }) =>
-      env.CODEX_API_KEY !== undefined ? ["codex-api-key"] : env.OPENAI_API_KEY !== undefined ? ["openai-api-key"] : [],
+    prepare: (request) => prepareCodexHome(request, { features: codexFeatures(request.may) }),
+    // In its own default mode another model is asked about every call of our tools.
+    mode: ({ may }, sandboxed) => CODEX_MODES[sandboxMode(may, sandboxed)] ?? null,
+    logins: ({ env }) => ((env.CODEX_API_KEY ?? env.OPENAI_API_KEY) === undefined ? [] : ["api-key"]),
   },
   gemini: {
     role: "prompt",
     env: () => ({ GEMINI_CLI_NO_RELAUNCH: "true" }),
+    prepare: (request) => excluding(".gemini/settings.json", request, []),
     logins: ({ env }) =>
       env.GEMINI_API_KEY !== undefined
         ? ["gemini-api-key"]
@@ -56,9 +60,29 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
   },
   qwen: {
     role: "prompt",
+    // With it our tools are not offered: the model has to look for them first.
+    prepare: (request) => excluding(".qwen/settings.json", request, ["tool_search"]),
     logins: ({ env }) => (env.OPENAI_API_KEY !== undefined ? ["openai"] : isLent("qwen", env, "qwen-oauth")),
   },
 };
+
+const CODEX_MODES: Readonly<Record<string, string>> = {
+  "read-only": "read-only",
+  "danger-full-access": "agent-full-access",
+};
+
+/** Gemini CLI and what was made from it read the same settings. What a role may not do is not offered either. */
+function excluding(path: string, { home, may }: SessionRequest, always: readonly string[]): readonly string[] {
+  const exclude = [
+    ...always,
+    ...(may.edit ? [] : ["write_file", "edit", "replace"]),
+    ...(may.shell ? [] : ["run_shell_command"]),
+  ];
+  // In a folder nobody trusted it starts no servers; the sandbox hides what a work tree would have it obey.
+  const security = { folderTrust: { enabled: false } };
+  writeInside(home, path, JSON.stringify({ tools: { exclude }, security }));
+  return [];
+}
 
 /** A login in the browser is a person's; one that was lent is not. */
 const isLent = (program: string, env: SessionRequest["env"], id: string): string[] =>

@@ -38,6 +38,7 @@ const TOOLS_MS = 15_000;
 const TOOLS_LOOK_MS = 50;
 /** The protocol's code for a session that needs a login first. */
 const AUTH_REQUIRED = -32_000;
+const METHOD_NOT_FOUND = -32_601;
 
 export const acp: Driver = {
   name: "acp",
@@ -52,9 +53,8 @@ export const acp: Driver = {
       });
     }
     const quirks = acpAgent(line);
-    quirks.prepare?.(request);
+    const variables = quirks.prepare?.(request) ?? [];
     const takeBack = lendLogin("acp", { ...request, command: line });
-    const variables = quirks.variables?.(request) ?? [];
     const env = quirks.env?.(request) ?? {};
     const command = { command: "/bin/sh", args: ["-c", `exec env ${line}`], env, variables };
     const agent = await startAgent("acp", { ...request, command: line }, command, "pipe").catch((error) => {
@@ -117,7 +117,8 @@ class Conversation {
 
   async #converse(): Promise<void> {
     const { agent } = this.#connection;
-    const { rolePrompt, taskPrompt } = this.#request;
+    const { rolePrompt, taskPrompt, resume } = this.#request;
+    const { role } = this.#quirks;
     const { agentCapabilities = {}, authMethods = [] } = await agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "nutcracker", version: VERSION },
@@ -130,12 +131,14 @@ class Conversation {
     });
     this.#transcript.sessionId = sessionId;
     this.#emit({ type: "session", id: sessionId });
-    const mode = this.#quirks.mode?.(this.#request) ?? null;
+    const mode = this.#quirks.mode?.(this.#request, this.#agent.sandboxed) ?? null;
     if (mode !== null) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
 
     await this.#toolsAreThere();
     this.#live = true;
-    const prompt = this.#quirks.role === "prompt" ? `${rolePrompt}\n\n${taskPrompt}` : taskPrompt;
+    // A session that is continued keeps the role it began with, whatever it is sent.
+    const isSaid = role === "prompt" || (role === "system" && resume !== undefined);
+    const prompt = isSaid ? `${rolePrompt}\n\n${taskPrompt}` : taskPrompt;
     const answer = await agent.request(methods.agent.session.prompt, {
       sessionId,
       prompt: [{ type: "text", text: prompt }],
@@ -185,8 +188,14 @@ class Conversation {
     }
     const canResume = at(capabilities, "sessionCapabilities", "resume") != null;
     if (!canResume && capabilities.loadSession !== true) throw new Error("this agent cannot continue a session");
-    const method = canResume ? methods.agent.session.resume : methods.agent.session.load;
-    const answer = await agent.request(method, { ...setup, sessionId: resume });
+    const load = () => agent.request(methods.agent.session.load, { ...setup, sessionId: resume });
+    const answer = canResume
+      ? await agent.request(methods.agent.session.resume, { ...setup, sessionId: resume }).catch((error: unknown) => {
+          // Some say that they can and do not know the word.
+          if (at(error, "code") !== METHOD_NOT_FOUND || capabilities.loadSession !== true) throw error;
+          return load();
+        })
+      : await load();
     await this.#chooseModel(resume, at(answer, "configOptions"), model);
     return resume;
   }

@@ -28,7 +28,7 @@ export const codex: Driver = {
   probe: (env) => probeDriver("codex", env),
   async start(request) {
     const program = await requireProgram("codex", request.env);
-    const variables = prepareHome(request);
+    const variables = prepareCodexHome(request);
     const takeBack = lendLogin("codex", request);
     const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
@@ -73,15 +73,16 @@ const KEPT_KEYS = [
   "chatgpt_base_url",
 ];
 
-/** Returns what of the person's own variables the program needs. */
-function prepareHome(request: SessionRequest): string[] {
+/** Returns what of the person's own variables the program needs. `more` are settings of ours. */
+export function prepareCodexHome(request: SessionRequest, more: Readonly<Record<string, unknown>> = {}): string[] {
   const { home, env } = request;
   const theirs = env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
   makeInside(home, ".codex");
   if (theirs === codexHome(request)) return [];
   const text = readIfThere(join(theirs, "config.toml"));
   const settings = text === null ? {} : pick(parse(text), KEPT_KEYS);
-  if (text !== null) writeInside(home, ".codex/config.toml", stringify(settings));
+  const all = { ...settings, ...more };
+  if (Object.keys(all).length > 0) writeInside(home, ".codex/config.toml", stringify(all));
   return providerKey(settings);
 }
 
@@ -113,22 +114,24 @@ export function codexProfile({
   return {
     approval_policy: "never",
     developer_instructions: rolePrompt,
-    features: {
-      shell_tool: may.shell,
-      multi_agent: false,
-      // Models that come with agents of their own bring them along whatever the feature says, the older ones inside scripts.
-      // Those of the newer kind can be left out, so every model gets the newer kind, left out.
-      multi_agent_v2: { enabled: true, disable_native_tools: true },
-      plugins: false,
-      hooks: false,
-      goals: false,
-    },
+    features: codexFeatures(may),
     shell_environment_policy: { inherit: "all" },
     ...(mcpServers.length === 0
       ? {}
       : { mcp_servers: Object.fromEntries(mcpServers.map((row) => [row.name, server(row)])) }),
   };
 }
+
+export const codexFeatures = (may: SessionRequest["may"]): Record<string, unknown> => ({
+  shell_tool: may.shell,
+  multi_agent: false,
+  // Models that come with agents of their own bring them along whatever the feature says, the older ones inside scripts.
+  // Those of the newer kind can be left out, so every model gets the newer kind, left out.
+  multi_agent_v2: { enabled: true, disable_native_tools: true },
+  plugins: false,
+  hooks: false,
+  goals: false,
+});
 
 /** `sandboxed`: bubblewrap surrounds it, and Codex's own sandbox does not work inside another. */
 export function codexArguments(
@@ -145,7 +148,7 @@ export function codexArguments(
 }
 
 /** Without a shell its own read-only mode needs no helper process, so it holds inside bubblewrap too. */
-function sandboxMode(may: SessionRequest["may"], sandboxed: boolean): string {
+export function sandboxMode(may: SessionRequest["may"], sandboxed: boolean): string {
   if (!may.edit && !(sandboxed && may.shell)) return "read-only";
   return sandboxed ? "danger-full-access" : "workspace-write";
 }

@@ -118,6 +118,8 @@ export interface Probe {
   /** Why not, in one sentence. */
   readonly reason?: string;
   readonly hint?: string;
+  /** What a person should know although it can be used. */
+  readonly note?: string;
   readonly abilities: Readonly<Record<Ability, Support>>;
 }
 

@@ -60,11 +60,23 @@ const LOGINS: Readonly<Record<string, Login>> = {
   // Asks for a login when it is started by hand.
   gemini: {
     command: "gemini",
-    always: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL"],
+    always: ["GEMINI_API_KEY", "GOOGLE_GEMINI_BASE_URL", "GEMINI_MODEL"],
     when: { GOOGLE_GENAI_USE_VERTEXAI: [...GOOGLE_CLOUD, "GOOGLE_API_KEY"] },
   },
   qwen: { command: "qwen auth", always: [...OPENAI, "OPENAI_MODEL", "DASHSCOPE_API_KEY"] },
-  copilot: { command: "copilot login", always: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"] },
+  copilot: {
+    command: "copilot login",
+    always: ["COPILOT_GITHUB_TOKEN", "GH_TOKEN", "GITHUB_TOKEN"],
+    // A provider of the person's own.
+    when: {
+      COPILOT_PROVIDER_BASE_URL: [
+        ..."TYPE API_KEY BEARER_TOKEN WIRE_API AZURE_API_VERSION MODEL_ID WIRE_MODEL"
+          .split(" ")
+          .map((name) => `COPILOT_PROVIDER_${name}`),
+        ..."COPILOT_MODEL COPILOT_OFFLINE".split(" "),
+      ],
+    },
+  },
 };
 
 /** Of the caller's environment what this program needs. `more` are variables its own settings name. */

@@ -1,12 +1,13 @@
 // What is peculiar to each program, as data. Every row was seen with the real program or is marked as not tried; the
 // test that shows it is named in docs/drivers.md.
+import { KNOWN_VERSIONS, type KnownVersions } from "../process/index.js";
 import type { Ability, DriverName, Support } from "./driver.js";
 
 export interface Quirks {
   readonly program: string;
   readonly versionArgs: readonly string[];
-  /** Oldest version whose events and flags we know. */
-  readonly minimum: string | null;
+  /** Which ones are supported; null when any may be. */
+  readonly versions: KnownVersions | null;
   readonly install: string;
   readonly abilities: Readonly<Record<Ability, Support>>;
   /** Folders and files of a work tree the program obeys, or runs code from, before any permission is asked. */
@@ -28,31 +29,31 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
   codex: {
     program: "codex",
     versionArgs: ["--version"],
-    minimum: "0.160.0",
-    install: "npm install -g @openai/codex",
+    versions: KNOWN_VERSIONS.codex,
+    install: KNOWN_VERSIONS.codex.install,
     abilities: { ...COMMON_ABILITIES, budget: "absent" },
     obeys: [".codex", ".agents"],
   },
   claude: {
     program: "claude",
     versionArgs: ["--version"],
-    minimum: "2.1.0",
-    install: "npm install -g @anthropic-ai/claude-code",
+    versions: KNOWN_VERSIONS.claude,
+    install: KNOWN_VERSIONS.claude.install,
     abilities: { ...COMMON_ABILITIES, budget: "native" },
     obeys: [".claude", ".mcp.json"],
   },
   opencode: {
     program: "opencode",
     versionArgs: ["--version"],
-    minimum: "1.17.0",
-    install: "npm install -g opencode-ai",
+    versions: KNOWN_VERSIONS.opencode,
+    install: KNOWN_VERSIONS.opencode.install,
     abilities: { ...COMMON_ABILITIES, budget: "absent" },
     obeys: [".opencode", ".claude", ".agents"],
   },
   acp: {
     program: "opencode",
     versionArgs: ["--version"],
-    minimum: null,
+    versions: null,
     install: 'nexus run task.nut --driver acp --command "opencode acp"',
     abilities: {
       resume: "native",
@@ -69,7 +70,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
   command: {
     program: "sh",
     versionArgs: [],
-    minimum: null,
+    versions: null,
     install: 'nexus run task.nut --driver command --command "my-agent"',
     abilities: {
       resume: "absent",

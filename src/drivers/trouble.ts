@@ -54,7 +54,7 @@ function statusIn(words: string): number | undefined {
 const WORDS: readonly (readonly [TroubleKind, RegExp])[] = [
   [
     "session",
-    /\bno (?:conversation|rollout|thread|session)\b.{0,40}\bfound\b|\b(?:session|thread|conversation) not found\b/i,
+    /\bno (?:previous )?(?:conversation|rollout|thread|session)s?\b.{0,40}\bfound\b|\bcannot continue a session\b|\b(?:session|thread|conversation) not found\b/i,
   ],
   [
     "limit",

@@ -7,7 +7,7 @@ const INTERPRETERS: Readonly<Record<string, RegExp>> = {
   python3: /^-[a-zA-Z]*c$/,
   python2: /^-[a-zA-Z]*c$/,
   pypy3: /^-c$/,
-  node: /^(?:-[ep]|-pe|--eval|--print)$/,
+  node: /^(?:-[ep]|-pe|--eval|--print)(?:=|$)/,
   nodejs: /^-[ep]$/,
   deno: /^eval$/,
   bun: /^(?:-e|--eval)$/,
@@ -21,6 +21,7 @@ const INTERPRETERS: Readonly<Record<string, RegExp>> = {
   mawk: /^$/,
   osascript: /^-e$/,
   Rscript: /^-e$/,
+  julia: /^-[eE]$/,
   tclsh: /^$/,
   expect: /^-c$/,
   jshell: /^$/,
@@ -31,7 +32,7 @@ const INTERPRETERS: Readonly<Record<string, RegExp>> = {
 // Names a program text must use to change files or start another program. Long but honest: what is not here is unseen.
 // Fixed words and at most one blank between them: a pattern that runs over text of any length could be made to run for ever.
 const WRITE_API =
-  /write_?(?:text|bytes|file|lines)|writeFile|appendFile|createWriteStream|openSync|writeSync|write\(|unlink|rename|remove|rmtree|rmdir|mkdir|makedirs|truncate|symlink|copy(?:file|tree|Sync|_file)|cpSync|\bcp\(|\brm\(|rmSync|touch|chmod|chown|shutil|File\.(?:open|write|delete|new|rename)|FileUtils|IO\.(?:write|popen|binwrite)|file_put_contents|fopen|fwrite|\bsystem ?\(|\bpopen|subprocess|child_process|spawn|execSync|\bexec ?\(|os\.(?:exec|open|system|pwrite|write)|ctypes|b64decode|base64|fromCharCode|Deno\.|Bun\.write|print ?>|`|\| ?getline/i;
+  /write_?(?:text|bytes|file|lines)|writeFile|appendFile|createWriteStream|openSync|writeSync|write\(|unlink|rename|remove|rmtree|rmdir|mkdir|makedirs|truncate|symlink|copy(?:file|tree|Sync|_file)|cpSync|\bcp\(|\brm\(|rmSync|touch|chmod|chown|shutil|File\.(?:open|write|delete|new|rename)|FileUtils|IO\.(?:write|popen|binwrite)|file_put_contents|file\.create|fopen|fwrite|\bsystem ?\(|\bpopen|subprocess|child_process|spawn|execSync|\bexec ?\(|os\.(?:exec|open|system|pwrite|write)|ctypes|b64decode|base64|fromCharCode|Deno\.|Bun\.write|print ?>|`|\| ?getline/i;
 /** A text that can only be meant as the mode of a file: 'w', "ab", 'r+'. */
 const WRITE_MODE = /["'][rbtU]{0,3}[wax+][rwabxtU+]{0,3}["']/;
 
@@ -46,7 +47,8 @@ export function interpreterWrites(
   if (/^(?:perl|ruby)/.test(name) && has(args, /^-[a-hj-zA-Z0-9]*i/)) return [write(`${name} -i`, null)];
   if (name.endsWith("awk")) return awkWrites(name, args);
   const at = args.findIndex(({ text }) => flag.test(text));
-  const code = at >= 0 ? args[at + 1] : undefined;
+  const given = at >= 0 ? /^--\w+=/.exec(args[at]!.text) : null;
+  const code = given === null ? (at >= 0 ? args[at + 1] : undefined) : afterSign(args[at]!, given[0].length);
   if (code !== undefined) return codeWrites(name, code.text, code.dynamic);
   if (command.input !== null) return codeWrites(name, command.input, false);
   if (before !== null && plain(args).every(({ text }) => text === "-")) {
@@ -56,6 +58,8 @@ export function interpreterWrites(
   // `deno`, `bun` and friends are also package managers and runners.
   return rowOf(PROGRAMS, name)?.(args) ?? [];
 }
+
+const afterSign = ({ text, dynamic }: Word, from: number): Word => ({ text: text.slice(from), dynamic });
 
 function codeWrites(name: string, code: string, dynamic: boolean): ShellWrite[] {
   const line = oneLine(code);

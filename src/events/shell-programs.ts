@@ -1,4 +1,5 @@
 // What programs do to files, as a table: program → the writes its arguments ask for.
+import { gitWrites } from "./shell-git.js";
 import { literal, type Word } from "./shell-parse.js";
 
 export interface ShellWrite {
@@ -13,10 +14,12 @@ export interface ShellWrite {
   readonly path: string | null;
 }
 
-export const SHELLS: ReadonlySet<string> = new Set(["sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "rbash"]);
+export const SHELLS: ReadonlySet<string> = new Set(
+  "sh bash zsh dash ksh mksh ash fish rbash tcsh csh nu elvish xonsh pwsh su runuser script".split(" "),
+);
 
 /** What a program writes when it is given these words. */
-type WritesOf = (args: readonly Word[]) => ShellWrite[];
+export type WritesOf = (args: readonly Word[]) => ShellWrite[];
 
 /** A row of a table by a name from a command line, and nothing an object inherits. */
 export function rowOf<Row>(table: Readonly<Record<string, Row>>, name: string): Row | undefined {
@@ -52,7 +55,7 @@ const last =
   };
 
 /** Writes only when a flag says so, to the value of that flag or to a place we cannot name. */
-const flagged =
+export const flagged =
   (how: string, flag: RegExp, kind: ShellWrite["kind"] = "direct"): WritesOf =>
   (args) =>
     args.flatMap(({ text }, i) => {
@@ -82,8 +85,11 @@ const inPlace =
       return plain(args)
         .slice(1)
         .map((word) => write(`${program} -i`, literal(word)));
+    if (args.some(({ text }) => SED_RUNS.test(oneLine(text)))) return [write(`${program} e`, null)];
     return args.some(({ text }) => SED_WRITES.test(oneLine(text))) ? [write(`${program} w`, null)] : [];
   };
+/** Its `e` runs a command, or what a substitution made. */
+const SED_RUNS = /(?:^|[;{}\d$/] ?)e \S|^s(.).*\1[gpiImM\d]*e[gpiImM\d]*(?:;|$)/;
 /** sed's own `w` command writes a file from inside the script. */
 const SED_WRITES = /(?:^|[;{}/\d$] ?|\/[gpiI\d]*)w [^ ;]/;
 
@@ -92,60 +98,6 @@ export function oneLine(script: string): string {
   const lines = script.split("\n").map((line) => line.trim());
   return lines.join(";").replace(/\s+/g, " ");
 }
-
-const git: WritesOf = (args) => {
-  let i = 0;
-  while (i < args.length && args[i]!.text.startsWith("-"))
-    i += /^(?:-C|-c|--git-dir|--work-tree)$/.test(args[i]!.text) ? 2 : 1;
-  if (has(args.slice(0, i + 1), /^alias\./)) return [write("git alias", null)];
-  const verb = args[i];
-  if (verb === undefined) return [];
-  if (verb.dynamic) return [write("git with a computed verb", null)];
-  const kind = rowOf(GIT, verb.text);
-  if (kind === undefined) return [];
-  const rest = args.slice(i + 1);
-  if (verb.text === "stash" && /^(?:list|show)$/.test(plain(rest)[0]?.text ?? "")) return [];
-  if (verb.text === "branch" && !has(rest, /^-[dDmMcCfu]|^--(?:delete|move|copy|force|set-upstream)/)) return [];
-  if (verb.text === "apply" && has(rest, /^--(?:check|stat|numstat|summary)$/)) return [];
-  if (verb.text === "config" && has(rest, /^--(?:get|list)|^-l$/)) return [];
-  if (verb.text === "worktree" && plain(rest)[0]?.text === "list") return [];
-  return [write(`git ${verb.text}`, null, kind)];
-};
-const GIT: Readonly<Record<string, ShellWrite["kind"]>> = {
-  apply: "direct",
-  mv: "direct",
-  rm: "direct",
-  am: "direct",
-  clean: "direct",
-  checkout: "tool",
-  switch: "tool",
-  restore: "tool",
-  reset: "tool",
-  stash: "tool",
-  merge: "tool",
-  pull: "tool",
-  rebase: "tool",
-  "cherry-pick": "tool",
-  revert: "tool",
-  clone: "tool",
-  init: "tool",
-  worktree: "tool",
-  submodule: "tool",
-  bisect: "tool",
-  "read-tree": "tool",
-  "checkout-index": "tool",
-  "sparse-checkout": "tool",
-  "filter-branch": "tool",
-  lfs: "tool",
-  commit: "tool",
-  add: "tool",
-  tag: "tool",
-  branch: "tool",
-  "update-ref": "tool",
-  "update-index": "tool",
-  config: "tool",
-  push: "tool",
-};
 
 const packages = verbs("package manager", {
   install: "tool",
@@ -201,7 +153,7 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
   patch: always("patch"),
   apply_patch: always("apply_patch"),
   applypatch: always("apply_patch"),
-  git,
+  git: gitWrites,
   ed: editor,
   ex: editor,
   vi: editor,
@@ -282,9 +234,33 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
   gdb: always("a debugger"),
   sqlite3: always("sqlite3"),
   logger: () => [],
+  fallocate: each("fallocate"),
+  setfattr: each("setfattr"),
+  mktemp: (args) => (has(args, /^-\w*u/) ? [] : [write("mktemp", null, "tool")]),
+  shuf: flagged("shuf -o", /^(?:-o|--output)(?:=(.*))?$/),
+  tree: flagged("tree -o", /^-o$/),
+  xxd: (args) => (plain(args).length > 1 ? [write("xxd output", literal(plain(args).at(-1)))] : []),
+  cmake: flagged("cmake -E", /^-[EP]$/, "tool"),
+  rg: flagged("rg --pre", /^--(?:pre|hostname-bin)(?:=|$)/, "tool"),
+  man: flagged("man -P", /^(?:-P|--pager)/, "tool"),
+  fzf: flagged("fzf", /^--(?:preview|bind|listen)/, "tool"),
+  dc: flagged("dc", /^(?:-e|--expression)/, "tool"),
+  ssh: (args) => (plain(args).length > 1 ? [write("a command elsewhere", null)] : []),
+  bwrap: always("a sandbox of its own"),
+  "systemd-run": always("a deferred command"),
+  "ld.so": always("a loader"),
+  "ld-linux-x86-64.so.2": always("a loader"),
+  "ld-linux-aarch64.so.1": always("a loader"),
+  enable: flagged("enable -f", /^-\w*f/),
+  mapfile: flagged("mapfile -C", /^-C/),
+  readarray: flagged("readarray -C", /^-C/),
+  bind: flagged("bind -x", /^-x/),
+  complete: flagged("complete -C", /^-\w*[CF]/),
+  hash: flagged("hash -p", /^-p/),
   mount: always("mount"),
   umount: always("umount"),
-  docker: verbs("docker", { cp: "direct", run: "tool", compose: "tool" }),
+  docker: verbs("docker", { cp: "direct", run: "tool", compose: "tool", exec: "tool", build: "tool" }),
+  podman: verbs("podman", { cp: "direct", run: "tool", compose: "tool", exec: "tool", build: "tool" }),
 };
 
 function archives(args: readonly Word[]): ShellWrite[] {
@@ -332,8 +308,14 @@ const WRAPPERS: Readonly<Record<string, number>> = {
   toybox: 0,
   watch: 0,
   caffeinate: 0,
-  "systemd-run": 0,
   chronic: 0,
+  entr: 0,
+  linux32: 0,
+  linux64: 0,
+  nsenter: 0,
+  pkexec: 0,
+  setarch: 1,
+  valgrind: 0,
   npx: 0,
   bunx: 0,
   pnpx: 0,
@@ -355,6 +337,9 @@ export function unwrap(words: readonly Word[]): readonly Word[] | "unreadable" {
     if (program.dynamic) return "unreadable";
     const keeps = rowOf(WRAPPERS, baseName(program.text));
     if (keeps === undefined) return words.slice(at);
+    // Its value is a command line of its own.
+    if (baseName(program.text) === "env" && has(words.slice(at), /^(?:-[a-zA-Z0-9]*S|--split-string)/))
+      return "unreadable";
     if (program.text === "command" && /^-[vV]$/.test(words[at + 1]?.text ?? "")) return [];
     at = afterOptions(words, at + 1) + keeps;
   }

@@ -1,6 +1,7 @@
 // Which shell commands write files, as far as a reader can honestly tell. What it cannot see (a script that writes, a build
 // that leaves files) is the sandbox's and the tree comparison's work; what it cannot read counts as writing.
 
+import { evaluatesText, setsWhatRuns } from "./shell-inline.js";
 import { interpreterWrites } from "./shell-interpreters.js";
 import { echoedText, literal, parseShell, type SimpleCommand, type Word } from "./shell-parse.js";
 import { baseName, PROGRAMS, rowOf, SHELLS, type ShellWrite, unwrap, write } from "./shell-programs.js";
@@ -93,6 +94,7 @@ class ShellReader implements ShellReading {
 
   #readProgram(command: SimpleCommand, before: SimpleCommand | undefined, position: Position): void {
     for (const inner of command.inputNested) this.readText(inner, inward(position));
+    if (setsWhatRuns(command.words)) this.#add(write("a variable that runs something", null), position);
     const words = unwrap(command.words);
     if (words === "unreadable") {
       this.#add(write("a program name that is computed", null), position);
@@ -101,6 +103,7 @@ class ShellReader implements ShellReading {
     const [program, ...args] = words;
     if (program === undefined) return;
     const name = baseName(program.text);
+    if (evaluatesText(name, args)) this.#add(write(`${name} of text that runs something`, null), position);
     this.programs.push({ name, args, fed: command.piped || command.input !== null });
     const script = scriptOf(name, args, command, before);
     if (script === null) this.#readArguments(name, args, { command, before, position });
@@ -161,9 +164,9 @@ function scriptOf(
     return { text: args.map(({ text }) => text).join(" ") };
   }
   if (!SHELLS.has(name) && name !== "source" && name !== ".") return null;
-  const flag = args.findIndex(({ text }) => /^-[a-z]*c$/.test(text));
+  const flag = args.findIndex(({ text }) => /^-(?:[a-z]*c|-command)$/.test(text));
   if (flag >= 0) {
-    const script = args[flag + 1];
+    const script = args.slice(flag + 1).find(({ text }) => text !== "--");
     const readable = script !== undefined && !script.dynamic;
     return readable ? { text: script.text } : { unreadable: `${name} -c with computed text` };
   }

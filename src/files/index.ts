@@ -8,7 +8,7 @@ export {
   writeBeside,
 } from "./atomic-write.js";
 export { removeFolder, sweepFolder } from "./foreign-folder.js";
-export { makeInside, removeInside, within, writeInside } from "./inside.js";
+export { appendInside, makeInside, removeInside, within, writeInside } from "./inside.js";
 export { isText } from "./is-text.js";
 export { makeFolder } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";

@@ -1,11 +1,11 @@
 // Files in a folder that somebody else may have written to: an agent's home, the tree it worked in. `root` itself is ours;
 // every step below it is taken without following a link, so nothing outside it is ever written or removed. On Linux the
 // steps are held open, so a folder that is swapped for a link in between changes nothing either.
-import { closeSync, constants, lstatSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { isSystemError, NutError } from "../errors.js";
+import { isSystemError, NutError, shellWord } from "../errors.js";
 
-const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
+const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 const HAS_DESCRIPTORS = process.platform === "linux";
 
 /** Writes a file that must be new or replace a plain one. Folders on the way are made. Throws SOURCE_UNSAFE at a link. */
@@ -23,6 +23,39 @@ export function writeInside(root: string, path: string, data: string | Uint8Arra
   });
 }
 
+/** Adds to a plain file, or begins it. A line that is not ended is ended first. */
+export function appendInside(root: string, path: string, text: string): void {
+  within(root, path, { make: true, mode: 0o777 }, (folder, name) => {
+    const file = openPlain(join(folder, name), join(root, path));
+    try {
+      writeSync(file, endsInLine(file) ? text : `\n${text}`);
+    } finally {
+      closeSync(file);
+    }
+  });
+}
+
+/** A second name may be that of any file of the person's, and a pipe would be waited for. */
+function openPlain(place: string, shown: string): number {
+  let file: number;
+  try {
+    file = openSync(place, O_CREAT | O_RDWR | O_APPEND | (O_NOFOLLOW ?? 0) | (O_NONBLOCK ?? 0), 0o666);
+  } catch (error) {
+    if (isSystemError(error) && ["ELOOP", "EISDIR", "ENXIO"].includes(error.code)) throw unsafe(shown);
+    throw error;
+  }
+  const stat = fstatSync(file);
+  if (stat.isFile() && stat.nlink === 1) return file;
+  closeSync(file);
+  throw unsafe(shown);
+}
+
+function endsInLine(file: number): boolean {
+  const { size } = fstatSync(file);
+  const last = Buffer.alloc(1);
+  return size === 0 || (readSync(file, last, 0, 1, size - 1) === 1 && last[0] === 0x0a);
+}
+
 /** Makes a folder and those on the way to it. */
 export function makeInside(root: string, path: string): void {
   within(root, `${path}/.`, { make: true }, () => {});
@@ -37,7 +70,7 @@ export function removeInside(root: string, path: string): void {
 export function within(
   root: string,
   path: string,
-  { make }: { readonly make: boolean },
+  { make, mode = 0o700 }: { readonly make: boolean; readonly mode?: number },
   act: (folder: string, name: string) => void,
 ): void {
   const parts = path.split("/").filter((part) => part !== "");
@@ -46,7 +79,7 @@ export function within(
   let folder = openFolder(root, root);
   try {
     for (const part of parts) {
-      const next = step(folder, part, join(root, path), make);
+      const next = step(folder, part, join(root, path), make ? mode : null);
       if (next === null) return;
       folder.close();
       folder = next;
@@ -78,20 +111,21 @@ function openFolder(path: string, shown: string): Folder {
   }
 }
 
-function step(from: Folder, name: string, shown: string, make: boolean): Folder | null {
+/** `make` is the mode of a folder that is missing; null ends it there. */
+function step(from: Folder, name: string, shown: string, make: number | null): Folder | null {
   const path = join(from.path, name);
   try {
     return openFolder(path, shown);
   } catch (error) {
     if (!isSystemError(error) || error.code !== "ENOENT") throw error;
-    if (!make) return null;
-    mkdirSync(path, { mode: 0o700 });
+    if (make === null) return null;
+    mkdirSync(path, { mode: make });
     return openFolder(path, shown);
   }
 }
 
 const unsafe = (path: string) =>
   new NutError("SOURCE_UNSAFE", `${path} lies behind a link or in something that is no folder of ours`, {
-    hint: "nexus run <request>",
+    hint: `ls -l ${shellWord(path)}`,
     data: { path },
   });

@@ -19,15 +19,15 @@ describe("parseJson", () => {
     ['{"__proto__":1}', "__proto__"],
     ["1e999", "out of range"],
     ['"\\ud800"', "surrogate"],
-    ["[1,]", "unexpected"],
+    ["[1,]", "does not belong here"],
     ['{"a":1', "ends too early"],
     ["01", "after the end"],
-    ["// x", "unexpected"],
+    ["// x", "does not belong here"],
     ['"\t"', "control character"],
     ['"\\x"', "unknown escape"],
     ["[".repeat(65) + "]".repeat(65), "deeper than 64"],
     ["", "ends too early"],
-    ["tru", "unexpected"],
+    ["tru", "does not belong here"],
   ])("refuses %s", (text, message) => {
     expect(() => parseJson(text)).toThrow(message);
   });

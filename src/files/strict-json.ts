@@ -111,7 +111,7 @@ class Reader {
     this.space();
     if (this.text[this.at] === "}") return this.leave(result);
     for (;;) {
-      if (this.text[this.at] !== '"') this.fail('expected a key in "double quotes"');
+      if (this.text[this.at] !== '"') this.fail('a key must stand in "double quotes"');
       const keyAt = this.at;
       const key = this.string();
       if (key === "__proto__") this.fail('the key "__proto__" is not allowed', keyAt);
@@ -199,7 +199,7 @@ class Reader {
   private number(): number {
     NUMBER.lastIndex = this.at;
     const raw = NUMBER.exec(this.text)?.[0];
-    if (raw === undefined) return this.fail(`unexpected ${JSON.stringify(this.text[this.at])}`);
+    if (raw === undefined) return this.fail(`${JSON.stringify(this.text[this.at])} does not belong here`);
     const value = Number(raw);
     if (!Number.isFinite(value)) return this.fail("a number out of range");
     this.at += raw.length;
@@ -208,7 +208,7 @@ class Reader {
   }
 
   private word<T>(word: string, value: T): T {
-    if (!this.text.startsWith(word, this.at)) this.fail(`unexpected ${JSON.stringify(this.text[this.at])}`);
+    if (!this.text.startsWith(word, this.at)) this.fail(`${JSON.stringify(this.text[this.at])} does not belong here`);
     this.at += word.length;
     return value;
   }
@@ -229,7 +229,7 @@ class Reader {
 
   private take(character: string): void {
     if (this.text[this.at] !== character) {
-      this.fail(this.at >= this.text.length ? "the document ends too early" : `expected "${character}"`);
+      this.fail(this.at >= this.text.length ? "the document ends too early" : `there must be a "${character}"`);
     }
     this.at += 1;
   }

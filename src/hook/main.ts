@@ -26,8 +26,8 @@ export async function hookMain(argv: readonly string[]): Promise<void> {
   const giveUp = (why: string) => end("", `nexus: could not decide${why}${gates ? "; denied" : ""}\n`, gates ? 2 : 0);
   const bug = (error: unknown) => giveUp(`: ${String(error).replace(/\s+/g, " ").slice(0, 300)}`);
   const late = () => giveUp(" in time");
+  // A promise that nobody hears ends up here too.
   process.on("uncaughtException", bug);
-  process.on("unhandledRejection", bug);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, late);
   // It keeps the process alive on purpose: one that waits for something that never comes would end with a status of Node's own.
   setTimeout(late, gates ? GATE_MS : OTHER_MS);

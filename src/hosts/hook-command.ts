@@ -12,7 +12,6 @@ const PLAIN = "unset NODE_OPTIONS";
 
 /** Late is denied. A gate that cannot start denies while such a role is at work; otherwise the person is told. */
 const GATE = [
-  PLAIN,
   `if command -v timeout >/dev/null 2>&1; then timeout -s KILL ${LATE_SECONDS} "$@"`,
   // Where there is no such program (macOS); the alarm outlives the exec.
   `elif command -v perl >/dev/null 2>&1; then perl -e "alarm ${LATE_SECONDS}; exec @ARGV" "$@"`,
@@ -26,14 +25,13 @@ const GATE = [
 
 /** An agent whose start we could not see may be one that may not edit. */
 const AGENT_START = [
-  PLAIN,
   '"$@"',
   "s=$?",
   `[ $s = 0 ] || { umask 077; mkdir -p "$(dirname ${MARKS})"; : >${MARKS}-unseen; }`,
   "exit $s",
 ].join("; ");
 
-const OTHER = [PLAIN, 'exec "$@"'].join("; ");
+const OTHER = 'exec "$@"';
 
 export interface HookWords {
   /** The words that start the hook, host and event included; quoted already where a shell needs it. */
@@ -41,11 +39,15 @@ export interface HookWords {
   readonly harnessId: string;
   readonly event: string;
   readonly platform: string;
+  /** Script that puts the program in front of the words, or says that there is none and exits with this. */
+  readonly find?: (exit: number) => string;
 }
 
-export function throughShell({ words, harnessId, event, platform }: HookWords): string {
+export function throughShell({ words, harnessId, event, platform, find }: HookWords): string {
   if (platform === "win32") return words.join(" ");
-  const script = event === "PreToolUse" ? GATE : event === "SubagentStart" ? AGENT_START : OTHER;
+  const isGate = event === "PreToolUse";
+  const body = isGate ? GATE : event === "SubagentStart" ? AGENT_START : OTHER;
+  const script = [PLAIN, ...(find === undefined ? [] : [find(isGate ? 2 : 1)]), body].join("; ");
   return ["/bin/sh -c", `'${script}'`, harnessId, ...words].join(" ");
 }
 

@@ -18,8 +18,6 @@ export interface Host {
   readonly name: HostName;
   readonly title: string;
   readonly harnessId: string;
-  /** The version everything here was tried with. */
-  readonly tested: string;
   /** Settings files and folders of this host, relative to a project or starting with `~/`, lower case. */
   readonly settings: readonly string[];
   /** Of those, what starts our hooks and holds roles: files, or folders of files (`/`). `shared`: the host writes there itself. */

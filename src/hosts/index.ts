@@ -16,6 +16,7 @@ export { codexSkill } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
 export { isStrictJson } from "./edit/jsonc.js";
 
+export { type LocalFile, localFiles } from "./here.js";
 export { throughShell } from "./hook-command.js";
 export {
   asksForGate,
@@ -37,7 +38,7 @@ export {
   type SkillFile,
 } from "./install.js";
 export type { PluginAnswer, PluginNote } from "./opencode/host.js";
-export { importing } from "./opencode/install.js";
+export { importing } from "./opencode/plugin-file.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
 

@@ -2,6 +2,7 @@
 import type { SemanticClass } from "../schema/events.js";
 import { deniedNexusTools } from "../schema/roles.js";
 import type { TextEdit } from "./edit/edit.js";
+import { finding } from "./here.js";
 import { shellQuoted, throughShell } from "./hook-command.js";
 import type { Host } from "./host.js";
 
@@ -63,11 +64,15 @@ export function deniedTools(
 }
 
 export function hookCommand(
-  { node, hook, platform }: Pick<InstallInput, "node" | "hook" | "platform">,
+  { scope, node, hook, platform }: Pick<InstallInput, "scope" | "node" | "hook" | "platform">,
   { name, harnessId }: Pick<Host, "name" | "harnessId">,
   event: string,
 ): string {
-  return throughShell({ words: [node, hook, name, event].map(shellQuoted), harnessId, event, platform });
+  const rest = { harnessId, event, platform };
+  // A person's settings stay on this machine, and may be read by a host with another PATH than theirs.
+  if (scope === "user") return throughShell({ words: [node, hook, name, event].map(shellQuoted), ...rest });
+  if (platform === "win32") return throughShell({ words: ["nexus", "hook", name, event], ...rest });
+  return throughShell({ words: ["hook", name, event], find: finding, ...rest });
 }
 
 /** An entry of a hooks list that some version of us wrote. */
@@ -75,8 +80,15 @@ export function isOurHook(element: unknown): boolean {
   return (
     typeof element === "object" &&
     element !== null &&
-    /(?:hook\/hook\.js|\/nexus[^/' ]*'? hook)'? (?:claude|codex) /.test(JSON.stringify(element))
+    /(?:hook\/hook\.js|\/nexus[^/' ]*'? hook|\bnutcracker-\w+ hook|"nexus hook)'? (?:claude|codex) /.test(
+      JSON.stringify(element),
+    )
   );
+}
+
+/** An entry of a list of servers that some version of us wrote, not a person's own of the same name. */
+export function isOurServer(value: unknown): boolean {
+  return typeof value === "object" && value !== null && JSON.stringify(value).includes('"NEXUS_HARNESS_ID"');
 }
 
 /** The list of events a command host is asked to send; PreToolUse waits longest, a gate answers within 2 s anyway. */

@@ -1,6 +1,9 @@
+export { askVersion, versionIn } from "./ask-version.js";
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
 
+export { daemonCovers } from "./daemon-places.js";
 export { type Environment, findProgram } from "./find-program.js";
+export { type HowKnown, howKnown, KNOWN_VERSIONS, type KnownVersions } from "./known-versions.js";
 export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";
 export { readLines } from "./lines.js";
@@ -17,7 +20,7 @@ export {
   type Mount,
   overlayPlace,
   type Sandbox,
-  sandboxArguments,
+  sandboxCommand,
 } from "./sandbox.js";
 export { sandboxHealth } from "./sandbox-remedy.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";

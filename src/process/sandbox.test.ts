@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -25,6 +25,15 @@ describe("what is shown", () => {
       join(folder, ".manager"),
       join(folder, "project/shims"),
     ]);
+  });
+
+  it("is never the person's home, although the program inside has another one", () => {
+    const home = realpathSync(folder);
+    for (const inner of ["bin", "lib"]) mkdirSync(join(home, inner));
+    const env = { PATH: join(home, "bin"), HOME: home };
+    const args = sandboxArguments({ root: "system", network: "none", env }, "/", { ...env, HOME: "/agent" });
+    expect(args).toContain(join(home, "bin"));
+    expect(args).not.toContain(home);
   });
 });
 

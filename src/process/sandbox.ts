@@ -45,7 +45,7 @@ export interface Sandbox {
   readonly env?: Environment;
   /** With root `system`: how much /tmp may hold. It is empty, in memory, and nobody else's. */
   readonly tmpBytes?: number;
-  /** May listen on ports below 1024, in a network of its own. */
+  /** With network `none`: ports below 1024 are like any other there. */
   readonly lowPorts?: boolean;
   /** An account of its own, the same on every machine, and no way into other processes. */
   readonly neutral?: {
@@ -66,6 +66,8 @@ export interface Bwrap {
   readonly program: string;
   /** Whether a network namespace of its own can be made here. */
   readonly network: boolean;
+  /** Whether the machine's devices must and can be held: see holdDevices. */
+  readonly devices: boolean;
 }
 
 /** The root of a sandbox holds mount points and next to nothing else. */
@@ -98,16 +100,14 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   }
   checkSources(mounts);
   args.push(...mounts.flatMap(mountArguments));
-  if (network === "none") args.push("--unshare-net");
+  if (network === "none" && sandbox.lowPorts !== true) args.push("--unshare-net");
   if (neutral !== undefined) args.push(...neutralArguments(neutral));
   // A PID namespace dies as a whole, so nothing survives setsid, double forks or our own SIGKILL.
   args.push("--unshare-pid", "--unshare-ipc", "--proc", "/proc", ...procArguments(neutral !== undefined));
   // Whoever may add to /etc may add a library that every program loads, the one that judges too.
   if (root === "system") args.push("--remount-ro", "/");
   if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
-  args.push("--die-with-parent", "--cap-drop", "ALL");
-  if (sandbox.lowPorts === true && network === "none") args.push("--cap-add", "CAP_NET_BIND_SERVICE");
-  args.push("--chdir", cwd, "--");
+  args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
   return args;
 }
 
@@ -200,43 +200,60 @@ type Overlay = Extract<Mount, { access: "overlay" }>;
 /** Where an overlay is put together before it is bound to its place. Only the sandbox's own mounts may start from there. */
 export const overlayPlace = (changes: string): string => `${changes}.merged`;
 
-/**
- * bubblewrap before 0.11 knows no overlays, so they are made by `mount` in a mount namespace that only bubblewrap inherits.
- * Without them this is bubblewrap itself.
- */
+/** The command that holds what stands behind it: bubblewrap, with whatever must be done before it. */
 export function sandboxCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Environment) {
+  const command = mountedCommand(bwrap, sandbox, cwd, env);
+  if (sandbox.lowPorts !== true || sandbox.network !== "none") return command;
+  const own = process.getuid?.() === 0 ? [] : ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"];
+  const apart = [...own, "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c"];
+  return { program: bwrap.program, args: [...apart, OPEN_PORTS, "sh", command.program, ...command.args] };
+}
+
+/**
+ * Whoever makes a network decides about its ports; who is held later has no such right, whatever it is given. So the network
+ * is made by a bubblewrap of its own, around the one that holds.
+ */
+const OPEN_PORTS = 'echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start; exec "$@"';
+
+/**
+ * What bubblewrap cannot do itself is done in a mount namespace that only it inherits: overlays, which it knows since 0.11, and
+ * holding the machine's devices. Where there is neither this is bubblewrap itself.
+ */
+function mountedCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Environment) {
   const args = sandboxArguments(sandbox, cwd, env);
   const overlays = (sandbox.mounts ?? []).filter((mount): mount is Overlay => mount.access === "overlay");
-  if (overlays.length === 0) return { program: bwrap.program, args };
-  const words = overlays.flatMap((overlay) => {
-    const [work, place] = [`${overlay.changes}.work`, overlayPlace(overlay.changes)];
-    for (const folder of [overlay.changes, work, place]) mkdirSync(folder, { recursive: true });
-    const layers = overlay.layers.map(escapeLayer).join(":");
-    return [
-      `lowerdir=${layers},upperdir=${escapeLayer(overlay.changes)},workdir=${escapeLayer(work)},userxattr`,
-      place,
-      overlay.removed ?? "/dev/null",
-    ];
-  });
+  const steps = [...(bwrap.devices ? [holdDevices] : []), ...overlays.map(() => putTogether)];
+  if (steps.length === 0) return { program: bwrap.program, args };
+  const words = overlays.flatMap(overlayWords);
   const own = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
-  const script = `n=${overlays.length}; while [ $n -gt 0 ]; do mount -t overlay overlay -o "$1" "$2" || exit 125; if [ -s "$3" ]; then xargs -0 rm -rf -- < "$3" || exit 125; fi; shift 3; n=$((n-1)); done; exec "$@"`;
-  return {
-    program: "/usr/bin/unshare",
-    args: [
-      ...own,
-      "--mount",
-      "--propagation",
-      "private",
-      "--",
-      "/bin/sh",
-      "-c",
-      script,
-      "sh",
-      ...words,
-      bwrap.program,
-      ...args,
-    ],
-  };
+  const apart = [...own, "--mount", "--propagation", "private", "--", "/bin/sh", "-c"];
+  // Nobody's own programs before everybody is held.
+  const script = ["PERSONS=$PATH", "PATH=/usr/bin:/bin:/usr/sbin:/sbin", ...steps, 'PATH=$PERSONS; exec "$@"'].join(
+    "; ",
+  );
+  return { program: "/usr/bin/unshare", args: [...apart, script, "sh", ...words, bwrap.program, ...args] };
+}
+
+/**
+ * A sandbox's devices are the machine's own. Root owns them, in a user namespace too, and would change for everybody who may
+ * use them. Read-only says nothing about what is written to a device.
+ */
+const holdDevices =
+  "mount -o remount,bind,ro /dev 2>/dev/null || { mount --bind /dev /dev && mount -o remount,bind,ro /dev; } || exit 125";
+
+/** With the words of one overlay in front. */
+const putTogether =
+  'mount -t overlay overlay -o "$1" "$2" || exit 125; if [ -s "$3" ]; then xargs -0 rm -rf -- < "$3" || exit 125; fi; shift 3';
+
+function overlayWords(overlay: Overlay): string[] {
+  const [work, place] = [`${overlay.changes}.work`, overlayPlace(overlay.changes)];
+  for (const folder of [overlay.changes, work, place]) mkdirSync(folder, { recursive: true });
+  const layers = overlay.layers.map(escapeLayer).join(":");
+  return [
+    `lowerdir=${layers},upperdir=${escapeLayer(overlay.changes)},workdir=${escapeLayer(work)},userxattr`,
+    place,
+    overlay.removed ?? "/dev/null",
+  ];
 }
 
 /** Overlay options end at a comma, layers at a colon. */
@@ -258,12 +275,17 @@ export async function bwrapAvailable(env: Environment): Promise<boolean> {
 }
 
 async function probe(program: string): Promise<Bwrap | null> {
-  const works = (network: Sandbox["network"]) => tries(program, sandboxArguments({ root: "read-only", network }, "/"));
-  const [host, none] = await Promise.all([works("host"), works("none")]);
-  return host ? { program, network: none } : null;
+  const works = async (devices: boolean): Promise<Bwrap | null> => {
+    const command = (network: Sandbox["network"]) =>
+      sandboxCommand({ program, network: true, devices }, { root: "read-only", network }, "/", {});
+    const [host, none] = await Promise.all([tries(command("host")), tries(command("none"))]);
+    return host ? { program, network: none, devices } : null;
+  };
+  // Root in a container may not mount, and bubblewrap still works there.
+  return (process.getuid?.() === 0 ? await works(true) : null) ?? works(false);
 }
 
-function tries(program: string, args: readonly string[]): Promise<boolean> {
+function tries({ program, args }: { readonly program: string; readonly args: readonly string[] }): Promise<boolean> {
   return new Promise((resolve) => {
     const child = spawn(program, [...args, "true"], {
       stdio: "ignore",

@@ -33,7 +33,7 @@ const layerType = (compression: BundleFacts["compression"]) =>
 
 const Row = z.looseObject({
   mediaType: z.string(),
-  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  digest: z.string().regex(/^sha256:[0-9a-f]{64}$/, "must be sha256: and 64 hex digits"),
   size: z.int().nonnegative(),
   annotations: z.record(z.string(), z.string()).optional(),
 });

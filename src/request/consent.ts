@@ -7,6 +7,7 @@ import { z } from "zod";
 import { contentDigest, openBundle, openContent, readManifest } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import type { Context } from "../operation.js";
+import { addressOf } from "../schema/address.js";
 import { Criteria } from "../schema/criteria.js";
 import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
@@ -29,6 +30,8 @@ export interface ConsentQuestion {
   readonly identity?: readonly string[];
   /** --no-sandbox: nothing below about network and files would be held. */
   readonly noSandbox?: boolean;
+  /** Agents will work on it, who have the person's network. */
+  readonly agents?: boolean;
 }
 
 /** What is about to run and is nobody's here. */
@@ -51,7 +54,7 @@ interface Wants {
  * POLICY_REFUSED when a policy says no.
  */
 export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
-  const { sources, yes, policy, identity = [], noSandbox = false } = question;
+  const { sources, yes, policy, identity = [], noSandbox = false, agents = false } = question;
   const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
   await assertPolicy(paths, policy, identity, context);
   const strangers: Stranger[] = [];
@@ -64,7 +67,9 @@ export async function askConsent(question: ConsentQuestion, context: Context): P
   }
   if (strangers.length === 0) return;
   if (yes) return tell(strangers, context, "runs what was not made here");
-  const words = [...strangers.flatMap((one) => describe(one, noSandbox)), "Run this on your machine?"].join("\n");
+  const words = [...strangers.flatMap((one) => describe(one, { noSandbox, agents })), "Run this on your machine?"].join(
+    "\n",
+  );
   if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
 }
@@ -164,17 +169,16 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const criteria = await readAs(acceptance?.criteria_file ?? "tests/criteria.json", Criteria, read);
   const endpoints = await readAs(apis?.endpoints_spec ?? "apis/endpoints.json", Endpoints, read);
   const checks = criteria?.criteria ?? [];
-  const runs = checks.flatMap(({ command, script, start, endpoint, query }) =>
-    [command, script, start, endpoint, query].filter((one) => one !== undefined),
+  const runs = checks.flatMap(({ command, script, start, setup, endpoint, query }) =>
+    [command, script, start, setup, endpoint, query].filter((one) => one !== undefined),
   );
   const urls = [
     ...checks.map(({ base_url }) => base_url),
     endpoints?.base_url,
     ...Object.values(apis?.base_urls ?? {}),
   ].filter((url) => url !== undefined);
-  const asksByCredential = checks.some(
-    ({ type, script, command, credential_ref: credential }) =>
-      type !== "sql_check" && (script ?? command) !== undefined && credential !== undefined,
+  const asksByCredential = checks.some(({ type, script, command, database, credential_ref: credential }) =>
+    type === "sql_check" ? database === undefined : (script ?? command) !== undefined && credential !== undefined,
   );
   const scopes = (credentials?.scopes ?? []).map(({ name, access_level: access }) =>
     access === undefined ? name : `${name} (${access})`,
@@ -197,20 +201,23 @@ async function readAs<T>(path: string, schema: z.ZodType<T>, read: Read): Promis
   }
 }
 
-const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
+const originOf = (url: string): string => addressOf(url)?.origin ?? url;
 const distinct = (items: readonly string[]): string[] => [...new Set(items)];
 
 const SHOWN = 12;
 const LONGEST = 160;
 
 /** A few lines a person can judge by. Names are the sender's own words. */
-function describe({ digest, manifest, wants, vouchers }: Stranger, noSandbox: boolean): string[] {
+function describe(
+  { digest, manifest, wants, vouchers }: Stranger,
+  { noSandbox, agents }: { noSandbox: boolean; agents: boolean },
+): string[] {
   const name = manifest.publisher?.name;
   const lines: [string, readonly string[]][] = [
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
     ["signed", signedWords(manifest, vouchers)],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
-    ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : wants.network],
+    ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : networkOf(wants, agents)],
     ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
     ["files", [noSandbox ? "all you can read and change: there is no sandbox" : "a copy of its own folder"]],
     ["digest", [digest]],
@@ -221,6 +228,11 @@ function describe({ digest, manifest, wants, vouchers }: Stranger, noSandbox: bo
     ...lines.map(([label, items]) => `  ${label}: ${listed(items)}`),
   ];
 }
+
+const networkOf = ({ network }: Wants, agents: boolean): readonly string[] =>
+  agents
+    ? ["agents: all of it, this machine's own too", `checks: ${network[0] ?? "none"}`, ...network.slice(1)]
+    : network;
 
 /** A signature of nobody you know tells that two bundles are from one key, and no more. */
 function signedWords(manifest: Manifest, vouchers: readonly Voucher[]): string[] {

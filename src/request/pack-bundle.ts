@@ -12,6 +12,7 @@ import {
   listFolder,
   type Manifest,
   type Packed,
+  PLACEHOLDER,
   packFolder,
   readManifest,
 } from "../bundle/index.js";
@@ -58,7 +59,8 @@ export async function packBundle(request: PackRequest, context: Context): Promis
   const first = prepare(request, context);
   const contextTokens = folderTokens(first.folder, first.manifest, first.listing);
   const judged = await assessPrepared(first, contextTokens, request, context);
-  if (judged.status === "incomplete" && !request.force) throw incomplete(request, judged);
+  if (!request.force && judged.findings.some(({ severity, code }) => severity === "error" && code !== PLACEHOLDER))
+    throw incomplete(request, judged);
   const peer = request.peer === undefined ? null : parsePeer(request.peer);
   const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
   const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
@@ -96,7 +98,7 @@ function assessPrepared(
 }
 
 function incomplete({ dir }: PackRequest, { findings, missing }: Completeness): NutError {
-  const first = findings.find(({ severity }) => severity === "error");
+  const first = findings.find(({ severity, code }) => severity === "error" && code !== PLACEHOLDER);
   const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : "";
   return new NutError("BUNDLE_INCOMPLETE", `the bundle is incomplete: ${first?.path}: ${first?.message}${more}`, {
     hint: `nutshell check --dir ${shellWord(dir)} says what to do; --force packs it as it is`,

@@ -24,12 +24,12 @@ export async function readValue(source: ValueSource, context: Context, command: 
   const named = [source.valueFile, source.valueEnv, source.valueStdin || undefined].filter((one) => one !== undefined);
   if (named.length > 1)
     throw new NutError("USAGE", "the value comes from one place: --value-file, --value-env or --value-stdin", {
-      hint: `${command} --value-stdin < <file>`,
+      hint: `${command} --value-file "<file>"`,
     });
   const raw = await readRaw(source, context, command);
   if (raw === "")
     throw new NutError("USAGE", "the value is empty; nothing was changed", {
-      hint: `${command} --value-stdin < <file>`,
+      hint: `${command} --value-file "<file>"`,
     });
   return source.text ? raw : asObject(raw);
 }
@@ -47,7 +47,7 @@ async function readRaw(source: ValueSource, context: Context, command: string): 
   if (source.valueStdin) return withoutNewline(await streamText(context));
   if (context.ask !== null) return context.ask.secret("Value (text or a JSON object, not shown)");
   throw new NutError("NO_TERMINAL", "the value must come from somewhere, and nobody can be asked for it", {
-    hint: `${command} --value-stdin < <file>`,
+    hint: `${command} --value-file "<file>"`,
   });
 }
 

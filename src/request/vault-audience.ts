@@ -1,7 +1,6 @@
 // Whether anybody but its author can open a vault. Only somebody with a key to it can tell.
-import type { Content } from "../bundle/index.js";
-import type { Finding } from "../errors.js";
-import { shellWord } from "../errors.js";
+import { type Content, resolveReference } from "../bundle/index.js";
+import { type Finding, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
 import { openVault } from "../vault/index.js";
 import { collectKeys, ownRecipients } from "./keys.js";
@@ -12,8 +11,9 @@ export async function audienceFindings(
   dir: string | undefined,
   context: Context,
 ): Promise<Finding[]> {
-  const { vault, encryption } = content.manifest.credentials ?? {};
-  if (vault === undefined || encryption !== "age" || !content.files.has(vault)) return [];
+  const { vault: named, encryption = "age" } = content.manifest.credentials ?? {};
+  const vault = named === undefined ? null : resolveReference(named);
+  if (vault === null || encryption !== "age" || !content.files.has(vault)) return [];
   const keys = collectKeys([], { ...context, ask: null });
   if (keys.identities.length === 0) return [];
   const bytes = Buffer.from(await content.read(vault));

@@ -57,7 +57,7 @@ function lockPath(dir: string, env: Context["env"]): string | null {
 function insideFolder(dir: string, path: string): string {
   const root = resolve(dir);
   const file = resolve(root, path);
-  if (!file.startsWith(root + sep)) {
+  if (!file.startsWith(root + sep) || path.includes("\0")) {
     throw new NutError("BUNDLE_UNSAFE_PATH", `credentials.vault "${path}" leaves the bundle`, { data: { path } });
   }
   for (let at = file; at !== root; at = dirname(at)) {

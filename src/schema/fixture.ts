@@ -43,7 +43,7 @@ const Step = z
   .refine(({ action, event }) => (action === undefined) !== (event === undefined), "needs one of action, event");
 export type Step = z.infer<typeof Step>;
 
-const Fields = z.record(z.string(), z.array(z.string().regex(/^[^ ]+$/)));
+const Fields = z.record(z.string(), z.array(z.string().regex(/^[^ ]+$/, "must be a word without spaces")));
 
 export const Fixture = z
   .strictObject({

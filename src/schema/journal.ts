@@ -8,7 +8,7 @@ const TaskId = z.int().positive();
 /** Older versions wrote what the wall clock said, which may be negative. */
 const ms = z.number();
 /** The name of a folder in the run's own folder, so it must not lead anywhere else. */
-const AgentId = z.string().regex(/^[^/\\\0]+-\d+$/);
+const AgentId = z.string().regex(/^[^/\\\0]+-\d+$/, "must be a name and a number, such as engineer-1");
 
 /** Below the tree it belongs to, whatever a damaged line says. */
 const TreePath = z
@@ -19,7 +19,7 @@ const TreeEntry = z.object({
   type: z.enum(["file", "link", "folder", "other"]),
   executable: z.boolean(),
   size: z.int().nonnegative(),
-  hash: z.string().regex(/^([0-9a-f]{64})?$/),
+  hash: z.string().regex(/^([0-9a-f]{64})?$/, "must be 64 hex digits"),
 });
 
 const TreeChange = z.object({

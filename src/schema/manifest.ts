@@ -34,7 +34,7 @@ export const Manifest = z
   .looseObject({
     nutshell_version: z
       .string()
-      .regex(/^\d+\.\d+\.\d+/)
+      .regex(/^\d+\.\d+\.\d+/, "must be a version such as 0.2.0")
       .describe("version of the Nutshell format, such as 0.2.0"),
     bundle_type: z.enum(BUNDLE_TYPES).describe("request: work to do; delivery: work done"),
     id: BundleId,

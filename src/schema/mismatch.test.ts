@@ -14,6 +14,7 @@ const Schema = z.strictObject({
   at: Timestamp,
   own: z.string().regex(/^a/, "must begin with a"),
   either: z.union([z.string(), z.number()]),
+  row: z.union([z.string(), z.object({ name: z.string() })]),
 });
 const RIGHT = {
   text: "ab",
@@ -26,6 +27,7 @@ const RIGHT = {
   at: "2026-03-14T10:00:00Z",
   own: "a",
   either: 1,
+  row: "a",
 };
 
 describe("what is wrong with a document", () => {
@@ -38,14 +40,16 @@ describe("what is wrong with a document", () => {
     [{ count: 0 }, "count: must be at least 1"],
     [{ ratio: 2 }, "ratio: must be at most 1"],
     [{ list: "a" }, "list: must be a list"],
-    [{ list: [] }, "list: must be at least 1 entries long"],
+    [{ list: [] }, "list: must not be empty"],
     [{ list: [1] }, "list.0: must be text"],
     [{ fields: [] }, "fields: must be an object"],
     [{ on: "yes" }, "on: must be true or false"],
     [{ level: "High" }, "level: must be one of low, high"],
     [{ at: "soon" }, "at: must be a time such as 2026-03-14T10:00:00Z"],
     [{ own: "b" }, "own: must begin with a"],
-    [{ either: true }, "either: is not of a known form"],
+    [{ either: true }, "either: must be text or a number"],
+    [{ row: 3 }, "row: must be text or an object"],
+    [{ row: { name: 3 } }, "row: name: must be text"],
     [{ bogus: 1 }, "document: there is no field bogus"],
   ])("%j", (change, words) => {
     const parsed = Schema.safeParse({ ...RIGHT, ...change });

@@ -12,6 +12,8 @@ export interface Mismatch {
   readonly origin?: unknown;
   readonly minimum?: unknown;
   readonly maximum?: unknown;
+  /** What each form of a union has against it. */
+  readonly errors?: readonly (readonly Mismatch[])[];
 }
 
 /** The place and what is wrong there: `task.priority: must be one of low, high`. `whole` names the document itself. */
@@ -33,11 +35,13 @@ export function mismatchWords(mismatch: Mismatch): string {
     case "unrecognized_keys":
       return `there is no field ${keys.join(", ")}`;
     case "too_small":
-      return `must be at least ${mismatch.minimum}${unit(mismatch)}`;
+      return atLeast(mismatch);
     case "too_big":
-      return `must be at most ${mismatch.maximum}${unit(mismatch)}`;
+      return `must be at most ${mismatch.maximum}${unit(mismatch, mismatch.maximum)}`;
+    case "invalid_union":
+      return unionWords(mismatch.errors ?? []);
     default:
-      return "is not of a known form";
+      return UNKNOWN_FORM;
   }
 }
 
@@ -62,7 +66,26 @@ const FORMATS: Readonly<Record<string, string>> = {
   uuid: "a UUID",
 };
 
-function unit({ origin }: Mismatch): string {
-  if (origin === "string") return " characters long";
-  return origin === "array" ? " entries long" : "";
+function atLeast(mismatch: Mismatch): string {
+  const least = unit(mismatch, mismatch.minimum);
+  if (least !== "" && Number(mismatch.minimum) === 1) return "must not be empty";
+  return `must be at least ${mismatch.minimum}${least}`;
 }
+
+function unit({ origin }: Mismatch, many: unknown): string {
+  const words = origin === "string" ? "character" : origin === "array" ? "entry" : null;
+  if (words === null) return "";
+  return ` ${Number(many) === 1 ? words : words === "entry" ? "entries" : "characters"} long`;
+}
+
+/** Of several forms: the one it nearly has, else all there are. */
+function unionWords(forms: readonly (readonly Mismatch[])[]): string {
+  const near = forms.map(([first]) => first).find((first) => first !== undefined && first.path.length > 0);
+  if (near !== undefined) return mismatchLine(near);
+  const types = new Set(
+    forms.flatMap(([first]) => (first?.code === "invalid_type" ? [typeWords(first.expected)] : [])),
+  );
+  return types.size === 0 ? UNKNOWN_FORM : `must be ${[...types].join(" or ")}`;
+}
+
+const UNKNOWN_FORM = "is not of a known form";

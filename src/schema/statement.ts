@@ -18,7 +18,7 @@ export const PREDICATES = {
 export type StatementKind = keyof typeof PREDICATES;
 
 const Content = z
-  .looseObject({ nutshellContent: z.string().regex(/^[0-9a-f]{64}$/) })
+  .looseObject({ nutshellContent: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits") })
   .describe("the content digest, 64 hex digits");
 
 /** A bundle by its content. */

@@ -2,17 +2,14 @@
 import { z } from "zod";
 import { Timestamp } from "./shared.js";
 
-export const HarnessId = z
-  .string()
-  .regex(/^[a-z][a-z0-9-]*$/, "must be lower-case letters, digits and dashes, starting with a letter");
+const DASHED = /^[a-z][a-z0-9-]*$/;
+const DASHED_WORDS = "must be lower-case letters, digits and dashes, starting with a letter";
+
+export const HarnessId = z.string().regex(DASHED, DASHED_WORDS);
 
 export const TrackedAgent = z.looseObject({
   harness_id: HarnessId,
-  agent_name: z
-    .string()
-    .regex(/^[a-z][a-z0-9-]*$/)
-    .optional()
-    .describe("the role"),
+  agent_name: z.string().regex(DASHED, DASHED_WORDS).optional().describe("the role"),
   agent_id: z.string().min(1).optional().describe("opaque: compared and shown, never parsed"),
   started_at: Timestamp,
   last_resumed_at: Timestamp.optional(),

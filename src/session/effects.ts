@@ -4,8 +4,7 @@ import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
 import type { Decision, Effect, Facts } from "../events/index.js";
-import { insideProject } from "../events/index.js";
-import { findBwrap, sandboxArguments } from "../process/index.js";
+import { daemonCovers, findBwrap, type Sandbox, sandboxCommand } from "../process/index.js";
 import type { LifecycleEvent } from "../schema/events.js";
 import {
   agentTracker,
@@ -210,25 +209,16 @@ async function gateCache(project: Project, catalog: Catalog, { env }: Surroundin
   // A person may have reasons to do without; the tree is compared all the same.
   const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env);
   const root = realPath(layout.root);
-  // A private /tmp, except for a project that lives there.
-  const mounts = [
-    { access: "hidden" as const, path: "/tmp" },
-    ...(insideProject(root, "/tmp") === null ? [] : [{ access: "read-only" as const, path: root }]),
-  ];
+  const sandbox: Sandbox = { root: "read-only", mounts: daemonCovers(env, root), network: "host" };
+  const shell = [existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh", "-c"];
   return {
     config: configStamp(layout),
     additions: catalog.config.capabilities ?? {},
-    sandbox:
-      bwrap === null
-        ? null
-        : [
-            bwrap.program,
-            ...sandboxArguments({ root: "read-only", mounts, network: "host" }, "{cwd}"),
-            existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh",
-            "-c",
-          ],
+    sandbox: bwrap === null ? null : [...wordsOf(sandboxCommand(bwrap, sandbox, "{cwd}", env)), ...shell],
   };
 }
+
+const wordsOf = ({ program, args }: ReturnType<typeof sandboxCommand>): string[] => [program, ...args];
 
 async function closeSession(
   { sessionId, last }: Extract<Effect, { type: "close_session" }>,

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { atomicWrite } from "../files/index.js";
-import type { Layout } from "../state/index.js";
+import { assertFolderInside, type Layout } from "../state/index.js";
 
 /** Lessons nobody touched for this long are named as stale; only a model or a person drops them. */
 const STALE_MS = 90 * 24 * 60 * 60 * 1000;
@@ -19,6 +19,7 @@ export function storeRule(layout: Layout, tag: string, text: string): string {
 
 function append(layout: Layout, folder: "memory" | "rules", name: string, text: string): string {
   const path = join(layout.nexus, folder, name);
+  assertFolderInside(layout, join(layout.nexus, folder));
   mkdirSync(join(layout.nexus, folder), { recursive: true });
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
   const gap = before === "" || before.endsWith("\n") ? "" : "\n";
@@ -42,6 +43,8 @@ function slug(text: string): string {
 /** Merges exact repetitions; what needs judgement is asked of the model. */
 export function collectMemory(layout: Layout, now: Date): string[] {
   const folder = join(layout.nexus, "memory");
+  // A repository may bring a link to a folder whose files are not ours to merge.
+  assertFolderInside(layout, folder);
   const names = existsSync(folder)
     ? readdirSync(folder)
         .filter((name) => name.endsWith(".md"))

@@ -40,24 +40,27 @@ export function layoutOf(root: string, harnessId: string = DEFAULT_HARNESS_ID): 
 
 /** Refuses to follow `.nexus` or `.nexus/state` out of the project: state written elsewhere is state lost. */
 export function assertInside(layout: Layout): void {
-  for (const path of [layout.nexus, layout.state, layout.own, layout.artifacts]) {
-    const entry = lstatSync(path, { throwIfNoEntry: false });
-    if (entry === undefined) continue;
-    if (entry.isSymbolicLink()) {
-      const target = realTarget(path);
-      const inside = realpathSync(layout.root) + sep;
-      if (target?.startsWith(inside)) continue;
-      throw new NutError("STATE_DAMAGED", `${path} is a link that leaves the project`, {
-        hint: `rm ${path}`,
-        data: { path, target },
-      });
-    }
-    if (!entry.isDirectory()) {
-      throw new NutError("STATE_DAMAGED", `${path} is not a folder`, {
-        hint: `mv ${path} ${path}.old`,
-        data: { path },
-      });
-    }
+  for (const path of [layout.nexus, layout.state, layout.own, layout.artifacts]) assertFolderInside(layout, path);
+}
+
+/** One folder of it, which may be missing. */
+export function assertFolderInside(layout: Layout, path: string): void {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry === undefined) return;
+  if (entry.isSymbolicLink()) {
+    const target = realTarget(path);
+    const inside = realpathSync(layout.root) + sep;
+    if (target?.startsWith(inside)) return;
+    throw new NutError("STATE_DAMAGED", `${path} is a link that leaves the project`, {
+      hint: `rm ${path}`,
+      data: { path, target },
+    });
+  }
+  if (!entry.isDirectory()) {
+    throw new NutError("STATE_DAMAGED", `${path} is not a folder`, {
+      hint: `mv ${path} ${path}.old`,
+      data: { path },
+    });
   }
 }
 

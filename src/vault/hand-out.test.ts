@@ -103,6 +103,16 @@ describe("variablesOf", () => {
     "codex-home",
     "openssl-conf",
     "makeflags",
+    "shellopts",
+    "ps4",
+    "bashopts",
+    "_java_options",
+    "bun-options",
+    "rustc-wrapper",
+    "lua-init",
+    "awklibpath",
+    "nutcracker-consent",
+    "libmount-fstab",
   ])("refuses %s, which programs obey", (name) => {
     expect(() => variablesOf({ name, value: "x" })).toThrow(
       expect.objectContaining({ code: "CREDENTIAL_UNSAFE_NAME" }),

@@ -25,8 +25,8 @@ export type Rotation = z.infer<typeof Rotation>;
 export const SignedRotation = z.strictObject({
   rotation_version: z.literal("0.2.0"),
   payload: z.string(),
-  public_key: z.string().regex(/^[0-9a-f]{64}$/),
-  signature: z.string().regex(/^[0-9a-f]{128}$/),
+  public_key: z.string().regex(/^[0-9a-f]{64}$/, "must be 64 hex digits"),
+  signature: z.string().regex(/^[0-9a-f]{128}$/, "must be 128 hex digits"),
 });
 export type SignedRotation = z.infer<typeof SignedRotation>;
 

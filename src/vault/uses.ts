@@ -1,7 +1,8 @@
 // The audit trail: which credential was handed out, when and for what; never its value. It lies in the bundle's own
 // delivery/logs, outside the vault, because whoever receives the delivery must be able to read it.
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { lstatSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { appendInside } from "../files/index.js";
 
 /** A type and not an interface, so that it fits the schema's open record. */
 export type CredentialUse = {
@@ -12,14 +13,11 @@ export type CredentialUse = {
 
 export const USES_PATH = "delivery/logs/credentials.jsonl";
 
-/** One write for all lines; a torn last line of a killed process is closed first. */
+/** One write for all lines; a torn last line of a killed process is closed first. Agents may have worked in `dir`. */
 export function recordUses(dir: string, uses: readonly CredentialUse[]): void {
   if (uses.length === 0) return;
-  const path = join(dir, USES_PATH);
-  mkdirSync(dirname(path), { recursive: true });
-  const torn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, "utf8"));
   const lines = uses.map(({ name, at, purpose }) => `${JSON.stringify({ name, at, purpose })}\n`).join("");
-  appendFileSync(path, torn ? `\n${lines}` : lines);
+  appendInside(realpathSync(dir), USES_PATH, lines);
 }
 
 /** For a delivery's execution_log.credentials_used. Lines that are not records are left out. */
@@ -40,5 +38,6 @@ export function parseUses(text: string): CredentialUse[] {
 
 export function readUses(dir: string): CredentialUse[] {
   const path = join(dir, USES_PATH);
-  return existsSync(path) ? parseUses(readFileSync(path, "utf8")) : [];
+  // A pipe would be waited for.
+  return lstatSync(path, { throwIfNoEntry: false })?.isFile() === true ? parseUses(readFileSync(path, "utf8")) : [];
 }

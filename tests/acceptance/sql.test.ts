@@ -1,5 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -73,13 +74,15 @@ describe.skipIf(!canServe)("sql_check on PostgreSQL (needs postgresql and psql)"
       },
     );
 
-  beforeAll(() => {
+  let port: number;
+
+  beforeAll(async () => {
+    port = await freePort();
     folder = mkdtempSync(join(tmpdir(), "nut-pg-"));
     chmodSync(folder, 0o777);
     asPostgres(`${postgresBin}/initdb -D ${folder}/data -A trust -U owner --no-sync >/dev/null`);
-    // Only a socket in a folder of its own: no port to collide with anyone.
     asPostgres(
-      `${postgresBin}/pg_ctl -D ${folder}/data -o "-c listen_addresses='' -c unix_socket_directories=${folder} -c fsync=off" -l ${folder}/log -w start`,
+      `${postgresBin}/pg_ctl -D ${folder}/data -o "-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories=${folder} -c fsync=off" -l ${folder}/log -w start`,
     );
   });
   afterAll(() => {
@@ -108,7 +111,7 @@ describe.skipIf(!canServe)("sql_check on PostgreSQL (needs postgresql and psql)"
         credentials: { scopes: [{ name: "db", type: "postgresql" }] },
       },
     );
-    const value = { host: folder, user: "owner", password: "unused-s3cret", database: "postgres" };
+    const value = { host: folder, port, user: "owner", password: "unused-s3cret", database: "postgres" };
     const outcomes = await made.outcomes({
       baseline: false,
       // The clean room's own /tmp would hide the socket; a real database is on the network.
@@ -124,7 +127,54 @@ describe.skipIf(!canServe)("sql_check on PostgreSQL (needs postgresql and psql)"
       unknown: 'skipped: credential "other" could not be opened',
     });
   });
+
+  it("asks one on this machine only when the person named it, and psql reaches nothing else", async () => {
+    const made = bench(
+      [{ id: "one", type: "sql_check", query: "select 1", credential_ref: "db", expected: { result: 1 } }],
+      {},
+      { a: "" },
+    );
+    const at = (host: string, allowOrigins: string[] = [], more: object = {}) =>
+      made.outcomes({
+        ...{ baseline: false, quick: true, allowOrigins, ...more },
+        credentials: async () => ({
+          type: "postgresql",
+          value: { host, port, user: "owner", database: "postgres" },
+          env: {},
+        }),
+      });
+    const origin = (host: string) => `postgres://${host}:${port}`;
+    const unnamed = {
+      one: expect.stringMatching(/^skipped: .*--allow-origin postgres:\/\/(?:127\.0\.0\.1|localhost):\d+$/),
+    };
+    const passed = { one: expect.stringMatching(/^passed/) };
+    try {
+      expect(await at("127.0.0.1")).toEqual(unnamed);
+      expect(await at("127.0.0.1", [], { sandbox: "off" })).toEqual(unnamed);
+      expect(await at("127.0.0.1", [origin("127.0.0.2")])).toEqual(unnamed);
+      expect(await at("127.0.0.1", [origin("127.0.0.1")], { sandbox: "off" })).toEqual(passed);
+      expect(await at("localhost", [origin("localhost")])).toEqual(passed);
+      // A number that is none of the room's own is reached as well.
+      expect(await at("0.0.0.0", [origin("0.0.0.0")])).toEqual(passed);
+      // A second host, which libpq would try too, is not a way out.
+      expect(await at("nowhere.invalid,127.0.0.1", [origin("localhost")])).toEqual({
+        one: expect.stringMatching(/^(?:failed|skipped)/),
+      });
+    } finally {
+      made.remove();
+    }
+  }, 60_000);
 });
+
+function freePort(): Promise<number> {
+  const server = createServer();
+  return new Promise((resolve) =>
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
+    }),
+  );
+}
 
 describe.skipIf(!canServe || !held)("sql_check on a database of its own (needs postgresql and bwrap)", () => {
   it("makes one for each run, fills it, and asks from another room", async () => {

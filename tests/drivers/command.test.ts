@@ -33,7 +33,7 @@ describe("the command driver", () => {
       'You are the engineer.{"mcpServers":{"nx":{"command":"nexus","args":["mcp"],"env":{"A":"1"}}}}\n01 7 \n',
     );
     expect(end.text).not.toContain("canary");
-    expect(end.text).toContain(`HOME=${at.home}`);
+    expect(end.text.split("\n")).toContain(`HOME=${at.home}`);
     expect(existsSync(join(at.home, "sessions", end.sessionId!))).toBe(false);
   });
 

@@ -11,6 +11,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     const { protocolVersion } = params;
     reply(id, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name: "echo", version: "1.0.0" } });
   } else if (method === "tools/list") {
+    appendFileSync(`${process.env.ECHO_FILE}.asked`, "");
     const inputSchema = { type: "object", properties: { text: { type: "string" } } };
     reply(id, { tools: ["echo", "forbidden"].map((name) => ({ name, description: name, inputSchema })) });
   } else if (method === "tools/call") {

@@ -5,16 +5,28 @@ import { join } from "node:path";
 import versions from "./clients.json" with { type: "json" };
 import { newProject, ROOT } from "./hook-process.js";
 
-export type Client = "codex" | "opencode" | "claude";
+const PACKAGES = {
+  claude: "@anthropic-ai/claude-code",
+  codex: "@openai/codex",
+  opencode: "opencode-ai",
+  "claude-agent-acp": "@agentclientprotocol/claude-agent-acp",
+  "codex-acp": "@agentclientprotocol/codex-acp",
+  gemini: "@google/gemini-cli",
+  qwen: "@qwen-code/qwen-code",
+} as const;
 
-const PACKAGES = { claude: "@anthropic-ai/claude-code", codex: "@openai/codex", opencode: "opencode-ai" } as const;
+export type Client = keyof typeof PACKAGES;
 
-/** The program's path, or null when it cannot be had here (no network on the first run). */
+/** Those that ask for a newer Node than we do. */
+const NEEDS_NODE: Partial<Record<Client, number>> = { "claude-agent-acp": 22 };
+
+/** The program's path, or null when it cannot be had here (no network on the first run, or a Node that is too old for it). */
 export function clientProgram(client: Client): string | null {
   const name = PACKAGES[client];
   const version = versions[name];
   const folder = join(ROOT, ".cache/clients", `${client}-${version}`);
   const program = join(folder, "node_modules/.bin", client);
+  if (Number(process.versions.node.split(".")[0]) < (NEEDS_NODE[client] ?? 0)) return null;
   if (existsSync(program)) return program;
   return install(`${name}@${version}`, folder) ? program : null;
 }

@@ -56,6 +56,36 @@ describe.each([
     expect(events.every(({ sessionId, cwd }) => sessionId === payload.session_id && cwd === payload.cwd)).toBe(true);
   });
 
+  const use = (event: string, more: object) => ({
+    ...{
+      session_id: "s",
+      cwd: "/",
+      hook_event_name: event,
+      tool_name: "Bash",
+      tool_input: { command: "ls", timeout: 5 },
+    },
+    ...more,
+  });
+
+  it("a tool that failed in its answer is one that failed, with the words it has", () => {
+    const ends = [{ is_error: true }, { isError: true, error: "no such boat" }, { error: "adrift" }, {}].map(
+      (tool_response) => host.decode(use("PostToolUse", { tool_response })),
+    );
+    expect(ends).toMatchObject([
+      [{ ok: false, error: "failed" }],
+      [{ ok: false, error: "no such boat" }],
+      [{ ok: false, error: "adrift" }],
+      [{ ok: true }],
+    ]);
+  });
+
+  it("a command that is rewritten keeps its other arguments", () => {
+    const { stdout } = host.answer(use("PreToolUse", {}), [verdicts[2]!]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      hookSpecificOutput: { updatedInput: { command: "bwrap ls", timeout: 5 } },
+    });
+  });
+
   it.each([...own, ...recorded(folder)])(
     "%s: answered in the host's own shape, with no key it does not know",
     (_, payload) => {

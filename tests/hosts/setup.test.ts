@@ -46,7 +46,7 @@ describe("nexus setup", () => {
     const settings = place.read(".claude/settings.json");
     for (const text of ["say done, }", '"matcher": "Bash"']) expect(settings).toContain(text);
     expect(settings.indexOf('"model"')).toBeLessThan(settings.indexOf('"hooks"'));
-    expect(settings.match(/hook\/hook\.js claude/g)).toHaveLength(9);
+    expect(settings.match(/nutcracker-claude hook claude /g)).toHaveLength(9);
     expect(place.read(".codex/config.toml").startsWith(CONFIG)).toBe(true);
     expect(place.read(".codex/config.toml")).toContain("[mcp_servers.nexus]");
     expect(place.read("opencode.jsonc")).toContain("// theme");
@@ -102,7 +102,7 @@ describe("nexus setup", () => {
     const settings = place.read(".claude/settings.json");
     expect(settings).toContain('"sonnet"');
     expect(settings).toContain("say done");
-    expect(settings).not.toContain("hook.js");
+    expect(settings).not.toContain("nutcracker-claude");
     const config = place.read(".codex/config.toml");
     expect(config).toContain("later = true # added");
     expect(config).toContain('model = "x" # why');

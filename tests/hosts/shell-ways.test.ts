@@ -94,6 +94,8 @@ describe("every way to write from a shell, under a role that may not", () => {
     expect(WAYS.length - refused).toBeLessThanOrEqual(5);
     // The sandbox alone holds, even for what was refused.
     const sandbox = known.sandbox!;
+    // Nor does a daemon write for it: src/process/daemon-places.test.ts.
+    expect(sandbox.join(" ")).toContain("--tmpfs /run ");
     for (const command of WAYS) {
       spawnSync(sandbox[0]!, [...sandbox.slice(1), command], {
         cwd: root,

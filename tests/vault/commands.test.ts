@@ -134,11 +134,11 @@ describe("add-credential", () => {
 
   it("without a terminal says exactly what to run", async () => {
     const noValue = await desk.run(["add-credential", "--name", "a", "--type", "token"]);
-    expect(noValue.err).toContain("hint: nutshell add-credential --name a --type token --value-stdin < <file>");
+    expect(noValue.err).toContain('hint: nutshell add-credential --name a --type token --value-file "<file>"');
     const flags = ["--scope", "read", "--scope", "my own", "--expires", "7d", "--replace", "--dir", "."];
     const typed = await desk.run(["add-credential", "-n", "a", "-t", "token", ...flags]);
     expect(typed.err).toContain(
-      "add-credential --name a --type token --scope read --scope 'my own' --expires 7d --replace --dir . --value-stdin <",
+      "add-credential --name a --type token --scope read --scope 'my own' --expires 7d --replace --dir . --value-file",
     );
     const bare = new Desk();
     const noKey = await bare.run(["add-credential", "--name", "a", "--type", "token", "--value-stdin"], { stdin: "x" });

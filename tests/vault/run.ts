@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { main } from "../../src/cli/main.js";
-import { program } from "../../src/commands/nutshell/program.js";
+import { program as nexus } from "../../src/commands/nexus/program.js";
+import { program as nutshell } from "../../src/commands/nutshell/program.js";
 import type { Prompter } from "../../src/operation.js";
 
 export interface RunOptions {
@@ -13,6 +14,7 @@ export interface RunOptions {
   readonly now?: Date;
   readonly ask?: Prompter;
   readonly tty?: boolean;
+  readonly program?: "nutshell" | "nexus";
 }
 
 export interface Result {
@@ -69,7 +71,7 @@ export class Desk {
         }),
         { isTTY: options.tty === true },
       );
-    const code = await main(program, argv, {
+    const code = await main(options.program === "nexus" ? nexus : nutshell, argv, {
       cwd: this.dir,
       env: { ...this.env, ...options.env },
       now: () => options.now ?? NOW,

@@ -85,6 +85,31 @@ describe("a stranger's request", () => {
     );
   });
 
+  it("is said to reach a database by its credential, to fill one by a script, and any address as it is", async () => {
+    const { folder } = await stranger();
+    const criteria = [
+      { id: "AC-1", type: "sql_check", query: "select 1" },
+      { id: "AC-2", type: "sql_check", database: "postgres", setup: "tests/fill.sh", query: "select 2" },
+      { id: "AC-3", type: "shell", script: "tests/x.sh", base_url: "redis://cache.example:6380/0" },
+    ];
+    put(folder, "tests/criteria.json", JSON.stringify({ criteria }));
+    const { path } = await packFolder(folder, { output: desk.path("asks.nut") });
+    const { ask, questions } = person(false);
+    await desk.run(["accept", path], { ask });
+    expect(questions[0]).toContain("runs: select 1; tests/fill.sh; select 2; tests/x.sh\n");
+    expect(questions[0]).toContain("network: redis://cache.example:6380; where its credentials say they belong\n");
+  });
+
+  it("is said to be worked on by agents with one's own network", async () => {
+    const { bundle } = await stranger();
+    const { ask, questions } = person(false);
+    const line = ["run", bundle, "--driver", "command", "--command", "true", "--force"];
+    const { err } = await desk.run(line, { ask, program: "nexus" });
+    expect(questions[0], err).toContain(
+      "network: agents: all of it, this machine's own too; checks: https://api.example.com\n",
+    );
+  });
+
   it("is shown before the question: who, what it runs, network, credentials", async () => {
     const { bundle, digest } = await stranger();
     const { ask, questions } = person(false);

@@ -35,6 +35,8 @@ tell_("root", writes("/planted", 1));
 tell_("hosts beside", writes("/etc/gitconfig", 1));
 tell_("var tmp", writes("/var/tmp/mine", 1));
 tell_("tmp", writes("/tmp/mine", 1));
+tell_("null", writes("/dev/null", 0));
+tell_("devices", grep { chmod(0666, "/dev/$_") || utime(undef, undef, "/dev/$_") } qw(null zero full random urandom tty));
 open(my $c, ">>", "/proc/sys/kernel/core_pattern") ? tell_("core_pattern", 1) : tell_("core_pattern", 0);
 open(my $q, ">>", "/proc/sys/kernel/hostname") ? tell_("hostname", 1) : tell_("hostname", 0);
 open(my $k, "<", "/proc/keys"); my $keys = join("", defined $k ? <$k> : ()); tell_("names of keys", $keys ne "");
@@ -42,10 +44,10 @@ open(my $k, "<", "/proc/keys"); my $keys = join("", defined $k ? <$k> : ()); tel
 
 /** Not for anybody; the last two are what programs need and must keep. */
 const FORBIDDEN =
-  "vsock, alg, io_uring, add_key, keyring, keyctl, bpf, shared memory, preload, root, hosts beside, core_pattern, hostname".split(
+  "vsock, alg, io_uring, add_key, keyring, keyctl, bpf, shared memory, preload, root, hosts beside, devices, core_pattern, hostname".split(
     ", ",
   );
-const NEEDED = "unix, inet, inet6, netlink, tmp, var tmp".split(", ");
+const NEEDED = "unix, inet, inet6, netlink, tmp, var tmp, null".split(", ");
 
 let folder: string;
 beforeAll(() => {

@@ -17,7 +17,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { claude } from "../../src/hosts/claude/host.js";
 import { codex } from "../../src/hosts/codex/host.js";
 import { hookCommand } from "../../src/hosts/index.js";
-import { pluginFile } from "../../src/hosts/opencode/install.js";
+import { pluginFile } from "../../src/hosts/opencode/plugin-file.js";
 import { findProgram } from "../../src/process/index.js";
 import { claudePayload, HOOK, newProject } from "../hosts/hook-process.js";
 
@@ -50,7 +50,7 @@ async function start({ host = claude, event = "PreToolUse", node = process.execP
     mkdirSync(marks, { recursive: true });
     writeFileSync(join(marks, `${host.harnessId}-x`), "");
   }
-  const command = hookCommand({ node, hook, platform: "linux" }, host, event);
+  const command = hookCommand({ scope: "user", node, hook, platform: "linux" }, host, event);
   const env = { PATH: process.env.PATH ?? "", HOME: home, ...more.env };
   const child = spawn("/bin/sh", ["-c", command], { cwd: root, env, detached: true });
   let stderr = "";
@@ -148,7 +148,11 @@ describe("state that keeps a gate waiting", () => {
     mkdirSync(join(root, file, ".."), { recursive: true });
     spawnSync("mkfifo", [join(root, file)]);
     const write = { tool_name: "Write", tool_input: { file_path: "CLAUDE.md", content: "y" } };
-    const command = hookCommand({ node: process.execPath, hook: HOOK, platform: "linux" }, claude, "PreToolUse");
+    const command = hookCommand(
+      { scope: "user", node: process.execPath, hook: HOOK, platform: "linux" },
+      claude,
+      "PreToolUse",
+    );
     const input = JSON.stringify(
       claudePayload(root, "PreToolUse", { ...write, agent_id: "a1", agent_type: "engineer" }),
     );

@@ -1,16 +1,30 @@
-// Our own process is held by no sandbox, so it must not write through a link that an agent or a check could have planted.
-// Each place that writes with plain calls stands here with the reason why nobody can have been there before it.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// Our own process is held by no sandbox, so it must not write through a link that an agent, a check or a stranger's repository
+// could have planted. Every file of src/ that writes stands here with the reason why nothing can have been planted before it.
+import { spawnSync } from "node:child_process";
+import { linkSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { readUses, recordUses, USES_PATH } from "../../src/vault/index.js";
+import { Desk } from "../vault/run.js";
 
 const source = fileURLToPath(new URL("../../src", import.meta.url));
-const FOLDERS = ["run", "drivers", "trees", "acceptance", "session", "mcp"];
-const WRITES =
-  /\b(?:writeFileSync|appendFileSync|mkdirSync|rmSync|rmdirSync|unlinkSync|renameSync|symlinkSync|linkSync|copyFileSync|cpSync|chmodSync|chownSync|utimesSync|truncateSync|createWriteStream|mkdtempSync|atomicWrite|writeFile)\(|openSync\([^)]*(?:"[aw]|O_WRONLY|O_RDWR|O_CREAT)/;
 
-/** No sandbox can write there: a run's own folders beside slots and homes, a person's output, a new temporary folder. */
+/** What of node:fs changes something. Reading, looking and what needs an open file are left out. */
+const READS = new Set(
+  (
+    "accessSync closeSync constants createReadStream existsSync fdatasyncSync fstatSync fsyncSync ftruncateSync lstatSync openSync " +
+    "read readFileSync readSync readdirSync readlinkSync realpathSync statSync statfsSync watch writeSync " +
+    "BigIntStats Dirent FSWatcher"
+  ).split(" "),
+);
+const OPENS_TO_WRITE = /openSync\([^;]*?(?:"[aw]|"r\+|O_WRONLY|O_RDWR|O_CREAT|O_APPEND|\bflags\b|FLAGS)/;
+/** Our own that write under a name they are given. Those of files/inside.ts follow no link. */
+const OURS_THAT_WRITE =
+  /\b(?:atomicWrite|writeBeside|replaceFiles|writeInFolder|placeFiles|takeName|makeFolder)\(|new NamelessFile\(/;
+const IMPORT = /import (?:type )?([^;]*?) from "node:fs(\/promises)?"/g;
+
+/** No sandbox can write there: a run's own folders beside slots and homes. */
 const OURS = "a folder of the run that no sandbox can write to";
 const FRESH = "a new folder nobody else was in";
 const CHECKED = "every folder on the way is looked at before, when nobody is at work there any more";
@@ -18,6 +32,12 @@ const INSIDE = "runs inside the sandbox itself";
 const PROJECT = "the person's own project, whose layout is checked for links before";
 const LOOKOUT = "what the harness keeps of a session outside the project, where no agent works";
 const ROOM = "a room's own folder beside what the room can write to, or a copy made before anything runs in it";
+const NAMED = "what the person named, or beside it; a name in it is replaced and not followed";
+const SETTINGS = "the person's own settings, records and keys, in folders nobody else may write to";
+const STATE =
+  "the project's state: its folders are checked for links, its files opened or replaced without following one";
+const TOOL = "does what its callers ask for; they stand here";
+const STAGE = "a copy of ours, before anybody else can reach it";
 
 /** By file. */
 const KNOWN: Readonly<Record<string, string>> = {
@@ -49,7 +69,6 @@ const KNOWN: Readonly<Record<string, string>> = {
   "trees/slots.ts": "removes links as links; what goes back into a slot goes through objects.ts",
   "trees/tree-guard.ts": PROJECT,
   "acceptance/hidden.ts": FRESH,
-  "acceptance/line-programs.ts": INSIDE,
   "acceptance/room/open-air.ts": FRESH,
   "acceptance/room/build-trees.ts": ROOM,
   "acceptance/room/outputs.ts": ROOM,
@@ -62,18 +81,153 @@ const KNOWN: Readonly<Record<string, string>> = {
   "session/knowledge.ts": PROJECT,
   "session/lookout.ts": PROJECT,
   "session/settings-watch.ts": PROJECT,
+  "bundle/manifest/manifest.ts": NAMED,
+  "bundle/read/attached.ts": NAMED,
+  "bundle/read/content.ts": "opens to read",
+  "bundle/read/file-store.ts": FRESH,
+  "bundle/read/open-bundle.ts": FRESH,
+  "bundle/read/unpack-bundle.ts": FRESH,
+  "bundle/write/bundle-writer.ts": NAMED,
+  "commands/nexus/catalog/build.ts": NAMED,
+  "commands/nexus/conformance/run-fixture.ts": FRESH,
+  "commands/nexus/hosts/doctor-checks.ts": FRESH,
+  "commands/nexus/hosts/receipt.ts": SETTINGS,
+  "commands/nexus/hosts/setup.ts": SETTINGS,
+  "commands/nutshell/acceptance/accept.ts": NAMED,
+  "commands/nutshell/acceptance/apply.ts": NAMED,
+  "commands/nutshell/acceptance/judge.ts": NAMED,
+  "commands/nutshell/bundle/init.ts": FRESH,
+  "commands/nutshell/bundle/schema.ts": NAMED,
+  "commands/nutshell/market/claim.ts": FRESH,
+  "commands/nutshell/market/kept-copies.ts": SETTINGS,
+  "commands/nutshell/market/market-bundle.ts": FRESH,
+  "commands/nutshell/market/publish.ts": SETTINGS,
+  "commands/nutshell/view/export.ts": NAMED,
+  "files/atomic-write.ts": TOOL,
+  "files/foreign-folder.ts": CHECKED,
+  "files/inside.ts": CHECKED,
+  "files/make-folder.ts": TOOL,
+  "files/nameless-file.ts": TOOL,
+  "files/replace-files.ts": TOOL,
+  "files/take-name.ts": TOOL,
+  "process/control-group.ts": "the kernel's own file system",
+  "process/leftovers.ts": "removes links as links, and only names we give",
+  "process/sandbox.ts": ROOM,
+  "process/seccomp.ts": FRESH,
+  "registry/client.ts": FRESH,
+  "request/delivery-patch.ts": STAGE,
+  "request/edit-trust.ts": SETTINGS,
+  "request/finish/finish-work.ts": STAGE,
+  "request/finish/work-changes.ts": STAGE,
+  "request/hide-checks.ts": NAMED,
+  "request/new-folder.ts": FRESH,
+  "request/record-file.ts": SETTINGS,
+  "request/registry.ts": NAMED,
+  "request/signatures.ts": NAMED,
+  "request/vault-folder.ts": NAMED,
+  "request/work-folder.ts": FRESH,
+  "state/artifacts.ts": STATE,
+  "state/file-lock.ts": STATE,
+  "state/group.ts": STATE,
+  "state/ledger.ts": STATE,
+  "state/lock.ts": STATE,
+  "state/store.ts": STATE,
+  "state/tool-log.ts": STATE,
+  "vault/secret-file.ts": SETTINGS,
 };
 
-function writersIn(folder: string): string[] {
-  const names = readdirSync(join(source, folder), { recursive: true, encoding: "utf8" });
-  return names
-    .filter((name) => /\.ts$/.test(name) && !/\.test\.ts$/.test(name))
-    .filter((name) => WRITES.test(readFileSync(join(source, folder, name), "utf8")))
-    .map((name) => `${folder}/${name}`);
+const sources = readdirSync(source, { recursive: true, encoding: "utf8" })
+  .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
+  .map((name) => ({ name, text: readFileSync(join(source, name), "utf8") }));
+
+/** Names a file takes from node:fs, as Node knows them; null when it takes all of it, or promises, under a name of its own. */
+function taken(text: string): string[] | null {
+  const imports = [...text.matchAll(IMPORT)];
+  if (imports.some(([, names, promises]) => !names!.startsWith("{") || promises !== undefined)) return null;
+  return imports.flatMap(([, names]) =>
+    names!
+      .replace(/[{}]/g, "")
+      .split(",")
+      .map((name) =>
+        name
+          .trim()
+          .replace(/^type /, "")
+          .replace(/ as .*/, ""),
+      )
+      .filter((name) => name !== ""),
+  );
 }
+
+function writes({ text }: { readonly text: string }): boolean {
+  const names = taken(text) ?? ["*"];
+  const plain = names.some((name) => !READS.has(name));
+  return plain || (names.includes("openSync") && OPENS_TO_WRITE.test(text)) || OURS_THAT_WRITE.test(text);
+}
+
+const REQUIRES = /(?:require|import)\(\s*["'](?:node:)?fs/;
+/** Programs that run inside a room, as text. */
+const PROGRAMS_OF_ROOMS = ["acceptance/line-programs.ts", "acceptance/runners/wrappers.ts"];
 
 describe("plain writes of our own process", () => {
   it("are all known, with a reason each", () => {
-    expect(FOLDERS.flatMap(writersIn).sort()).toEqual(Object.keys(KNOWN).sort());
+    const writers = sources.filter(writes).map(({ name }) => name);
+    expect(writers.sort()).toEqual(Object.keys(KNOWN).sort());
+  });
+
+  it("are seen: node:fs is only taken by the names of its calls", () => {
+    const asWhole = sources.filter(({ text }) => taken(text) === null || REQUIRES.test(text));
+    expect(asWhole.map(({ name }) => name).sort()).toEqual(PROGRAMS_OF_ROOMS);
+  });
+});
+
+describe("a folder an agent worked in", () => {
+  let desk: Desk;
+  let theirs: string;
+  beforeEach(() => {
+    desk = new Desk();
+    theirs = join(desk.home, ".bashrc");
+    writeFileSync(theirs, "mine\n");
+  });
+  afterEach(() => {
+    expect(readFileSync(theirs, "utf8")).toBe("mine\n");
+    desk.remove();
+  });
+
+  const use = [{ name: "$(id)", at: "2026-01-01T00:00:00Z", purpose: "exec" }];
+  const planted: Readonly<Record<string, (place: string) => void>> = {
+    "a link": (place) => symlinkSync(theirs, place),
+    "a second name": (place) => linkSync(theirs, place),
+    "a pipe": (place) => spawnSync("mkfifo", [place]),
+    "a link for its folder": (place) => {
+      rmSync(dirname(place), { recursive: true });
+      symlinkSync(desk.home, dirname(place));
+    },
+  };
+
+  it.each(Object.keys(planted))("gets no record of credentials written through %s", (how) => {
+    const place = join(desk.dir, USES_PATH);
+    mkdirSync(dirname(place), { recursive: true });
+    planted[how]!(place);
+    expect(() => recordUses(desk.dir, use)).toThrow(/behind a link|no folder of ours/);
+    expect(readUses(desk.dir)).toEqual([]);
+    expect(readdirSync(desk.home)).toEqual([".bashrc"]);
+  });
+
+  it("keeps its record where there is nothing in the way, also when the person named a link", () => {
+    symlinkSync(desk.dir, desk.path("task-link"));
+    for (const dir of [desk.dir, desk.path("task-link")]) recordUses(dir, use);
+    expect(readUses(desk.dir)).toEqual([...use, ...use]);
+  });
+
+  it("gets nothing mended through a link", async () => {
+    const more = { bundle_type: "delivery", request_id: "nut-00000000-0000-4000-8000-000000000002" };
+    desk.folder(desk.dir, { ...more, status: "completed" });
+    mkdirSync(join(desk.dir, "delivery"));
+    writeFileSync(join(desk.dir, "delivery/work.txt"), "work\n");
+    writeFileSync(theirs, "delivery/\n");
+    symlinkSync(theirs, join(desk.dir, ".nutignore"));
+    const { err, out } = await desk.run(["check", "--fix"]);
+    expect(readFileSync(theirs, "utf8"), out + err).toBe("delivery/\n");
+    writeFileSync(theirs, "mine\n");
   });
 });

@@ -220,6 +220,25 @@ describe("an engineer", () => {
     expect([read(".claude/settings.json"), read(".claude/agents/tester.md")]).toEqual([SETTINGS, "tester\n"]);
   });
 
+  it("cannot make us log where a link leads, nor keep lessons there", async () => {
+    const theirs = join(home, "documents");
+    mkdirSync(theirs);
+    const lesson = "# A\n\nsame\n\nsame\n";
+    for (const name of [".bashrc", "second"]) writeFileSync(join(home, name), "mine\n");
+    writeFileSync(join(theirs, "notes.md"), lesson);
+    sh(`rm -f .nexus/state/tool-log.jsonl ${TRACKER.replace("agent-tracker.json", "tool-log.extension.jsonl")}
+      ln -s ${home}/.bashrc .nexus/state/tool-log.jsonl
+      ln ${home}/second ${TRACKER.replace("agent-tracker.json", "tool-log.extension.jsonl")}
+      rm -rf .nexus/memory; ln -s ${theirs} .nexus/memory`);
+    const edit = { tool_name: "Edit", tool_input: { file_path: at("$(touch x)") } };
+    await fire("PostToolUse", { ...who("engineer"), ...edit, tool_response: {} });
+    for (const prompt of ["[m] never do that again", "[m:gc]"]) await fire("UserPromptSubmit", { prompt });
+    expect([".bashrc", "second"].map((name) => readFileSync(join(home, name), "utf8"))).toEqual(["mine\n", "mine\n"]);
+    expect(readdirSync(theirs)).toEqual(["notes.md"]);
+    expect(readFileSync(join(theirs, "notes.md"), "utf8")).toBe(lesson);
+    expect(read(".nexus/state/tool-log.jsonl")).toContain("$(touch x)");
+  });
+
   it("who empties the tracker is put back into it, and Lead is told", async () => {
     put(TRACKER, "[]");
     expect((await stopAgent("engineer")).message).toContain("agent-tracker.json had lost the engineer a1");

@@ -51,6 +51,8 @@ const udp = () => new Promise((done) => {
   socket.send("x", 53, "192.0.2.1", (error) => { socket.close(); done(!error); });
 });
 (async () => {
+  const base = new URL(process.env.BASE_URL);
+  if (base.protocol === "tcp:") return console.log(await tcp(base.hostname, base.port));
   const text = await fetch(process.env.BASE_URL + "/x").then((r) => r.text(), (e) => "failed: " + e.cause?.code);
   const found = [
     ["other port", await tcp("127.0.0.1", OTHER_PORT)],
@@ -102,6 +104,16 @@ describe.skipIf(!held)("a script that needs a network", () => {
       reason: expect.stringContaining(`--allow-origin http://127.0.0.1:${ports[0]}`),
     });
     expect(asked).toEqual([]);
+  });
+
+  it.each([80, 443])("has a way to an origin on port %d, which ends where nobody agreed", async (port) => {
+    const { results } = await service("x", { base_url: `tcp://127.0.0.9:${port}` }).accept({
+      ...{ baseline: false, quick: true },
+    });
+    expect(results[0]).toMatchObject({
+      status: "skipped",
+      reason: expect.stringContaining(`--allow-origin tcp://127.0.0.9:${port}`),
+    });
   });
 
   it("is not run when the address is a number it could not be given", async () => {

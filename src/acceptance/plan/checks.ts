@@ -20,9 +20,7 @@ export function planChecks(request: string, manifest: Manifest): CheckPlan {
   const criteria = readJson(request, file, Criteria, acceptance.criteria_file !== undefined);
   const framework = criteria?.test_framework ?? "shell";
   const automatic = criteria?.auto_verifiable ?? acceptance.auto_verifiable ?? true;
-  const checks = (criteria?.criteria ?? []).map((criterion) => toCheck(criterion, { framework, automatic, file }));
-  assertDistinct(checks, file);
-  assertOrder(checks, file);
+  const checks = checksOf(criteria?.criteria ?? [], { framework, automatic, file });
 
   const used = new Set(checks.map(({ script }) => script));
   for (const script of acceptance.test_scripts ?? []) {
@@ -47,6 +45,28 @@ export function planChecks(request: string, manifest: Manifest): CheckPlan {
 function criteriaOfPart({ extensions }: Manifest): readonly unknown[] | null {
   const { criteria } = (extensions?.split ?? {}) as { criteria?: unknown };
   return Array.isArray(criteria) ? criteria : null;
+}
+
+/** Throws CRITERIA_INVALID when no order or no clock fits them. */
+function checksOf(criteria: readonly Criterion[], defaults: Defaults): Check[] {
+  const checks = criteria.map((criterion) => toCheck(criterion, defaults));
+  assertDistinct(checks, defaults.file);
+  assertOrder(checks, defaults.file);
+  return checks;
+}
+
+/** Why criteria that have the right shape still cannot be run; null when they can. */
+export function criteriaProblem(
+  { criteria, test_framework: framework = "shell" }: Criteria,
+  file: string,
+): string | null {
+  try {
+    checksOf(criteria, { framework, automatic: true, file });
+    return null;
+  } catch (error) {
+    if (error instanceof NutError) return error.message;
+    throw error;
+  }
 }
 
 interface Defaults {

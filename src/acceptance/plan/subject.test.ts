@@ -227,6 +227,8 @@ describe("the default subject", () => {
     const base = { "cases/a.in": "1", "cases/a.out": "1", "docs/a.in": "", "files/want.txt": "6\n" };
     const work = { "cases/a.in": "0", "cases/a.out": "0", "cases/b.out": "0", "docs/a.in": "1", "golden/c.txt": "0" };
     expect(subjectOf({ base, work, checkTexts: [loop] }).work).toEqual(["docs/a.in"]);
+    const elsewhere = { base: { "runs/a.in": "1", "runs/a.out": "1" }, work: { "runs/a.out": "0" } };
+    expect(subjectOf({ ...elsewhere, checkTexts: [loop.replace("cases", "runs")] }).work).toEqual([]);
     const compared = { base, work: { "files/want.txt": "0\n" } };
     expect(subjectOf({ ...compared, checkTexts: ["./sum 1 2 3 | diff - files/want.txt"] }).work).toEqual([]);
     expect(subjectOf({ ...compared, checkTexts: ["diff files/want.txt tests/right.txt"] }).work).toEqual([

@@ -64,7 +64,11 @@ export interface RoomOptions {
   /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
   /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
-  readonly ways?: { readonly folder: string; readonly hosts: string };
+  readonly ways?: {
+    readonly folder: string;
+    readonly hosts: string;
+    readonly listens: readonly { readonly port: number }[];
+  };
 }
 
 export interface Room {
@@ -273,7 +277,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       maxBytes: MEMORY_FOLDER_BYTES,
       ...(options.ptrace === true ? { ptrace: true } : {}),
     },
-    ...(options.ways === undefined ? {} : { lowPorts: true }),
+    ...(options.ways?.listens.some(({ port }) => port < 1024) === true ? { lowPorts: true } : {}),
     mounts: [
       root,
       ...cover.anchors.map(bound("writable")),
@@ -294,7 +298,7 @@ function lineMounts({ folder, access }: NonNullable<RoomOptions["line"]>): Mount
   ];
 }
 
-function wayMounts({ folder, hosts }: NonNullable<RoomOptions["ways"]>): Mount[] {
+function wayMounts({ folder, hosts }: Pick<NonNullable<RoomOptions["ways"]>, "folder" | "hosts">): Mount[] {
   return [
     { access: "read-only", path: javascriptEngine().command },
     { access: "read-only", path: WAYS, from: folder },

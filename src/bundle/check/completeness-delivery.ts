@@ -3,9 +3,11 @@
 
 import { createHash } from "node:crypto";
 import { shellWord } from "../../errors.js";
+import { JsonError, parseJson } from "../../files/index.js";
 import { Delivery } from "../../schema/delivery.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { ARTIFACTS } from "../../trees/result-tree.js";
+import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { isPlaceholder } from "../manifest/template.js";
 import { resolveReference } from "./completeness-references.js";
 import type { Report } from "./report.js";
@@ -81,9 +83,10 @@ async function deliveryResult({ content, manifest, missing, pass, edit, command 
 export function parseResult(bytes: Uint8Array): Delivery | string {
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(bytes).toString("utf8"));
+    value = parseJson(bytes, { maxDepth: MAX_JSON_DEPTH });
   } catch (error) {
-    return `is not JSON: ${error instanceof Error ? error.message : ""}`;
+    if (!(error instanceof JsonError)) throw error;
+    return error.message;
   }
   const parsed = Delivery.safeParse(value);
   if (parsed.success) return parsed.data;

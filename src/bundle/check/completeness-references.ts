@@ -3,10 +3,13 @@ import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
-import { CRITERION_TYPES, Criteria } from "../../schema/criteria.js";
+import { JsonError, parseJson } from "../../files/index.js";
+import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
+import { ENCRYPTIONS } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
+import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
@@ -22,29 +25,36 @@ export function resolveReference(reference: string, base = ""): string | null {
 /** A file that the manifest or one of its documents names. */
 interface NamedFile {
   readonly field: string;
+  /** Where in the field, when it is a list. */
+  readonly at?: string;
   readonly path: string;
   /** Folder it is relative to. */
   readonly base?: string;
   /** What the file is for, in the words of the fix. */
   readonly purpose?: string;
   readonly optional?: boolean;
+  /** The command that makes it, where nobody could write it by hand. */
+  readonly fix?: string;
 }
 
 /** Reports a file that is absent or leaves the bundle. */
-function checkReference(report: Report, { field, path, base, purpose, optional }: NamedFile): void {
+function checkReference(report: Report, { field, at, path, base, purpose, optional, fix: own }: NamedFile): void {
   const { content, folders, missing, warn, pass, command, edit } = report;
   const complain = optional ? warn : missing;
+  const dotted = /^[a-z_]+(\.[a-z_]+)+$/.test(field);
+  if (dotted && path.trim() === "") {
+    const fix = command(`set ${at ?? field} --unset`);
+    missing({ code: "REFERENCE_EMPTY", path: field, message: "names no file", fix });
+    return;
+  }
   const resolved = resolveReference(path, base);
   if (resolved === null) {
-    complain({
-      code: "REFERENCE_OUTSIDE",
-      path: field,
-      message: `${path} leaves the bundle`,
-      fix: /^[a-z_]+(\.[a-z_]+)+$/.test(field) ? command(`set ${field} "<path inside the bundle>"`) : edit(field),
-    });
+    const fix = dotted ? command(`set ${at ?? field} --unset`) : edit(field);
+    missing({ code: "REFERENCE_OUTSIDE", path: field, message: `${path} leaves the bundle`, fix });
     return;
   }
   const size = content.files.get(resolved);
+  if (size === 0) warn({ code: "FILE_EMPTY", path: resolved, message: "is empty", fix: edit(resolved) });
   if (size !== undefined) {
     pass(resolved, `exists (${sizeWords(size)})`);
     return;
@@ -57,7 +67,7 @@ function checkReference(report: Report, { field, path, base, purpose, optional }
     message: ignored
       ? `${resolved} is referenced but .nutignore leaves it out`
       : `${resolved} is referenced but missing${purpose === undefined ? "" : `: ${purpose}`}`,
-    fix: ignored ? edit(".nutignore") : edit(resolved),
+    fix: ignored ? edit(".nutignore") : (own ?? edit(resolved)),
   });
 }
 
@@ -68,15 +78,16 @@ function sizeWords(bytes: number): string {
 
 export async function checkContext(report: Report): Promise<void> {
   const { requirements, architecture, references, additional = [] } = report.manifest.context ?? {};
-  const documents: readonly (readonly [string, string | undefined, string?])[] = [
+  const documents: readonly (readonly [string, string | undefined, string])[] = [
     ["context.requirements", requirements, "write what must work"],
     ["context.architecture", architecture, "write how the system is built"],
     ["context.references", references, "write what to read"],
-    ...additional.map((path) => ["context.additional", path] as const),
   ];
   for (const [field, path, purpose] of documents) {
-    if (path !== undefined) checkReference(report, { field, path, ...(purpose === undefined ? {} : { purpose }) });
+    if (path !== undefined) checkReference(report, { field, path, purpose });
   }
+  for (const [index, path] of additional.entries())
+    checkReference(report, { field: "context.additional", at: `context.additional.${index}`, path });
 }
 
 /** Reads and types a JSON file of the bundle; what is wrong with it is a finding, and null. */
@@ -88,9 +99,10 @@ async function readDocument<T extends z.ZodType>(report: Report, path: string, s
   };
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(await content.read(path)).toString("utf8"));
+    value = parseJson(await content.read(path), { maxDepth: MAX_JSON_DEPTH });
   } catch (error) {
-    return invalid(`is not JSON: ${error instanceof Error ? error.message : ""}`);
+    if (!(error instanceof JsonError)) throw error;
+    return invalid(error.message);
   }
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data as z.output<T>;
@@ -122,7 +134,7 @@ export async function checkApis(report: Report): Promise<void> {
     await checkCredentialName(report, endpoints!.path, credential, endpoints?.document?.auth?.type);
   if (vault !== undefined && manifest.credentials?.vault === undefined) {
     checkReference(report, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
-  } else if (auth !== undefined && auth !== "none" && manifest.credentials?.vault === undefined) {
+  } else if (auth !== undefined && !/^(?:none)?$/.test(auth.trim()) && manifest.credentials?.vault === undefined) {
     missing({
       code: "NO_VAULT",
       path: "apis.auth_method",
@@ -147,7 +159,7 @@ async function checkCredentialName(report: Report, path: string, name: string, t
       message: `names the credential ${name}, but no vault is configured`,
       fix,
     });
-  const names = await namesInClear(report, vault);
+  const names = (await lookAtVault(report, vault))?.names ?? null;
   if (names?.has(name)) return;
   if (names !== null)
     return missing({ code, path, message: `names the credential ${name}, which is not in the vault`, fix });
@@ -155,50 +167,77 @@ async function checkCredentialName(report: Report, path: string, name: string, t
   warn({ code, path, message, fix: `${fix} --replace` });
 }
 
-/** The credentials of a vault that anybody can read; null for one that is closed, or not there. */
-async function namesInClear({ content }: Report, vault: string): Promise<ReadonlySet<string> | null> {
-  const path = resolveReference(vault);
-  if (path === null || !content.files.has(path)) return null;
-  try {
-    // sops leaves the names of fields in clear and says so.
-    const { credentials, sops } = JSON.parse(Buffer.from(await content.read(path)).toString("utf8"));
-    return Array.isArray(credentials) && sops === undefined
-      ? new Set(credentials.map((each) => String(each?.name)))
-      : null;
-  } catch {
-    return null;
-  }
+/** What a vault is, whatever the manifest calls it; `names` are the credentials anybody can read. */
+interface VaultLook {
+  readonly kind: "age" | "sops" | "vault" | "none" | null;
+  readonly names: ReadonlySet<string> | null;
 }
 
 /** What an age file begins with, plain and armoured. */
 const AGE = /^(?:age-encryption\.org\/v1\n|-----BEGIN AGE ENCRYPTED FILE-----)/;
 
+/** null for one that is not there. */
+async function lookAtVault({ content }: Report, vault: string): Promise<VaultLook | null> {
+  const path = resolveReference(vault);
+  if (path === null || !content.files.has(path)) return null;
+  const text = Buffer.from(await content.read(path)).toString("utf8");
+  if (AGE.test(text)) return { kind: "age", names: null };
+  // sops leaves the names of fields in clear, in JSON or YAML, and says so.
+  if (/^sops:$/m.test(text)) return { kind: "sops", names: null };
+  try {
+    const { credentials, sops, transit } = JSON.parse(text);
+    if (sops !== undefined) return { kind: "sops", names: null };
+    if (transit !== undefined) return { kind: "vault", names: null };
+    if (Array.isArray(credentials))
+      return { kind: "none", names: new Set(credentials.map((each) => String(each?.name))) };
+  } catch {
+    // Not JSON: of no kind we know.
+  }
+  return { kind: null, names: null };
+}
+
 /** A label does not encrypt anything: what the vault is must be what the manifest calls it. */
 async function checkLabel(report: Report, vault: string, encryption: string): Promise<void> {
-  const { content, missing, command } = report;
-  const path = resolveReference(vault);
-  if (path === null || !content.files.has(path)) return;
-  const isAge = AGE.test(Buffer.from(await content.read(path)).toString("latin1", 0, 64));
-  const isClear = (await namesInClear(report, vault)) !== null;
+  const { missing, command } = report;
+  const look = await lookAtVault(report, vault);
+  if (look === null || look.kind === encryption || !KINDS.has(encryption)) return;
   const wrong = (message: string, fix: string) =>
-    missing({ code: "VAULT_MISLABELED", path: "credentials.encryption", message, fix });
-  if (encryption !== "none" && isClear)
-    wrong(
-      `${encryption}, but the vault is in clear: everyone who has the bundle has the secrets`,
-      `${command("set credentials.encryption none")} && ${command(`rotate --re-encrypt --encryption ${encryption}`)}`,
-    );
-  else if (encryption === "age" ? !isAge && !isClear : isAge)
-    wrong(
-      `${encryption}, but the vault is ${isAge ? "an age file" : "no age file"}`,
-      command(`set credentials.encryption ${isAge ? "age" : "<what it is>"}`),
-    );
+    missing({
+      code: "VAULT_MISLABELED",
+      path: "credentials.encryption",
+      message: `${encryption}, but ${message}`,
+      fix,
+    });
+  if (look.kind === null) return wrong("the vault is no file of any kind we know", renewVault(report, vault));
+  if (look.kind !== "none")
+    return wrong(`the vault is ${IS[look.kind]}`, command(`set credentials.encryption ${look.kind}`));
+  wrong(
+    "the vault is in clear: everyone who has the bundle has the secrets",
+    `${command("set credentials.encryption none")} && ${command("rotate --re-encrypt --encryption age")}`,
+  );
+}
+
+const KINDS: ReadonlySet<string> = new Set(ENCRYPTIONS);
+const IS = { age: "an age file", sops: "a sops file", vault: "HashiCorp's" } as const;
+
+/** A vault is not written by hand: the first credential makes it. */
+function renewVault({ manifest, content, options, command }: Report, vault: string): string {
+  const [scope] = manifest.credentials?.scopes ?? [];
+  const make =
+    scope === undefined
+      ? command("set credentials.vault --unset")
+      : command(`add-credential --name ${shellWord(scope.name)} --type ${shellWord(scope.type)}`);
+  if (!content.files.has(vault)) return make;
+  const file = options.dir === undefined ? vault : `${options.dir}/${vault}`;
+  return `mv ${shellWord(file)} ${shellWord(`${file}.old`)} && ${make}`;
 }
 
 export async function checkCredentials(report: Report): Promise<void> {
   const { manifest, missing, warn, command } = report;
   const { vault, encryption, scopes = [] } = manifest.credentials ?? {};
   if (vault !== undefined) {
-    checkReference(report, { field: "credentials.vault", path: vault, purpose: "the vault the agent opens" });
+    const purpose = "the vault the agent opens";
+    checkReference(report, { field: "credentials.vault", path: vault, purpose, fix: renewVault(report, vault) });
     await checkLabel(report, vault, encryption ?? "age");
     if (encryption === "none") {
       warn({
@@ -238,17 +277,19 @@ function checkExpiry({ options, missing, warn, command }: Report, name: string, 
 export async function checkAcceptance(report: Report): Promise<void> {
   const { manifest, content, warn, pass, command } = report;
   const { criteria_file: named, test_scripts: scripts = [], checklist = [] } = manifest.acceptance ?? {};
-  for (const path of scripts) {
-    checkReference(report, { field: "acceptance.test_scripts", path, purpose: "a test cannot run" });
+  for (const [index, path] of scripts.entries()) {
+    const field = "acceptance.test_scripts";
+    checkReference(report, { field, at: `${field}.${index}`, path, purpose: "a test cannot run" });
   }
   if (named !== undefined) checkReference(report, { field: "acceptance.criteria_file", path: named });
   const path = resolveReference(named ?? DEFAULT_CRITERIA);
-  const hasCriteria = path !== null && content.files.has(path);
-  if (hasCriteria) await checkCriteria(report, path);
+  const hasCriteria = path !== null && content.files.has(path) && (await checkCriteria(report, path));
   await checkHidden(report);
   if (checklist.length > 0)
     pass("acceptance.checklist", checklist.length === 1 ? "1 item" : `${checklist.length} items`);
-  if (manifest.acceptance?.hidden !== undefined || scripts.length > 0 || named !== undefined || hasCriteria) return;
+  if (manifest.acceptance?.hidden !== undefined || scripts.length > 0 || hasCriteria) return;
+  // A file that is named but not there is told already.
+  if (named !== undefined && (path === null || !content.files.has(path))) return;
   warn({
     code: "NO_ACCEPTANCE",
     path: "acceptance",
@@ -260,37 +301,54 @@ export async function checkAcceptance(report: Report): Promise<void> {
   });
 }
 
-async function checkCriteria(report: Report, path: string): Promise<void> {
-  const { missing, warn, pass, edit } = report;
+/** Whether there is something to run; what cannot be read is told, and counts. */
+async function checkCriteria(report: Report, path: string): Promise<boolean> {
+  const { missing, pass, edit } = report;
   const document = await readDocument(report, path, Criteria);
-  if (document === null) return;
+  if (document === null) return true;
   const endpoints = await readEndpoints(report);
   const declared = new Set(endpoints?.document?.endpoints.map((each) => `${each.method} ${each.path}`));
   const ids = new Set<string>();
   const known: ReadonlySet<string> = new Set(CRITERION_TYPES);
-  for (const { id, type, script, endpoint, credential_ref: credential, auto_verifiable } of document.criteria) {
+  const wrong = (code: string, message: string, file = path) => missing({ code, path, message, fix: edit(file) });
+  for (const criterion of document.criteria) {
+    const { id, type, script, endpoint, credential_ref: credential, auto_verifiable } = criterion;
     // What a person judges needs no program that knows it.
-    if (!known.has(type) && (auto_verifiable ?? document.auto_verifiable) !== false) {
-      const message = `${id} is of type ${type}, which nobody can run; types are ${CRITERION_TYPES.join(", ")}`;
-      missing({ code: "CRITERION_UNKNOWN", path, message, fix: edit(path) });
+    if ((auto_verifiable ?? document.auto_verifiable) !== false) {
+      if (!known.has(type))
+        wrong(
+          "CRITERION_UNKNOWN",
+          `${id} is of type ${type}, which nobody can run; types are ${CRITERION_TYPES.join(", ")}`,
+        );
+      const lacks = whatItLacks(criterion);
+      if (lacks !== null) wrong("CRITERION_EMPTY", `${id} has nothing to run: it needs ${lacks}`);
     }
-    if (ids.has(id)) warn({ code: "CRITERION_TWICE", path, message: `${id} stands twice`, fix: edit(path) });
+    if (ids.has(id)) wrong("CRITERION_TWICE", `${id} stands twice`);
     ids.add(id);
     if (script !== undefined) checkReference(report, { field: path, path: script, purpose: `the script of ${id}` });
     if (endpoint !== undefined && endpoints !== null && !declared.has(endpoint)) {
-      const message = `${id} calls ${endpoint}, which ${endpoints.path} does not declare`;
-      missing({ code: "ENDPOINT_UNKNOWN", path, message, fix: edit(endpoints.path) });
+      wrong("ENDPOINT_UNKNOWN", `${id} calls ${endpoint}, which ${endpoints.path} does not declare`, endpoints.path);
     }
     if (credential !== undefined) await checkCredentialName(report, path, credential);
   }
-  pass(path, document.criteria.length === 1 ? "1 criterion" : `${document.criteria.length} criteria`);
+  const { length } = document.criteria;
+  if (length > 0) pass(path, length === 1 ? "1 criterion" : `${length} criteria`);
+  return length > 0;
+}
+
+/** A check that would be skipped whatever the work is. */
+function whatItLacks({ type, script, command, query, endpoint }: Criterion): string | null {
+  if (script !== undefined || command !== undefined) return null;
+  if (type === "shell" || type === "custom") return "a script or a command";
+  if (type === "sql_check") return query === undefined ? "a query" : null;
+  return type === "api_test" && endpoint === undefined ? "an endpoint or a script" : null;
 }
 
 /** What everybody may know of hidden checks: that they are there, how many, and that nobody swapped them. */
 async function checkHidden({ manifest, content, missing, pass, command }: Report): Promise<void> {
   const summary = manifest.acceptance?.hidden;
   const there = content.files.has(HIDDEN_FILE);
-  const fix = command("hide --criteria <file> --replace");
+  const fix = command('hide --criteria "<file>" --replace');
   const wrong = (message: string) => missing({ code: "HIDDEN_UNFIT", path: HIDDEN_FILE, message, fix });
   if (summary === undefined) {
     if (there) wrong("is there, but acceptance.hidden does not speak of it");
@@ -306,7 +364,8 @@ async function checkHidden({ manifest, content, missing, pass, command }: Report
 }
 
 export function checkImages(report: Report): void {
-  for (const { path } of report.manifest.resources?.images ?? []) {
-    checkReference(report, { field: "resources.images", path, optional: true });
+  for (const [index, { path }] of (report.manifest.resources?.images ?? []).entries()) {
+    const field = "resources.images";
+    checkReference(report, { field, at: `${field}.${index}`, path, optional: true });
   }
 }

@@ -230,7 +230,7 @@ describe("assess", () => {
           ],
         },
       },
-      { "v.json": "{}" },
+      { "v.json": '{"credentials":[]}' },
       [
         "error EXPIRED credentials.scopes.c",
         "warning NOT_ENCRYPTED credentials.encryption",

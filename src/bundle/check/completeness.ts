@@ -2,12 +2,13 @@
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
 import { foldersAbove, isText } from "../../files/index.js";
-import { manifestFindings } from "../manifest/manifest.js";
 import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
+import { contentFindings } from "./content-findings.js";
 import type { CompletenessOptions, Content, Report } from "./report.js";
+import { isoSeconds, schemaFix } from "./schema-fix.js";
 
 export interface Passed {
   readonly path: string;
@@ -46,7 +47,9 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
   if (content.manifest.bundle_type === "delivery") await checkDelivery(report);
   else await checkRequest(report);
   await checkPlaceholders(report);
-  checkSchema(report, new Set(findings.map(({ path }) => path)));
+  checkPasted(report);
+  const errorPaths = findings.filter(({ severity }) => severity === "error").map(({ path }) => path);
+  await checkValid(report, errorPaths);
 
   const errors = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning");
@@ -70,7 +73,8 @@ function editing(path: string, dir: string | undefined, folders: ReadonlySet<str
   return `${make}\${EDITOR:-vi} ${under(path)}`;
 }
 
-const PLACEHOLDER = "PLACEHOLDER";
+/** The code of what nobody has filled in yet. It makes a draft, which can be packed. */
+export const PLACEHOLDER = "PLACEHOLDER";
 
 async function checkRequest(report: Report): Promise<void> {
   checkTask(report);
@@ -93,14 +97,17 @@ function checkTask({ manifest, missing, pass, command }: Report): void {
   if (title.trim() === "") {
     missing({ code: "TITLE_EMPTY", path: "task.title", message: "empty: nobody knows what to do", fix: fixTitle });
   } else if (isPlaceholder(title)) {
-    missing({ code: PLACEHOLDER, path: "task.title", message: "still the text init put there", fix: fixTitle });
+    missing({ code: PLACEHOLDER, path: "task.title", message: unfilled(title), fix: fixTitle });
   } else pass("task.title", JSON.stringify(title));
   if (summary.trim() === "") {
     missing({ code: "SUMMARY_EMPTY", path: "task.summary", message: "empty: say what done means", fix: fixSummary });
   } else if (isPlaceholder(summary)) {
-    missing({ code: PLACEHOLDER, path: "task.summary", message: "still the text init put there", fix: fixSummary });
+    missing({ code: PLACEHOLDER, path: "task.summary", message: unfilled(summary), fix: fixSummary });
   } else pass("task.summary", "provided");
 }
+
+const unfilled = (text: string): string =>
+  text.trim().startsWith("<") ? `${text.trim()} is a place to fill in` : "still the text init put there";
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -108,7 +115,7 @@ function checkDeadline({ manifest, options, missing, pass, command }: Report): v
   const { expires_at: expiresAt } = manifest;
   if (expiresAt === undefined) return;
   const time = Date.parse(expiresAt);
-  const fix = command(`set expires_at ${new Date(options.now.getTime() + WEEK_MS).toISOString().slice(0, 19)}Z`);
+  const fix = command(`set expires_at ${isoSeconds(options.now.getTime() + WEEK_MS)}`);
   if (Number.isNaN(time)) {
     missing({ code: "DATE_INVALID", path: "expires_at", message: `"${expiresAt}" is not a date`, fix });
   } else if (time <= options.now.getTime()) {
@@ -131,28 +138,30 @@ async function checkPlaceholders({ content, manifest, missing, edit }: Report): 
 /** Whoever wrote more than this has filled it in. */
 const LARGEST_OUTLINE = 64 * 1024;
 
-const fieldAt = (manifest: unknown, path: string): unknown =>
-  path.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], manifest);
+/** The fixes we print have places to fill in; pasted as they are, they fill in nothing. */
+function checkPasted({ manifest, missing, command }: Report): void {
+  const lists: readonly (readonly [string, readonly string[] | undefined])[] = [
+    ["acceptance.checklist", manifest.acceptance?.checklist],
+    ["harness.constraints", manifest.harness?.constraints],
+    ["tags.skills_required", manifest.tags?.skills_required],
+  ];
+  for (const [path, items = []] of lists) {
+    const index = items.findIndex(isPlaceholder);
+    if (index < 0) continue;
+    const fix = command(`set ${items.every(isPlaceholder) ? path : `${path}.${index}`} --unset`);
+    missing({ code: PLACEHOLDER, path, message: `${items[index]} is a place to fill in`, fix });
+  }
+}
 
-/** The choice somebody meant who wrote "High"; else the first. */
-const nearest = (given: unknown, choices: readonly string[]): string =>
-  choices.find((choice) => choice === String(given).trim().toLowerCase()) ?? choices[0]!;
-
-/** Somebody who wrote 35 where at most 1 is meant wrote a percentage. */
-const share = (given: unknown, words: string): string | null =>
-  words === "must be at most 1" && typeof given === "number" && given <= 100 ? String(given / 100) : null;
-
-/** What `validate` says of the manifest, where nothing better was said already. */
-function checkSchema({ manifest, missing, warn, command }: Report, known: ReadonlySet<string>): void {
-  for (const { code, path, message } of manifestFindings(manifest)) {
-    if (known.has(path)) continue;
+/** What `validate` says, where nothing better was said already. */
+async function checkValid(report: Report, known: readonly string[]): Promise<void> {
+  const { content, missing, warn } = report;
+  for (const { code, path, message, severity } of await contentFindings(content)) {
+    if (known.some((field) => path === field || path.startsWith(`${field}.`))) continue;
+    if (severity !== "error" && code !== "MANIFEST_INVALID") continue;
     const words = message.slice(message.indexOf(": ") + 2);
-    const choices = /^must be one of (.+)$/.exec(words)?.[1]?.split(", ");
-    const given = fieldAt(manifest, path);
-    const value = choices === undefined ? (share(given, words) ?? "<value>") : nearest(given, choices);
-    const fix = command(/^[a-z_]+(?:\.[a-z_]+)*$/.test(path) ? `set ${path} ${shellWord(value)}` : "schema manifest");
-    // Other tools leave it empty, and nobody needs it to begin.
-    (path === "created_at" ? warn : missing)({ code, path, message: words, fix });
+    const fix = schemaFix(report, path, words);
+    (severity === "error" ? missing : warn)({ code, path, message: words, fix });
   }
 }
 

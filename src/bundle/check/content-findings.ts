@@ -90,6 +90,7 @@ export function manifestReferences(manifest: Manifest): Reference[] {
   add("context.references", context?.references);
   each("context.additional", context?.additional);
   add("apis.endpoints_spec", apis?.endpoints_spec);
+  add("apis.credential_ref", apis?.credential_ref);
   add("credentials.vault", credentials?.vault);
   add("acceptance.criteria_file", acceptance?.criteria_file);
   each("acceptance.test_scripts", acceptance?.test_scripts);

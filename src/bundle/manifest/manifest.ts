@@ -68,9 +68,11 @@ export function isNewer(manifest: Record<string, unknown>): boolean {
   return major !== undefined && Number(major) > FORMAT_MAJOR;
 }
 
+const WRONG_TYPES: ReadonlySet<string> = new Set(["invalid_type", "invalid_union"]);
+
 function assertTypes(manifest: Record<string, unknown>, name: string): void {
   const parsed = Manifest.safeParse(manifest);
-  const wrong = parsed.success ? undefined : parsed.error.issues.find(({ code }) => code === "invalid_type");
+  const wrong = parsed.success ? undefined : parsed.error.issues.find(({ code }) => WRONG_TYPES.has(code));
   if (wrong === undefined) return;
   const field = wrong.path.join(".");
   throw invalid(name, `field ${mismatchLine(wrong)}`, { field });
@@ -80,12 +82,13 @@ function assertTypes(manifest: Record<string, unknown>, name: string): void {
 export function manifestFindings(manifest: unknown): Finding[] {
   const parsed = Manifest.safeParse(manifest);
   if (parsed.success) return [];
-  return parsed.error.issues.map((issue) => ({
-    code: "MANIFEST_INVALID",
-    severity: "error",
-    path: issue.path.join("."),
-    message: mismatchLine(issue, "manifest"),
-  }));
+  return parsed.error.issues.map((issue) => {
+    const path = issue.path.join(".");
+    // Other tools leave it empty, and nobody needs it to begin.
+    const isUnsaid = path === "created_at" && (manifest as Manifest).created_at === "";
+    const message = isUnsaid ? "created_at: is empty" : mismatchLine(issue, "manifest");
+    return { code: "MANIFEST_INVALID", severity: isUnsaid ? "warning" : "error", path, message };
+  });
 }
 
 /** Reads the manifest of a folder. Throws MANIFEST_MISSING when there is none. */

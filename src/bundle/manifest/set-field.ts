@@ -4,6 +4,7 @@
 import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { NutError } from "../../errors.js";
+import { JsonError, parseJson } from "../../files/index.js";
 import { Manifest } from "../../schema/manifest.js";
 import { mismatchWords } from "../../schema/mismatch.js";
 import { FORMAT_VERSION, isNewer } from "./manifest.js";
@@ -198,9 +199,10 @@ function detect(word: string, field: string): unknown {
 
 function parseJsonText(word: string, field: string): unknown {
   try {
-    return JSON.parse(word);
-  } catch {
-    throw mistyped(field, "JSON when it starts with a bracket");
+    return parseJson(word);
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+    throw mistyped(field, `JSON when it starts with a bracket; ${error.message}`);
   }
 }
 

@@ -9,9 +9,12 @@ export const PLACEHOLDER_MARK = "<!-- nutshell:placeholder: replace this text, t
 /** In the outline of a delivery's result. */
 export const PLACEHOLDER_RESULT = "(say what was done, and what was not)";
 
+const OURS: ReadonlySet<string> = new Set([PLACEHOLDER_TITLE, PLACEHOLDER_SUMMARY, PLACEHOLDER_RESULT]);
+
+/** What init wrote, or a place to fill in (`<what to do>`) that was pasted as it stood. */
 export function isPlaceholder(text: string | undefined): boolean {
-  const trimmed = text?.trim();
-  return trimmed === PLACEHOLDER_TITLE || trimmed === PLACEHOLDER_SUMMARY || trimmed === PLACEHOLDER_RESULT;
+  const trimmed = text?.trim() ?? "";
+  return OURS.has(trimmed) || /^<[^<>]+>$/.test(trimmed);
 }
 
 /** What the scripts of our templates print until somebody writes them. */

@@ -89,7 +89,6 @@ export const claude: Host = {
   name: "claude",
   title: "Claude Code",
   harnessId: "nutcracker-claude",
-  tested: "2.1.325",
   settings: [".claude/", ".mcp.json", ".claude-plugin/", "~/.claude/", "~/.claude.json"],
   watched: [
     { path: ".claude/settings.json" },

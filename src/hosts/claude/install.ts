@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { HOOK_EVENTS } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
+import { serverWords } from "../here.js";
 import { SERVER } from "../host.js";
 import {
   type AgentFile,
@@ -10,6 +11,7 @@ import {
   type InstallFile,
   type InstallInput,
   isOurHook,
+  isOurServer,
   MEMORY_TEXT,
   type SkillFile,
 } from "../install.js";
@@ -28,14 +30,23 @@ export function installClaude(input: InstallInput): InstallFile[] {
       path: settings,
       edit: jsonEdit({ path: settings, strict }, [
         ...Object.entries(hooks).map(([event, element]) => ({ at: ["hooks", event], element, ours: isOurHook })),
-        { at: ["permissions", "allow"], element: `mcp__${SERVER}`, ours: (element) => element === `mcp__${SERVER}` },
+        {
+          at: ["permissions", "allow"],
+          element: `mcp__${SERVER}`,
+          ours: (element) => element === `mcp__${SERVER}`,
+          shared: true,
+        },
         // Otherwise Claude Code asks about a project's server, and Enter says no.
-        ...(scope === "project" ? [{ at: ["enabledMcpjsonServers"], element: SERVER, ours: isServer }] : []),
+        ...(scope === "project"
+          ? [{ at: ["enabledMcpjsonServers"], element: SERVER, ours: isServer, shared: true }]
+          : []),
       ]),
     },
     {
       path: servers,
-      edit: jsonEdit({ path: servers, strict }, [{ at: ["mcpServers", SERVER], value: claudeServer(input) }]),
+      edit: jsonEdit({ path: servers, strict }, [
+        { at: ["mcpServers", SERVER], value: claudeServer(input), ours: isOurServer },
+      ]),
     },
     { path: scope === "project" ? join(root, "CLAUDE.md") : join(folder, "CLAUDE.md"), edit: markedEdit(MEMORY_TEXT) },
     ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: claudeAgent(agent) })),
@@ -46,9 +57,8 @@ export function installClaude(input: InstallInput): InstallFile[] {
   ];
 }
 
-export function claudeServer({ server }: Pick<InstallInput, "server">): object {
-  const [command, ...args] = server;
-  return { command, args, env: { NEXUS_HARNESS_ID: claude.harnessId } };
+export function claudeServer(input: Pick<InstallInput, "scope" | "server" | "platform">): object {
+  return { ...serverWords(input), env: { NEXUS_HARNESS_ID: claude.harnessId } };
 }
 
 /** Every role is denied what its limits forbid, and starting agents: only Lead coordinates. */

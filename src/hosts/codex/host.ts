@@ -65,7 +65,6 @@ export const codex: Host = {
   name: "codex",
   title: "Codex",
   harnessId: "nutcracker-codex",
-  tested: "0.166.0",
   settings: [".codex/", ".agents/", ".codex-plugin/", "~/.codex/", "~/.agents/"],
   watched: [
     { path: ".codex/hooks.json" },

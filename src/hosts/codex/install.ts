@@ -3,6 +3,7 @@ import { HOOK_EVENTS } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { tomlEdit } from "../edit/toml.js";
+import { serverWords } from "../here.js";
 import { SERVER } from "../host.js";
 import {
   type AgentFile,
@@ -47,14 +48,16 @@ export function installCodex(input: InstallInput): InstallFile[] {
 }
 
 /** Agents get a server of their own from the same settings; it knows its caller by the thread each call names. */
-export function serverTable({ server }: Pick<InstallInput, "server">): string {
-  const [command, ...args] = server;
+export function serverTable(input: Pick<InstallInput, "scope" | "server" | "platform">): string {
+  const { command, args } = serverWords(input);
   return [
     `[mcp_servers.${SERVER}]`,
     `command = ${JSON.stringify(command)}`,
     `args = ${JSON.stringify(args)}`,
     // Without these the first request misses the tools, and calls are refused outside full access.
     "required = true",
+    // Otherwise it is not given to servers, and where we are on this machine stands there.
+    'env_vars = ["XDG_STATE_HOME"]',
     'default_tools_approval_mode = "approve"',
     "",
     `[mcp_servers.${SERVER}.env]`,

@@ -7,6 +7,7 @@ import {
   getNodeValue,
   type JSONPath,
   modify,
+  type Node,
   type ParseError,
   parse,
   parseTree,
@@ -17,10 +18,15 @@ import type { TextEdit } from "./edit.js";
 
 /** One thing we want in a JSON file. */
 export type JsonWish =
-  /** This value at this place. */
-  | { readonly at: JSONPath; readonly value: unknown }
-  /** An element of the list at this place, recognised by `ours` whatever version of us wrote it. */
-  | { readonly at: JSONPath; readonly element: unknown; readonly ours: (element: unknown) => boolean };
+  /** This value at this place. `ours` recognises it whatever version of us wrote it; without, it may be a person's as well. */
+  | { readonly at: JSONPath; readonly value: unknown; readonly ours?: (value: unknown) => boolean }
+  /** An element of the list at this place. `shared`: a person may have written the same. */
+  | {
+      readonly at: JSONPath;
+      readonly element: unknown;
+      readonly ours: (element: unknown) => boolean;
+      readonly shared?: boolean;
+    };
 
 export interface JsonFile {
   readonly path: string;
@@ -44,7 +50,7 @@ export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]
       const [, before] = withoutMark(original ?? "");
       check(text, path);
       let result = text;
-      for (const wish of wishes) result = revoked(result, wish, before);
+      for (const wish of wishes) result = revoked(result, wish, before, strict !== undefined);
       return isEmpty(parse(result)) && !/\/[/*]/.test(result) ? null : mark + result;
     },
   };
@@ -101,8 +107,9 @@ function check(text: string, path: string): void {
 
 function granted(text: string, wish: JsonWish): string {
   if ("value" in wish) {
-    if (same(valueAt(text, wish.at), wish.value)) return text;
-    return change(text, wish.at, wish.value);
+    const there = nodeAt(text, wish.at);
+    if (there === undefined) return change(text, wish.at, wish.value);
+    return same(getNodeValue(there), wish.value) ? text : inPlaceOf(there, text, written(wish.value, there, text));
   }
   const list = valueAt(text, wish.at);
   const elements = Array.isArray(list) ? list : [];
@@ -112,21 +119,45 @@ function granted(text: string, wish: JsonWish): string {
   return change(without, [...wish.at, (valueAt(without, wish.at) as unknown[]).length], wish.element, true);
 }
 
-function revoked(text: string, wish: JsonWish, original: string): string {
-  const theirs = "value" in wish ? valueAt(original, wish.at) : undefined;
-  if (theirs !== undefined) return change(text, wish.at, theirs);
-  const result =
-    "value" in wish
-      ? valueAt(text, wish.at) === undefined
-        ? text
-        : change(text, wish.at, undefined)
-      : dropOurs(text, wish.at, wish.ours);
-  return pruned(result, wish.at.slice(0, "value" in wish ? -1 : undefined));
+/** Takes ours out; what it took the place of in `original` comes back as it was written. A person's own stays. */
+function revoked(text: string, wish: JsonWish, original: string, isStrict: boolean): string {
+  if ("element" in wish) {
+    const theirs = valueAt(original, wish.at);
+    const isTheirs = (element: unknown) => Array.isArray(theirs) && theirs.some((one) => same(one, element));
+    return pruned(
+      dropOurs(text, wish.at, (element) => wish.ours(element) && !isTheirs(element)),
+      wish.at,
+    );
+  }
+  if (!isOurs(valueAt(text, wish.at), wish)) return text;
+  const theirs = textAt(original, wish.at);
+  if (theirs === null) return pruned(change(text, wish.at, undefined), wish.at.slice(0, -1));
+  if (isStrict && !isStrictJson(theirs)) return change(text, wish.at, valueAt(original, wish.at));
+  return inPlaceOf(nodeAt(text, wish.at)!, text, theirs);
 }
 
+/** Nothing around it is laid out anew, so that it can be undone to the byte. */
+const inPlaceOf = ({ offset, length }: Node, text: string, value: string): string =>
+  text.slice(0, offset) + value + text.slice(offset + length);
+
+/** Indented as the line it begins on. */
+function written(value: unknown, { offset }: Node, text: string): string {
+  const { insertSpaces, tabSize = 2, eol = "\n" } = styleOf(text);
+  const lead = /^[ \t]*/.exec(text.slice(text.lastIndexOf("\n", offset - 1) + 1, offset))![0];
+  const lines = JSON.stringify(value, null, insertSpaces === true ? tabSize : "\t").split("\n");
+  return lines.join(`${eol}${lead}`);
+}
+
+function isOurs(value: unknown, { value: wanted, ours }: Extract<JsonWish, { value: unknown }>): boolean {
+  if (value === undefined) return false;
+  return ours === undefined ? same(value, wanted) : ours(value);
+}
+
+/** Whether something is there that only we write. */
 function isThere(text: string, wish: JsonWish): boolean {
   const value = valueAt(text, wish.at);
-  return "value" in wish ? value !== undefined : Array.isArray(value) && value.some(wish.ours);
+  if ("value" in wish) return wish.ours !== undefined && isOurs(value, wish);
+  return wish.shared !== true && Array.isArray(value) && value.some(wish.ours);
 }
 
 function dropOurs(text: string, at: JSONPath, ours: (element: unknown) => boolean): string {
@@ -150,9 +181,19 @@ function isEmpty(value: unknown): boolean {
 }
 
 function valueAt(text: string, at: JSONPath): unknown {
-  const tree = parseTree(text, [], { allowTrailingComma: true });
-  const node = tree === undefined ? undefined : findNodeAtLocation(tree, at);
+  const node = nodeAt(text, at);
   return node === undefined ? undefined : getNodeValue(node);
+}
+
+/** As it is written. */
+function textAt(text: string, at: JSONPath): string | null {
+  const node = nodeAt(text, at);
+  return node === undefined ? null : text.slice(node.offset, node.offset + node.length);
+}
+
+function nodeAt(text: string, at: JSONPath): Node | undefined {
+  const tree = parseTree(text, [], { allowTrailingComma: true });
+  return tree === undefined ? undefined : findNodeAtLocation(tree, at);
 }
 
 function change(text: string, at: JSONPath, value: unknown, isArrayInsertion = false): string {

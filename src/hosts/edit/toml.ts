@@ -1,5 +1,7 @@
 // TOML tables we own inside a person's file. They are written as one block between two comment lines, so that taking them
-// out touches nothing else; a table the person already has is changed in place and keeps its comments.
+// out touches nothing else. A table of the person's under the same name is turned into comments where it stands, line by
+// line, and back again when we go: whatever else happens to the file.
+import { isDeepStrictEqual } from "node:util";
 import { parse, patch } from "@decimalturn/toml-patch";
 import { NutError } from "../../errors.js";
 import type { TextEdit } from "./edit.js";
@@ -7,24 +9,35 @@ import type { TextEdit } from "./edit.js";
 const START = "# nexus:start";
 const END = "# nexus:end";
 const FIRST_LINE = `${START} (written by nexus setup; nexus setup --remove takes it out)`;
+/** In front of a person's line that gives way. */
+const ASIDE = "# nexus:aside ";
+
+type Table = Record<string, unknown>;
 
 /** `tables` is what the block holds, as TOML text; `owns` are the paths it defines. */
 export function tomlEdit(path: string, tables: string, owns: readonly (readonly string[])[]): TextEdit {
   return {
     add(text) {
-      const rest = clear(without(text ?? ""), owns, path);
-      const gap = rest === "" || rest.endsWith("\n\n") ? "" : rest.endsWith("\n") ? "\n" : "\n\n";
+      const rest = owns.reduce((left, keys) => setAside(left, keys, path), without(text ?? ""));
+      // No empty line in between: nobody could tell later whose it is.
+      const gap = rest === "" || rest.endsWith("\n") ? "" : "\n";
       const result = `${rest}${gap}${FIRST_LINE}\n${tables.trim()}\n${END}\n`;
-      check(result, path);
-      return result;
+      if (parsed(result) !== null) return result;
+      const name = owns.map((keys) => keys[0]).join(", ");
+      throw new NutError(
+        "HOST_SETTINGS_INVALID",
+        `${path} has ${name} in a form that takes no more tables; nothing was changed`,
+        {
+          hint: `write it as [${owns[0]?.[0]}.name] tables in ${path}, then run the same command again`,
+          data: { path },
+        },
+      );
     },
     holds: (text) => without(text) !== text,
-    remove(text) {
-      const rest = without(text);
-      if (rest.trim() === "") return null;
-      let end = rest.length;
-      while (rest[end - 1] === "\n" && rest[end - 2] === "\n") end -= 1;
-      return rest.slice(0, end);
+    remove(text, original) {
+      const rest = broughtBack(without(text));
+      const result = owns.reduce((left, keys) => restored(left, original ?? "", keys), rest);
+      return result.trim() === "" ? null : result;
     },
   };
 }
@@ -37,24 +50,94 @@ function without(text: string): string {
   return start < 0 || end < 0 ? text : lines.toSpliced(start, end - start + 1).join("\n");
 }
 
-/** An own table under the same name would make the file invalid: it gives way, the rest of the file keeps its comments. */
-function clear(text: string, owns: readonly (readonly string[])[], path: string): string {
-  const value = check(text, path);
-  let changed = false;
-  for (const keys of owns) {
-    let at: Record<string, unknown> | undefined = value;
-    for (const key of keys.slice(0, -1)) at = at?.[key] as Record<string, unknown> | undefined;
-    const last = keys.at(-1)!;
-    if (at === undefined || !Object.hasOwn(at, last)) continue;
-    delete at[last];
-    changed = true;
+const broughtBack = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => (line.startsWith(ASIDE) ? line.slice(ASIDE.length) : line))
+    .join("\n");
+
+/** A table under the same name would make the file invalid. What else the file says stays as it is, and is compared. */
+function setAside(text: string, keys: readonly string[], path: string): string {
+  const wanted = check(text, path);
+  if (!dropped(wanted, keys)) return text;
+  const lines = text.split("\n");
+  let left = text;
+  for (let i = 0; i < lines.length; i += 1) {
+    const size = linesOf(lines, i, keys);
+    if (size === 0) continue;
+    for (let line = i; line < i + size; line += 1) lines[line] = `${ASIDE}${lines[line]}`;
+    left = lines.join("\n");
+    i += size - 1;
   }
-  return changed ? patch(text, value) : text;
+  // Written in a way that is not told by its lines: then what it says comes back from the file as it was.
+  const rest = parsed(left) ?? {};
+  return isDeepStrictEqual(pruned(rest, keys), pruned(wanted, keys)) ? left : patch(text, wanted);
 }
 
-function check(text: string, path: string): Record<string, unknown> {
+function restored(text: string, original: string, keys: readonly string[]): string {
+  const theirs = at(parsed(original) ?? {}, keys);
+  const value = parsed(text);
+  if (theirs === undefined || value === null || at(value, keys) !== undefined) return text;
+  let table = value;
+  for (const key of keys.slice(0, -1)) {
+    table[key] ??= {};
+    table = table[key] as Table;
+  }
+  table[keys.at(-1)!] = theirs;
+  return patch(text, value);
+}
+
+const at = (value: Table, keys: readonly string[]): unknown =>
+  keys.reduce<unknown>((inner, key) => (inner as Table | undefined)?.[key], value);
+
+/** A table nothing is left of says as much as none. */
+function pruned(value: Table, keys: readonly string[]): Table {
+  const parent = keys[0]!;
+  const inner = value[parent] as Table | undefined;
+  if (inner !== undefined && Object.keys(inner).length === 0) delete value[parent];
+  return value;
+}
+
+/** How many lines from here on define something under these keys: a table up to the next, or one key and its value. */
+function linesOf(lines: readonly string[], from: number, keys: readonly string[]): number {
+  const [, header] = /^\s*\[\[?([^\]]+)\]\]?\s*(?:#.*)?$/.exec(lines[from]!) ?? [];
+  if (header !== undefined) {
+    if (!begins(words(header), keys)) return 0;
+    const next = lines.findIndex((line, i) => i > from && /^\s*\[/.test(line));
+    const own = lines.slice(from, next < 0 ? undefined : next);
+    return own.findLastIndex((line) => !/^\s*(?:#.*)?$/.test(line)) + 1;
+  }
+  const [, key] = /^\s*([\w."' -]+?)\s*=/.exec(lines[from]!) ?? [];
+  if (key === undefined) return 0;
+  const above = lines.slice(0, from).findLast((line) => /^\s*\[/.test(line));
+  const table = above === undefined ? [] : words(/\[\[?([^\]]+)\]/.exec(above)?.[1] ?? "");
+  if (!begins([...table, ...words(key)], keys)) return 0;
+  // A value may go on over several lines.
+  const end = lines.findIndex((_, i) => i >= from && parsed(lines.slice(from, i + 1).join("\n")) !== null);
+  return end < 0 ? 0 : end + 1 - from;
+}
+
+const words = (key: string): string[] => key.split(".").map((word) => word.trim().replace(/^(["'])(.*)\1$/, "$2"));
+const begins = (path: readonly string[], keys: readonly string[]): boolean => keys.every((key, i) => path[i] === key);
+
+/** Whether it was there. */
+function dropped(value: Table, keys: readonly string[]): boolean {
+  if (at(value, keys) === undefined) return false;
+  delete (at(value, keys.slice(0, -1)) as Table)[keys.at(-1)!];
+  return true;
+}
+
+function parsed(text: string): Table | null {
   try {
-    return parse(text) as Record<string, unknown>;
+    return parse(text) as Table;
+  } catch {
+    return null;
+  }
+}
+
+function check(text: string, path: string): Table {
+  try {
+    return parse(text) as Table;
   } catch (cause) {
     throw new NutError("HOST_SETTINGS_INVALID", `${path} is not TOML; nothing was changed`, {
       hint: `mend ${path}, then run the same command again`,

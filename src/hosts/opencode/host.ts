@@ -210,7 +210,6 @@ export const opencode: Host = {
   name: "opencode",
   title: "OpenCode",
   harnessId: "nutcracker-opencode",
-  tested: "1.18.33",
   settings: [".opencode/", "opencode.json", "opencode.jsonc", "~/.config/opencode/", "~/.opencode/"],
   watched: [
     { path: "opencode.json" },

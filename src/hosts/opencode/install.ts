@@ -2,16 +2,19 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type JsonWish, jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
+import { serverWords, TRAVELLING_PLUGIN } from "../here.js";
 import { SERVER } from "../host.js";
 import {
   type AgentFile,
   deniedTools,
   type InstallFile,
   type InstallInput,
+  isOurServer,
   MEMORY_TEXT,
   type SkillFile,
 } from "../install.js";
 import { opencode } from "./host.js";
+import { pluginFile } from "./plugin-file.js";
 
 export function installOpencode(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;
@@ -19,56 +22,24 @@ export function installOpencode(input: InstallInput): InstallFile[] {
   const folder = scope === "project" ? join(root, ".opencode") : userFolder;
   const base = scope === "project" ? root : userFolder;
   const config = existsSync(join(base, "opencode.jsonc")) ? join(base, "opencode.jsonc") : join(base, "opencode.json");
+  const { command, args } = serverWords(input);
   const manual = input.skills.filter((skill) => skill.manual);
   const wishes: JsonWish[] = [
     {
       at: ["mcp", SERVER],
-      value: { type: "local", command: [...input.server], environment: { NEXUS_HARNESS_ID: opencode.harnessId } },
+      value: { type: "local", command: [command, ...args], environment: { NEXUS_HARNESS_ID: opencode.harnessId } },
+      ours: isOurServer,
     },
     // OpenCode also reads skills of other hosts, where a manual one may lie.
     ...manual.map(({ id }) => ({ at: ["permission", "skill", id], value: "deny" })),
   ];
   return [
     { path: config, edit: jsonEdit({ path: config }, wishes) },
-    { path: join(folder, "plugins/nexus.js"), content: pluginFile(input) },
+    { path: join(folder, "plugins/nexus.js"), content: scope === "project" ? TRAVELLING_PLUGIN : pluginFile(input) },
     { path: join(base, "AGENTS.md"), edit: markedEdit(MEMORY_TEXT) },
     ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: opencodeAgent(agent) })),
     ...input.skills.map((skill) => opencodeSkill(skill, folder)),
   ];
-}
-
-export function pluginFile({ node, hook, plugin }: Pick<InstallInput, "node" | "hook" | "plugin">): string {
-  const place = JSON.stringify({ node, hook });
-  // OpenCode takes every export for a plugin, so there is one and no other.
-  const body =
-    "path" in plugin
-      ? importing(JSON.stringify(plugin.path), place)
-      : `const __PLACE__ = ${place};\n${plugin.code.trim()}`;
-  return `// Written by nexus setup; nexus setup opencode --remove takes it out.\n${body}\n`;
-}
-
-/**
- * OpenCode goes on without a plugin that cannot be loaded. This one then blocks the tools of every agent: which role one has
- * cannot be told. `path` and `place` are expressions.
- */
-export function importing(path: string, place: string): string {
-  return `export const Nexus = async (input) => {
-  try {
-    const { nexusPlugin } = await import(${path});
-    return await nexusPlugin(${place})(input);
-  } catch (error) {
-    const agents = new Set();
-    return {
-      event: async ({ event }) => {
-        const { id, parentID } = event.properties?.info ?? {};
-        if (event.type === "session.created" && parentID) agents.add(id);
-      },
-      "tool.execute.before": async ({ sessionID }) => {
-        if (agents.has(sessionID)) throw new Error("nexus: the gate cannot start, denied: " + String(error));
-      },
-    };
-  }
-};`;
 }
 
 /** `edit` is the one permission all of OpenCode's writing tools ask for. */

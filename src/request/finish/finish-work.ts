@@ -271,6 +271,8 @@ function deliveryManifest(request: Manifest, delivery: Delivery, now: Date): Man
 function replaceFolder(source: string, target: string): void {
   const fresh = temporaryName(target);
   const old = temporaryName(target);
+  // Of our own making: what was planted under that name would be copied through.
+  mkdirSync(fresh);
   cpSync(source, fresh, { recursive: true });
   try {
     if (existsSync(target)) renameSync(target, old);

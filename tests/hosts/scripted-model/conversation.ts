@@ -1,4 +1,6 @@
-// One shape for what three protocols send: Anthropic messages, OpenAI chat completions, OpenAI responses.
+// One shape for what four protocols send: Anthropic messages, OpenAI chat completions, OpenAI responses, Google's (gemini.ts).
+import { readGemini } from "./gemini.js";
+
 export interface OfferedTool {
   /** As the model would name it, with its namespace where there is one: `mcp__nexus/nx_task_add`. */
   readonly name: string;
@@ -8,7 +10,7 @@ export interface OfferedTool {
 }
 
 export interface Conversation {
-  readonly dialect: "answerMessages" | "answerChat" | "answerResponses";
+  readonly dialect: "answerMessages" | "answerChat" | "answerResponses" | "answerGemini" | "streamGemini";
   readonly system: string;
   readonly last: string;
   readonly any: string;
@@ -52,7 +54,7 @@ export function readConversation(path: string, body: Loose): Conversation | null
       tools: offered.flatMap((tool) => flattened(tool)),
     };
   }
-  return null;
+  return readGemini(path, body);
 }
 
 const list = (value: unknown): Loose[] => (Array.isArray(value) ? (value as Loose[]) : []);

@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { type Conversation, readConversation } from "./conversation.js";
 import { answerChat, answerMessages, answerResponses, type Item } from "./dialects.js";
+import { answerGemini, streamGemini } from "./gemini.js";
 
 export interface Rule {
   readonly name: string;
@@ -86,7 +87,7 @@ export async function scriptedModel(rules: readonly Rule[]): Promise<ScriptedMod
     }
     if (rule.fail !== undefined) return sendJson(response, 400, { error: { message: rule.fail, type: "invalid" } });
     const replies = typeof rule.reply === "function" ? rule.reply(conversation) : rule.reply;
-    const answer = { answerMessages, answerChat, answerResponses }[conversation.dialect];
+    const answer = { answerMessages, answerChat, answerResponses, answerGemini, streamGemini }[conversation.dialect];
     answer(
       response,
       body,

@@ -10,6 +10,7 @@ import {
   type InstallInput,
   installFiles,
   isOurHook,
+  localFiles,
   type Scope,
 } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
@@ -106,6 +107,13 @@ export async function hooksCheck(host: Host, scope: Scope, input: InstallInput, 
   // A single file answers hooks itself: then this is a word, not a file.
   if (isAbsolute(input.hook) && !existsSync(input.hook))
     return { what, state: "problem", message: `${input.hook} is not there`, fix: "npm run build" };
+  if (
+    host.name === "opencode" &&
+    scope === "project" &&
+    !localFiles(input).some(({ path }) => existsSync(path)) &&
+    findProgram("nexus", context.env) === null
+  )
+    return { what, state: "problem", message: "the plugin of this project finds no nexus on this machine", fix };
   const folder = mkdtempSync(join(tmpdir(), "nexus-doctor-"));
   mkdirSync(join(folder, ".git"));
   try {

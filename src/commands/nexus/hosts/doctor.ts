@@ -8,7 +8,7 @@ import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { findProgram, runChild, sandboxHealth } from "../../../process/index.js";
+import { askVersion, findProgram, howKnown, KNOWN_VERSIONS, sandboxHealth, versionIn } from "../../../process/index.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
@@ -136,22 +136,21 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
   return checks;
 }
 
-async function programCheck({ name, title, tested }: Host, { env, cwd, signal }: Context): Promise<Check> {
+async function programCheck({ name, title }: Host, { env, signal }: Context): Promise<Check> {
   const what = `${name} program`;
   const program = findProgram(name, env);
   if (program === null) return { what, state: "absent", message: `${title} is not on the PATH` };
-  const { code, stdout } = await runChild({
-    command: program,
-    args: ["--version"],
-    cwd,
-    env,
-    timeoutMs: 20_000,
-    signal,
-  });
-  const version = stdout.text.trim().split("\n")[0] ?? "";
-  if (code !== 0) return { what, state: "problem", message: `${program} does not start`, fix: `reinstall ${title}` };
-  if (/\d+(?:\.\d+)+/.exec(version)?.[0] === tested) return { what, state: "ok", message: `${program} ${version}` };
-  return { what, state: "warning", message: `${program} ${version}: not tried with Nexus, which knows ${tested}` };
+  const said = await askVersion({ path: program, env, signal });
+  if (said === null)
+    return { what, state: "problem", message: `${program} does not say its version`, fix: `reinstall ${title}` };
+  const line = said.split("\n")[0] ?? "";
+  const version = versionIn(line);
+  const { oldest, tried, install } = KNOWN_VERSIONS[name];
+  const known = version === null ? "untried" : howKnown(version, KNOWN_VERSIONS[name]);
+  if (known === "tried") return { what, state: "ok", message: `${program} ${line}` };
+  if (known === "old")
+    return { what, state: "problem", message: `${program} ${line}: too old, ${oldest} is needed`, fix: install };
+  return { what, state: "warning", message: `${program} ${line}: not tried with Nexus, ${tried} was`, fix: install };
 }
 
 /** Whether what is there is what this version would write; null when nothing is there. */

@@ -3,7 +3,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import type { InstallInput } from "../../../hosts/index.js";
-import { type Environment, findProgram, runChild, STANDALONE } from "../../../process/index.js";
+import { askVersion, type Environment, findProgram, STANDALONE } from "../../../process/index.js";
 import { VERSION } from "../../../version.js";
 
 type OwnPrograms = Pick<InstallInput, "node" | "hook" | "plugin" | "server">;
@@ -37,16 +37,9 @@ const executable = (path: string) => ({ node: path, hook: "hook", server: [path,
 async function findExecutable(env: Environment): Promise<string | null> {
   const path = findProgram("nexus", env);
   if (path === null || isScript(path)) return null;
-  const { code, stdout } = await runChild({
-    command: path,
-    args: ["version", "--json"],
-    cwd: "/",
-    env: { PATH: env.PATH, HOME: env.HOME },
-    timeoutMs: 5_000,
-  });
-  if (code !== 0) return null;
   try {
-    const { name, version } = JSON.parse(stdout.text) as { name?: unknown; version?: unknown };
+    const said = await askVersion({ path, args: ["version", "--json"], env });
+    const { name, version } = JSON.parse(said ?? "null") as { name?: unknown; version?: unknown };
     return name === "nexus" && version === VERSION ? path : null;
   } catch {
     return null;

@@ -1,6 +1,6 @@
 // What a set-up changes, written before it does, kept outside the project and outside the host, so that it can be undone to the byte.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { atomicWrite } from "../../../files/index.js";
@@ -46,6 +46,10 @@ export function readReceipt(path: string): Receipt | null {
     return null;
   }
 }
+
+/** Whether some project is set up on this machine, as the receipts beside this one say. */
+export const projectsSetUp = (path: string): boolean =>
+  existsSync(dirname(path)) && readdirSync(dirname(path)).some((name) => /^[a-z]+-project-[\da-f]+\.json$/.test(name));
 
 /** Settings may hold secrets, and the receipt holds what they were. */
 export function writeReceipt(path: string, receipt: Receipt): void {

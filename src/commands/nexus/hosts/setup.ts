@@ -5,12 +5,12 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red } from "../../../cli/text.js";
 import { atomicWrite } from "../../../files/index.js";
-import { findHost, HOST_NAMES, installFiles } from "../../../hosts/index.js";
+import { findHost, HOST_NAMES, type InstallInput, installFiles, localFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { sweepLeftovers } from "../../../process/index.js";
 import { lineDiff } from "../../../trees/diff-text.js";
 import { installInput } from "./install-input.js";
-import { digest, dropReceipt, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
+import { digest, dropReceipt, projectsSetUp, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
 import { type PlannedChange, planRemoval, planSetup, type SetupPlan } from "./setup-plan.js";
 
 const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
@@ -45,6 +45,7 @@ export default command({
   about: [
     "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their order, and their comments where the host reads them;",
     "AGENTS.md and CLAUDE.md are touched only between two markers. Running it again changes nothing.",
+    "What it writes into a project can be committed: it names no path of this machine, and finds nexus on everybody's PATH.",
   ],
   examples: [
     ["nexus setup claude --dry-run", "see the diff first"],
@@ -53,11 +54,10 @@ export default command({
   ],
   async run({ host: name, scope, dryRun, remove, convert, yes }, context) {
     const host = findHost(name)!;
-    // Hosts start us by absolute paths: they may have another PATH than the person who sets them up.
     const input = { ...(await installInput({ host, scope, node: process.execPath }, context)), convert };
     const files = installFiles(name, input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
-    if (!dryRun) sweepBeside([path, ...files.map((file) => file.path)]);
+    if (!dryRun) sweepBeside([path, ...[...files, ...localFiles(input)].map((file) => file.path)]);
     const receipt = readReceipt(path);
     const others = HOST_NAMES.filter((other) => other !== name).flatMap((other) => {
       const found = readReceipt(receiptPath(input.home, context.env, { host: other, scope, root: input.root }));
@@ -78,7 +78,9 @@ export default command({
     const applied = !dryRun && (yes || (await agreed(shown, context)));
     if (applied) {
       const key = { host: name, scope, root: input.root, version: input.version };
+      if (!remove && scope === "project") writeLocal(input);
       apply(plan, changes, { path, receipt, key, remove });
+      if (remove && !projectsSetUp(path)) removeLocal(input);
     }
     return {
       host: name,
@@ -169,6 +171,21 @@ function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, recei
     else writeReceipt(path, receipt);
     throw error;
   }
+}
+
+/** Settings of a project name no path: where we are on this machine is kept beside. */
+function writeLocal(input: InstallInput): void {
+  for (const { path, content, mode } of localFiles(input)) {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    atomicWrite(path, content, { mode });
+  }
+}
+
+/** With the last project, and its folder if nobody else has anything there. */
+function removeLocal(input: InstallInput): void {
+  const files = localFiles(input);
+  for (const { path } of files) rmSync(path, { force: true });
+  removeFolders(files.map(({ path }) => dirname(path)));
 }
 
 const optional = (name: string, value: string | undefined) => (value === undefined ? {} : { [name]: value });

@@ -6,7 +6,7 @@ export interface Trial {
   readonly host: Host;
   readonly event: string;
   readonly folder: string;
-  readonly input: Pick<InstallInput, "node" | "hook" | "platform">;
+  readonly input: Pick<InstallInput, "scope" | "node" | "hook" | "platform">;
   readonly context: Context;
 }
 

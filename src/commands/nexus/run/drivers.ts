@@ -22,6 +22,7 @@ export default command({
         usable: z.boolean(),
         reason: z.string().optional(),
         hint: z.string().optional(),
+        note: z.string().optional().describe("what to know although it can be used"),
         abilities: z.record(z.enum(ABILITIES satisfies readonly Ability[]), SupportShape),
       }),
     ),
@@ -52,8 +53,12 @@ export default command({
       ]),
     ]),
     "",
-    ...rows.flatMap(({ driver, usable, reason, hint }) =>
-      usable ? [] : [`${driver}: ${reason}${hint === undefined ? "" : dim(` (${hint})`)}`],
+    ...rows.flatMap(({ driver, usable, reason, hint, note }) =>
+      usable
+        ? note === undefined
+          ? []
+          : [`${driver}: ${note}`]
+        : [`${driver}: ${reason}${hint === undefined ? "" : dim(` (${hint})`)}`],
     ),
     sandbox
       ? "sandbox: bubblewrap holds every agent"

@@ -51,7 +51,7 @@ export async function askToResume(
     recordAllowed(agreed, context);
   }
   const { request, identity = [], no_sandbox: noSandbox = false } = options;
-  await askConsent({ sources: [request], yes: yes || options.yes, identity, noSandbox }, context);
+  await askConsent({ sources: [request], yes: yes || options.yes, identity, noSandbox, agents: true }, context);
 }
 
 const question = ({ id }: RunFolder, options: RunOptions): string => {

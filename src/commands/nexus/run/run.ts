@@ -159,7 +159,8 @@ export default command({
     await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
-    await askConsent({ sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity }, context);
+    const question = { sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity, agents: true };
+    await askConsent(question, context);
     const folder = createRun(runsFolder(outer.root), options);
     recordStarted(folder, context);
     context.progress({

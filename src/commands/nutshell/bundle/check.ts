@@ -1,12 +1,13 @@
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { lstatSync, realpathSync } from "node:fs";
+import { basename, join } from "node:path";
 import { z } from "zod";
 import { assess, mechanicalFixes, type OpenedContent, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { subjectWords } from "../../../request/subject-findings.js";
+import { appendInside } from "../../../files/index.js";
+import { criteriaFindings, subjectWords } from "../../../request/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/target.js";
 import { audienceFindings } from "../../../request/vault-audience.js";
 import { FindingShape } from "../../../schema/finding.js";
@@ -68,14 +69,17 @@ export default command({
     try {
       const { status, missing, warnings, findings, passed } = await assess(content, options);
       const subject = await subjectWords(content, label);
+      const unfit = (await criteriaFindings(content, label)).filter(({ path: file }) => !missing.includes(file));
       const more = [...(await audienceFindings(content, label, context)), ...subject.findings];
-      const all = [...findings, ...more];
+      const all = [...findings, ...unfit, ...more];
       return {
-        status,
-        missing: [...missing],
+        status: status === "ready" && unfit.length > 0 ? "incomplete" : status,
+        missing: [...missing, ...unfit.map(({ path: file }) => file)],
         warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
         findings: content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) })),
-        passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])],
+        passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])].filter(
+          ({ path: field }) => !all.some((finding) => finding.path === field),
+        ),
         fixed: [...fixed],
         bundle_type: content.manifest.bundle_type,
         strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox }, context) : null,
@@ -116,11 +120,9 @@ async function repair(content: OpenedContent): Promise<readonly string[]> {
     }
     const { writes, isManifestChanged, done } = mechanicalFixes(content);
     for (const { path, text, append } of writes) {
-      const target = join(content.path, path);
-      mkdirSync(dirname(target), { recursive: true });
-      if (append === true) appendFileSync(target, text);
-      // Something that is there but not packed (ignored, a folder) is not ours to replace.
-      else if (!existsSync(target)) writeFileSync(target, text, { flag: "wx" });
+      // Something that is there but not packed (ignored, a link, a folder) is not ours to replace.
+      const isThere = lstatSync(join(content.path, path), { throwIfNoEntry: false }) !== undefined;
+      if (append === true || !isThere) appendInside(realpathSync(content.path), path, text);
     }
     if (isManifestChanged) writeManifest(content.path, content.manifest);
     return done;

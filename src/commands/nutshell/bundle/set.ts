@@ -1,7 +1,16 @@
 import { z } from "zod";
-import { readManifest, setField, writeManifest } from "../../../bundle/index.js";
+import {
+  contentFindings,
+  formatManifest,
+  type Manifest,
+  parseManifest,
+  readManifest,
+  setField,
+  writeManifest,
+} from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { NutError } from "../../../errors.js";
 import { folderTarget } from "../../../request/target.js";
 import { DIR } from "../flags.js";
 
@@ -36,13 +45,25 @@ export default command({
   async run({ field, values, dir, append, unset }, context) {
     const { path } = folderTarget(dir, context);
     const manifest = readManifest(path);
+    const before = await errorsOf(manifest);
     const fields = setField(manifest, field, values, { append, unset });
+    const [first] = (await errorsOf(manifest)).filter((message) => !before.includes(message));
+    if (first !== undefined)
+      throw new NutError("USAGE", first, { hint: "nutshell schema manifest shows every field", data: { field } });
+    // What could not be read back is not written.
+    parseManifest(formatManifest(manifest));
     writeManifest(path, manifest);
-    return { path, changed: fields.map((name) => ({ field: name, value: fieldOf(manifest, name) })) };
+    return { path, changed: fields.map((name) => ({ field: name, value: unset ? null : fieldOf(manifest, name) })) };
   },
   text: ({ changed }) =>
     changed.map(({ field, value }) => `${field} = ${value === null ? "(removed)" : JSON.stringify(value)}`),
 });
+
+/** What `validate` has against a manifest, its files aside. */
+async function errorsOf(manifest: Manifest): Promise<readonly string[]> {
+  const findings = await contentFindings({ manifest, files: null, read: async () => new Uint8Array() });
+  return findings.filter(({ severity }) => severity === "error").map(({ message }) => message);
+}
 
 function fieldOf(manifest: unknown, field: string): unknown {
   const value = field

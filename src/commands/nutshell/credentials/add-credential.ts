@@ -83,6 +83,7 @@ export default command({
     expires_at: z.string().nullable(),
     recipients: z.array(z.string()),
     variables: z.array(z.string()).describe("what `nutshell exec --with` sets"),
+    dir: z.string().optional().describe("the folder as it was named; absent for the current one"),
     identity: z.string().optional().describe("identity file that was made on the way"),
     public_key: z.string().optional().describe("the publisher's key, as the manifest records it"),
   }),
@@ -127,7 +128,8 @@ export default command({
       manifest: (manifest) => withPublicKey(withAccess(manifest, input.name, input.access), publicKey),
     });
     const recipients = [...(opened.target.recipients ?? [])];
-    await warn({ ...opened, recipients, expires, name: input.name }, keys, context);
+    const dir = dirWords(input.dir);
+    await warn({ ...opened, recipients, expires, name: input.name, dir }, keys, context);
     return {
       name: input.name,
       type: input.type,
@@ -136,6 +138,7 @@ export default command({
       expires_at: expires,
       recipients,
       variables,
+      ...(dir === "" ? {} : { dir: input.dir }),
       ...(made === undefined ? {} : { identity: made }),
       ...(folder.manifest.publisher?.public_key === undefined && publicKey !== undefined
         ? { public_key: publicKey }
@@ -149,7 +152,7 @@ export default command({
       ? []
       : [`For: ${count(added.recipients.length, "recipient")}`, ...added.recipients.map((one) => `  ${one}`)]),
     ...(added.identity === undefined ? [] : [`Identity made: ${added.identity}`]),
-    `Use: nutshell exec --with ${added.name} -- <command>  (${added.variables.map((name) => `$${name}`).join(" ")})`,
+    `Use: nutshell exec --with ${added.name}${dirWords(added.dir)} -- <command>  (${added.variables.map((name) => `$${name}`).join(" ")})`,
   ],
 });
 
@@ -167,7 +170,7 @@ async function openOrCreate(folder: VaultFolder, input: AddInput, keys: Keys, co
   if (existing !== null) {
     if (input.encryption !== undefined && input.encryption !== existing) {
       throw new NutError("VAULT_BACKEND", `the vault is encrypted by ${existing}`, {
-        hint: `nutshell rotate --encryption ${input.encryption}`,
+        hint: `nutshell rotate --encryption ${input.encryption}${dirWords(input.dir)}`,
       });
     }
     const opened = await unlock(folder, keys);
@@ -210,7 +213,7 @@ async function agreeOnKey(input: AddInput, context: Context): Promise<Pick<Opene
   if (passphrase === "")
     throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for", { hint: "nutshell keygen" });
   if ((await context.ask.secret("The same again")) !== passphrase) {
-    throw new NutError("USAGE", "the two passphrases differ; nothing was changed", { hint: "run the command again" });
+    throw new NutError("USAGE", "the two passphrases differ; nothing was changed", { hint: addCommand(input) });
   }
   return { target: { passphrase } };
 }
@@ -257,12 +260,15 @@ interface Concern {
   readonly backend: BackendName;
   readonly recipients: readonly string[];
   readonly expires: string | null;
+  /** As flag and folder, for the commands that are named. */
+  readonly dir: string;
 }
 
-async function warn({ name, backend, recipients, expires }: Concern, keys: Keys, { progress }: Context): Promise<void> {
+async function warn(concern: Concern, keys: Keys, { progress }: Context): Promise<void> {
+  const { name, backend, recipients, expires, dir } = concern;
   const say = (message: string) => progress({ type: "warning", message });
   if (backend === "none") say("the vault is not encrypted; pack refuses it");
-  if (expires === null) say(`"${name}" never expires; set an end with: nutshell rotate ${name} --expires 30d`);
+  if (expires === null) say(`"${name}" never expires; set an end with: nutshell rotate ${name} --expires 30d${dir}`);
   const own = await ownRecipients(keys);
   if (backend === "age" && recipients.length > 0 && !recipients.some((one) => own.includes(one))) {
     say("none of your identities opens this vault; you will not be able to change it");

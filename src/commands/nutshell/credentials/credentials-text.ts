@@ -44,7 +44,9 @@ export function rotateLines(result: RotateResult): string[] {
     changed === null
       ? `${result.encryption === "none" ? "Written in clear, for everyone who has the bundle" : "Encrypted again"}: ${result.vault}`
       : `${changed.state === "revoked" ? "Revoked" : "Renewed"}: ${changed.name}, expires ${changed.expires_at ?? "never"}`,
-    ...(recipients.length === 0 ? [] : [`For: ${count(recipients.length, "recipient")}`]),
+    ...(recipients.length === 0 || result.encryption === "none"
+      ? []
+      : [`For: ${count(recipients.length, "recipient")}`]),
     ...(rotation === null ? [] : [`Rotation ${rotation.sequence}: ${rotation.path}`]),
   ];
 }

@@ -6,11 +6,11 @@ import { flag, positional } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
 import { progressLine } from "../../../cli/progress.js";
 import { printable } from "../../../cli/text.js";
-import { fromSystemError, NutError } from "../../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { collectKeys } from "../../../request/keys.js";
 import { folderTarget } from "../../../request/target.js";
-import { noVault, readVaultFolder, unlock } from "../../../request/vault-folder.js";
+import { dirWords, noVault, readVaultFolder, unlock } from "../../../request/vault-folder.js";
 import {
   assertUsable,
   findCredential,
@@ -53,7 +53,7 @@ export default rawCommand({
   async run(input, io, { json, quiet, program }) {
     if (io.stdout.isTTY === true && !input.show) {
       throw new NutError("USAGE", "the value would stay on the screen; pipe it, or say --show", {
-        hint: "nutshell exec --with <name> -- <command>",
+        hint: `nutshell exec --with ${shellWord(input.name ?? "<name>")}${dirWords(input.dir)} -- <command>`,
       });
     }
     const progress = progressLine(io, { program: program.name, quiet, color: false }).show;
@@ -88,7 +88,7 @@ async function wholeVault(input: RevealInput, keys: Keys, context: Context): Pro
 
 async function oneValue(input: RevealInput, keys: Keys, context: Context): Promise<Uint8Array> {
   if (input.name === undefined)
-    throw new NutError("USAGE", "nutshell reveal needs <name>", { hint: "nutshell credentials" });
+    throw new NutError("USAGE", "nutshell reveal needs <name>", { hint: `nutshell credentials${dirWords(input.dir)}` });
   const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
   const { vault } = await unlock(folder, keys);
   const credential = findCredential(vault, input.name);

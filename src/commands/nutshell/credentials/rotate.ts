@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
-import { flag, positional } from "../../../cli/fields.js";
+import { flag, flagWords, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { listOf, readCredentials } from "../../../request/credential-list.js";
@@ -154,7 +154,7 @@ async function changedVault(vault: Vault, input: RotateInput, context: Context):
   const expires = input.expires ?? (newValue && old.expires_at === undefined ? undefined : DEFAULT_EXPIRY);
   if (old.revoked_at !== undefined && !newValue) {
     throw new NutError("CREDENTIAL_REVOKED", `credential "${input.name}" was revoked and has no value any more`, {
-      hint: `nutshell rotate ${shellWord(input.name)} --value-stdin`,
+      hint: `nutshell rotate ${shellWord(input.name)}${dirWords(input.dir)} --replace`,
     });
   }
   const { revoked_at: _revoked, ...kept } = old;
@@ -184,6 +184,11 @@ async function retarget(
   // Coming from a backend without recipients, one's own identity is who the vault is for.
   const moved = backend !== opened.backend && (backend === "age" || backend === "sops");
   const recipients = named.length === 0 && moved ? await ownRecipients(keys) : named;
+  if (moved && recipients.length === 0) {
+    throw new NutError("IDENTITY_MISSING", "there is nobody to encrypt for: no --recipient and no identity", {
+      hint: `nutshell keygen && nutshell rotate${input.name === undefined ? "" : ` ${shellWord(input.name)}`}${flagWords(RotateInput, input)}`,
+    });
+  }
   if (removed.size > 0 && recipients.length === 0)
     throw new NutError("IDENTITY_MISSING", "this would leave nobody to open the vault", {
       hint: "add who shall open it: --recipient <age1…>",

@@ -1,0 +1,39 @@
+import { expect, it } from "vitest";
+import { isOurServer } from "../install.js";
+import { type JsonWish, jsonEdit } from "./jsonc.js";
+
+const server: JsonWish = {
+  at: ["mcp", "nexus"],
+  value: { command: ["sh"], environment: { NEXUS_HARNESS_ID: "x" } },
+  ours: isOurServer,
+};
+const denied: JsonWish = { at: ["permission", "skill", "nx-init"], value: "deny" };
+const approved: JsonWish = { at: ["on"], element: "nexus", ours: (one) => one === "nexus", shared: true };
+const edit = jsonEdit({ path: "x" }, [server, denied, approved]);
+const servers = jsonEdit({ path: "x" }, [server, approved]);
+const opencode = (more: string) =>
+  `{\n  // mine\n  "mcp": { "nexus": { "type":"local",\n    "command": ["n"] /* why */ } },\n  "on": ["a", "nexus"]${more}\n}\n`;
+
+it("gives a person's own server of our name back as it was written, whatever else was changed", () => {
+  const changed = servers.add(opencode("")).replace(/\n\}\n$/, ',\n  "theme": "dark"\n}\n');
+  expect(changed).toContain("NEXUS_HARNESS_ID");
+  // Once more, as after an upgrade.
+  expect(servers.remove(servers.add(changed), opencode(""))).toBe(opencode(',\n  "theme": "dark"'));
+});
+
+it("does not take what a person wrote for its own", () => {
+  for (const text of [opencode(""), '{"permission":{"skill":{"nx-init":"deny"}}}', '{"on":["nexus"]}'])
+    expect(edit.holds(text)).toBe(false);
+  expect(edit.holds(edit.add("{}"))).toBe(true);
+});
+
+it("leaves a server alone that a person put in the place of ours", () => {
+  const theirs = '{ "mcp": { "nexus": { "command": ["mine"] } } }';
+  expect(edit.remove(theirs, opencode(""))).toBe(theirs);
+});
+
+it("brings no comment back into a file whose host reads none", () => {
+  const strict = jsonEdit({ path: "x", strict: { convert: true } }, [server]);
+  const back = strict.remove(strict.add(opencode("")), opencode(""));
+  expect(JSON.parse(back!)).toMatchObject({ mcp: { nexus: { type: "local", command: ["n"] } } });
+});
