@@ -127,6 +127,8 @@ export interface RunRow {
   readonly questions: readonly { readonly task: number; readonly title: string; readonly question: string }[];
   readonly forPerson: readonly { readonly id: string; readonly text: string }[];
   readonly issues: readonly string[];
+  /** The command that goes on with it. */
+  readonly resume: string;
   readonly request: string;
   readonly delivery: string;
 }

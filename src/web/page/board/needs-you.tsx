@@ -73,7 +73,6 @@ interface QuestionProps {
 }
 
 export function QuestionForm({ run, question: { task, title, question }, writing }: QuestionProps) {
-  const command = `nexus resume ${run.id} --answer "…"`;
   return (
     <div class="question">
       <p>
@@ -82,8 +81,8 @@ export function QuestionForm({ run, question: { task, title, question }, writing
       <p class="notice warn">{visible(question)}</p>
       {writing === null ? (
         <>
-          <Command words="Answer, and it tries again" command={command} />
-          <Command words="Or deliver without it" command={`nexus resume ${run.id} --deliver`} />
+          <Command words="Answer, and it tries again" command={`${run.resume} --answer "…"`} />
+          <Command words="Or deliver without it" command={`${run.resume} --deliver`} />
         </>
       ) : (
         <>
@@ -95,7 +94,7 @@ export function QuestionForm({ run, question: { task, title, question }, writing
           />
           <p>
             <ChangeButton writing={writing} button="Deliver without it" change={{ action: "deliver", run: run.id }} />{" "}
-            <code class="soft">nexus resume {run.id} --deliver</code>
+            <code class="soft">{visible(run.resume)} --deliver</code>
           </p>
         </>
       )}
