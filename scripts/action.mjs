@@ -13,6 +13,10 @@ const request = env.NUTCRACKER_REQUEST?.trim() || null;
 const rerun = (env.NUTCRACKER_RERUN ?? "true") === "true" && request !== null;
 const identity = env.NUTCRACKER_IDENTITY?.trim() || null;
 const base = env.NUTCRACKER_BASE?.trim() || null;
+const install = env.NUTCRACKER_INSTALL === "true";
+const signers = env.NUTCRACKER_SIGNERS?.trim() || null;
+const policy = env.NUTCRACKER_POLICY?.trim() || null;
+const required = (env.NUTCRACKER_REQUIRE ?? "").split("\n").flatMap((line) => line.trim() || []);
 const junit = env.NUTCRACKER_JUNIT?.trim() || null;
 
 /** A path as it is, or everything that fits: * and ? within a name, ** over any folders. Hidden ones only when named. */
@@ -57,7 +61,12 @@ const paths = [...new Set(patterns.flatMap(expand))];
 /** One command's answer: 0 yes, 1 no, anything else could not. */
 function ask(command, path, flags = []) {
   const args = [NUTSHELL, command, "--json", ...flags, "--", path];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8", maxBuffer: 2 ** 28 });
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+    env: signers === null ? env : { ...env, NUTSHELL_ALLOWED_SIGNERS: resolve(cwd, signers) },
+  });
   const parsed = status === 0 || status === 1 ? parse(stdout) : null;
   return {
     command,
@@ -93,8 +102,11 @@ function judge(path) {
     const flags = [
       ...(request === null ? [] : ["--request", request]),
       ...(rerun ? ["--rerun", "--yes"] : ["--allow", "recorded"]),
+      ...(rerun && install ? ["--allow-install"] : []),
       ...(rerun && identity !== null ? ["--identity", identity] : []),
       ...(base === null ? [] : ["--base", base]),
+      ...(policy === null ? [] : ["--policy", policy]),
+      ...required.flatMap((name) => ["--require", `signer=${name}`]),
     ];
     answers.push(ask("verify", path, flags));
   }

@@ -86,6 +86,8 @@ export type ErrorCode =
   | "CRITERIA_INVALID"
   | "HIDDEN_IN_CLEAR"
   | "HIDDEN_UNFIT"
+  | "INSTALL_FAILED"
+  | "INSTALL_NOT_ALLOWED"
   // state
   | "ARTIFACT_UNSAFE"
   | "FIXTURE_INVALID"

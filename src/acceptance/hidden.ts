@@ -8,7 +8,8 @@ import { foldersAbove } from "../files/index.js";
 import type { HiddenChecks } from "../schema/hidden.js";
 import { copyTree } from "../trees/result-tree.js";
 import type { CheckPlan, Weakness } from "./model.js";
-import { inside, planChecks } from "./plan/checks.js";
+import { planChecks } from "./plan/checks.js";
+import { inside } from "./plan/paths.js";
 import { type AcceptanceOptions, type AcceptanceReport, type CheckResult, runAcceptance } from "./run-acceptance.js";
 
 export interface HiddenResult {

@@ -66,6 +66,8 @@ export interface Control {
   readonly check?: Partial<Check>;
   /** Tests that must fail; null when the runner tells no names: then the check as a whole must. */
   readonly mustFail: readonly string[] | null;
+  /** Files as they cannot be read: when the check passes with these too, it never looked, and the control shows nothing. */
+  readonly unlessUnread?: ReadonlyMap<string, Uint8Array>;
 }
 
 /** One run: on which tree, with which control. */
@@ -74,6 +76,8 @@ export interface Trial {
   readonly control: Control | null;
   readonly outcome: Outcome;
   readonly durationMs: number;
+  /** A control that altered what nobody reads, or the run that found it out. */
+  readonly showsNothing?: true;
 }
 
 /** Why a passed criterion is not proven. */

@@ -48,7 +48,9 @@ export function gatherOutputs({ plan, trees, isGuarded, run, folder }: OutputsOp
       if (found.length === 0) return tree;
       const checkers = new Set(tree.view.checkers);
       const isChecker = (path: string) => checkers.has(path);
-      return roomTree(found.reduce(putOver, tree.layers), { isGuarded, isChecker, open: tree.open });
+      const { installed, blocked } = tree;
+      const own = { ...(installed === undefined ? {} : { installed }), ...(blocked === undefined ? {} : { blocked }) };
+      return { ...roomTree(found.reduce(putOver, tree.layers), { isGuarded, isChecker, open: tree.open }), ...own };
     },
   };
   return outputs;

@@ -11,10 +11,12 @@ import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
 import { controlsFor, suppliedControls } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
+import { type Installer, withInstalled } from "./install/installed.js";
 import type { Check, CheckPlan, Outcome, TestResult, Trial, Weakness } from "./model.js";
 import { unknown } from "./outcome.js";
 import { gatherOutputs, type Outputs } from "./outputs-of.js";
-import { inside, planChecks } from "./plan/checks.js";
+import { planChecks } from "./plan/checks.js";
+import { inside } from "./plan/paths.js";
 import type { Outside } from "./plan/subject.js";
 import { buildTrees, type Trees } from "./room/build-trees.js";
 import type { RoomTree } from "./room/room-tree.js";
@@ -59,6 +61,8 @@ export interface AcceptanceOptions {
   readonly only?: readonly string[];
   readonly signal?: AbortSignal;
   readonly onProgress?: (event: AcceptanceEvent) => void;
+  /** Prepares what the checks need installed, when the request names anything. */
+  readonly install?: Installer | undefined;
 }
 
 export type AcceptanceEvent =
@@ -117,14 +121,8 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   const plan = planChecks(request, manifest);
   const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
   try {
-    const trees = buildTrees({
-      request,
-      manifest,
-      plan,
-      base,
-      result,
-      folder: rooms.place(),
-    });
+    const bare = buildTrees({ request, manifest, plan, base, result, folder: rooms.place() });
+    const trees = await withInstalled(bare, options.install);
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
     return toReport(options, results, { trees, plan, rooms });
@@ -182,6 +180,7 @@ export function layFloor({ options, plan, trees, rooms }: Work, signal: AbortSig
   };
   const run: Floor["run"] = (check, tree, onRan) => {
     signal.throwIfAborted();
+    if (tree.blocked !== undefined) return Promise.resolve(tree.blocked);
     return runCheck(check, { tree, rooms, turn, signal, onRan }, setting);
   };
   const outputs = gatherOutputs({ plan, trees, isGuarded: trees.isGuarded, run, folder: rooms.place });

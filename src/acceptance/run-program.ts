@@ -2,12 +2,13 @@
 import { isIP } from "node:net";
 import { posix } from "node:path";
 import { type Environment, javascriptEngine, type Sandbox } from "../process/index.js";
+import { installedProgram } from "./install/installed.js";
 import { FORWARD, REACH, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, skipped } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
 import type { Room, RoomCommand, Rooms } from "./room/rooms.js";
-import { prepareRun, readRun } from "./runners/index.js";
+import { prepareRun, type RunnerRoom, readRun } from "./runners/index.js";
 import { type ServiceOptions, withService } from "./service.js";
 import { isLoopback, openWaysOut, type Way, type WaysOut } from "./ways-out.js";
 
@@ -37,7 +38,7 @@ export interface Ran {
 }
 
 export function runProgram(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {
-  const { tree, rooms, signal } = stage;
+  const { tree, signal } = stage;
   const { network = "none", line, ways } = options;
   const shared = {
     ...(line === undefined ? {} : { line: { folder: line, access: "read-only" as const } }),
@@ -45,13 +46,8 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
   };
   const ptrace = check.needs?.includes("ptrace") === true;
   return inRoom(stage, { network, ptrace, ...shared }, async (room) => {
-    const { findProgram, answers } = rooms;
-    const prepared = await prepareRun(check, tree.view, {
-      tree: room.tree,
-      reports: room.reports,
-      findProgram,
-      answers,
-    });
+    const { reports } = room;
+    const prepared = await prepareRun(check, tree.view, { tree: room.tree, reports, ...programsIn(stage, room) });
     if ("status" in prepared) return { outcome: prepared, stdout: "" };
     const { cwd, stdin, maxOutputBytes, reportFiles } = prepared;
     const plain = { ...prepared, env: { ...prepared.env, ...options.env } };
@@ -69,6 +65,17 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
     const outcome = readRun(check, prepared, result, room.written(reportFiles));
     return { outcome, stdout: result.stdout.text };
   });
+}
+
+/** Programs that were installed for the tree come first. */
+function programsIn({ tree, rooms }: Stage, room: Room): Pick<RunnerRoom, "findProgram" | "answers"> {
+  return {
+    findProgram: (name) => (installedProgram(tree, name) === null ? rooms.findProgram(name) : name),
+    answers: async (command, args) => {
+      if (installedProgram(tree, command) === null) return rooms.answers(command, args);
+      return (await room.run({ command, args, timeoutMs: 30_000 })).code === 0;
+    },
+  };
 }
 
 /** The same command, started by a small program of ours. */

@@ -8,7 +8,7 @@ import { freshLogin, freshPostgres } from "./fresh-postgres.js";
 import { REACH } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, passed, refuted, skipped } from "./outcome.js";
-import { inside } from "./plan/checks.js";
+import { inside } from "./plan/paths.js";
 import { agreedAddresses, NotReached } from "./reach.js";
 import type { Room, RoomCommand, RoomOptions } from "./room/rooms.js";
 import { inRoom, type Stage, through, unlessRefused } from "./run-program.js";

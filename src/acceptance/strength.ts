@@ -4,6 +4,7 @@ import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { isResult, lookAtFiles } from "../trees/result-tree.js";
 import { controlsFor, type StandIn, standIns, suppliedControls } from "./controls/index.js";
+import { withInstalled } from "./install/installed.js";
 import type { Check, CheckPlan, Outcome } from "./model.js";
 import { planChecks } from "./plan/checks.js";
 import { findSubject } from "./plan/subject.js";
@@ -51,7 +52,7 @@ export async function measureStrength(options: StrengthOptions): Promise<Strengt
   const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
   try {
     const parts = { request, manifest, plan, base, result: base, folder: rooms.place() };
-    const trees = buildTrees(parts);
+    const trees = await withInstalled(buildTrees(parts), options.install);
     const stop = new AbortController();
     const floor = layFloor(
       { options: { ...options, result: base }, plan, trees, rooms },

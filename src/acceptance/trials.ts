@@ -48,8 +48,18 @@ export async function makeTrials(
     ...Array.from({ length: onBase ? again - before.length : 0 }, () => timed("base", null)),
     ...controls.map((control) => timed("result", control, controlPatienceMs(first))),
   ]);
-  const asked = [first, ...before, ...rest];
+  const probed = await Promise.all(rest.map((trial) => probe(trial, (other) => timed("result", other))));
+  const asked = [first, ...before, ...probed.flat()];
   return plan.compared && plan.untouched ? [...asked, ...asBase(asked)] : asked;
+}
+
+/** A control that passes may stand in a file nobody reads: then it passes with that file unreadable, and shows nothing. */
+async function probe(trial: Trial, run: (control: Control) => Promise<Trial>): Promise<Trial[]> {
+  const { control, outcome } = trial;
+  if (control?.unlessUnread === undefined || outcome.status !== "passed") return [trial];
+  const broken = await run({ name: `${control.name}, unreadable`, files: control.unlessUnread, mustFail: null });
+  const unread = { showsNothing: true } as const;
+  return [broken.outcome.status === "passed" ? { ...trial, ...unread } : trial, { ...broken, ...unread }];
 }
 
 /** Where nothing is the work, what is known of the result is known of the base. */

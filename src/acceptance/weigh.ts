@@ -63,7 +63,9 @@ function strength(trials: readonly Trial[], { quick, compared }: Omit<Weighing, 
 
 /** Every control must fail, and fail as an assertion of the tests it altered. */
 function controlled(trials: readonly Trial[]): Strength {
-  const controls = trials.filter((trial) => trial.tree === "result" && trial.control !== null);
+  const controls = trials.filter(
+    ({ tree, control, showsNothing }) => tree === "result" && control !== null && showsNothing !== true,
+  );
   const fooled = controls.find(({ outcome }) => outcome.status === "passed");
   if (fooled !== undefined) {
     return weak("forgeable", `it also passes with ${fooled.control!.name}: what it reports is not what it tested`);

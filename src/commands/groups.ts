@@ -27,7 +27,7 @@ export const nutshellGroups: readonly Group[] = [
   {
     folder: "nutshell/trust",
     title: "Who says so",
-    order: ["sign", "trust add", "trust list", "trust remove"],
+    order: ["sign", "log", "statement", "attach", "trust add", "trust list", "trust remove"],
   },
   { folder: "nutshell/registry", title: "Registries (OCI)", order: ["push", "pull", "copy", "tags"] },
   { folder: "nutshell/view", title: "Looking", order: ["serve", "export"] },

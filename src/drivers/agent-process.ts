@@ -16,7 +16,9 @@ import {
   startChild,
   visiblePath,
 } from "../process/index.js";
+import { installedEnvironment } from "../trees/installed.js";
 import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
+import { copyInstalled, installedMounts } from "./installed.js";
 import { loginEnvironment } from "./login-variables.js";
 import { QUIRKS } from "./quirks.js";
 import { type Trouble, troubleOf } from "./trouble.js";
@@ -106,7 +108,7 @@ export async function startAgent(
     command,
     args,
     cwd: request.cwd,
-    env: { ...login, ...agentEnvironment(request, sandbox !== null), ...env, ...request.extraEnv },
+    env: { ...login, ...environmentOf(request, sandbox !== null), ...env, ...request.extraEnv },
     sandbox,
     limits: DEFAULT_LIMITS,
     stdin,
@@ -144,12 +146,14 @@ async function sandboxFor(name: DriverName, request: SessionRequest, needs: Need
         message: `${path} in the work tree is obeyed by ${name}: there is no sandbox to hide it`,
       });
     }
+    copyInstalled(request);
     return null;
   }
   const mounts: Mount[] = [
     ...needs.reads.flatMap(oneFile),
     ...readable.map((path): Mount => ({ access: "read-only", path })),
     { access: may.edit ? "writable" : "read-only", path: cwd },
+    ...installedMounts(request),
     ...obeyed.flatMap((path) => hide(join(cwd, path))),
     { access: "writable", path: home },
   ];
@@ -187,6 +191,12 @@ const namedFiles = (env: Environment): string[] =>
   [env.NODE_EXTRA_CA_CERTS, env.SSL_CERT_FILE, env.GOOGLE_APPLICATION_CREDENTIALS].filter(
     (path): path is string => path !== undefined && isAbsolute(path),
   );
+
+function environmentOf(request: SessionRequest, sandboxed: boolean): Environment {
+  const env = agentEnvironment(request, sandboxed);
+  const { installed, cwd } = request;
+  return installed === undefined ? env : { ...env, ...installedEnvironment(installed, cwd, env.PATH) };
+}
 
 /** A home of its own, and nothing of the person's habits. */
 function agentEnvironment({ env, home }: SessionRequest, sandboxed: boolean): Environment {

@@ -1,6 +1,6 @@
 // The process a host starts for every event: `node hook.js <host> [event]`. Small on purpose; no argument parser, no schemas.
 // It exits 0 or 2 and nothing else: any other status, a crash or a time-out lets a tool run.
-import { spawn } from "node:child_process";
+import type { spawn } from "node:child_process";
 import { writeSync } from "node:fs";
 import { asksForGate, findHost } from "../hosts/index.js";
 import { STANDALONE } from "../process/self.js";
@@ -38,16 +38,16 @@ export async function hookMain(argv: readonly string[]): Promise<void> {
     env: process.env,
     now: () => new Date(),
     process: () => hostProcess(process.ppid),
-    prepare: (tree: string) => prepare(tree, name),
+    prepare: (tree: string, start: typeof spawn) => prepare(tree, name, start),
   };
   const answer = await answerHook(host, raw, around, hint);
   end(answer.stdout, answer.stderr, answer.exit);
 }
 
-/** In a process of its own, which nobody waits for. */
-function prepare(tree: string, host: string): void {
+/** In a process of its own, which nobody waits for. `start` is handed in: a gate needs none and would load it for nothing. */
+function prepare(tree: string, host: string, start: typeof spawn): void {
   const words = STANDALONE ? ["hook"] : process.argv.slice(1, 2);
-  const child = spawn(process.execPath, [...words, host, REMEMBER], { cwd: tree, detached: true, stdio: "ignore" });
+  const child = start(process.execPath, [...words, host, REMEMBER], { cwd: tree, detached: true, stdio: "ignore" });
   child.on("error", () => {});
   child.unref();
 }

@@ -24,4 +24,4 @@ export {
 } from "./sandbox.js";
 export { sandboxHealth } from "./sandbox-remedy.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
-export { neverShow, visiblePath } from "./visible-system.js";
+export { isProgramPlace, neverShow, visiblePath } from "./visible-system.js";

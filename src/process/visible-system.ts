@@ -93,6 +93,11 @@ export function visiblePath(env: Environment): string {
   return [...new Set((env.PATH ?? "").split(delimiter).filter(shown))].join(delimiter);
 }
 
+/** Whether a path lies where every sandbox shows the system's programs. Settings and secrets of the system lie elsewhere. */
+export function isProgramPlace(path: string, env: Environment = {}): boolean {
+  return isSystem(path) || installPrefixes(env, []).some((at) => path === at || path.startsWith(`${at}/`));
+}
+
 /** A folder, or the link that stands for one since distributions merged /bin into /usr. */
 function asItIs(path: string): Mount[] {
   const stat = lstatSync(path, { throwIfNoEntry: false });

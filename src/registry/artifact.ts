@@ -1,7 +1,8 @@
 // A bundle in a registry: one OCI manifest with the archive as its layer, and what was signed about it as referrers.
 import { z } from "zod";
 import { NutError } from "../errors.js";
-import { type Descriptor, digestOf, fallbackTag, INDEX_TYPE, MANIFEST_TYPE, type Registry } from "./client.js";
+import { type Descriptor, digestOf } from "./blobs.js";
+import { fallbackTag, INDEX_TYPE, MANIFEST_TYPE, type Registry } from "./client.js";
 
 export const ARTIFACT_TYPES = {
   request: "application/vnd.nutshell.request.v1",
@@ -10,6 +11,7 @@ export const ARTIFACT_TYPES = {
 const OTHER_TYPE = "application/vnd.nutshell.bundle.v1";
 const STATEMENT_TYPE = "application/vnd.nutshell.statement.v1";
 const ENVELOPE_TYPE = "application/vnd.dsse.envelope.v1+json";
+const SIGSTORE_TYPE = "application/vnd.dev.sigstore.bundle.v0.3+json";
 const LAYER = "application/vnd.nutshell.bundle.layer.v1";
 
 const EMPTY = Buffer.from("{}");
@@ -39,6 +41,7 @@ const Row = z.looseObject({
 });
 const Manifest = z.looseObject({
   schemaVersion: z.literal(2),
+  mediaType: z.literal(MANIFEST_TYPE).optional(),
   artifactType: z.string().optional(),
   layers: z.array(Row).length(1),
   annotations: z.record(z.string(), z.string()).optional(),
@@ -59,11 +62,11 @@ export async function putBundle(
   layer: Descriptor,
   facts: BundleFacts,
 ): Promise<Descriptor> {
-  await registry.putBytes(EMPTY);
+  await registry.blobs.putBytes(EMPTY);
   const artifactType = bundleType(facts.kind);
   const named = { ...layer, mediaType: layerType(facts.compression), annotations: { [TITLE]: facts.name } };
   const bytes = manifestBytes({ artifactType, layers: [named], annotations: facts.annotations });
-  await registry.putManifest(tag.startsWith("sha256:") ? digestOf(bytes) : tag, bytes);
+  await registry.putManifest(tag, bytes);
   return { mediaType: MANIFEST_TYPE, digest: digestOf(bytes), size: bytes.length, artifactType };
 }
 
@@ -99,24 +102,33 @@ async function readBundle(
 
 /** The same manifest under another name or in another repository. */
 export async function putArtifact(registry: Registry, tag: string, { bytes, digest }: Artifact): Promise<void> {
-  await registry.putBytes(EMPTY);
-  await registry.putManifest(tag.startsWith("sha256:") ? digest : tag, bytes);
+  await registry.blobs.putBytes(EMPTY);
+  if (tag.startsWith("sha256:") && tag !== digest) {
+    throw new NutError("REGISTRY_BAD_ADDRESS", `what is copied is ${digest}, not ${tag}`, {
+      hint: `nutshell copy <from> oci://${registry.host}/${registry.repository}@${digest}`,
+    });
+  }
+  await registry.putManifest(tag, bytes);
 }
 
 /** Adds what was signed about a bundle; what is there already is left alone. Returns how many were new. */
 export async function putStatements(
   registry: Registry,
   subject: Descriptor,
-  lines: readonly string[],
+  lines: readonly { readonly line: string; readonly isSigstore: boolean }[],
 ): Promise<number> {
   if (lines.length === 0) return 0;
-  await registry.putBytes(EMPTY);
+  await registry.blobs.putBytes(EMPTY);
   const known = new Set((await registry.referrers(subject.digest)).map(({ digest }) => digest));
   const added: Descriptor[] = [];
   let isKept = true;
-  for (const line of lines) {
+  for (const { line, isSigstore } of lines) {
     const envelope = Buffer.from(line);
-    const layer = { mediaType: ENVELOPE_TYPE, digest: digestOf(envelope), size: envelope.length };
+    const layer = {
+      mediaType: isSigstore ? SIGSTORE_TYPE : ENVELOPE_TYPE,
+      digest: digestOf(envelope),
+      size: envelope.length,
+    };
     const { mediaType, digest: about, size: length } = subject;
     const fields = {
       artifactType: STATEMENT_TYPE,
@@ -126,7 +138,7 @@ export async function putStatements(
     const bytes = manifestBytes(fields);
     const digest = digestOf(bytes);
     if (known.has(digest)) continue;
-    await registry.putBytes(envelope);
+    await registry.blobs.putBytes(envelope);
     isKept = (await registry.putManifest(digest, bytes)) && isKept;
     added.push({ mediaType: MANIFEST_TYPE, digest, size: bytes.length, artifactType: STATEMENT_TYPE });
   }
@@ -140,8 +152,7 @@ const MAX_ROUNDS = 5;
 async function enterByTag(registry: Registry, digest: string, added: readonly Descriptor[]): Promise<void> {
   const tag = fallbackTag(digest);
   for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const index = await registry.manifest(tag);
-    const rows = index === null ? [] : registry.indexRows(index.bytes);
+    const rows = await registry.fallbackRows(digest);
     const missing = added.filter((one) => !rows.some((row) => row.digest === one.digest));
     if (missing.length === 0) return;
     const bytes = Buffer.from(
@@ -154,16 +165,33 @@ async function enterByTag(registry: Registry, digest: string, added: readonly De
 
 const MAX_STATEMENTS = 64;
 
+/** Far above what a statement needs. */
+const MAX_STATEMENT_BYTES = 512 * 1024;
+
 /** What was signed about a bundle, one envelope per line. What cannot be read counts for nothing and is left out. */
 export async function getStatements(registry: Registry, digest: string): Promise<string[]> {
   const rows = (await registry.referrers(digest)).filter(({ artifactType }) => artifactType === STATEMENT_TYPE);
   const lines: string[] = [];
   for (const { digest: own } of rows.slice(0, MAX_STATEMENTS)) {
-    const found = await registry.manifest(own);
-    const parsed = found === null ? null : Manifest.safeParse(registry.json(found.bytes));
-    const layer = parsed?.data?.layers[0];
-    if (layer === undefined || layer.mediaType !== ENVELOPE_TYPE) continue;
-    lines.push((await registry.getBytes(layer as Descriptor)).toString("utf8"));
+    try {
+      const line = await getStatement(registry, own);
+      if (line !== null) lines.push(line);
+    } catch (error) {
+      if (!(error instanceof NutError) || !WORTHLESS.has(error.code)) throw error;
+    }
   }
   return lines;
+}
+
+const WORTHLESS: ReadonlySet<string> = new Set(["REGISTRY_BAD_ANSWER", "REGISTRY_REFUSED"]);
+
+async function getStatement(registry: Registry, digest: string): Promise<string | null> {
+  const found = await registry.manifest(digest);
+  const parsed = found === null ? null : Manifest.safeParse(registry.json(found.bytes));
+  const layer = parsed?.data?.layers[0];
+  const isKnown = layer?.mediaType === ENVELOPE_TYPE || layer?.mediaType === SIGSTORE_TYPE;
+  if (layer === undefined || !isKnown || layer.size > MAX_STATEMENT_BYTES) return null;
+  const text = (await registry.blobs.getBytes(layer as Descriptor)).toString("utf8");
+  // One envelope is one line; what is more could pass for several.
+  return text.includes("\n") ? null : text;
 }

@@ -11,6 +11,8 @@ export interface Ask {
   /** Made anew for every try. */
   readonly body?: () => Uint8Array | Readable;
   readonly signal?: AbortSignal | undefined;
+  /** Asking twice would not be the same as asking once. */
+  readonly once?: boolean;
 }
 
 /** Nothing came for this long. */
@@ -33,6 +35,7 @@ export function ask({ method, url, headers = {}, body, signal }: Ask): Promise<I
     if (content === undefined || content instanceof Uint8Array) outgoing.end(content);
     else {
       content.on("error", (error) => outgoing.destroy(error));
+      outgoing.on("close", () => content.destroy());
       content.pipe(outgoing);
     }
   });

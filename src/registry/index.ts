@@ -9,5 +9,6 @@ export {
   putStatements,
 } from "./artifact.js";
 export { findLogin } from "./auth.js";
-export { type Descriptor, hashFile, MANIFEST_TYPE, Registry } from "./client.js";
+export { type Descriptor, hashFile } from "./blobs.js";
+export { MANIFEST_TYPE, Registry } from "./client.js";
 export { parseReference, type Reference } from "./reference.js";

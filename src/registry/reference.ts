@@ -4,8 +4,10 @@ import { NutError } from "../errors.js";
 export interface Reference {
   readonly host: string;
   readonly repository: string;
-  /** A tag, or a digest. */
+  /** A tag, or a digest; `latest` when none was typed. */
   readonly name: string;
+  /** false: no tag or digest was typed. */
+  readonly isNamed: boolean;
 }
 
 const STEP = "[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*";
@@ -20,7 +22,12 @@ export function parseReference(text: string): Reference {
       hint: "write it as oci://host/repository:tag",
     });
   }
-  return { host: `${host}${port}`, repository, name: digest ?? tag ?? "latest" };
+  return {
+    host: `${host}${port}`,
+    repository,
+    name: digest ?? tag ?? "latest",
+    isNamed: (digest ?? tag) !== undefined,
+  };
 }
 
 /** This machine itself, the only place plain http is spoken to. */

@@ -13,6 +13,7 @@ import { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
 import { requestRefusal, type Voucher } from "../statements/index.js";
 import { isAllowed, readConsentRecord, recordAllowed, strangerDigest } from "./consent-record.js";
+import { installWords } from "./install/installer.js";
 import { configFolder, hasHome } from "./keys.js";
 import { readOwn } from "./record-file.js";
 import { unsealed } from "./sealed.js";
@@ -45,15 +46,22 @@ interface Stranger {
 
 interface Wants {
   readonly runs: readonly string[];
+  readonly installs: readonly string[];
   readonly network: readonly string[];
   readonly credentials: readonly string[];
+}
+
+/** What a yes to the question covered besides running it. */
+export interface Agreed {
+  /** What the checks need may be installed, as the question said. */
+  readonly install: boolean;
 }
 
 /**
  * Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no, and
  * POLICY_REFUSED when a policy says no.
  */
-export async function askConsent(question: ConsentQuestion, context: Context): Promise<void> {
+export async function askConsent(question: ConsentQuestion, context: Context): Promise<Agreed> {
   const { sources, yes, policy, identity = [], noSandbox = false, agents = false } = question;
   const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
   await assertPolicy(paths, policy, identity, context);
@@ -65,13 +73,18 @@ export async function askConsent(question: ConsentQuestion, context: Context): P
     if (publisher === null) strangers.push(stranger);
     else tell([stranger], context, `runs what ${publisher} signed`);
   }
-  if (strangers.length === 0) return;
-  if (yes) return tell(strangers, context, "runs what was not made here");
+  const agreed = { install: false };
+  if (strangers.length === 0) return agreed;
+  if (yes) {
+    tell(strangers, context, "runs what was not made here");
+    return agreed;
+  }
   const words = [...strangers.flatMap((one) => describe(one, { noSandbox, agents })), "Run this on your machine?"].join(
     "\n",
   );
   if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
   for (const { digest } of strangers) recordAllowed(digest, context);
+  return { install: strangers.some(({ wants }) => wants.installs.length > 0) };
 }
 
 /** Throws POLICY_REFUSED for a request that nobody signed whose requests may be run. A folder carries no signature in itself. */
@@ -186,9 +199,19 @@ async function wantsOf(manifest: Manifest, read: Read): Promise<Wants> {
   const hidden = acceptance?.hidden === undefined ? [] : [`hidden checks: ${acceptance.hidden.count}`];
   return {
     runs: distinct([...runs, ...(acceptance?.test_scripts ?? []), ...hidden]),
+    installs: installsOf(manifest),
     network: distinct([...urls.map(originOf), ...(asksByCredential ? ["where its credentials say they belong"] : [])]),
     credentials: distinct(scopes),
   };
+}
+
+function installsOf(manifest: Manifest): string[] {
+  try {
+    return installWords(manifest);
+  } catch (error) {
+    if (error instanceof NutError) return [];
+    throw error;
+  }
 }
 
 async function readAs<T>(path: string, schema: z.ZodType<T>, read: Read): Promise<T | null> {
@@ -217,6 +240,7 @@ function describe(
     ["from", [name === undefined ? "nobody named" : `${oneLine(name)} (a name anyone can write)`]],
     ["signed", signedWords(manifest, vouchers)],
     ["runs", manifest.bundle_type === "delivery" ? ["the code it delivers"] : wants.runs],
+    ...(wants.installs.length === 0 ? [] : [["installs", wants.installs] satisfies [string, readonly string[]]]),
     ["network", noSandbox ? ["all of it, this machine's own too: there is no sandbox"] : networkOf(wants, agents)],
     ["credentials", [...wants.credentials, ...unboundVault(manifest)]],
     ["files", [noSandbox ? "all you can read and change: there is no sandbox" : "a copy of its own folder"]],

@@ -19,6 +19,7 @@ import { HiddenChecks, type HiddenSummary } from "../schema/hidden.js";
 import type { Manifest } from "../schema/manifest.js";
 import { ageDecrypt } from "../vault/index.js";
 import { readConsentRecord } from "./consent-record.js";
+import { type InstallQuestion, openInstaller } from "./install/installer.js";
 import { collectKeys } from "./keys.js";
 
 /** Far above any set of checks; a device or a huge file in its place is refused instead of read. */
@@ -89,12 +90,17 @@ export interface Accepted {
   readonly hidden: HiddenReport | null;
 }
 
+/** What `acceptAll` is told of what the checks need installed. */
+export type InstallAnswer = Pick<InstallQuestion, "allowed" | "silent">;
+
 /** Runs a request's acceptance: what everybody sees, then what is hidden, when a key is at hand that opens it. */
 export async function acceptAll(
-  options: AcceptanceOptions,
+  asked: Omit<AcceptanceOptions, "install"> & { readonly install: InstallAnswer },
   identity: readonly string[],
   context: Context,
 ): Promise<Accepted> {
+  const { install, ...rest } = asked;
+  const options = { ...rest, install: openInstaller({ manifest: rest.manifest, ...install }, context) };
   const sealed = readSealed(options.request, options.manifest);
   const opened = sealed === null ? null : await openSealed(sealed, options.manifest, identity, context);
   const report = await runAcceptance(options);

@@ -2,7 +2,7 @@
 // referrers, so that a verdict can be added later without sending the bundle again.
 import { existsSync, rmSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
-import { canAttach, openBundle, readAttached } from "../bundle/index.js";
+import { canAttach, MAX_TOTAL_BYTES, openBundle, readAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { syncFolder, takeName, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
@@ -20,12 +20,22 @@ import {
   Registry,
 } from "../registry/index.js";
 import type { Manifest } from "../schema/manifest.js";
-import { formatEnvelopes, parseEnvelopes } from "../statements/index.js";
+import {
+  formatSignatures,
+  joinSignatures,
+  MAX_ENVELOPES,
+  MAX_LIST_BYTES,
+  NO_SIGNATURES,
+  parseEnvelopes,
+  type Signatures,
+  signatureLines,
+} from "../statements/index.js";
+import { readWhole } from "./read-whole.js";
 import { addSignatures, readSignatures, sidecarOf } from "./signatures.js";
 
 export function openRegistry({ host, repository }: Reference, context: Context): Registry {
   const { env, cwd, signal } = context;
-  return new Registry({ host, repository, signal, login: () => findLogin(host, env, cwd) });
+  return new Registry({ host, repository, signal, login: () => findLogin(host, { env, cwd, signal }) });
 }
 
 export interface Pushed {
@@ -40,34 +50,43 @@ export interface Pushed {
 
 export async function pushBundle(path: string, target: string, context: Context): Promise<Pushed> {
   const reference = parseReference(target);
-  const { manifest, compression, contentDigest } = await readWhole(path, context);
+  if (reference.name.startsWith("sha256:")) {
+    throw new NutError("REGISTRY_BAD_ADDRESS", "what is pushed gets a tag; its digest follows from its content", {
+      hint: `nutshell push ${shellWord(path)} oci://${reference.host}/${reference.repository}:<tag>`,
+    });
+  }
+  await assertBundle(path, context);
   const { archiveBytes } = readAttached(path);
-  const registry = openRegistry(reference, context);
   const digest = await hashFile(path, archiveBytes);
-  const uploaded = await registry.putFile(path, digest, archiveBytes);
+  // Sent while it is read: a blob without a manifest is nobody's, and one is entered only for what was found whole.
+  const stop = new AbortController();
+  const registry = openRegistry(reference, { ...context, signal: AbortSignal.any([context.signal, stop.signal]) });
+  const both = [readWhole(path, null, context), registry.blobs.putFile(path, digest, archiveBytes)] as const;
+  const [{ manifest, compression, digest: contentDigest }, uploaded] = await Promise.all(both).catch(async (error) => {
+    stop.abort();
+    await Promise.allSettled(both);
+    throw error;
+  });
   const layer = { mediaType: "", digest, size: archiveBytes };
   const facts = {
     kind: manifest.bundle_type,
-    compression,
+    compression: compression!,
     name: basename(path),
     annotations: annotationsOf(manifest, contentDigest),
   };
   const subject = await putBundle(registry, reference.name, layer, facts);
-  const lines = readSignatures(path).envelopes.map((envelope) => formatEnvelopes([envelope]).trimEnd());
-  await putStatements(registry, subject, lines);
+  const lines = signatureLines(readSignatures(path));
+  await putStatements(registry, subject, lines.map(typed));
   return { digest: subject.digest, bytes: archiveBytes, uploaded, contentDigest, signatures: lines.length };
 }
 
-async function readWhole(path: string, { signal }: Context) {
-  const bundle = await openBundle(path, { signal });
-  try {
-    const wrong = (await bundle.verify()).find(({ severity }) => severity === "error");
-    if (wrong !== undefined) throw new NutError("BUNDLE_MISMATCH", `${path}: ${wrong.message}`, { data: { path } });
-    const { manifest, compression } = bundle;
-    return { manifest, compression, contentDigest: await bundle.contentDigest() };
-  } finally {
-    await bundle.close();
+/** Nothing is sent of what is no bundle at all. */
+async function assertBundle(path: string, { signal }: Context): Promise<void> {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
+    const hint = `nutshell pack --dir ${shellWord(path)} -o task.nut`;
+    throw new NutError("USAGE", `${path} is a folder: a registry holds packed bundles`, { hint });
   }
+  await (await openBundle(path, { signal })).close();
 }
 
 const LONGEST = 1_000;
@@ -100,31 +119,58 @@ export interface Pulled {
 export async function pullBundle(
   source: string,
   output: string,
-  { sidecar }: { readonly sidecar: boolean },
+  { sidecar, maxBytes }: { readonly sidecar: boolean; readonly maxBytes?: number | undefined },
   context: Context,
 ): Promise<Pulled> {
   for (const path of [output, sidecarOf(output)]) if (existsSync(path)) throw taken(path);
   const reference = parseReference(source);
   const registry = openRegistry(reference, context);
   const { digest, layer } = await getBundle(registry, reference.name);
+  assertSize(layer.size, source, maxBytes);
   const temporary = temporaryName(output);
   try {
-    await registry.getBlob(layer, temporary);
+    await registry.blobs.getFile(layer, temporary);
     const lines = await getStatements(registry, digest);
-    const { envelopes } = parseEnvelopes(Buffer.from(lines.join("\n")));
-    const isBeside = sidecar || !canHold(temporary, envelopes.length);
-    if (envelopes.length > 0 && !isBeside) addSignatures(temporary, envelopes, { sidecar: false });
+    const signatures = fitting(lines);
+    const count = signatureLines(signatures).length;
+    const isBeside = sidecar || !canHold(temporary, count);
+    if (count > 0 && !isBeside) await addSignatures(temporary, signatures, { sidecar: false }, context);
     // Another download of the same name may have been quicker.
     if (!takeName(temporary, output)) throw taken(output);
     syncFolder(dirname(output));
-    if (envelopes.length > 0 && isBeside) addSignatures(output, envelopes, { sidecar: true });
-    return { path: output, digest, bytes: statSync(output).size, signatures: envelopes.length };
+    if (count > 0 && isBeside) await addSignatures(output, signatures, { sidecar: true }, context);
+    return { path: output, digest, bytes: statSync(output).size, signatures: count };
   } catch (error) {
     throw fromSystemError(error, output) ?? error;
   } finally {
     rmSync(temporary, { force: true });
   }
 }
+
+/** A registry may claim any size, and the disk is not its own. */
+export function assertSize(size: number, source: string, maxBytes: number = MAX_TOTAL_BYTES): void {
+  if (size <= maxBytes) return;
+  throw new NutError("BUNDLE_LIMIT", `${source} holds ${size} bytes, and ${maxBytes} are accepted`, {
+    hint: `nutshell pull ${shellWord(source)} --max-size ${size}`,
+    data: { size, limit: maxBytes },
+  });
+}
+
+/** Signatures as far as a bundle may carry them: what is none, or too much, takes nothing away from the others. */
+export function fitting(lines: readonly string[]): Signatures {
+  let kept: Signatures = NO_SIGNATURES;
+  for (const line of lines) {
+    const more = joinSignatures(kept, parseEnvelopes(Buffer.from(line)));
+    if (formatSignatures(more).length <= MAX_LIST_BYTES && signatureLines(more).length <= MAX_ENVELOPES) kept = more;
+  }
+  return kept;
+}
+
+/** What kind of signature a line is, as a registry is told. */
+const typed = (line: string) => ({
+  line,
+  isSigstore: parseEnvelopes(Buffer.from(line)).sigstore.length > 0,
+});
 
 function taken(path: string): NutError {
   return new NutError("FILE_EXISTS", `${path}: already exists`, {
@@ -148,18 +194,19 @@ export async function copyBundle(from: string, to: string, scratch: string, cont
   const [left, right] = [openRegistry(source, context), openRegistry(target, context)];
   const artifact = await getBundle(left, source.name);
   const { layer } = artifact;
+  assertSize(layer.size, from);
   let how: Copied["how"] = "present";
-  if (!(await right.hasBlob(layer.digest))) {
-    const isMounted = source.host === target.host && (await right.mount(layer.digest, source.repository));
+  if (!(await right.blobs.has(layer.digest))) {
+    const isMounted = source.host === target.host && (await right.blobs.mount(layer.digest, source.repository));
     how = isMounted ? "mounted" : "sent";
     if (!isMounted) {
-      await left.getBlob(layer, scratch);
-      await right.putFile(scratch, layer.digest, layer.size);
+      await left.blobs.getFile(layer, scratch);
+      await right.blobs.putFile(scratch, layer.digest, layer.size);
     }
   }
   await putArtifact(right, target.name, artifact);
   const lines = await getStatements(left, artifact.digest);
   const subject = { mediaType: MANIFEST_TYPE, digest: artifact.digest, size: artifact.bytes.length };
-  await putStatements(right, subject, lines);
+  await putStatements(right, subject, lines.map(typed));
   return { digest: artifact.digest, how, signatures: lines.length };
 }

@@ -1,14 +1,11 @@
 // Signing a bundle or a folder: what it is decides what is said of it.
-import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { contentDigest, openBundle, readManifest } from "../bundle/index.js";
 import { NutError, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
 import { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { Envelope, Statement } from "../schema/statement.js";
 import { deliveryStatement, type RunFacts, requestStatement, signStatement } from "../statements/index.js";
-import { RESULT_FILE } from "./delivered.js";
+import { readWhole } from "./read-whole.js";
 import { addSignatures } from "./signatures.js";
 import type { SigningKey } from "./signing-key.js";
 
@@ -30,7 +27,19 @@ export interface SignInput {
 
 /** Signs what lies at `path`, once it was read to its end and found whole. */
 export async function signBundle({ path, key, sidecar, facts }: SignInput, context: Context): Promise<Signed> {
-  const { manifest, digest, result } = await readWhole(path, context);
+  const { kind, digest, statement } = await statementFor(path, facts, context);
+  const envelope = await signStatement(statement, key.sign);
+  const written = await addSignatures(path, { envelopes: [envelope], sigstore: [] }, { sidecar }, context);
+  return { kind, digest, envelope, written };
+}
+
+export interface Said extends Pick<Signed, "kind" | "digest"> {
+  readonly statement: Statement;
+}
+
+/** What can be vouched for, of a bundle or folder that was read to its end and found whole. */
+export async function statementFor(path: string, facts: RunFacts | null, context: Context): Promise<Said> {
+  const { manifest, digest, result } = await readWhole(path, null, context);
   const kind = manifest.bundle_type;
   if (kind !== "request" && kind !== "delivery") {
     throw new NutError("USAGE", `${path} is a ${kind}: only requests and deliveries are signed`, {
@@ -43,43 +52,12 @@ export async function signBundle({ path, key, sidecar, facts }: SignInput, conte
     kind === "request"
       ? requestStatement(bundle, manifest, at)
       : deliveryStatement({ bundle, at, facts, ...answered(path, manifest, result) });
-  const envelope = await signStatement(statement, key.sign);
-  return { kind, digest, envelope, written: addSignatures(path, [envelope], { sidecar }) };
+  return { kind, digest, statement };
 }
 
 /** Throws before hours of work when the key cannot sign: a passphrase, a missing token, a kind we do not know. */
 export async function tryKey({ sign }: SigningKey): Promise<void> {
   await sign(Buffer.from("nutshell: can this key sign?\n"));
-}
-
-interface Whole {
-  readonly manifest: Manifest;
-  readonly digest: string;
-  /** delivery/result.json as text; null when there is none. */
-  readonly result: string | null;
-}
-
-async function readWhole(path: string, { signal }: Context): Promise<Whole> {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
-  if (found.isDirectory()) {
-    const file = join(path, RESULT_FILE);
-    return {
-      manifest: readManifest(path),
-      digest: contentDigest(path),
-      result: existsSync(file) ? readFileSync(file, "utf8") : null,
-    };
-  }
-  const bundle = await openBundle(path, { signal });
-  try {
-    const wrong = (await bundle.verify()).find(({ severity }) => severity === "error");
-    if (wrong !== undefined) throw new NutError("BUNDLE_MISMATCH", `${path}: ${wrong.message}`, { data: { path } });
-    const has = bundle.manifest.bundle_type === "delivery" && (await bundle.has(RESULT_FILE));
-    const result = has ? await bundle.readText(RESULT_FILE) : null;
-    return { manifest: bundle.manifest, digest: await bundle.contentDigest(), result };
-  } finally {
-    await bundle.close();
-  }
 }
 
 /** A delivery, and the request it answers. Who signs vouches for both, so both must be named. */

@@ -35,7 +35,12 @@ export async function signVerdict(question: VerdictQuestion, context: Context): 
     hidden: hidden === null ? null : { count: hidden.count, run: hidden.results !== null },
     digests,
   });
-  return addSignatures(path, [await signStatement(statement, signer.sign)], { sidecar: false });
+  return addSignatures(
+    path,
+    { envelopes: [await signStatement(statement, signer.sign)], sigstore: [] },
+    { sidecar: false },
+    context,
+  );
 }
 
 /** What this verifier asks of signatures is not the delivery's fault, and what it allows is nobody else's business. */

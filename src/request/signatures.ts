@@ -1,21 +1,25 @@
 // The signatures of a bundle: in the file after its archive, or beside it in x.nut.sigs; read, judged and added.
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { canAttach, readAttached, writeAttached } from "../bundle/index.js";
-import { fromSystemError } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
-import type { Envelope } from "../schema/statement.js";
 import {
   type EnvelopeList,
-  formatEnvelopes,
-  joinEnvelopes,
+  joinSignatures,
   judgeSignatures,
+  MAX_ENVELOPES,
   MAX_LIST_BYTES,
+  NO_SIGNATURES,
   parseEnvelopes,
+  type Signatures,
+  type SigstoreTrust,
   type Subject,
+  signatureLines,
   type Voucher,
 } from "../statements/index.js";
+import { inTurn } from "./in-turn.js";
 import { readTrust } from "./trust-files.js";
 
 /** Beside a bundle, or beside a folder. */
@@ -29,40 +33,67 @@ export function readSignatures(path: string): EnvelopeList {
     ...(isFile(path) ? [parseEnvelopes(readAttached(path).bytes)] : []),
     ...(isFile(sidecarOf(path)) ? [readSidecar(sidecarOf(path))] : []),
   ];
-  return {
-    envelopes: joinEnvelopes(...lists.map(({ envelopes }) => envelopes)),
-    rejected: lists.flatMap(({ rejected }) => rejected),
-  };
+  return { ...joinSignatures(...lists), rejected: lists.flatMap(({ rejected }) => rejected) };
 }
 
 function readSidecar(path: string): EnvelopeList {
   try {
-    if (statSync(path).size > MAX_LIST_BYTES) return { envelopes: [], rejected: [{ why: `${path} is too large` }] };
+    if (statSync(path).size > MAX_LIST_BYTES) return { ...NO_SIGNATURES, rejected: [{ why: `${path} is too large` }] };
     return parseEnvelopes(readFileSync(path));
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }
 }
 
-/** Adds what was signed; says where it now lies. In the file where it has a place for it, unless it is wanted beside it. */
+/**
+ * Adds what was signed; says where it now lies. In the file where it has a place for it, unless it is wanted beside it. Lines
+ * that are there stay as they are, whatever they are. One at a time: of two who sign at once, neither loses its signature.
+ */
 export function addSignatures(
   path: string,
-  added: readonly Envelope[],
+  added: Signatures,
   { sidecar }: { readonly sidecar: boolean },
-): string {
-  if (!sidecar && isFile(path) && canAttach(path)) {
-    const held = parseEnvelopes(readAttached(path).bytes);
-    writeAttached(path, Buffer.from(formatEnvelopes(joinEnvelopes(held.envelopes, added)), "utf8"));
-    return path;
-  }
-  const beside = sidecarOf(path);
-  const held = existsSync(beside) ? readSidecar(beside).envelopes : [];
+  context: Context,
+): Promise<string> {
+  return inTurn("signing", context, () => {
+    const isInside = !sidecar && isFile(path) && canAttach(path);
+    const target = isInside ? path : sidecarOf(path);
+    const held = isInside ? readAttached(path).bytes : existsSync(target) ? readRegular(target) : Buffer.alloc(0);
+    const lines = held.toString("utf8").split("\n").filter(isLine);
+    const text = [...lines, ...signatureLines(added).filter((line) => !lines.includes(line))];
+    const bytes = Buffer.from(`${text.join("\n")}\n`, "utf8");
+    if (text.length > MAX_ENVELOPES || bytes.length > MAX_LIST_BYTES) throw tooMany(target);
+    if (isInside) writeAttached(path, bytes);
+    else writeBeside(target, bytes);
+    return target;
+  });
+}
+
+const isLine = (line: string): boolean => line.trim() !== "";
+
+function readRegular(path: string): Buffer {
   try {
-    atomicWrite(beside, formatEnvelopes(joinEnvelopes(held, added)));
+    if (statSync(path).size > MAX_LIST_BYTES) throw tooMany(path);
+    return readFileSync(path);
   } catch (error) {
-    throw fromSystemError(error, beside) ?? error;
+    throw fromSystemError(error, path) ?? error;
   }
-  return beside;
+}
+
+function writeBeside(path: string, bytes: Buffer): void {
+  try {
+    atomicWrite(path, bytes.toString("utf8"));
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+/** Nobody reads more than so many, so one more would make all of them worthless. */
+function tooMany(path: string): NutError {
+  return new NutError("SIGNATURE_UNFIT", `${path}: there is no room for another signature`, {
+    hint: `of ${MAX_ENVELOPES} signatures and ${MAX_LIST_BYTES} bytes; those that count for nothing can go: nutshell inspect ${shellWord(path)}`,
+    data: { path },
+  });
 }
 
 /** What a statement about this bundle must speak of. */
@@ -73,10 +104,15 @@ export function subjectOf(manifest: Manifest, digest: string, more: Pick<Subject
 }
 
 /** Who vouches for it, by the trust of this account. `at` is the time that counts: now, unless the person says another. */
-export function vouchersOf(path: string, subject: Subject, context: Context, at: Date = context.now()): Voucher[] {
-  const { envelopes, rejected } = readSignatures(path);
-  if (envelopes.length === 0 && rejected.length === 0) return [];
-  return judgeSignatures({ envelopes, rejected, subject, trust: readTrust(context), at });
+export function vouchersOf(
+  path: string,
+  subject: Subject,
+  context: Context,
+  { at = context.now(), sigstoreTrust = null }: { at?: Date; sigstoreTrust?: SigstoreTrust | null } = {},
+): Voucher[] {
+  const list = readSignatures(path);
+  if (list.envelopes.length + list.sigstore.length + list.rejected.length === 0) return [];
+  return judgeSignatures({ ...list, subject, trust: readTrust(context), at, sigstoreTrust });
 }
 
 /** Whether the manifest names somebody else as its publisher than the one who signed. A name that is left out names nobody. */

@@ -7,7 +7,16 @@ import type { Context } from "../operation.js";
 import { mismatchLine } from "../schema/mismatch.js";
 import { Policy } from "../schema/policy.js";
 import { findRoot, layoutOf } from "../state/index.js";
-import { NO_TRUST, parseAllowedSigners, parseRevoked, type Trust } from "../statements/index.js";
+import {
+  isNamed,
+  loadSigstore,
+  MAX_ROOT_BYTES,
+  NO_TRUST,
+  parseAllowedSigners,
+  parseRevoked,
+  type SigstoreTrust,
+  type Trust,
+} from "../statements/index.js";
 import { configFolder, hasHome } from "./keys.js";
 
 /** Where trust is written down; null without a home folder. */
@@ -25,8 +34,8 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export function readTrust(context: Context): Trust {
   const path = trustPath(context);
   if (path === null) return NO_TRUST;
-  const isNamed = (context.env.NUTSHELL_ALLOWED_SIGNERS ?? "") !== "";
-  const text = existsSync(path) || isNamed ? readGuarded(path) : Buffer.alloc(0);
+  const isGiven = (context.env.NUTSHELL_ALLOWED_SIGNERS ?? "") !== "";
+  const text = existsSync(path) || isGiven ? readGuarded(path) : Buffer.alloc(0);
   const revoked = revokedPath(path);
   const keys = existsSync(revoked)
     ? parseRevoked(readGuarded(revoked), (why) => invalid(revoked, why))
@@ -53,6 +62,29 @@ function readGuarded(path: string): Buffer {
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }
+}
+
+/** Whose Sigstore bundles count: by this root, and by name. Throws TRUST_INVALID for what is no root. */
+export async function readSigstoreRoot(
+  file: string,
+  names: readonly string[],
+  { cwd }: Context,
+): Promise<SigstoreTrust> {
+  const path = resolve(cwd, file);
+  const refuse = (why: string) =>
+    new NutError("TRUST_INVALID", `${path}: ${why}`, {
+      hint: "give the trusted_root.json of the Sigstore you use, as its own tools fetch it",
+      data: { path },
+    });
+  let text: string;
+  try {
+    if (statSync(path).size > MAX_ROOT_BYTES) throw refuse("too large for a trusted root");
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+  const verify = await loadSigstore(text, refuse);
+  return { verify, isNamed: (identity) => isNamed({ principals: [identity] }, names) };
 }
 
 export interface Policies {

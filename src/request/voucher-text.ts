@@ -35,6 +35,7 @@ const SAYS = { request: "asks for this", delivery: "made this", verdict: "checke
 
 /** `alice@example.org asks for this, signed 2026-…, key SHA256:…`, without its mark. */
 export function voucherWords({ standing, says, result, principals, key, signed_on, why }: VoucherRow): string {
+  if (says === null && standing === "unknown") return `a Sigstore bundle that was not looked at: ${why}`;
   const who = standing === "trusted" ? principals.join(", ") : "somebody";
   if (standing === "invalid") return `a signature counts for nothing: ${why}${key === null ? "" : ` (key ${key})`}`;
   const outcome = result === undefined ? "" : `: ${result.toLowerCase()}`;

@@ -3,9 +3,10 @@ import { type Finding, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
+import type { Policy } from "../schema/policy.js";
 import { believedBy, deliveryRefusals, isNamed, type Voucher } from "../statements/index.js";
 import { contradicts, subjectOf, vouchersOf } from "./signatures.js";
-import { readPolicies } from "./trust-files.js";
+import { readPolicies, readSigstoreRoot } from "./trust-files.js";
 
 export interface WhoQuestion {
   /** The bundle or folder, resolved. */
@@ -18,6 +19,8 @@ export interface WhoQuestion {
   /** `signer=<principal>`, as typed. */
   readonly require: readonly string[];
   readonly policy?: string | undefined;
+  /** A trusted_root.json; without one no Sigstore bundle is looked at. */
+  readonly sigstoreRoot?: string | undefined;
   /** The time that counts, RFC 3339; now by default. */
   readonly at?: string | undefined;
 }
@@ -34,8 +37,11 @@ export async function whoSigned(question: WhoQuestion, context: Context): Promis
   const at = question.at === undefined ? context.now() : new Date(question.at);
   const request = question.request ?? delivery.digests?.request;
   const subject = subjectOf(manifest, digest, { request, result: delivery.digests?.result });
-  const vouchers = vouchersOf(path, subject, context, at);
   const policies = await readPolicies(policy, context);
+  const named = [...requiredSigners(require), ...policies.own.flatMap(namesIn)];
+  const sigstoreTrust =
+    question.sigstoreRoot === undefined ? null : await readSigstoreRoot(question.sigstoreRoot, named, context);
+  const vouchers = vouchersOf(path, subject, context, { at, sigstoreTrust });
   const refusals = deliveryRefusals(policies.demands, vouchers);
   return {
     vouchers,
@@ -47,6 +53,9 @@ export async function whoSigned(question: WhoQuestion, context: Context): Promis
     believed: refusals.length > 0 ? null : believedBy(policies.own, vouchers),
   };
 }
+
+const namesIn = ({ requests, deliveries, verdicts }: Policy): string[] =>
+  [requests?.signers, deliveries?.signers, deliveries?.believe, verdicts?.signers].flatMap((names) => names ?? []);
 
 /** Throws USAGE for what is not understood: a demand that is passed over would be met by anybody. */
 export function requiredSigners(require: readonly string[]): string[] {

@@ -30,6 +30,8 @@ export interface RunOutcome {
     readonly request: string;
     /** The tree the work began with, when it is not the request's own. */
     readonly base?: string;
+    /** Keys the person named, which open the request. */
+    readonly identity?: readonly string[];
     /** The branch it was brought to. */
     readonly branch?: string;
     readonly result: Delivery;
@@ -205,8 +207,8 @@ function pauseFor(run: Run, error: unknown): RunOutcome {
 
 function finished({ state, options, folder }: Pick<Run, "state" | "options" | "folder">): RunOutcome {
   const { path, hash } = state.delivered!;
-  const { request, repo } = options;
-  const base = repo === undefined ? {} : { base: repo };
+  const { request, repo, identity = [] } = options;
+  const base = { ...(repo === undefined ? {} : { base: repo }), ...(identity.length === 0 ? {} : { identity }) };
   const result = readResult(folder, path);
   return { run: folder.id, status: "delivered", delivery: { path, hash, request, ...base, result } };
 }

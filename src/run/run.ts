@@ -1,6 +1,6 @@
 // One run in progress: what every step shares. Steps change the state only through `record`, which writes the journal first.
 
-import type { Constraints } from "../acceptance/index.js";
+import type { Constraints, Installed, Installer } from "../acceptance/index.js";
 import type { Catalog, CatalogAgent } from "../catalog/index.js";
 import { blockedClasses, effectiveCapabilities, findAgent } from "../catalog/index.js";
 import { NutError } from "../errors.js";
@@ -91,6 +91,10 @@ export interface Run extends Omit<RunInput, "runner" | "fallbacks"> {
   /** Tests that belong to the request and may not be changed by anyone. */
   readonly isOwnTest: (path: string) => boolean;
   readonly briefing: Briefing;
+  /** Prepares what the checks of a tree need; undefined when the request names nothing. */
+  readonly install: Installer | undefined;
+  /** What was prepared for the untouched tree, which agents see too. */
+  readonly installed: Installed | null;
   /** When this stretch of work began, by the clock above. */
   readonly since: number;
   /** Agents of earlier stretches. */

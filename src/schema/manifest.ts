@@ -30,6 +30,12 @@ export const CredentialScope = z.looseObject({
   expires_at: Timestamp.optional(),
 });
 
+export const InstallStep = z.looseObject({
+  path: path().describe("a lock file of the tree, or a script of the request"),
+  reads: z.array(path()).optional().describe("paths, folders (vendor/) and patterns it needs besides"),
+  network: z.boolean().optional().describe("false: it needs none, and gets none"),
+});
+
 export const Manifest = z
   .looseObject({
     nutshell_version: z
@@ -114,6 +120,10 @@ export const Manifest = z
           .optional()
           .describe("wrong tests, which right work must fail: path in the tree to path in the request"),
         hidden: HiddenSummary.optional(),
+        install: z
+          .array(z.union([path(), InstallStep]))
+          .optional()
+          .describe("what the checks need installed: lock files (package-lock.json…) and scripts, in order"),
       })
       .optional(),
     harness: z

@@ -1,8 +1,9 @@
-// policy.yml: whose word counts, for what. Lists hold principals of allowed_signers; `*@example.org` stands for several.
+// policy.yml: whose word counts, for what. Lists hold principals of allowed_signers; `*@example.org` stands for several. An
+// identity of Sigstore is written with who vouches for it: `alice@example.org issuer=https://accounts.example.org`.
 import { z } from "zod";
 import type { DeepReadonly } from "./shared.js";
 
-const Signers = z.array(z.string().min(1).max(256)).min(1);
+const Signers = z.array(z.string().min(1).max(1_100)).min(1);
 
 export const Policy = z
   .strictObject({

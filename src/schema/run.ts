@@ -54,6 +54,7 @@ export const RunOptions = z
     sign: z.boolean().optional().describe("the delivery is signed"),
     sign_key: absolutePath.optional().describe("with this key; else with the person's own"),
     allow_origins: z.array(z.string()).optional().describe("where api_test may ask, by the person's word"),
+    allow_install: z.boolean().optional().describe("what the checks need may be installed with the network"),
   })
   .describe("run.json: what a run was started with");
 /** What a run is started with, before it is written down. */

@@ -1,4 +1,5 @@
 // Doing what was decided. Each effect may have something to say to the model or to the person.
+import { spawn } from "node:child_process";
 import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
@@ -185,7 +186,7 @@ async function openSession(
   keepSession(sessionId, layout.harnessId, around.env, realPath(layout.root));
   writeGateCache(lookout, await gateCache(project, catalog, around));
   const tree = guarded(applying).root;
-  if (isLarge(tree)) around.prepare?.(tree);
+  if (isLarge(tree)) around.prepare?.(tree, spawn);
 }
 
 /** Files beyond which reading all of them is worth doing beforehand. */

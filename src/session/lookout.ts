@@ -1,7 +1,6 @@
 // What the harness keeps of a session outside the project, in the account's state folder, where no agent works: which project
 // a session belongs to, which agents it announced, and how the settings of hosts were when they started. An agent may forge
 // or delete what lies in the project; compared with this it does not go unseen. Read by every gate: plain and small.
-import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../files/index.js";
@@ -9,6 +8,7 @@ import type { Env } from "../state/index.js";
 import { safeName } from "../trees/disk-names.js";
 import type { GateCache } from "./gate-facts.js";
 import type { WatchedFile } from "./settings-watch.js";
+import { shortDigest } from "./short-digest.js";
 
 export interface Lookout {
   /** Everything of one project and harness. */
@@ -41,7 +41,7 @@ export function stateFolder(env: Env): string | null {
 export function lookoutOf(root: string, harnessId: string, env: Env): Lookout | null {
   const state = stateFolder(env);
   if (state === null) return null;
-  const digest = (path: string) => createHash("sha256").update(path).digest("hex").slice(0, 16);
+  const digest = (path: string) => shortDigest(path).slice(0, 16);
   const name = `${harnessId}-${digest(root)}`;
   const base = (tree: string) => join(state, "bases", digest(tree));
   const folder = join(state, "lookout", name);

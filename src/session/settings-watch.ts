@@ -1,6 +1,5 @@
 // The settings that start our hooks, watched while an agent is at work: copies are taken when it starts, every gate looks
 // whether they are still the same, and when it ends they are put back. No role may change them, whichever way.
-import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { atomicWrite } from "../files/index.js";
@@ -132,7 +131,9 @@ interface Seen {
   readonly mode: number;
 }
 
-const digest = (data: string | Uint8Array): string => createHash("sha256").update(data).digest("hex");
+/** Taken when it is needed: a gate that watches nothing does without. */
+const digest = (data: string | Uint8Array): string =>
+  process.getBuiltinModule("node:crypto").createHash("sha256").update(data).digest("hex");
 
 function look(path: string, shared: boolean): Seen {
   const stat = statSync(path, { throwIfNoEntry: false });

@@ -1,4 +1,5 @@
 // Where an event happens: the folder, the environment, the clock and the host.
+import type { spawn } from "node:child_process";
 import type { Catalog } from "../catalog/index.js";
 import type { Effect } from "../events/index.js";
 import type { Env, Project } from "../state/index.js";
@@ -32,7 +33,7 @@ export interface Surroundings {
   /** Whether what happens is also recorded outside the project, where agents do not work. A run has other ways. */
   readonly looksOut?: boolean;
   /** Learns a large work tree while nobody waits; the first role that may not edit then starts at once. */
-  readonly prepare?: (tree: string) => void;
+  readonly prepare?: (tree: string, start: typeof spawn) => void;
   /** What the caller has open already. */
   readonly project?: Project;
   readonly catalog?: Catalog;

@@ -39,11 +39,14 @@ export async function signStatement(statement: Statement, sign: Signer): Promise
 }
 
 /** One signature on one statement, the mathematics checked. Whose key it is, is for `judge` to say. */
-export interface Vouched {
+export type Vouched = {
   readonly kind: StatementKind;
   readonly statement: Statement;
-  readonly key: SshKey;
-}
+} & (
+  | { readonly key: SshKey; readonly identity?: never }
+  /** `who issuer=by whose word`, from a Sigstore certificate. */
+  | { readonly key: null; readonly identity: string }
+);
 
 /** Why an envelope, or one signature in it, counts for nothing. */
 export interface Rejected {
@@ -73,12 +76,12 @@ export function openEnvelope(envelope: Envelope): Opened[] {
   });
 }
 
-const reject = (why: string, key?: SshKey): Opened => ({
+export const reject = (why: string, key?: SshKey): Opened => ({
   rejected: { why, ...(key === undefined ? {} : { fingerprint: fingerprint(key) }) },
 });
 
 /** The statement, or in a sentence why it is none. A key given twice would let two readers see two statements. */
-function parseStatement(payload: Buffer): Statement | string {
+export function parseStatement(payload: Buffer): Statement | string {
   let value: unknown;
   try {
     value = parseJson(payload, { maxDepth: 32 });
@@ -102,6 +105,8 @@ function fromBase64(text: string): Buffer | null {
 
 export interface EnvelopeList {
   readonly envelopes: readonly Envelope[];
+  /** Sigstore bundles, each as its line. */
+  readonly sigstore: readonly string[];
   /** A sentence for every line that is no envelope. */
   readonly rejected: readonly Rejected[];
 }
@@ -109,25 +114,40 @@ export interface EnvelopeList {
 /** Reads the lines of x.nut.sigs, or what lies after an archive. Never throws over what it was given. */
 export function parseEnvelopes(bytes: Uint8Array): EnvelopeList {
   if (bytes.length > MAX_LIST_BYTES)
-    return { envelopes: [], rejected: [{ why: "the list of signatures is too large" }] };
+    return { ...NO_SIGNATURES, rejected: [{ why: "the list of signatures is too large" }] };
   const lines = Buffer.from(bytes)
     .toString("utf8")
     .split("\n")
     .filter((line) => line.trim() !== "");
-  if (lines.length > MAX_ENVELOPES) return { envelopes: [], rejected: [{ why: "there are too many signatures" }] };
+  if (lines.length > MAX_ENVELOPES) return { ...NO_SIGNATURES, rejected: [{ why: "there are too many signatures" }] };
   const envelopes: Envelope[] = [];
+  const sigstore: string[] = [];
   const rejected: Rejected[] = [];
   for (const line of lines) {
     const envelope = parseEnvelope(line);
-    if (typeof envelope === "string") rejected.push({ why: envelope });
-    else envelopes.push(envelope);
+    if (envelope === SIGSTORE) sigstore.push(line.trim());
+    else if (typeof envelope === "string") rejected.push({ why: envelope });
+    else envelopes.push(envelope as Envelope);
   }
-  return { envelopes, rejected };
+  return { envelopes, sigstore, rejected };
 }
 
-function parseEnvelope(line: string): Envelope | string {
+export const NO_SIGNATURES: EnvelopeList = { envelopes: [], sigstore: [], rejected: [] };
+
+const SIGSTORE = Symbol("a Sigstore bundle");
+
+/** Whether a line of signatures is a Sigstore bundle. */
+const isSigstore = (value: unknown): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof (value as { mediaType?: unknown }).mediaType === "string" &&
+  (value as { mediaType: string }).mediaType.startsWith("application/vnd.dev.sigstore.bundle");
+
+function parseEnvelope(line: string): Envelope | typeof SIGSTORE | string {
   try {
-    const parsed = Envelope.safeParse(parseJson(line, { maxDepth: 8 }));
+    const value = parseJson(line, { maxDepth: 16 });
+    if (isSigstore(value)) return SIGSTORE;
+    const parsed = Envelope.safeParse(value);
     return parsed.success ? parsed.data : "a line is not an envelope we know";
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
@@ -135,16 +155,33 @@ function parseEnvelope(line: string): Envelope | string {
   }
 }
 
-export const formatEnvelopes = (envelopes: readonly Envelope[]): string =>
-  envelopes.map((envelope) => `${JSON.stringify(envelope)}\n`).join("");
+/** What can be kept and sent on: every kind of signature, whatever it is worth. */
+export type Signatures = Pick<EnvelopeList, "envelopes" | "sigstore">;
 
-/** Both lists, each envelope once. */
-export function joinEnvelopes(...lists: readonly (readonly Envelope[])[]): Envelope[] {
-  return [...new Map(lists.flat().map((envelope) => [JSON.stringify(envelope), envelope])).values()];
+export const formatEnvelopes = (envelopes: readonly Envelope[]): string =>
+  formatSignatures({ envelopes, sigstore: [] });
+
+export const signatureLines = ({ envelopes, sigstore }: Signatures): string[] => [
+  ...envelopes.map((envelope) => JSON.stringify(envelope)),
+  ...sigstore,
+];
+
+export const formatSignatures = (signatures: Signatures): string =>
+  signatureLines(signatures)
+    .map((line) => `${line}\n`)
+    .join("");
+
+/** All of the lists, each signature once. */
+export function joinSignatures(...lists: readonly Signatures[]): Signatures {
+  const envelopes = lists.flatMap((list) => list.envelopes);
+  return {
+    envelopes: [...new Map(envelopes.map((envelope) => [JSON.stringify(envelope), envelope])).values()],
+    sigstore: [...new Set(lists.flatMap(({ sigstore }) => sigstore))],
+  };
 }
 
 /** Keys whose signatures hold, each once. Says nothing about whose they are. */
 export function signingKeys(envelopes: readonly Envelope[]): SshKey[] {
-  const found = envelopes.flatMap(openEnvelope).flatMap((one) => ("vouched" in one ? [one.vouched.key] : []));
+  const found = envelopes.flatMap(openEnvelope).flatMap((one) => ("vouched" in one ? (one.vouched.key ?? []) : []));
   return [...new Map(found.map((key) => [fingerprint(key), key])).values()];
 }

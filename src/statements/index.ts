@@ -11,17 +11,31 @@ export {
   type TrustLine,
 } from "./allowed-signers.js";
 export {
+  type Chain,
+  type ChainDelivery,
+  type ChainTask,
+  chainOf,
+  isOwnVerdict,
+  type Piece,
+  refusedBy,
+} from "./chain.js";
+export {
   type EnvelopeList,
   formatEnvelopes,
-  joinEnvelopes,
+  formatSignatures,
+  joinSignatures,
+  MAX_ENVELOPES,
   MAX_LIST_BYTES,
+  NO_SIGNATURES,
   parseEnvelopes,
   preAuthEncoding,
+  type Signatures,
   type Signer,
+  signatureLines,
   signingKeys,
   signStatement,
 } from "./envelope.js";
-export { judgeSignatures, type Subject, type Voucher } from "./judge.js";
+export { judgeSignatures, type SigstoreTrust, type Subject, type Voucher } from "./judge.js";
 export {
   deliveryStatement,
   type Named,
@@ -31,6 +45,7 @@ export {
   verdictStatement,
 } from "./make.js";
 export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal } from "./policy.js";
+export { loadSigstore, MAX_ROOT_BYTES } from "./sigstore.js";
 export { ed25519Blob, fingerprint, keyLine, parseKeyLine, readKey, type SshKey } from "./ssh-key.js";
 export { wireString } from "./ssh-wire.js";
 export { bytesToSign, dearmor, decodeSignature, encodeSignature } from "./sshsig.js";

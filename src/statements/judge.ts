@@ -2,8 +2,9 @@
 // The time that counts is the verifier's own, never the one a statement claims: whoever steals a key can write any date.
 import type { Envelope, Statement, StatementKind } from "../schema/statement.js";
 import { NAMESPACE } from "../schema/statement.js";
-import { standingOf, type Trust } from "./allowed-signers.js";
-import { openEnvelope, type Rejected, type Vouched } from "./envelope.js";
+import { type Standing, standingOf, type Trust } from "./allowed-signers.js";
+import { type Opened, openEnvelope, type Rejected, type Vouched } from "./envelope.js";
+import { identityWords, type SigstoreVerifier } from "./sigstore.js";
 import { fingerprint } from "./ssh-key.js";
 
 /** One signature, judged. */
@@ -32,34 +33,63 @@ export interface Subject {
   readonly result?: string | undefined;
 }
 
+/** Whose Sigstore bundles count: none without a root, and nobody who was not named. */
+export interface SigstoreTrust {
+  readonly verify: SigstoreVerifier;
+  /** `who issuer=by whose word`, as --require and one's own policies name them. */
+  readonly isNamed: (identity: string) => boolean;
+}
+
 export interface JudgeInput {
   readonly envelopes: readonly Envelope[];
+  readonly sigstore?: readonly string[];
+  /** null: no root was given. */
+  readonly sigstoreTrust?: SigstoreTrust | null;
   readonly rejected: readonly Rejected[];
   readonly subject: Subject;
   readonly trust: Trust;
   readonly at: Date;
 }
 
-export function judgeSignatures({ envelopes, rejected, subject, trust, at }: JudgeInput): Voucher[] {
-  const opened = envelopes.flatMap(openEnvelope);
+export function judgeSignatures(input: JudgeInput): Voucher[] {
+  const { envelopes, sigstore = [], sigstoreTrust = null, rejected } = input;
+  const judge = (one: Opened) => ("vouched" in one ? judgeOne(one.vouched, input) : invalid(one.rejected, null));
   return [
-    ...opened.map((one) =>
-      "vouched" in one ? judgeOne(one.vouched, subject, trust, at) : invalid(one.rejected, null),
-    ),
+    ...envelopes.flatMap(openEnvelope).map(judge),
+    ...sigstore.map((line) => (sigstoreTrust === null ? UNREAD_SIGSTORE : judge(sigstoreTrust.verify(line)))),
     ...rejected.map((one) => invalid(one, null)),
   ];
 }
 
-function judgeOne(vouched: Vouched, subject: Subject, trust: Trust, at: Date): Voucher {
+/** Nothing is said of what was not looked at. */
+const UNREAD_SIGSTORE: Voucher = {
+  standing: "unknown",
+  kind: null,
+  principals: [],
+  fingerprint: null,
+  signedOn: null,
+  why: "nutshell verify --sigstore-root <trusted_root.json> looks at it",
+  statement: null,
+};
+
+function judgeOne(vouched: Vouched, { subject, trust, at, sigstoreTrust }: JudgeInput): Voucher {
   const { kind, statement, key } = vouched;
-  const own = fingerprint(key);
+  const own = key === null ? `sigstore:${vouched.identity.replace(" ", ",")}` : fingerprint(key);
   const wrong = subjectProblem(vouched, subject);
   if (wrong !== null) return invalid({ why: wrong, fingerprint: own }, kind);
-  const standing = standingOf(key, trust, NAMESPACE, at);
+  const standing =
+    key === null ? identityStanding(vouched.identity, sigstoreTrust ?? null) : standingOf(key, trust, NAMESPACE, at);
   const common = { kind, fingerprint: own, signedOn: signedOn(statement), statement };
   return standing.trusted
     ? { ...common, standing: "trusted", principals: standing.principals, why: null }
     : { ...common, standing: "unknown", principals: [], why: standing.why };
+}
+
+/** Anybody can get a certificate; who is trusted was named, with who vouches for the name. */
+function identityStanding(identity: string, trust: SigstoreTrust | null): Standing {
+  if (trust?.isNamed(identity) === true) return { trusted: true, principals: [identity] };
+  const { who, issuer } = identityWords(identity)!;
+  return { trusted: false, why: `${issuer} says it was ${who}, whom neither --require nor your policy names` };
 }
 
 const invalid = ({ why, fingerprint: own }: Rejected, kind: StatementKind | null): Voucher => ({
@@ -82,12 +112,17 @@ function subjectProblem({ kind, statement }: Vouched, subject: Subject): string 
   if (request !== null && subject.request !== undefined && request !== subject.request) {
     return "it speaks of another request than the delivery answers";
   }
-  const result = resultOf(statement);
+  // A no is heard whatever tree it found: a delivery that lies about its result would otherwise be safe from every no.
+  const result = isNo(statement) ? null : resultOf(statement);
   if (result !== null && subject.result !== undefined && result !== subject.result) {
     return kind === "verdict" ? "it is about a rerun of another result" : "it speaks of another result";
   }
   return null;
 }
+
+const isNo = (statement: Statement): boolean =>
+  statement.predicateType === "https://in-toto.io/attestation/test-result/v0.1" &&
+  statement.predicate.result === "FAILED";
 
 const prefixed = (hex: string): string => `sha256:${hex}`;
 

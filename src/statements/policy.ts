@@ -3,10 +3,21 @@ import type { Policy } from "../schema/policy.js";
 import type { StatementKind } from "../schema/statement.js";
 import { matchesPattern } from "./allowed-signers.js";
 import type { Voucher } from "./judge.js";
+import { identityWords } from "./sigstore.js";
 
 /** Whether one of those who are trusted is meant by one of these names. */
 export const isNamed = ({ principals }: Pick<Voucher, "principals">, names: readonly string[]): boolean =>
-  principals.some((principal) => names.some((name) => matchesPattern(principal, name)));
+  principals.some((principal) => names.some((name) => isMeant(principal, name)));
+
+/** A name without an issuer never means an identity of Sigstore, and no pattern stands for an issuer. */
+function isMeant(principal: string, name: string): boolean {
+  const [own, meant] = [identityWords(principal), identityWords(name)];
+  if (own === null || meant === null) return own === meant && matchesPattern(principal, name);
+  return own.issuer === meant.issuer && matchesPattern(own.who, meant.who);
+}
+
+/** The person behind a principal, whichever way they signed. */
+const personOf = (principal: string): string => identityWords(principal)?.who ?? principal;
 
 const trustedFor = (vouchers: readonly Voucher[], kind: StatementKind) =>
   vouchers.filter((one) => one.standing === "trusted" && one.kind === kind);
@@ -56,14 +67,14 @@ export function believedBy(policies: readonly Policy[], vouchers: readonly Vouch
 export function independentVerdicts(vouchers: readonly Voucher[], names: readonly string[] | null): string[] {
   const makers = vouchers.filter(({ kind, standing }) => kind === "delivery" && standing !== "invalid");
   const keys = new Set(makers.map(({ fingerprint }) => fingerprint));
-  const people = new Set(makers.flatMap(({ principals }) => principals));
+  const people = new Set(makers.flatMap(({ principals }) => principals.map(personOf)));
   const found = new Map<string, string>();
   for (const one of trustedFor(vouchers, "verdict")) {
     if (verdictOf(one) !== "PASSED" || (names !== null && !isNamed(one, names))) continue;
-    const known = one.principals.some((principal) => people.has(principal));
+    const known = one.principals.some((principal) => people.has(personOf(principal)));
     if (known || keys.has(one.fingerprint)) continue;
     keys.add(one.fingerprint);
-    for (const principal of one.principals) people.add(principal);
+    for (const principal of one.principals) people.add(personOf(principal));
     found.set(one.fingerprint!, one.principals[0]!);
   }
   return [...found.values()].sort();

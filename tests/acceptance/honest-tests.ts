@@ -24,7 +24,7 @@ export interface Honest {
   readonly slow?: boolean;
   /** How many tests the runner tells of; null for plain scripts. */
   readonly tests: number | null;
-  /** How many controls there are, and how many tests the altered one must fail. */
+  /** How many controls there are (of slow ones at least), and how many tests the altered one must fail. */
   readonly controls: number;
   readonly altered?: number;
   readonly forgeable: boolean;
@@ -207,6 +207,7 @@ const PLAIN: readonly Honest[] = [
   python(
     "unittest",
     `${PATH}import unittest\nfrom calc import add, fails\n\nclass AddTest(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n\n    def test_fails(self):\n        with self.assertRaises(ValueError):\n            fails()\n\nif __name__ == "__main__":\n    unittest.main()\n`,
+    { controls: 3 },
   ),
   python(
     "another process",
@@ -256,11 +257,12 @@ const PYTEST: readonly Honest[] = [
   pytest(
     "parameters, raises and classes",
     'import pytest\nfrom calc import add, fails\n\n@pytest.mark.parametrize("a,b,total", [(1, 1, 2), (2, 3, 5)])\ndef test_add(a, b, total):\n    assert add(a, b) == total\n\ndef test_fails():\n    with pytest.raises(ValueError):\n        fails()\n\nclass TestMore:\n    def test_text(self, tmp_path):\n        assert "ab" in add("a", "b")\n        assert add(1, 1) > 1\n        assert isinstance(add(1, 1), int)\n',
-    { tests: 4, altered: 4 },
+    { tests: 4, altered: 4, controls: 4 },
   ),
   pytest(
     "unittest",
     "import unittest\nfrom calc import add\n\nclass CalcTest(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(add(2, 3), 5)\n        self.assertTrue(add(1, 1) == 2)\n",
+    { controls: 3 },
   ),
   pytest(
     "one that is skipped, by a command",
@@ -276,6 +278,7 @@ const compiled = (
   check: Honest["check"],
   tests: number | null,
   altered?: number,
+  controls = 2,
 ): Honest => ({
   name: `${needs}: ${name}`,
   needs,
@@ -283,7 +286,7 @@ const compiled = (
   check,
   tests,
   ...(altered === undefined ? {} : { altered }),
-  controls: 2,
+  controls,
   forgeable: true,
   slow: needs !== "gcc" && needs !== "vitest",
 });
@@ -388,6 +391,7 @@ const JAVASCRIPT: readonly Honest[] = [
     { kind: "shell", command: "npm test" },
     6,
     6,
+    3,
   ),
   compiled(
     "vitest",

@@ -4,6 +4,7 @@
 //   lines below           what it prints, stdout and stderr as they come; none: the output is not shown
 //   …                     any text inside a line; alone on a line: any number of lines
 //   ~                     the folder, and the home of whoever works there
+//   <registry>            a registry on this machine
 //   <id>                  the market task published last; `console worker` runs at the other node of the network
 // `<!-- $ command -->` runs without being shown. UPDATE_DOCS=1 writes what was really printed into the documents.
 import { type ChildProcess, spawn } from "node:child_process";
@@ -12,6 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Double, startDouble } from "../market/double.js";
+import { startDouble as startRegistry } from "../registry/double.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -80,6 +82,7 @@ export function settled(text: string): string[] {
     .replaceAll(/\bnut-[0-9a-f]{8}-[0-9a-f-]{27}\b/g, (id) => (id.startsWith("nut-00000000-") ? id : "nut-…"))
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, (time) => (time.startsWith("2026-03-14") ? time : "…"))
     .replaceAll(/'\S*node' '\S+'/g, "…")
+    .replaceAll(/SHA256:[\w+/]{43}/g, "SHA256:…")
     .replaceAll(/12D3KooW\w+/g, "12D3KooW…")
     .replaceAll(/\bage1[0-9a-z]{58}\b/g, "age1…")
     .split("\n")
@@ -100,18 +103,20 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
   cpSync(join(root, "examples"), join(work, "examples"), { recursive: true });
   const usesMarket = all.some(({ command }) => MARKET.test(command));
   const double = usesMarket ? await startDouble() : null;
+  const registry = all.some(({ command }) => command.includes("<registry>")) ? await startRegistry() : null;
   try {
     writePrograms(join(place, "bin"), double);
     const outcomes: Outcome[] = [];
     for (const step of all) {
       const id = step.command.includes("<id>") ? await lastTask(double) : "";
-      const outcome = await run(step, { place, work, id });
+      const outcome = await run(step, { place, work, id, registry: registry?.host ?? "" });
       outcomes.push(outcome);
       if (outcome.status !== step.exit) break;
     }
     return outcomes;
   } finally {
     await double?.stop();
+    await registry?.stop();
     rmSync(place, { recursive: true, force: true });
   }
 }
@@ -143,8 +148,16 @@ async function lastTask(double: Double | null): Promise<string> {
   return tasks.sort((a, b) => a.created_at.localeCompare(b.created_at)).at(-1)?.id ?? "";
 }
 
-function run(step: Step, { place, work, id }: { place: string; work: string; id: string }): Promise<Outcome> {
-  const child: ChildProcess = spawn("bash", ["-c", `exec 2>&1\n${step.command.replaceAll("<id>", id)}`], {
+interface Place {
+  readonly place: string;
+  readonly work: string;
+  readonly id: string;
+  readonly registry: string;
+}
+
+function run(step: Step, { place, work, id, registry }: Place): Promise<Outcome> {
+  const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry);
+  const child: ChildProcess = spawn("bash", ["-c", `exec 2>&1\n${command}`], {
     cwd: work,
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 60_000,
@@ -166,7 +179,8 @@ function run(step: Step, { place, work, id }: { place: string; work: string; id:
   return new Promise((done) => {
     child.once("close", (status) => {
       const plain = text.replaceAll(work, "~").replaceAll(join(place, "home"), "~").replaceAll(place, "…");
-      done({ step, status, printed: plain.replaceAll(TASK_ID, "<id>") });
+      const named = registry === "" ? plain : plain.replaceAll(registry, "<registry>");
+      done({ step, status, printed: named.replaceAll(TASK_ID, "<id>") });
     });
   });
 }

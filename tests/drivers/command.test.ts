@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
@@ -35,6 +35,47 @@ describe("the command driver", () => {
     expect(end.text).not.toContain("canary");
     expect(end.text.split("\n")).toContain(`HOME=${at.home}`);
     expect(existsSync(join(at.home, "sessions", end.sessionId!))).toBe(false);
+  });
+
+  it.runIf(held)("shows what was installed where it belongs, and lets nobody write there", async () => {
+    at.put({
+      "kept/adder/index.js": "right\n",
+      "kept/.vite/.keep": "",
+      "venv/bin/tool": "#!/bin/sh\necho found\n",
+      "elsewhere/x": "",
+    });
+    chmodSync(join(at.folder, "venv/bin/tool"), 0o755);
+    symlinkSync(join(at.folder, "elsewhere"), join(at.cwd, "away"));
+    const installed = {
+      folders: [
+        { path: "node_modules", from: join(at.folder, "kept"), caches: [".vite"] },
+        { path: ".venv", from: join(at.folder, "venv"), caches: [] },
+        { path: "away/node_modules", from: join(at.folder, "kept"), caches: [] },
+        { path: "gone/node_modules", from: join(at.folder, "kept"), caches: [] },
+      ],
+      bins: [".venv/bin"],
+      env: { CARGO_HOME: "{tree}/.cache/cargo" },
+      place: "/home/user/project",
+    };
+    const command = [
+      "cat node_modules/adder/index.js; tool; /home/user/project/.venv/bin/tool; echo $CARGO_HOME",
+      "echo wrong > node_modules/adder/index.js && echo WRITTEN; rm -r node_modules && echo REMOVED",
+      "mv .venv other && echo MOVED; mkdir node_modules/evil && echo MADE; echo x > node_modules/.vite/x && echo cached",
+    ].join("; ");
+    for (const edit of [true, false]) {
+      const { text } = await at.run("command", { command, installed, may: { edit, shell: true } });
+      expect(text).toBe(`right\nfound\nfound\n${at.cwd}/.cache/cargo\ncached`);
+    }
+    expect(readFileSync(join(at.folder, "kept/adder/index.js"), "utf8")).toBe("right\n");
+    expect([readdirSync(join(at.folder, "kept/.vite")), readdirSync(join(at.folder, "elsewhere"))]).toEqual([
+      [".keep"],
+      ["x"],
+    ]);
+    expect(existsSync(join(at.cwd, "gone"))).toBe(false);
+    rmSync(join(at.cwd, "node_modules"), { recursive: true });
+    const alone = "echo wrong > node_modules/adder/index.js; cat node_modules/adder/index.js";
+    expect((await at.run("command", { command: alone, installed, sandbox: "off" })).text).toBe("wrong");
+    expect(readFileSync(join(at.folder, "kept/adder/index.js"), "utf8")).toBe("right\n");
   });
 
   it("hears events among the text", async () => {

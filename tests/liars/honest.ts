@@ -1,6 +1,7 @@
 // Honest work, all of which must be believed.
 import type { Honest, World } from "./table.js";
 import { constrained, polite } from "./worlds/judged.js";
+import { LATER_WORLDS } from "./worlds/later.js";
 import { answeredByCriterion, documentWorld, MORE_WORLDS, refactoring } from "./worlds/more.js";
 import { NODE_WORLDS, nodeScript } from "./worlds/node.js";
 import { PYTHON_WORLDS, pytest } from "./worlds/python.js";
@@ -19,6 +20,7 @@ const worlds: readonly World[] = [
   ...MORE_WORLDS,
   ...WARY_WORLDS,
   ...SHAPES,
+  ...LATER_WORLDS,
   constrained,
 ];
 

@@ -1,6 +1,7 @@
 import type { Trick } from "./table.js";
 import { EXIT } from "./tricks/exit.js";
 import { HARD_CODED } from "./tricks/hard-coded.js";
+import { LATER } from "./tricks/later.js";
 import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
@@ -16,5 +17,6 @@ export const TRICKS: readonly Trick[] = [
   ...RECORD,
   ...WARY,
   ...SHAPED,
+  ...LATER,
   ...HARD_CODED,
 ];

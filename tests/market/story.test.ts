@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBundle } from "../../src/bundle/index.js";
 import { type Double, leave, type Person, person, startDouble, writeRequest } from "./double.js";
@@ -82,6 +82,17 @@ describe("a task on the market", () => {
     const wrong = await author.run("receive", id, "--file", `${request}.request.nut`, "--approve", "--yes");
     expect(wrong).toMatchObject({ code: 2, err: expect.stringContaining("not the delivery that was submitted") });
     const file = delivered.file as string;
+    const policy = join(author.home, ".config/nutshell/policy.yml");
+    mkdirSync(dirname(policy), { recursive: true });
+    writeFileSync(policy, "version: 1\ndeliveries:\n  signers: [bob@example.org]\n");
+    const unsigned = await author.run("receive", id, "--file", file, "--json");
+    expect(unsigned.code).toBe(1);
+    expect(JSON.parse(unsigned.out)).toMatchObject({
+      verified: false,
+      settled: null,
+      why: expect.arrayContaining(["it must be signed by bob@example.org"]),
+    });
+    rmSync(policy);
     const received = await author.json(
       "receive",
       id,

@@ -68,7 +68,9 @@ const nutshell = (...args: string[]) => {
 describe("the GitHub Action", () => {
   it("is composite, runs Node only and never puts an input into a command", () => {
     expect(action.runs.using).toBe("composite");
-    expect(Object.keys(action.inputs)).toEqual(["path", "request", "rerun", "identity", "base", "junit"]);
+    expect(Object.keys(action.inputs)).toEqual(
+      "path request rerun identity base install signers policy require junit".split(" "),
+    );
     expect(action.runs.steps.filter(({ run }) => run.includes("${{"))).toEqual([]);
     expect(action.runs.steps.filter((step) => "uses" in step)).toEqual([]);
   });
@@ -134,6 +136,69 @@ describe("the GitHub Action", () => {
     expect({ status, output }, summary).toEqual({ status: 0, output: "ok=true\n" });
     expect(summary).toContain("| delivery.nut | verify | ✅ verified&#58; completed |");
     expect(summary).toMatch(/\| AC-\d+ \| passed \| proven \|/);
+  });
+
+  it("finds the commit a delivery began with in the repository it is told, and installs what checks need when allowed", () => {
+    cpSync(join(work, "task"), join(work, "beside"), { recursive: true });
+    writeFileSync(join(work, "beside/tests/install.sh"), "mkdir -p .cache && echo there > .cache/word\n");
+    writeFileSync(join(work, "beside/tests/word.sh"), "grep -q there .cache/word\n");
+    nutshell("set", "acceptance.install", "tests/install.sh", "--append", "--dir", "beside");
+    nutshell("set", "acceptance.test_scripts", "tests/word.sh", "--append", "--dir", "beside");
+    cpSync(join(work, "task/files"), join(work, "elsewhere/files"), { recursive: true });
+    const git = (...args: string[]) => {
+      const name = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
+      expect(spawnSync("git", ["-C", join(work, "elsewhere"), ...name, ...args]).status).toBe(0);
+    };
+    git("init", "-q", "-b", "main");
+    git("add", ".");
+    git("commit", "-qm", "start");
+    const fixed =
+      'export const slug = (title) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");\n';
+    writeFileSync(join(work, "elsewhere/files/src/slug.mjs"), fixed);
+    const points = [1, 2, 3].flatMap((n) => ["--point", `${n}: seen`]);
+    const done = spawnSync(
+      process.execPath,
+      [
+        join(root, "bin/nutshell.js"),
+        "finish",
+        "elsewhere",
+        "-r",
+        "beside",
+        "--base",
+        "HEAD",
+        "-o",
+        "based.nut",
+      ].concat(["-m", "x", ...points, "--allow-install", "--trials", "1"]),
+      { cwd: work, encoding: "utf8", env: { ...process.env, HOME: join(work, "worker") } },
+    );
+    expect(done.stdout, done.stderr).toContain("based.nut");
+    git("checkout", "-q", ".");
+    const inputs = { path: "based.nut", request: "beside", rerun: "true" };
+    expect(runAction(inputs)).toMatchObject({
+      status: 2,
+      summary: expect.stringContaining("which is not in a repository"),
+    });
+    const refused = runAction({ ...inputs, base: "elsewhere" });
+    expect(refused).toMatchObject({ status: 2, summary: expect.stringContaining("nobody allowed the network") });
+    const { status, summary } = runAction({ ...inputs, base: "elsewhere", install: "true" });
+    expect({ status }, summary).toEqual({ status: 0 });
+  }, 120_000);
+
+  it("asks who signed, by the list and the policy it is given", () => {
+    nutshell("keygen", "--peer", "-o", "bob.key");
+    nutshell("sign", "delivery.nut", "--key", "bob.key");
+    const blob = Buffer.concat([Buffer.from([0, 0, 0, 11]), Buffer.from("ssh-ed25519"), Buffer.from([0, 0, 0, 32])]);
+    const line = Buffer.concat([blob, readFileSync(join(work, "bob.key")).subarray(32)]).toString("base64");
+    writeFileSync(join(work, "signers"), `bob@example.org ssh-ed25519 ${line}\n`, { mode: 0o644 });
+    writeFileSync(join(work, "policy.yml"), "version: 1\ndeliveries:\n  signers: [bob@example.org]\n");
+    const inputs = { path: "delivery.nut", request: "request.nut", rerun: "false" };
+    const asked = { ...inputs, policy: "policy.yml", require: "bob@example.org\n" };
+    const known = runAction({ ...asked, signers: "signers" });
+    expect({ status: known.status }, known.summary).toEqual({ status: 0 });
+    const unknown = runAction(asked);
+    expect(unknown.status).toBe(1);
+    expect(unknown.summary).toContain("it must be signed by bob&#64;example.org");
+    expect(unknown.summary).toContain("no trusted signature by bob&#64;example.org is on it");
   });
 
   it("runs hidden checks with a key, and names none of them", () => {

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
+import { type Agent, helloRequest, MANIFEST, put, scratch, sweep, type World, world } from "./scripted.js";
 
 let root: string;
 let repo: string;
@@ -64,6 +64,28 @@ describe("a run in a repository", () => {
     expect(inRepo("am", patch)).toMatchObject({ status: 0 });
     expect(inRepo("show", "HEAD:files/hello.txt").out).toBe("hello world\n");
     expect(inRepo("log", "-1", "--format=%an%n%B").out).toContain(`Nutshell-Delivery: ${result.id}`);
+  });
+
+  it("says what is not installed before an agent is started, and shows agents what is", async () => {
+    put(join(root, "request"), {
+      "nutshell.json": JSON.stringify({
+        ...MANIFEST,
+        acceptance: { ...MANIFEST.acceptance, install: [{ path: "tests/install.sh", reads: ["README.md"] }] },
+      }),
+      "tests/install.sh": "mkdir -p .cache && cp README.md .cache/\n",
+    });
+    const seen: unknown[] = [];
+    const agent: Agent = (request, emit) => {
+      seen.push(request.installed?.folders.map(({ path }) => path));
+      return play(() => {})(request, emit);
+    };
+    const env = { ...process.env, HOME: join(root, "home") };
+    const w = await world({ root, agent, env, options: { repo } });
+    await expect(w.go()).rejects.toMatchObject({ code: "INSTALL_NOT_ALLOWED", data: { path: "tests/install.sh" } });
+    expect(w.started).toEqual([]);
+    const { delivery } = await w.go(null, { options: { allow_install: true } });
+    expect(delivery?.result.status).toBe("completed");
+    expect(seen).toEqual(w.started.map(() => [".cache"]));
   });
 
   it("delivers what it changed in the clone", async () => {

@@ -108,6 +108,21 @@ describe("changes that are settled in a group [P5]", () => {
     expect(state.titles()).toEqual(["after", "first", "mine"]);
   });
 
+  it("are entered again when the ledger counts more of them than it holds", async () => {
+    const state = opened();
+    await add(state.project(), "first");
+    state.settlers.tryAcquire();
+    const answer = add(state.project(), "mine");
+    await sleep(100);
+    LedgerFile.use(state.ledger, (file) => {
+      const head = file.head()!;
+      file.writeHead({ ...head, last: head.last + 1 });
+    });
+    state.settlers.release();
+    await answer;
+    expect(state.titles()).toEqual(["first", "mine"]);
+  });
+
   it("go on when the ledger is garbage, cut short or gone", async () => {
     const state = opened();
     await add(state.project(), "0");
@@ -163,6 +178,36 @@ describe.skipIf(!hasStrace)("a disk that does not keep what it is given", () => 
     const next = call(folder, tool, args);
     expect(next.status).toBe(0);
     expect(readFileSync(path, "utf8")).not.toBe(before);
+  });
+
+  it("leaves no file beside when the new one cannot take its place", () => {
+    const { folder, tasks, titles } = opened();
+    call(folder, "task_add", { title: "old", context: "c" });
+    const refusing = ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=rename,renameat,renameat2:error=EIO"];
+    expect(call(folder, "task_add", { title: "new", context: "c" }, refusing).status).toBe(2);
+    expect(readdirSync(dirname(tasks)).filter((name) => name.includes("tasks.json"))).toEqual(["tasks.json"]);
+    expect(titles()).toEqual(["old"]);
+  });
+
+  it("is asked again to keep a name that a settler which died had not synced", () => {
+    const { folder, ledger } = opened();
+    call(folder, "task_add", { title: "old", context: "c" });
+    LedgerFile.use(ledger, (file) => file.writeDurable(file.head()!, 0));
+    const log = join(folder, "calls.log");
+    const watched = [
+      "strace",
+      "-f",
+      "-y",
+      "-qq",
+      "-o",
+      log,
+      "-e",
+      "trace=fsync",
+      "-e",
+      "inject=fsync:error=EIO:when=1",
+    ];
+    expect(call(folder, "task_add", { title: "new", context: "c" }, watched).status).toBe(2);
+    expect(readFileSync(log, "utf8")).toMatch(/fsync\(\d+<[^>]*\.nexus\/state>\)/);
   });
 
   it("is an error too when only the name could not be synced", () => {

@@ -78,6 +78,16 @@ async function signPayload(payload: string | Buffer, signer: Signer, type: strin
   return { payloadType: type as typeof PAYLOAD_TYPE, payload: bytes.toString("base64"), signatures: [{ sig }] };
 }
 
+it("an envelope with a key given twice, whichever of the two is right, counts for nothing", async () => {
+  const line = JSON.stringify(await good());
+  const other = (await signStatement(request(hash("b")), mallory.sign)).payload;
+  for (const double of [line.replace("{", `{"payload":"${other}",`), line.replace(/}$/, `,"payload":"${other}"}`)]) {
+    const { envelopes, rejected } = parseEnvelopes(Buffer.from(`${double}\n`));
+    expect(envelopes).toEqual([]);
+    expect(rejected).toHaveLength(1);
+  }
+});
+
 it("an honest signature is accepted, as itself and among others in any order", async () => {
   const envelope = await good();
   expect(judge([envelope])).toMatchObject([
@@ -373,6 +383,16 @@ describe("independent verdicts", () => {
       [verdict(), carol],
       [verdict({ says: "FAILED" }), alice],
     ]);
+    expect(believedBy([two], vouchers)).toBeNull();
+  });
+
+  it("that say no are heard of a delivery that lies about its result", async () => {
+    const { vouchers } = await count([
+      [verdict(), bob],
+      [verdict(), carol],
+      [verdict({ says: "FAILED", result: hash("0") }), alice],
+    ]);
+    expect(vouchers.map(({ standing }) => standing)).toEqual(["trusted", "trusted", "trusted"]);
     expect(believedBy([two], vouchers)).toBeNull();
   });
 });

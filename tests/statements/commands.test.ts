@@ -1,7 +1,9 @@
 // Signing, trusting and policies through the command line.
-import { execFileSync } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { contentDigest, openBundle, packFolder, readAttached, writeAttached } from "../../src/bundle/index.js";
@@ -118,6 +120,34 @@ describe("a signature", () => {
     }
     writeAttached(path, Buffer.alloc(0));
     expect(readAttached(path).bytes.length).toBe(0);
+  });
+
+  it("of several who sign at once is lost by nobody, and there is an end to how many", async () => {
+    const { path } = await stranger();
+    const keys = await Promise.all(["a", "b", "c", "d"].map(async (name) => (await key(name)).file));
+    const program = fileURLToPath(new URL("../../bin/nutshell.js", import.meta.url));
+    const sign = promisify(execFile);
+    await Promise.all(
+      keys.map((file) => sign(process.execPath, [program, "sign", path, "--key", file], { env: desk.env })),
+    );
+    expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toHaveLength(4);
+    const [line] = readAttached(path).bytes.toString().split("\n");
+    const spare = (at: number) => line!.replace('"payloadType"', `"x${at}":0,"payloadType"`);
+    writeAttached(path, Buffer.from(Array.from({ length: 64 }, (_, at) => `${spare(at)}\n`).join("")));
+    const full = await desk.run(["sign", path, "--key", keys[0]!, "--json"]);
+    expect(codeOf(full.err)).toMatchObject({ code: "SIGNATURE_UNFIT" });
+    expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toHaveLength(64);
+  });
+
+  it("leaves lines it does not know where they are", async () => {
+    const { path } = await stranger();
+    writeAttached(path, Buffer.from('{"of":"a later version"}\n'));
+    await desk.run(["sign", path, "--key", (await key("alice")).file]);
+    expect(readAttached(path).bytes.toString().split("\n")[0]).toBe('{"of":"a later version"}');
+    expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toMatchObject([
+      { standing: "unknown" },
+      { standing: "invalid", why: "a line is not an envelope we know" },
+    ]);
   });
 
   it("is not found in an empty member of somebody else's", async () => {

@@ -23,6 +23,7 @@ describe("the leak scan", () => {
       if (leaks.some(({ severity }) => severity === "error")) refused += 1;
       for (const { masked } of leaks) expect(masked.length, `${provider} ${kind} is shown`).toBeLessThan(40);
     }
+    tell("samples found", LEAK_SAMPLES.length - missed.length, LEAK_SAMPLES.length);
     expect(missed.length, missed.join(", ")).toBeLessThanOrEqual(LEAK_SAMPLES.length * 0.05);
     expect(refused).toBeGreaterThanOrEqual(LEAK_SAMPLES.length * 0.9);
   });
@@ -33,6 +34,7 @@ describe("the leak scan", () => {
       const leaks = (await leakScanner()).scan("notes.txt", Buffer.from(text));
       if (leaks.length === 0) missed.push(`${provider} ${kind}`);
     }
+    tell("unseen samples found", UNSEEN_SAMPLES.length - missed.length, UNSEEN_SAMPLES.length);
     expect(UNSEEN_SAMPLES.length).toBeGreaterThanOrEqual(107);
     expect(missed.length, missed.join(", ")).toBeLessThanOrEqual(UNSEEN_SAMPLES.length * 0.1);
   });
@@ -42,9 +44,15 @@ describe("the leak scan", () => {
     const files = ["src", "docs", "core", "node_modules"].flatMap((folder) => filesIn(join(root, folder)));
     for (const path of files) scanner.scan(path, readFileSync(path));
     const wrong = new Set(scanner.leaks().map(({ path, rule }) => `${path.slice(root.length)} ${rule}`));
+    tell("false findings in files", wrong.size, files.length);
     expect(wrong.size, [...wrong].join("\n")).toBeLessThanOrEqual(files.length / 1000);
   }, 120_000);
 });
+
+/** The figures, in the long form. */
+function tell(what: string, count: number, of: number): void {
+  if (process.env.NUTCRACKER_LONG !== undefined) console.log(`leak scan: ${what}: ${count} of ${of}`);
+}
 
 function filesIn(folder: string): string[] {
   return readdirSync(folder).flatMap((name) => {

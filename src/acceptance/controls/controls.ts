@@ -6,6 +6,7 @@ import { declares, ID_SEPARATOR, testId } from "../runners/outcomes.js";
 import { type Recognised, recognise } from "../runners/recognise.js";
 import type { TreeView } from "../runners/runner.js";
 import { commandScript, interpreter } from "../runners/script.js";
+import { aloneInScripts, aloneInTests } from "./alone.js";
 import { readTestText, type TestLanguage, testLanguage } from "./assertions.js";
 import { expectedControls } from "./expected.js";
 import { extraTest } from "./extra-test.js";
@@ -38,7 +39,8 @@ interface TestFile {
 
 function runnerControls(recognised: Recognised, view: TreeView, seen: readonly TestResult[]): Control[] {
   const files = seenFiles(recognised, view, seen);
-  return [alteredTests(files, seen), addedTests(recognised, files)].filter((control) => control !== null);
+  const alone = aloneInTests(files, seen);
+  return [alteredTests(files, seen), addedTests(recognised, files), ...alone].filter((control) => control !== null);
 }
 
 /** The files whose tests were seen: nobody else's would be run. */
@@ -158,29 +160,21 @@ function plainControls(check: Check, view: TreeView): Control[] {
   const last = failingEnd(check, plain);
   // Where the work runs inside the test, reaching the end alone shows nothing: the work could have skipped what is between.
   if (altered === null && plain.forgeable) return [];
-  return [altered, last, ...alteredAlone(plain)].filter((control) => control !== null);
+  return [altered, last, alteredGoldens(plain, view, altered), ...alteredAlone(plain, view)].filter(
+    (control) => control !== null,
+  );
 }
 
-/** Languages whose scripts go on line by line. */
-const ALONE: ReadonlySet<TestLanguage> = new Set(["javascript", "python", "shell"]);
+/** Names single tests: then nobody can say which of a file's tests are run. */
+const SELECTS =
+  /::\w|\s-(?:k|t|g|run)\b|--(?:grep|filter|testNamePattern|test-name-pattern)\b|\bunittest\b.*\.[A-Z]\w*/;
 
-/**
- * Where the work runs inside the test, it may answer the first expectation and then lead the test past the others: the
- * last one, and one in the middle, are altered alone too.
- */
-function alteredAlone({ script, text, language, forgeable }: Plain): Control[] {
-  if (script === null || !forgeable || language === null || !ALONE.has(language)) return [];
-  const [first, ...others] = readTestText(script, text, language).assertions.filter(
-    ({ sure, weak, test, helper, edits }) =>
-      sure && weak !== true && test === null && helper === undefined && edits.length > 0,
-  );
-  if (first === undefined || others.length === 0) return [];
-  const chosen = new Set([others.at(-1)!, others[Math.floor((others.length - 1) / 2)]!]);
-  return [...chosen].map(({ line, edits }) => ({
-    name: `the expectation in line ${line} of ${script} altered alone`,
-    files: new Map([[script, bytes(applyEdits(text, edits))]]),
-    mustFail: null,
-  }));
+function alteredAlone({ script, text, language, forgeable }: Plain, view: TreeView): Control[] {
+  if (!forgeable) return [];
+  const own = script === null ? [] : [{ path: script, text, language }];
+  const named = SELECTS.test(text) ? [] : namedTests(text, script, view);
+  const files = [...own, ...named.map((path) => ({ path, text: view.read(path)! }))];
+  return aloneInScripts(files, (path) => path === script);
 }
 
 function alteredScript({ script, text, language }: Plain, view: TreeView): Control | null {
@@ -193,7 +187,7 @@ function alteredScript({ script, text, language }: Plain, view: TreeView): Contr
     const other = alter(path, view.read(path)!);
     if (other !== null) files.set(path, bytes(other));
   }
-  for (const path of goldenFiles(text, script, view)) files.set(path, bytes(`${ALTERED}\n${view.read(path)!}`));
+  for (const path of goldenFiles(text, script, view)) files.set(path, altersGolden(view.read(path)!));
   const own = language === null ? null : alter(script ?? "command.sh", text, language);
   if (own !== null && script !== null) files.set(script, bytes(own));
   const paths = [...files.keys()];
@@ -201,6 +195,21 @@ function alteredScript({ script, text, language }: Plain, view: TreeView): Contr
   if (paths.length === 0 && own === null) return null;
   const where = script === null && own !== null ? ["the command", ...paths] : paths;
   return { name: `altered expectations in ${filesNamed(where)}`, files, ...command, mustFail: null };
+}
+
+const altersGolden = (content: string): Uint8Array => bytes(`${ALTERED}\n${content}`);
+
+/** Goldens alone, where other expectations would fail before them: whoever copies his answers from them copies this, too. */
+function alteredGoldens({ script, text }: Plain, view: TreeView, altered: Control | null): Control | null {
+  const goldens = goldenFiles(text, script, view);
+  if (
+    altered === null ||
+    goldens.length === 0 ||
+    altered.files.size + (altered.check === undefined ? 0 : 1) === goldens.length
+  )
+    return null;
+  const files = new Map(goldens.map((path) => [path, altersGolden(view.read(path)!)]));
+  return { name: `altered expectations in ${filesNamed(goldens)} alone`, files, mustFail: null };
 }
 
 function failingEnd(check: Check, { script, text, language }: Plain): Control | null {

@@ -44,10 +44,26 @@ const isPartOfTests = (path: string, { checkers = [] }: TreeView): boolean =>
 export function goldenFiles(text: string, start: string | null, view: TreeView): string[] {
   const lines = text.split("\n").filter((line) => /\b(?:diff|cmp|comm)\b/.test(line.slice(0, 2000)));
   const folder = start === null ? "" : posix.dirname(start);
-  return [...new Set(wordsAsPaths(lines.join("\n"), folder, view))].filter((path) => {
+  const compared = lines.join("\n");
+  const named = [...wordsAsPaths(compared, folder, view), ...globbed(text, compared, folder, view)];
+  return [...new Set(named)].filter((path) => {
     const inner = view.read(path);
     return path !== start && inner !== null && isPartOfTests(path, view) && testLanguage(path, inner) === null;
   });
+}
+
+/** `for f in samples/*.in` compared with `"${f%.in}.expected"`: files of that ending in a folder the script goes through. */
+function globbed(text: string, compared: string, folder: string, view: TreeView): string[] {
+  const endings = new Set([...compared.matchAll(/\}(\.[a-z]{2,9})\b/g)].map(([, ending]) => ending!));
+  const folders = [...text.matchAll(/([\w./-]*)\/\*/g)].flatMap(([, place]) => [
+    posix.normalize(place!),
+    posix.join(folder, place!),
+  ]);
+  return [...new Set(folders)]
+    .filter((place) => !place.startsWith(".."))
+    .flatMap((place) => view.list(place).map((name) => posix.join(place, name)))
+    .filter((path) => endings.has(posix.extname(path)))
+    .slice(0, MOST_FILES);
 }
 
 function wordsAsPaths(text: string, folder: string, view: TreeView): string[] {

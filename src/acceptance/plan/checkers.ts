@@ -1,6 +1,7 @@
 // Checkers that stand outside the folders of tests: a file that the request's own checks name, and that decides instead of
 // being decided about. Most files a test names are the work, so a name alone shows nothing; what the base's file holds does.
 import { posix } from "node:path";
+import { isDataModule, isTable } from "./tables.js";
 
 /** How a text decides something; null when it does not. */
 export type Decides =
@@ -29,6 +30,8 @@ export interface CheckerFacts {
   readonly isLedTo: (path: string) => boolean;
   /** Those of them that are named one by one. */
   readonly ledTo: readonly string[];
+  /** The base's code outside of its tests; read only when it is needed. */
+  readonly code: () => readonly { readonly path: string; readonly words: string }[];
   /** What the request asks for, in its own words. */
   readonly task: string;
 }
@@ -48,6 +51,11 @@ const ONLY_EXPECTATIONS = /(?:^|[-_.])(?:asserts?|assertions?|expect|expected|go
 export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named {
   const names = wordsOf(checkTexts);
   const asked = wordsOf([task]);
+  const askedFor = wordsOf([task.toLowerCase()]);
+  const namesOfCode = lazily(() =>
+    facts.code().map(({ path }) => ({ path, names: [posix.basename(path), stem(path)] })),
+  );
+  const wordsOfCode = lazily(() => facts.code().map(({ path, words }) => ({ path, words: wordsOf([words]) })));
   const words = extensionsIn(checkTexts);
   const compared = comparedWith(checkTexts);
   const answers = new Map<string, boolean>();
@@ -59,7 +67,8 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named 
       if (known !== undefined) return known;
       const named = names.has(posix.basename(path)) || names.has(stem(path));
       const answer =
-        !isAsked(path) && ((named && decides(path)) || isGolden(path) || isLedToTest(path) || isAnswer(path));
+        !isAsked(path) &&
+        ((named && decides(path)) || isGolden(path) || isLedToTest(path) || isAnswer(path) || isCases(path));
       answers.set(path, answer);
       return answer;
     },
@@ -92,6 +101,38 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named 
     );
   }
 
+  /** Questions with their answers that the tests put to the work, and that no other code reads. */
+  function isCases(path: string): boolean {
+    const text = facts.baseText(path);
+    if (text === null || !isTestsOwn(path) || askedFor.has(stem(path).toLowerCase())) return false;
+    const folder = posix.basename(posix.dirname(path));
+    if (facts.decides(path, text) !== "data") {
+      return (CASE_NAMES.test(stem(path)) || CASE_NAMES.test(folder)) && isDataModule(text) && putsToWork(path);
+    }
+    return CASE_NAMES.test(folder) || (isTable(path, text) && putsToWork(path));
+  }
+
+  /** The tests name it, and nothing else does. */
+  function isTestsOwn(path: string): boolean {
+    const isNamedIn = (words: ReadonlySet<string>): boolean => {
+      const folder = words.has(posix.basename(posix.dirname(path)));
+      return (
+        words.has(posix.basename(path)) ||
+        (folder && (words.has(stem(path)) || CASE_NAMES.test(posix.basename(posix.dirname(path)))))
+      );
+    };
+    return isNamedIn(names) && !wordsOfCode().some((file) => file.path !== path && isNamedIn(file.words));
+  }
+
+  /** A test that names it names some code of the base, too. */
+  function putsToWork(path: string): boolean {
+    return checkTexts.some((text) => {
+      const words = wordsOf([text]);
+      const named = words.has(posix.basename(path)) || words.has(stem(path));
+      return named && namesOfCode().some((file) => file.path !== path && file.names.some((name) => words.has(name)));
+    });
+  }
+
   function decides(path: string): boolean {
     const name = posix.basename(path);
     const text = facts.baseText(path);
@@ -106,6 +147,10 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named 
 
 /** Folders whose data are questions with their answers. */
 const CASES = /^(?:cases|scenarios|vectors|test-?vectors|expected|expectations)$/;
+
+/** Names of folders and modules that hold such, when nothing but the tests reads them. */
+const CASE_NAMES =
+  /^(?:(?:test-?)?(?:cases|vectors)|test-?data|scenarios|samples|corpus|corpora|inputs|outputs|questions|answers|expected|expectations|truth|oracle)$/i;
 
 /** Endings of files that hold what a program should print. */
 const EXPECTED_EXTENSIONS: readonly string[] =
@@ -130,6 +175,14 @@ function wordsOf(texts: readonly string[]): ReadonlySet<string> {
     for (const [word] of text.matchAll(/[\p{L}\p{N}_.@+-]+/gu)) words.add(word).add(word.replace(/\.+$/, ""));
   }
   return words;
+}
+
+function lazily<T>(make: () => T): () => T {
+  let made: { value: T } | null = null;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /** A name as an import gives it: without its last extension. */

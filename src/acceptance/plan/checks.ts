@@ -8,6 +8,8 @@ import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import type { Check, CheckKind, CheckPlan } from "../model.js";
+import { installSteps } from "./install-steps.js";
+import { inside } from "./paths.js";
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
 /** A timer holds 31 bits of milliseconds. */
@@ -28,7 +30,11 @@ export function planChecks(request: string, manifest: Manifest): CheckPlan {
     const kind = kindOfScript(script, framework);
     checks.push(toCheck({ id: script, type: kind, script }, { framework, automatic, file }));
   }
-  const named = checks.flatMap(({ script, start, setup }) => [script, start, setup]);
+  const named = [
+    ...checks.flatMap(({ script, start, setup }) => [script, start, setup]),
+    // A lock file is the tree's; a script is the request's own, whatever the work makes of it.
+    ...installSteps(manifest).flatMap(({ kind, path }) => (kind === "script" ? [path] : [])),
+  ];
   const own = criteriaOfPart(manifest);
   const ownFiles = [...new Set(["nutshell.json", file, ...named.filter((path) => path !== undefined)])];
   return {
@@ -168,9 +174,4 @@ function readJson<T>(root: string, file: string, schema: Schema<T>, required: bo
     hint: "nutshell schema criteria says what it may hold",
     data: { path: file },
   });
-}
-
-/** A path that stays below the folder it is read from. */
-export function inside(path: string): boolean {
-  return !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
 }

@@ -40,3 +40,8 @@ function globMatches(pattern: string, path: string): boolean {
     .join("");
   return new RegExp(`^${source}$`).test(path);
 }
+
+/** A path that stays below the folder it is read from. */
+export function inside(path: string): boolean {
+  return !path.startsWith("/") && !path.includes("\0") && !path.split("/").includes("..");
+}

@@ -50,6 +50,7 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
       ...filesLedTo(settings.filter(({ path }) => leadsSomewhere(path))),
       runAlone: new Set(checkTexts.flatMap(filesRunAlone)),
       wholeCommands: new Set(checkTexts.map((text) => text.split(" ")[1]!)),
+      code: () => settings.filter(({ path }) => /\.(?:mjs|py|c)$/.test(path) && !path.startsWith("tests/")),
       task,
     },
   });
@@ -345,5 +346,24 @@ describe("settings that are half work", () => {
     expect(merged["Cargo.toml"]).toContain('serde = "1"');
     expect(merged["Cargo.toml"]).not.toContain("autotests");
     expect(outside).toEqual(["pyproject.toml", "Cargo.toml"]);
+  });
+
+  describe("tables that only the tests read", () => {
+    const asks = 'import { add } from "../files/calc.mjs"; read("files/data/sums.csv")';
+    const base = { "files/calc.mjs": "export const add = () => 0;", "files/data/sums.csv": "1,2,3\n4,5,9\n" };
+    const work = { "files/calc.mjs": "x", "files/data/sums.csv": "1,2,3\n" };
+
+    it("are the base's", () => {
+      expect(subjectOf({ base, work, checkTexts: [asks] }).outside).toEqual(["files/data/sums.csv"]);
+    });
+
+    it.each([
+      ["other code reads them", { ...base, "files/load.mjs": 'read("sums.csv")' }, asks, ""],
+      ["the task asks for them", base, asks, "Complete the sums"],
+      ["the test is about nothing else", base, 'read("files/data/sums.csv")', ""],
+      ["their rows are not alike", { ...base, "files/data/sums.csv": "a title\n1,2,3\n" }, asks, ""],
+    ])("are the work when %s", (_, files, test, task) => {
+      expect(subjectOf({ base: files, work, checkTexts: [test], task }).outside).toEqual([]);
+    });
   });
 });

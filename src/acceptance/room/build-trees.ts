@@ -188,9 +188,14 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
     wholeCommands: new Set(
       commands.flatMap((line) => /^(?:sh|bash|node|python3?) ([\w./@-]+)$/.exec(line.trim())?.[1] ?? []),
     ),
+    code: () => textsIn(base, [...before.entries.keys()].filter(isCode).slice(0, MOST_TESTS)),
     task: `${title}\n${summary}`,
   };
 }
+
+/** Code that is no test; its language is told by its name alone. */
+const isCode = (path: string): boolean =>
+  testLanguage(path, "") !== null && !isTestFile(path) && !path.includes("node_modules/");
 
 /** Settings of one project are few; those below node_modules are not its own. */
 const MOST_SETTINGS = 200;

@@ -1,5 +1,7 @@
 // A tree that rooms are made of, as often as a check is run: its layers, and what of it may not change meanwhile.
 import { basename } from "node:path";
+import type { Installed } from "../install/installed.js";
+import type { Outcome } from "../model.js";
 import type { TreeView } from "../runners/index.js";
 import { type Cover, coverOf } from "./cover.js";
 import { type Layers, viewOf } from "./layers.js";
@@ -16,6 +18,10 @@ export interface RoomTree {
   readonly guarded: readonly string[];
   /** Whether a file of that name is somewhere in it. */
   readonly has: (name: string) => boolean;
+  /** What was installed for it. */
+  readonly installed?: Installed;
+  /** Why no check can be run on it. */
+  readonly blocked?: Outcome;
 }
 
 export interface Guards {
@@ -46,7 +52,7 @@ export function roomTree(layers: Layers, { isGuarded, isChecker = () => false, o
 }
 
 /** Names below node_modules that vite, vitest and others write to. */
-const CACHES = [".vite", ".vite-temp", ".vitest", ".cache"];
+export const CACHES = [".vite", ".vite-temp", ".vitest", ".cache"];
 
 function cachesOf({ entries }: Layers): string[] {
   const modules = [...entries].filter(([path, { type }]) => {

@@ -27,6 +27,8 @@ import {
   runChild,
   type Sandbox,
 } from "../../process/index.js";
+import { environmentIn, ownProgram } from "../install/installed.js";
+import type { WaysOut } from "../ways-out.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -64,11 +66,7 @@ export interface RoomOptions {
   /** A folder on this machine that is shared with another room. Our own engine is then there too, to serve or to ask. */
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
   /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
-  readonly ways?: {
-    readonly folder: string;
-    readonly hosts: string;
-    readonly listens: readonly { readonly port: number }[];
-  };
+  readonly ways?: Pick<WaysOut, "folder" | "hosts" | "listens">;
 }
 
 export interface Room {
@@ -207,13 +205,15 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
     ...inside,
     line: sandboxed ? LINE : (options.line?.folder ?? ""),
     ways: WAYS,
-    run: ({ cwd = "", env, ...command }) =>
-      runChild({
-        ...(sandboxed ? startedInside(command) : command),
+    run: ({ cwd = "", env, ...command }) => {
+      const own = ownProgram(command, tree, inside.tree);
+      return runChild({
+        ...(sandboxed ? startedInside(own) : own),
         cwd: posix.join(inside.tree, cwd),
-        env: { ...roomEnvironment(setting.env, places, sandboxed), ...env },
+        env: { ...environmentIn(tree, inside.tree, roomEnvironment(setting.env, places, sandboxed)), ...env },
         sandbox,
-      }),
+      });
+    },
     written: (paths) => new Map(paths.flatMap((path) => writtenBelow(path, inside, outside))),
     changedGuards: () => [
       ...[...before]

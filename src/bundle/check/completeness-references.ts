@@ -38,7 +38,10 @@ interface NamedFile {
 }
 
 /** Reports a file that is absent or leaves the bundle. */
-function checkReference(report: Report, { field, at, path, base, purpose, optional, fix: own }: NamedFile): void {
+export function checkReference(
+  report: Report,
+  { field, at, path, base, purpose, optional, fix: own }: NamedFile,
+): void {
   const { content, folders, missing, warn, pass, command, edit } = report;
   const complain = optional ? warn : missing;
   const dotted = /^[a-z_]+(\.[a-z_]+)+$/.test(field);

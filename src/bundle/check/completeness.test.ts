@@ -257,6 +257,23 @@ describe("assess", () => {
     });
   }
 
+  it("knows what checks need installed, and speaks of lock files that nothing says to install", async () => {
+    const lock = { "files/package-lock.json": '{"packages":{"node_modules/x":{}}}' };
+    const own = { ...QUIET, acceptance: { ...QUIET.acceptance } };
+    expect(await wrong(own, lock)).toEqual(["warning INSTALL_UNSAID acceptance.install"]);
+    expect(
+      await wrong(own, { "files/package-lock.json": '{"packages":{"":{}}}', "requirements.txt": "# none\n" }),
+    ).toEqual([]);
+    expect(await wrong(own, { "files/a/b/requirements.txt": "flask\n" })).toEqual([]);
+    const install = (...steps: (string | { path: string })[]) => ({
+      ...own,
+      acceptance: { ...own.acceptance, install: steps },
+    });
+    expect(await wrong(install("files/package-lock.json"), lock)).toEqual([]);
+    expect(await wrong(install("package-lock.json"))).toEqual([]);
+    expect(await wrong(install({ path: "tests/install.sh" }))).toEqual(["error REFERENCE_MISSING acceptance.install"]);
+  });
+
   it("says when an ignore file is what leaves a document out", async () => {
     const manifest = { ...QUIET, context: { requirements: "context/r.md" } };
     expect(await wrong(manifest, {}, ["context/"])).toEqual(["error REFERENCE_IGNORED context.requirements"]);

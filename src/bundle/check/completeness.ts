@@ -5,6 +5,7 @@ import { foldersAbove, isText } from "../../files/index.js";
 import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
+import { checkInstall } from "./completeness-install.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
 import { contentFindings } from "./content-findings.js";
 import type { CompletenessOptions, Content, Report } from "./report.js";
@@ -83,6 +84,7 @@ async function checkRequest(report: Report): Promise<void> {
   await checkApis(report);
   await checkCredentials(report);
   await checkAcceptance(report);
+  await checkInstall(report);
   checkHarness(report);
   await checkBudget(report);
   checkSkills(report);

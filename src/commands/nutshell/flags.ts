@@ -1,7 +1,7 @@
 // Groups of flags that several commands share, so that one word means one thing in all of them.
 import { z } from "zod";
 import { flag, positional } from "../../cli/fields.js";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 
 /** `--dir` as every command on a folder takes it. */
 export const DIR = {
@@ -20,6 +20,10 @@ export const SEALED_IDENTITY = {
     about: "Ed25519 identity that opens a sealed bundle (default: your own)",
   }),
 };
+
+/** The keys of one command, for the next one. */
+export const identityWords = (identity: readonly string[] = []): string =>
+  identity.map((file) => ` --identity ${shellWord(file)}`).join("");
 
 /** A folder named by position or by --dir. */
 export const FOLDER_OR_DIR = {

@@ -165,6 +165,24 @@ export const entries: readonly Entry[] = [
     load: async () => (await import("./trust/sign.js")).default,
   },
   {
+    name: "log",
+    group: "Who says so",
+    summary: "who asked, who made, who checked: the chain of a task",
+    load: async () => (await import("./trust/log.js")).default,
+  },
+  {
+    name: "statement",
+    group: "Who says so",
+    summary: "print what sign would sign, for tools that sign elsewhere",
+    load: async () => (await import("./trust/statement.js")).default,
+  },
+  {
+    name: "attach",
+    group: "Who says so",
+    summary: "add signatures that were made elsewhere",
+    load: async () => (await import("./trust/attach.js")).default,
+  },
+  {
     name: "trust add",
     group: "Who says so",
     summary: "say whose key is whose",

@@ -71,6 +71,9 @@ export async function findStanding(question: StandingQuestion, context: Context)
   if (isTop && (await isSomethingElse(repo, names, Math.max(atRoot, inFiles), context))) {
     return inRepository(question, repo, context);
   }
+  const small =
+    isTop && (await isSmallProject(repo, names, atRoot, context)) ? await begun(question, repo, context) : null;
+  if (small !== null) return small;
   if (atRoot > 0 && atRoot >= inFiles) return ofRequest("", null);
   if (inFiles > 0) return ofRequest("files/", null);
   if (!names.some((path) => path.startsWith("files/"))) return ofRequest("", null);
@@ -132,6 +135,29 @@ async function isSomethingElse(
   const tracked = rows((await ownGit(["ls-tree", "-r", "-z", "--name-only", "HEAD"], { cwd: repo }, context)).out);
   const known = new Set(names.flatMap((path) => [path, path.replace(/^files\//, "")]));
   return tracked.filter((path) => !known.has(path)).length > hits || hits === 0;
+}
+
+/** A few files that are all of the request's files/ are a project too when others know it, or nothing else of the request is in it. */
+async function isSmallProject(
+  repo: string,
+  names: readonly string[],
+  atRoot: number,
+  context: Context,
+): Promise<boolean> {
+  if ((await findCommit(repo, "HEAD", context)) === null) return false;
+  if ((await ownGit(["remote"], { cwd: repo }, context)).out.trim() !== "") return true;
+  const others = names.filter((path) => !path.startsWith("files/"));
+  return atRoot > 0 && !others.some((path) => existsSync(join(repo, path)));
+}
+
+/** null when it does not show where the work began: then it is compared with the request. */
+async function begun(question: StandingQuestion, repo: string, context: Context): Promise<Standing | null> {
+  try {
+    return await inRepository(question, repo, context);
+  } catch (error) {
+    if (error instanceof NutError && error.code === "BASE_UNKNOWN") return null;
+    throw error;
+  }
 }
 
 async function inRepository(question: StandingQuestion, repo: string, context: Context): Promise<Standing> {

@@ -69,6 +69,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
     readable: [join(run.project.root, ".nexus")],
+    ...(run.installed === null ? {} : { installed: run.installed }),
     signal: run.halt.signal,
   };
 }

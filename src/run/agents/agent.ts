@@ -1,4 +1,5 @@
 // What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
+import type { Installed } from "../../acceptance/index.js";
 import type { AgentTrouble } from "../../schema/journal.js";
 
 export interface AgentRequest {
@@ -21,6 +22,8 @@ export interface AgentRequest {
   readonly resume?: string;
   /** Folders besides the working folder it may look into, such as the run's state. */
   readonly readable: readonly string[];
+  /** What was installed for the tree it works in. */
+  readonly installed?: Installed;
   readonly signal: AbortSignal;
 }
 

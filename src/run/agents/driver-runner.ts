@@ -98,6 +98,7 @@ async function runSession(
     ...(request.resume === undefined ? {} : { resume: request.resume }),
     sandbox: input.sandbox ?? "auto",
     readable: [...request.readable, ...(line === null ? [] : [line.folder])],
+    ...(request.installed === undefined ? {} : { installed: request.installed }),
     ...(line === null ? {} : { hasTools: line.isListed }),
     ...(command === undefined ? {} : { command }),
     onEvent: (event) => {

@@ -33,6 +33,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     ...(run.options.quick === undefined ? {} : { quick: run.options.quick }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
+    install: run.install,
     logs: { dir: logs, name: (file) => `delivery/logs/acceptance/${file}` },
     signal: run.halt.signal,
     onProgress: (event) => run.context.progress({ ...event, type: `acceptance_${event.type}` }),

@@ -1,11 +1,12 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { planChecks, readConstraints, treeDigest } from "../../acceptance/index.js";
+import { planChecks, readConstraints, treeDigest, untouchedFiles } from "../../acceptance/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { loadBriefing } from "../../request/briefing.js";
 import { assertReady } from "../../request/completeness.js";
+import { openInstaller } from "../../request/install/installer.js";
 import { RUN_VERSION } from "../../schema/run.js";
 import {
   agentTracker,
@@ -54,6 +55,10 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const cloned = repo === undefined ? null : await openRepository({ ...options, repo }, folder.base, context);
   const trees = openTrees(input, journal, { digest, repository: cloned?.facts });
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
+  const plan = planChecks(folder.request, manifest);
+  const install = openInstaller({ manifest, allowed: options.allow_install === true, silent: options.yes }, context);
+  // Before an agent is paid for: what its checks need is there, or it is said what is missing.
+  const installed = (await install?.(untouchedFiles(folder.base, folder.request, plan))) ?? null;
   const project = runProject(folder);
   const { toolName, canResume } = runner;
   const run: Run = {
@@ -70,7 +75,9 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     knowledge: knowledgeIndex(input.outer.root),
     halt: haltOn(context.signal),
     live: new Map(),
-    isOwnTest: planChecks(folder.request, manifest).isOwnTest,
+    isOwnTest: plan.isOwnTest,
+    install,
+    installed,
     briefing: loadBriefing({ folder: folder.request, manifest, estimate: estimateTokens }),
     fallbacks: [...(input.fallbacks ?? [])],
     backOffs: new Map(),

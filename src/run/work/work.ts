@@ -312,6 +312,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     ...(task.criteria === "all" ? {} : { only: task.criteria }),
     credentials: run.secrets.read,
     scrub: run.secrets.scrub,
+    install: run.install,
     signal: run.halt.signal,
   }).catch((error: unknown) => {
     if (run.halt.signal.aborted) return { results: [] };

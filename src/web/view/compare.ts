@@ -10,10 +10,14 @@ export interface Compared {
 
 const ARTIFACTS = "delivery/artifacts/";
 
-export function compare(before: Compared, after: Compared): Comparison {
+/** Stands before the path of a file that is in the repository the work began with. No bundle holds such a name. */
+export const IN_BASE = "/base/";
+
+/** `base` are the sizes of the files the work began with, by path, where they are known. */
+export function compare(before: Compared, after: Compared, base: ReadonlyMap<string, number> = new Map()): Comparison {
   const isAnswer =
     (after.manifest as Loose).bundle_type === "delivery" && (before.manifest as Loose).bundle_type !== "delivery";
-  const files = isAnswer ? answered(before, after) : changed(before.rows, after.rows);
+  const files = isAnswer ? answered(before, after, base) : changed(before.rows, after.rows);
   const kept = new Set(before.rows.map(([path]) => path));
   const touched = new Set(files.map(({ before: path }) => path));
   return {
@@ -28,12 +32,19 @@ function changed(before: readonly FileTuple[], after: readonly FileTuple[]): Com
   const left = new Map(before.map((row) => [row[0], row]));
   const right = new Map(after.map((row) => [row[0], row]));
   const paths = [...new Set([...left.keys(), ...right.keys()])].sort();
-  return paths.flatMap((path) => row(path, left.get(path), right.get(path)));
+  return paths.flatMap((path) => row(path, known(left.get(path)), known(right.get(path))));
 }
 
 /** Artifacts against the file of the same name; a file of the request that nobody touched is not a removal. */
-function answered(before: Compared, after: Compared): ComparedRow[] {
-  const left = new Map(before.rows.map((row) => [row[0], row]));
+function answered(before: Compared, after: Compared, base: ReadonlyMap<string, number>): ComparedRow[] {
+  const own = new Map(before.rows.map((row) => [row[0], row]));
+  const left = {
+    get: (name: string): Known | undefined => {
+      const size = base.get(name);
+      if (size !== undefined) return { path: `${IN_BASE}${name}`, size, hash: "" };
+      return known(own.get(name) ?? own.get(`files/${name}`));
+    },
+  };
   const said = object(object((after.manifest as Loose).artifacts));
   const named = (list: unknown) =>
     (Array.isArray(list) ? list : []).map((item) => line(object(item).path).replace(ARTIFACTS, ""));
@@ -42,29 +53,38 @@ function answered(before: Compared, after: Compared): ComparedRow[] {
     .filter(([path]) => path.startsWith(ARTIFACTS))
     .flatMap((artifact) => {
       const name = artifact[0].slice(ARTIFACTS.length);
-      const found = row(name, left.get(name) ?? left.get(`files/${name}`), artifact);
+      const found = row(name, left.get(name), known(artifact));
       // Of work in a repository the request does not hold what was there before; the delivery says that it was.
       return found.map((each) =>
         each.change === "added" && wasThere.has(name) ? { ...each, change: "changed" as const } : each,
       );
     });
   for (const name of named(said.files_deleted)) {
-    const gone = left.get(name) ?? left.get(`files/${name}`);
+    const gone = left.get(name);
     if (gone !== undefined) rows.push(...row(name, gone, undefined));
   }
   return rows.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function row(path: string, left: FileTuple | undefined, right: FileTuple | undefined): ComparedRow[] {
-  if (left !== undefined && right !== undefined && left[5] === right[5]) return [];
+interface Known {
+  readonly path: string;
+  readonly size: number;
+  readonly hash: string;
+}
+
+const known = (row: FileTuple | undefined): Known | undefined =>
+  row === undefined ? undefined : { path: row[0], size: row[1], hash: row[5] };
+
+function row(path: string, left: Known | undefined, right: Known | undefined): ComparedRow[] {
+  if (left !== undefined && right !== undefined && left.hash === right.hash) return [];
   return [
     {
       path,
-      before: left?.[0] ?? "",
-      after: right?.[0] ?? "",
+      before: left?.path ?? "",
+      after: right?.path ?? "",
       change: left === undefined ? "added" : right === undefined ? "removed" : "changed",
-      sizeBefore: left?.[1] ?? 0,
-      sizeAfter: right?.[1] ?? 0,
+      sizeBefore: left?.size ?? 0,
+      sizeAfter: right?.size ?? 0,
     },
   ];
 }

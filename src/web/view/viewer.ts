@@ -4,10 +4,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { isText } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
+import type { GitWorld } from "../../trees/git/git.js";
 import { type Answer, send, sendError, sendJson, sendStream } from "../server/respond.js";
 import { type Serving, serve } from "../server/server.js";
 import { slots } from "../server/slots.js";
-import { compare } from "./compare.js";
+import { type BaseFiles, baseFiles } from "./base-files.js";
+import { compare, IN_BASE } from "./compare.js";
 import { headOf } from "./head.js";
 import { imageType } from "./image-types.js";
 import type { FileDiff } from "./model.js";
@@ -28,6 +30,7 @@ export interface ViewerOptions {
   readonly command: string;
   readonly onLink: (link: string) => void;
   readonly onError: (error: unknown) => void;
+  readonly env: GitWorld["env"];
 }
 
 /** What a page shows of one file; the rest can be downloaded. */
@@ -39,7 +42,7 @@ const ASSETS: ReadonlySet<string> = new Set(["/viewer.js", "/formatter.js", "/st
 export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   const sides: Viewed[] = [];
   for (const path of options.sources) sides.push(await Viewed.open(path, options));
-  const viewer = new Viewer(sides, options.now);
+  const viewer = new Viewer(sides, options);
   const serving = await serve({
     ...options,
     assets: ASSETS,
@@ -112,12 +115,20 @@ class Viewed {
 
 class Viewer {
   readonly #sides: readonly Viewed[];
-  readonly #now: () => Date;
+  readonly #options: ViewerOptions;
   readonly #slots = slots(STREAMS);
+  #base: Promise<BaseFiles | null> | null = null;
 
-  constructor(sides: readonly Viewed[], now: () => Date) {
+  constructor(sides: readonly Viewed[], options: ViewerOptions) {
     this.#sides = sides;
-    this.#now = now;
+    this.#options = options;
+  }
+
+  /** What the second bundle's work began with; looked for once. */
+  #began(): Promise<BaseFiles | null> {
+    const { cwd, env, signal } = this.#options;
+    this.#base ??= baseFiles(this.#sides[1]?.source.manifest ?? {}, cwd, { env, signal });
+    return this.#base;
   }
 
   async route(_: IncomingMessage, response: ServerResponse, url: URL): Promise<void> {
@@ -147,7 +158,7 @@ class Viewer {
     for (const side of this.#sides) await side.refresh();
     sendJson(
       response,
-      this.#sides.map(({ source }) => headOf(source, this.#now())),
+      this.#sides.map(({ source }) => headOf(source, this.#options.now())),
     );
   }
 
@@ -181,8 +192,19 @@ class Viewer {
       compare(
         { manifest: before.source.manifest, rows: await rows(before) },
         { manifest: after.source.manifest, rows: await rows(after) },
+        (await this.#began())?.sizes,
       ),
     );
+  }
+
+  /** A file as it was in the repository, or why it is not shown. */
+  async #old(path: string): Promise<{ text: string } | FileDiff> {
+    const base = await this.#began();
+    const size = base?.sizes.get(path);
+    if (base === null || size === undefined) return nothing("the repository does not have it any more");
+    if (size > PREVIEW_BYTES) return nothing("too long to compare line by line");
+    const text = await base.text(path);
+    return text === null ? nothing("not text: compare by size and hash") : { text };
   }
 
   async #diff(response: ServerResponse, { searchParams }: URL): Promise<void> {
@@ -191,6 +213,12 @@ class Viewer {
       const side = this.#sides[index];
       const path = searchParams.get(name) ?? "";
       if (side === undefined) return sendError(response, 404, "there is one bundle only");
+      if (index === 0 && path.startsWith(IN_BASE)) {
+        const old = await this.#old(path.slice(IN_BASE.length));
+        if ("note" in old) return sendJson(response, old);
+        texts.push(old.text);
+        continue;
+      }
       const file = path === "" ? null : await this.#slots(async () => beginning(await side.file(path), PREVIEW_BYTES));
       if (file !== null && !isText(file.bytes))
         return sendJson(response, nothing("not text: compare by size and hash"));

@@ -5,10 +5,11 @@ import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { askVersion, findProgram, howKnown, KNOWN_VERSIONS, sandboxHealth, versionIn } from "../../../process/index.js";
+import { countEntries } from "../../../request/install/cache.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
@@ -41,6 +42,7 @@ export default command({
       nodeCheck(node, process.version),
       await sandboxCheck(context),
       spaceCheck(context),
+      ...installedCheck(context),
       ...(await configChecks(node, context)),
     ];
     const input = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
@@ -99,6 +101,16 @@ function spaceCheck({ cwd, env }: Context): Check {
   const message = count === 0 ? "none yet" : `${count}, taking ${size(bytes)}`;
   if (bytes < MUCH_SPACE) return { what: "runs", state: "ok", message };
   return { what: "runs", state: "warning", message, fix: "nexus runs --prune --older-than 30d" };
+}
+
+/** What was installed for checks lies in this account's cache, for all projects. */
+function installedCheck({ env }: Context): Check[] {
+  const found = countEntries(env);
+  if (found === null || found.count === 0) return [];
+  const bytes = bytesIn(found.folder);
+  const message = `${found.count} for checks, taking ${size(bytes)} in ${found.folder}`;
+  if (bytes < MUCH_SPACE) return [{ what: "installed", state: "ok", message }];
+  return [{ what: "installed", state: "warning", message, fix: `rm -r ${shellWord(found.folder)}` }];
 }
 
 async function configChecks(node: string, context: Context): Promise<Check[]> {

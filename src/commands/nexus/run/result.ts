@@ -14,6 +14,7 @@ export const RunResult = z.object({
       hash: z.string(),
       request: z.string().describe("the request it answers, as it was named"),
       base: z.string().optional().describe("the tree the work began with, when it is a repository"),
+      identity: z.array(z.string()).readonly().optional().describe("keys that were named, which open the request"),
       branch: z.string().optional().describe("the branch it was brought to"),
       result: Delivery,
     })

@@ -70,9 +70,10 @@ export default command({
     const folder = runFolder(runs, id, stored.repo !== undefined);
     const { program, switched } = programOf(input, currentProgram(folder, stored));
     const { driver: _driver, command: _command, model: _model, ...rest } = stored;
-    const options = { ...rest, ...program, ...chosen, yes: stored.yes || input.yes };
-    await assertHeld({ sources: [options.request], noSandbox, identity: options.identity ?? [] }, context);
-    await askToResume(folder, options, input.yes, context);
+    const known = { ...rest, ...program, ...chosen, yes: stored.yes || input.yes };
+    await assertHeld({ sources: [known.request], noSandbox, identity: known.identity ?? [] }, context);
+    const agreed = await askToResume(folder, known, input.yes, context);
+    const options = { ...known, ...(agreed.install ? { allow_install: true } : {}) };
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
     const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
     const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });

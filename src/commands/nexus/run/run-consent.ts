@@ -5,7 +5,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { askConsent } from "../../../request/consent.js";
+import { type Agreed, askConsent } from "../../../request/consent.js";
 import { isAllowed, readConsentRecord, recordAllowed } from "../../../request/consent-record.js";
 import type { RunFolder } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
@@ -20,7 +20,7 @@ export function recordStarted(folder: RunFolder, context: Context): void {
  */
 export function believedOptions(folder: RunFolder, stored: RunOptions, context: Context): RunOptions {
   if (isAllowed(markOf(folder), readConsentRecord(context.env))) return stored;
-  const { no_sandbox: _, allow_origins: __, ...rest } = stored;
+  const { no_sandbox: _, allow_origins: __, allow_install: ___, ...rest } = stored;
   return { ...rest, yes: false, identity: [], output: join(context.cwd, basename(stored.output)) };
 }
 
@@ -30,7 +30,7 @@ export async function askToResume(
   options: RunOptions,
   yes: boolean,
   context: Context,
-): Promise<void> {
+): Promise<Agreed> {
   const mark = markOf(folder);
   const agreed = `agreed-${mark}`;
   const record = readConsentRecord(context.env);
@@ -51,7 +51,7 @@ export async function askToResume(
     recordAllowed(agreed, context);
   }
   const { request, identity = [], no_sandbox: noSandbox = false } = options;
-  await askConsent({ sources: [request], yes: yes || options.yes, identity, noSandbox, agents: true }, context);
+  return askConsent({ sources: [request], yes: yes || options.yes, identity, noSandbox, agents: true }, context);
 }
 
 const question = ({ id }: RunFolder, options: RunOptions): string => {

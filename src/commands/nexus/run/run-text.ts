@@ -2,6 +2,7 @@
 
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
 import { shellWord } from "../../../errors.js";
+import { identityWords } from "../../nutshell/flags.js";
 import type { RunResult } from "./result.js";
 
 export function runText(result: RunResult): string[] {
@@ -21,7 +22,7 @@ export function runExit({ status, delivery, recorded }: RunResult): number {
   return delivery?.result.status === "completed" ? 0 : 1;
 }
 
-function deliveryText({ path, request, base, branch, result }: NonNullable<RunResult["delivery"]>): string[] {
+function deliveryText({ path, request, base, identity, branch, result }: NonNullable<RunResult["delivery"]>): string[] {
   const { status, acceptance_results: acceptance = {}, artifacts = {}, execution_log: log = {} } = result;
   const paint = status === "completed" ? green : status === "failed" ? red : yellow;
   const percent = result.completion_percentage === undefined ? "" : ` (${result.completion_percentage} %)`;
@@ -48,13 +49,14 @@ function deliveryText({ path, request, base, branch, result }: NonNullable<RunRe
   }
   const waiting = (acceptance.criteria ?? []).filter((criterion) => criterion.status === "unknown").length;
   const against = base === undefined ? "" : ` --base ${shellWord(base)}`;
+  const keys = identityWords(identity);
   const bringIn = base === undefined ? [] : [bringInText(path, base, branch)];
   return [
     ...lines,
     "",
     `${bold("delivery")}: ${path}`,
-    ...(waiting === 0 ? [] : [personText(waiting, path, request)]),
-    dim(`check it: nutshell verify ${shellWord(path)} --request ${shellWord(request)}${against} --rerun`),
+    ...(waiting === 0 ? [] : [personText(waiting, path, request, keys)]),
+    dim(`check it: nutshell verify ${shellWord(path)} --request ${shellWord(request)}${against}${keys} --rerun`),
     ...bringIn,
   ];
 }
@@ -66,9 +68,9 @@ function bringInText(path: string, repo: string, branch: string | undefined): st
   return `bring it in: nutshell apply ${shellWord(path)} --repo ${shellWord(repo)} --branch <name>`;
 }
 
-function personText(waiting: number, path: string, request: string): string {
+function personText(waiting: number, path: string, request: string, keys: string): string {
   const criteria = waiting === 1 ? "1 criterion waits" : `${waiting} criteria wait`;
-  const judge = `nutshell judge ${shellWord(path)} --request ${shellWord(request)} --all --status passed`;
+  const judge = `nutshell judge ${shellWord(path)} --request ${shellWord(request)}${keys} --all --status passed`;
   return `${criteria} for a person: ${judge} --by "your name" --why "what you looked at"`;
 }
 

@@ -159,9 +159,10 @@ export default command({
     await assertBranchFits(options, context);
     if (input.dryRun) return previewRun({ options, runner, catalog, context });
     await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
-    const question = { sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity, agents: true };
-    await askConsent(question, context);
-    const folder = createRun(runsFolder(outer.root), options);
+    const consent = { sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity, agents: true };
+    const agreed = await askConsent(consent, context);
+    const allowed = { ...options, ...(agreed.install ? { allow_install: true } : {}) };
+    const folder = createRun(runsFolder(outer.root), allowed);
     recordStarted(folder, context);
     context.progress({
       type: "run_started",
@@ -170,7 +171,18 @@ export default command({
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
     try {
-      const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
+      const running = {
+        folder,
+        options: allowed,
+        budget,
+        runner,
+        fallbacks,
+        reviewer,
+        signer,
+        catalog,
+        outer,
+        context,
+      };
       return await toBranch(toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.

@@ -14,6 +14,7 @@ import { assertHeld } from "../../../request/held.js";
 import { type Accepted, acceptAll } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
+import { identityWords } from "../flags.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { reportLines } from "./acceptance-text.js";
 
@@ -53,7 +54,10 @@ export default command({
           : await openFolder(input.request, context, join(work, "request"), input.identity);
       const sources = [input.request ?? input.target, input.target];
       await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
-      await askConsent({ sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity }, context);
+      const agreed = await askConsent(
+        { sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity },
+        context,
+      );
       const isDelivery = target.manifest.bundle_type === "delivery";
       const { folder: base } = await findBase(
         {
@@ -61,7 +65,7 @@ export default command({
           request: request.dir,
           typed: input.base,
           scratch: join(work, "repository"),
-          command: `nutshell accept ${shellWord(input.target)} --request ${shellWord(input.request ?? input.target)}`,
+          command: `nutshell accept ${shellWord(input.target)} --request ${shellWord(input.request ?? input.target)}${identityWords(input.identity)}`,
         },
         context,
       );
@@ -91,6 +95,7 @@ export default command({
           credentials: credentials.read,
           scrub: credentials.scrub,
           ...(logs === undefined ? {} : { logs: { dir: logs, name: (file: string) => join(logs, file) } }),
+          install: { allowed: input.allowInstall || agreed.install, silent: input.yes },
           signal: context.signal,
           onProgress: tell(context),
         },

@@ -13,6 +13,12 @@ export const ALLOW_ORIGIN = {
   }),
 };
 
+export const ALLOW_INSTALL = {
+  allowInstall: flag(z.boolean().default(false), {
+    about: "install what the checks need, once, in a sandbox with your network (default: ask, or refuse)",
+  }),
+};
+
 /** Flags of everything that runs an acceptance. */
 export const ACCEPTANCE_FLAGS = {
   base: flag(z.string().optional(), {
@@ -34,6 +40,7 @@ export const ACCEPTANCE_FLAGS = {
     about: "do not ask before running what was not made here",
   }),
   ...ALLOW_ORIGIN,
+  ...ALLOW_INSTALL,
   keepBodies: flag(z.boolean().default(false), { about: "keep what api_test was answered in the logs" }),
   noSandbox: flag(z.boolean().default(false), { about: "run without bubblewrap" }),
 };

@@ -18,6 +18,7 @@ import { assertHeld } from "../../../request/held.js";
 import { acceptAll } from "../../../request/hidden.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { DELIVERY_STATUSES, DeliveryStatus } from "../../../schema/delivery.js";
+import { identityWords } from "../flags.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
 
@@ -156,8 +157,9 @@ interface Where {
 async function accept({ base, result, logs }: AcceptedTree, input: FinishInput, where: Where, context: Context) {
   const { request, work, dir } = where;
   const sources = [input.request, input.dir];
-  await assertHeld({ sources, noSandbox: input.noSandbox }, context);
-  await askConsent({ sources, yes: input.yes }, context);
+  const { identity, noSandbox } = input;
+  await assertHeld({ sources, noSandbox, identity }, context);
+  const agreed = await askConsent({ sources, yes: input.yes, noSandbox, identity }, context);
   const uses = existsSync(join(dir, "nutshell.json")) ? dir : null;
   const credentials = acceptanceCredentials(request.dir, input.identity, context, uses);
   const accepted = await acceptAll(
@@ -176,6 +178,7 @@ async function accept({ base, result, logs }: AcceptedTree, input: FinishInput, 
       credentials: credentials.read,
       scrub: credentials.scrub,
       logs,
+      install: { allowed: input.allowInstall || agreed.install, silent: input.yes },
       signal: context.signal,
       onProgress: tell(context),
     },
@@ -281,7 +284,7 @@ function resultOf(finished: Finished, input: FinishInput): FinishResult {
     hash: packed.hash,
     content_digest: packed.contentDigest,
     acceptance: accepted === null ? null : toShape(accepted, []),
-    next: `nutshell verify ${shellWord(packed.path)} --request ${shellWord(input.request)} --rerun`,
+    next: `nutshell verify ${shellWord(packed.path)} --request ${shellWord(input.request)}${identityWords(input.identity)} --rerun`,
   };
 }
 

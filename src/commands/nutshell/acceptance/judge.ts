@@ -12,8 +12,10 @@ import { recordUnpacked } from "../../../request/consent-record.js";
 import { RESULT_FILE, readDelivery } from "../../../request/delivered.js";
 import { chosen, questionsOf, withJudgement } from "../../../request/judgement.js";
 import { packBundle } from "../../../request/pack-bundle.js";
+import { isSealedFile } from "../../../request/sealed.js";
 import { openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus } from "../../../schema/delivery.js";
+import { identityWords, SEALED_IDENTITY } from "../flags.js";
 import { MARKS } from "./acceptance-text.js";
 
 const JudgeInput = z.object({
@@ -27,6 +29,7 @@ const JudgeInput = z.object({
   all: flag(z.boolean().default(false), { about: "everything that nobody judged by name yet" }),
   status: flag(z.enum(["passed", "failed"]), { value: "<status>", about: "what you say" }),
   by: flag(z.string().trim().min(1), { value: "<name>", about: "who says so" }),
+  ...SEALED_IDENTITY,
   why: flag(z.string().trim().min(1), { value: "<text>", about: "what you looked at, and why" }),
 });
 type JudgeInput = z.output<typeof JudgeInput>;
@@ -67,6 +70,7 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
   }
   const path = resolve(context.cwd, input.delivery);
   const isBundle = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (isBundle && isSealedFile(path)) throw sealed(input);
   const dir = isBundle ? await unpackHere(path, join(work, "delivery"), context) : path;
   const target = await openFolder(dir, context, dir);
   if (target.manifest.bundle_type !== "delivery") {
@@ -74,7 +78,10 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
       hint: `nutshell check ${shellWord(input.delivery)}`,
     });
   }
-  const request = input.request === undefined ? null : await openFolder(input.request, context, join(work, "request"));
+  const request =
+    input.request === undefined
+      ? null
+      : await openFolder(input.request, context, join(work, "request"), input.identity);
   assertAnswers(readDelivery(dir, target.manifest).request_id ?? target.manifest.request_id, request?.manifest.id);
   const delivery = readDelivery(dir, target.manifest);
   const questions = questionsOf(delivery, target, request);
@@ -89,6 +96,14 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
   writeDelivery(dir, judged);
   if (isBundle) await packAgain(path, dir, context);
   return { delivery: path, judged: names, status, by, at, delivery_status: judged.status };
+}
+
+/** It would have to be sealed again, and for whom is the person's to say. */
+function sealed({ delivery, identity }: JudgeInput): NutError {
+  const keys = identity.length === 0 ? " --identity <identity.key>" : identityWords(identity);
+  return new NutError("BUNDLE_SEALED", `${delivery} is sealed, so it is not changed in place`, {
+    hint: `nutshell unpack ${shellWord(delivery)}${keys} -o judged, judge that folder, and pack it again`,
+  });
 }
 
 function assertAnswers(named: string | undefined, request: string | undefined): void {

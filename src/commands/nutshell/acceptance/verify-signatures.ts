@@ -18,11 +18,15 @@ import { KEY, Moment } from "../trust/signing-flags.js";
 export const SIGNATURE_FLAGS = {
   require: flag(z.array(z.string()).default([]), {
     value: "<what>",
-    about: "signer=<principal>: a trusted signature that must be on it",
+    about: 'signer=<principal>: a trusted signature that must be on it; of Sigstore: "signer=<who> issuer=<url>"',
   }),
   policy: flag(z.string().optional(), {
     value: "<file>",
     about: "a policy that holds besides your own and the project's",
+  }),
+  sigstoreRoot: flag(z.string().optional(), {
+    value: "<file>",
+    about: "a trusted_root.json by which Sigstore bundles are looked at",
   }),
   at: flag(Moment.optional(), {
     value: "<time>",
@@ -55,6 +59,7 @@ interface Asked {
   readonly require: readonly string[];
   readonly policy?: string | undefined;
   readonly at?: string | undefined;
+  readonly sigstoreRoot?: string | undefined;
   readonly sign: boolean;
   readonly key?: string | undefined;
 }
@@ -83,9 +88,9 @@ interface VouchQuestion {
 
 export async function whoVouches({ input, target, delivery, request }: VouchQuestion, context: Context) {
   const path = resolve(context.cwd, input.delivery);
-  const { require, policy, at } = input;
+  const { require, policy, at, sigstoreRoot } = input;
   const question = { path, manifest: target.manifest, digest: await target.digest(), delivery, request };
-  const { vouchers, findings, believed } = await whoSigned({ ...question, require, policy, at }, context);
+  const { vouchers, findings, believed } = await whoSigned({ ...question, require, policy, at, sigstoreRoot }, context);
   // What a policy believes is what the person allows beforehand.
   const allow: "recorded"[] = believed === null ? [] : ["recorded"];
   return { signatures: vouchers.map(voucherRow), findings, believed, allow };

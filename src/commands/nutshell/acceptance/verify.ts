@@ -36,6 +36,7 @@ import { unsealed } from "../../../request/sealed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
+import { identityWords } from "../flags.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
 import { SIGNATURE_FLAGS, SIGNED, signatureLines, verdictOf, verdictSigner, whoVouches } from "./verify-signatures.js";
@@ -209,8 +210,8 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
   };
 }
 
-const judgeCommand = ({ delivery, request }: Question): string =>
-  `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)} --all --status passed --by "your name" --why "what you looked at"`;
+const judgeCommand = ({ delivery, request, identity }: Question): string =>
+  `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)}${identityWords(identity)} --all --status passed --by "your name" --why "what you looked at"`;
 
 type Allowed = (typeof ALLOWANCES)[number];
 
@@ -366,7 +367,8 @@ interface SecondLook {
 
 /** Rebuilds the result from the request and what was delivered; with --rerun, runs the acceptance on it. */
 async function secondLook({ input, context, work, target, delivery, request }: SecondLook) {
-  const again = `nutshell verify ${shellWord(input.delivery)} --request ${shellWord(input.request!)}${input.rerun ? " --rerun" : ""}`;
+  const keys = identityWords(input.identity);
+  const again = `nutshell verify ${shellWord(input.delivery)} --request ${shellWord(input.request!)}${keys}${input.rerun ? " --rerun" : ""}`;
   const found = await findBase(
     { delivery, request: request.dir, typed: input.base, scratch: join(work, "repository"), command: again },
     context,
@@ -382,7 +384,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     const sources = [input.request!, input.delivery];
     const { noSandbox, yes, identity, policy } = input;
     await assertHeld({ sources, noSandbox, identity }, context);
-    await askConsent({ sources, yes, noSandbox, identity, policy }, context);
+    const agreed = await askConsent({ sources, yes, noSandbox, identity, policy }, context);
     accepted = await acceptAll(
       {
         request: request.dir,
@@ -398,6 +400,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
         keepBodies: input.keepBodies,
         credentials: credentials.read,
         scrub: credentials.scrub,
+        install: { allowed: input.allowInstall || agreed.install, silent: yes },
         signal: context.signal,
         onProgress: tell(context),
       },

@@ -9,6 +9,7 @@ import { tell } from "../../../request/acceptance-shapes.js";
 import { askConsent } from "../../../request/consent.js";
 import { acceptanceCredentials } from "../../../request/credentials.js";
 import { assertHeld } from "../../../request/held.js";
+import { openInstaller } from "../../../request/install/installer.js";
 import { openFolder, withWorkFolder } from "../../../request/work-folder.js";
 
 const WORTH = ["strong", "guards", "weak", "untried"] as const;
@@ -38,6 +39,7 @@ export interface StrengthQuestion {
   readonly identity: readonly string[];
   readonly yes: boolean;
   readonly noSandbox: boolean;
+  readonly allowInstall: boolean;
 }
 
 export function strengthOf(question: StrengthQuestion, context: Context): Promise<Strength> {
@@ -48,8 +50,9 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
   return withWorkFolder(context, async (work) => {
     const request = await openFolder(source, context, join(work, "request"), identity);
     await assertHeld({ sources: [source], noSandbox, identity }, context);
-    await askConsent({ sources: [source], yes, noSandbox, identity }, context);
+    const agreed = await askConsent({ sources: [source], yes, noSandbox, identity }, context);
     const credentials = acceptanceCredentials(request.dir, identity, context);
+    const allowed = question.allowInstall || agreed.install;
     const { checks, standIns, sandboxed } = await measureStrength({
       request: request.dir,
       manifest: request.manifest,
@@ -59,6 +62,7 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
       sandbox: noSandbox ? "off" : "auto",
       credentials: credentials.read,
       scrub: credentials.scrub,
+      install: openInstaller({ manifest: request.manifest, allowed, silent: yes }, context),
       signal: context.signal,
       onProgress: tell(context),
     });

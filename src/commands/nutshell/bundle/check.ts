@@ -36,6 +36,7 @@ export default command({
     base: ACCEPTANCE_FLAGS.base,
     identity: ACCEPTANCE_FLAGS.identity,
     yes: ACCEPTANCE_FLAGS.yes,
+    allowInstall: ACCEPTANCE_FLAGS.allowInstall,
     noSandbox: ACCEPTANCE_FLAGS.noSandbox,
   }),
   output: z.object({
@@ -59,7 +60,7 @@ export default command({
     ["nutshell check my-task --strength", "what its checks are worth, before anybody is paid"],
     ["nutshell check --json --dir my-task | jq .status", "for scripts"],
   ],
-  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, ...named }, context) {
+  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, allowInstall, ...named }, context) {
     const folder = namedFolder(named);
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
@@ -82,7 +83,7 @@ export default command({
         ),
         fixed: [...fixed],
         bundle_type: content.manifest.bundle_type,
-        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox }, context) : null,
+        strength: strength ? await strengthOf({ source, base, identity, yes, noSandbox, allowInstall }, context) : null,
       };
     } finally {
       await content.close();

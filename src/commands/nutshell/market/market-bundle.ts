@@ -68,6 +68,7 @@ interface VerifyRequest {
   readonly rerun: boolean;
   readonly yes: boolean;
   readonly allowOrigin: string[];
+  readonly allowInstall: boolean;
 }
 
 /** Nothing is believed on somebody's word where money is paid for it. */

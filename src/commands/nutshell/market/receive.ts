@@ -9,7 +9,7 @@ import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 import { lastMarketRow, type MarketRow, recordMarket } from "../../../request/market-record.js";
 import type { MarketTask } from "../../../schema/market.js";
-import { ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
+import { ALLOW_INSTALL, ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import type { Verification } from "../acceptance/verify.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
@@ -41,6 +41,7 @@ export default command({
     }),
     reject: flag(z.boolean().default(false), { about: "refuse it" }),
     ...ALLOW_ORIGIN,
+    ...ALLOW_INSTALL,
     ...YES,
     ...CLAWNET,
   }),
@@ -60,7 +61,7 @@ export default command({
   ],
   examples: [["nutshell receive 3f2a --file done.nut --approve --yes", "verify by running the tests here, then pay"]],
   async run(input, context) {
-    const { clawnet, id, file, identity, approve, reject, waive, yes, allowOrigin } = input;
+    const { clawnet, id, file, identity, approve, reject, waive, yes, allowOrigin, allowInstall } = input;
     assertOneWay(input);
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
@@ -73,7 +74,8 @@ export default command({
       });
     }
     const rerun = await isRerun({ ...input, request }, context);
-    const verification = await verifyForMarket({ file, identity, request, rerun, yes, allowOrigin }, context);
+    const question = { file, identity, request, rerun, yes, allowOrigin, allowInstall };
+    const verification = await verifyForMarket(question, context);
     const { verified } = verification;
     const why = verified ? [] : whyNot(verification);
     if (approve && !verified && waive === undefined) {

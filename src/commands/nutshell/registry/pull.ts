@@ -16,14 +16,18 @@ export default command({
       value: "<file>",
       about: "where it goes (default: <repository>.nut)",
     }),
+    maxSize: flag(z.coerce.number().int().positive().optional(), {
+      value: "<bytes>",
+      about: "bytes accepted (default: 2 GiB)",
+    }),
     sidecar: flag(z.boolean().default(false), { about: "put the signatures beside it, into <file>.sigs" }),
   }),
   output: z.object({ path: z.string(), digest: z.string(), bytes: z.int(), signatures: z.int() }),
   about: ["Every byte is compared with its digest on the way; what is wrong or cut leaves nothing behind."],
   examples: [["nutshell pull oci://registry.example.org/team/task:v1 -o task.nut", "then: nutshell inspect task.nut"]],
-  async run({ source, output, sidecar }, context) {
+  async run({ source, output, sidecar, maxSize: maxBytes }, context) {
     const name = output ?? `${parseReference(source).repository.split("/").at(-1)}.nut`;
-    return { ...(await pullBundle(source, resolve(context.cwd, name), { sidecar }, context)) };
+    return { ...(await pullBundle(source, resolve(context.cwd, name), { sidecar, maxBytes }, context)) };
   },
   text: ({ path, bytes, digest, signatures }) => [
     `${green("✓")} ${path}: ${size(bytes)}, ${count(signatures, "signature")}`,

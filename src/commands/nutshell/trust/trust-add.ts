@@ -6,6 +6,7 @@ import { green } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { addTrust, readPublicKey } from "../../../request/edit-trust.js";
+import { inTurn } from "../../../request/in-turn.js";
 import { readSignatures } from "../../../request/signatures.js";
 import { trustPath } from "../../../request/trust-files.js";
 import { fingerprint, type SshKey, signingKeys } from "../../../statements/index.js";
@@ -47,7 +48,7 @@ export default command({
     const read = key === undefined ? keyOn(from!, context) : readPublicKey(key, context);
     const time = (text: string | undefined) => (text === undefined ? null : new Date(text));
     const line = { principal, key: read, validAfter: time(validAfter), validBefore: time(validBefore) };
-    const added = addTrust(line, context);
+    const added = await inTurn("changing-trust", context, () => addTrust(line, context));
     return { added, path: trustPath(context)!, principal, key: fingerprint(read) };
   },
   text: ({ added, path, principal, key }) => [

@@ -3,6 +3,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { green } from "../../../cli/text.js";
 import { removeTrust, revokeKey } from "../../../request/edit-trust.js";
+import { inTurn } from "../../../request/in-turn.js";
 import { fingerprint } from "../../../statements/index.js";
 
 export default command({
@@ -26,8 +27,11 @@ export default command({
     ["nutshell trust remove SHA256:… --revoke", "a stolen key"],
   ],
   async run({ who, revoke }, context) {
-    const removed = removeTrust(who, context);
-    if (revoke) for (const { key } of removed) revokeKey(key, context);
+    const removed = await inTurn("changing-trust", context, () => {
+      const found = removeTrust(who, context);
+      if (revoke) for (const { key } of found) revokeKey(key, context);
+      return found;
+    });
     const rows = removed.map(({ principals, key }) => ({ principals, key: fingerprint(key) }));
     return { removed: rows, revoked: revoke ? rows.map(({ key }) => key) : [] };
   },

@@ -44,6 +44,7 @@ export default rawCommand({
       port: readPort(given, DEFAULT_PORT, "nutshell serve"),
       signal: io.signal,
       now: io.now,
+      env: io.env,
       command: `nutshell serve ${sources.join(" ")}`,
       onLink: say.next,
       onError: say.error,

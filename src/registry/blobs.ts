@@ -1,0 +1,245 @@
+// Blobs to a registry and back: in pieces, on where a broken connection left off, every byte compared with its digest.
+import { createHash } from "node:crypto";
+import { closeSync, createReadStream, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { NutError } from "../errors.js";
+import { bodyOf, broken } from "./http.js";
+import { isUnreachable, TRIES, type Transport } from "./transport.js";
+
+export interface Descriptor {
+  readonly mediaType: string;
+  readonly digest: string;
+  readonly size: number;
+  readonly artifactType?: string;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** Large enough that a registry's work per piece does not count, small enough to be sent again. */
+const CHUNK_BYTES = 32 * 1024 * 1024;
+/** So much more makes up for a broken connection: a large blob may meet many. */
+const GOOD_BYTES = 1024 * 1024;
+
+export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+
+interface Upload {
+  readonly location: URL;
+  /** How many bytes the registry has. */
+  readonly at: number;
+  readonly chunkBytes: number;
+}
+
+export class Blobs {
+  private readonly transport: Transport;
+
+  constructor(transport: Transport) {
+    this.transport = transport;
+  }
+
+  async has(digest: string): Promise<boolean> {
+    const answer = await this.transport.send({ method: "HEAD", url: this.transport.url(`blobs/${digest}`) });
+    answer.resume();
+    const { statusCode: status = 0 } = answer;
+    // Some lead to their storage even here.
+    return status === 200 || (status >= 300 && status < 400 && answer.headers.location !== undefined);
+  }
+
+  async putBytes(bytes: Buffer): Promise<void> {
+    const digest = digestOf(bytes);
+    for (let tries = 1; !(await this.has(digest)); tries += 1) {
+      try {
+        return await this.finish((await this.begin()).location, digest, bytes);
+      } catch (error) {
+        if (!isUnreachable(error) || tries >= TRIES || this.transport.isAborted) throw error;
+        await this.transport.wait(200 * tries);
+      }
+    }
+  }
+
+  /** Uploads the first `size` bytes of a file in pieces, going on where a broken connection left off; false when it was there. */
+  async putFile(path: string, digest: string, size: number): Promise<boolean> {
+    if (await this.has(digest)) return false;
+    let upload = await this.begin();
+    let isCut = false;
+    for (let failures = 0, reached = 0; ; ) {
+      try {
+        if (isCut) {
+          // The end may have been reached, and only its answer lost.
+          if (await this.has(digest)) return true;
+          upload = (await this.uploaded(upload)) ?? (await this.begin());
+          if (upload.at - reached >= GOOD_BYTES) failures = 0;
+          reached = upload.at;
+        }
+        while (upload.at < size) upload = await this.putChunk(upload, path, size);
+        await this.finish(upload.location, digest, Buffer.alloc(0));
+        return true;
+      } catch (error) {
+        failures += 1;
+        if (!isUnreachable(error) || failures >= TRIES || this.transport.isAborted) throw error;
+        await this.transport.wait(200 * failures);
+        isCut = true;
+      }
+    }
+  }
+
+  private async begin(): Promise<Upload> {
+    const upload = await this.start({});
+    if (upload === null) throw this.transport.lie("it does not say where to upload");
+    return upload;
+  }
+
+  /** Mounts a blob of another repository of the same registry; false when that is not possible. */
+  async mount(digest: string, from: string): Promise<boolean> {
+    if (await this.has(digest)) return true;
+    return (await this.start({ mount: digest, from })) === null;
+  }
+
+  /** Writes a blob to a new file. What does not have its digest is left there for the caller to remove. */
+  async getFile({ digest, size }: Descriptor, path: string): Promise<void> {
+    const { transport } = this;
+    const file = openSync(path, "wx", 0o644);
+    const got = { at: 0, hash: createHash("sha256") };
+    try {
+      for (let failures = 0; got.at < size; ) {
+        const before = got.at;
+        try {
+          await this.receive(digest, size, file, got);
+        } catch (error) {
+          const cut = error instanceof NutError ? error : broken(transport.base, error);
+          failures = got.at - before >= GOOD_BYTES ? 1 : failures + 1;
+          if (!isUnreachable(cut) || failures >= TRIES || transport.isAborted) throw cut;
+          await transport.wait(200 * failures);
+        }
+      }
+      if (`sha256:${got.hash.digest("hex")}` !== digest) throw transport.lie(`what was sent is not ${digest}`);
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+  }
+
+  private async receive(
+    digest: string,
+    size: number,
+    file: number,
+    got: { at: number; hash: ReturnType<typeof createHash> },
+  ): Promise<void> {
+    const answer = await this.open(digest, got.at);
+    if (got.at > 0 && answer.statusCode === 200) {
+      // It knows nothing of ranges and begins again; so do we.
+      ftruncateSync(file, 0);
+      Object.assign(got, { at: 0, hash: createHash("sha256") });
+    }
+    for await (const part of answer as AsyncIterable<Buffer>) {
+      if (got.at + part.length > size) throw this.transport.lie(`${digest} is longer than ${size} bytes`);
+      for (let done = 0; done < part.length; ) {
+        done += writeSync(file, part, done, part.length - done, got.at + done);
+      }
+      got.hash.update(part);
+      got.at += part.length;
+    }
+    if (got.at < size) throw broken(this.transport.base, new Error("the answer was cut off"));
+  }
+
+  /** A small blob as a whole. */
+  async getBytes({ digest, size }: Descriptor): Promise<Buffer> {
+    const bytes = await bodyOf(await this.open(digest, 0), this.transport.base);
+    if (bytes.length !== size || digestOf(bytes) !== digest) throw this.transport.lie(`what was sent is not ${digest}`);
+    return bytes;
+  }
+
+  /** A blob's bytes from `at` on, wherever the registry leads; all of them where it cannot begin there. */
+  private async open(digest: string, at: number): Promise<IncomingMessage> {
+    const { transport } = this;
+    const headers: Record<string, string> = at === 0 ? {} : { Range: `bytes=${at}-` };
+    let url = transport.url(`blobs/${digest}`);
+    for (let hops = 0; hops < 5; hops += 1) {
+      const answer = await transport.send({ method: "GET", url, headers });
+      const { statusCode: status = 0 } = answer;
+      if (status >= 300 && status < 400 && answer.headers.location !== undefined) {
+        answer.resume();
+        url = transport.elsewhere(answer.headers.location, url);
+        continue;
+      }
+      if (status === 200 || (at > 0 && status === 206)) return answer;
+      const body = await bodyOf(answer, url);
+      if (status >= 500) throw broken(url, new Error(`it answered ${status}`));
+      transport.expect(answer, 200, body);
+    }
+    throw transport.lie("it leads from one address to the next");
+  }
+
+  /** null when the registry had the blob to mount. */
+  private async start(query: Record<string, string>): Promise<Upload | null> {
+    const { transport } = this;
+    const url = transport.url(`blobs/uploads/?${new URLSearchParams(query)}`);
+    const scope = query.from === undefined ? "pull,push" : `pull,push from ${query.from}`;
+    const answer = await transport.send({ method: "POST", url, headers: { "Content-Length": "0" } }, scope);
+    const body = await bodyOf(answer, url);
+    if (query.mount !== undefined && answer.statusCode === 201) return null;
+    transport.expect(answer, 202, body);
+    const least = Number(answer.headers["oci-chunk-min-length"] ?? 0);
+    const chunkBytes = Number.isSafeInteger(least) ? Math.max(CHUNK_BYTES, least) : CHUNK_BYTES;
+    return { location: this.locationOf(answer, url), at: 0, chunkBytes };
+  }
+
+  private locationOf(answer: IncomingMessage, url: URL): URL {
+    const { location } = answer.headers;
+    if (location === undefined) throw this.transport.lie("it does not say where to upload");
+    return this.transport.elsewhere(location, url);
+  }
+
+  private async putChunk(upload: Upload, path: string, size: number): Promise<Upload> {
+    const { location, at, chunkBytes } = upload;
+    const end = Math.min(size, at + chunkBytes);
+    const headers = {
+      "Content-Type": "application/octet-stream",
+      "Content-Length": String(end - at),
+      "Content-Range": `${at}-${end - 1}`,
+    };
+    const body = () => createReadStream(path, { start: at, end: end - 1, highWaterMark: 1024 * 1024 });
+    const answer = await this.transport.send(
+      { method: "PATCH", url: location, headers, body, once: true },
+      "pull,push",
+    );
+    const bytes = await bodyOf(answer, location);
+    const { statusCode: status = 0 } = answer;
+    // 416: it has less or more than we think, which it will tell.
+    if (status >= 500 || status === 416) throw broken(location, new Error(`it answered ${status}`));
+    this.transport.expect(answer, 202, bytes);
+    return { location: this.locationOf(answer, location), at: end, chunkBytes };
+  }
+
+  /** How far an upload got; null when the registry no longer knows it. */
+  private async uploaded({ location, chunkBytes }: Upload): Promise<Upload | null> {
+    const answer = await this.transport.send({ method: "GET", url: location }, "pull,push");
+    const body = await bodyOf(answer, location);
+    if (answer.statusCode === 404) return null;
+    this.transport.expect(answer, 204, body);
+    const end = /^(?:bytes=)?0-(\d+)$/.exec(String(answer.headers.range ?? ""))?.[1];
+    const next = answer.headers.location === undefined ? location : this.locationOf(answer, location);
+    // A range of 0-0 is how an upload without a byte is told too: sending the first byte again would spoil it.
+    if (end === "0") return null;
+    return { location: next, at: end === undefined ? 0 : Number(end) + 1, chunkBytes };
+  }
+
+  private async finish(location: URL, digest: string, rest: Buffer): Promise<void> {
+    const url = new URL(location);
+    url.searchParams.set("digest", digest);
+    const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(rest.length) };
+    const answer = await this.transport.send(
+      { method: "PUT", url, headers, body: () => rest, once: true },
+      "pull,push",
+    );
+    this.transport.expect(answer, 201, await bodyOf(answer, url));
+  }
+}
+
+/** SHA-256 of the first bytes of a file. */
+export async function hashFile(path: string, size: number): Promise<string> {
+  const hash = createHash("sha256");
+  if (statSync(path).size < size) throw new NutError("SOURCE_CHANGED", `${path} became shorter`, {});
+  if (size === 0) return `sha256:${hash.digest("hex")}`;
+  for await (const part of createReadStream(path, { end: size - 1, highWaterMark: 1024 * 1024 }))
+    hash.update(part as Buffer);
+  return `sha256:${hash.digest("hex")}`;
+}
