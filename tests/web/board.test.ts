@@ -3,10 +3,38 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { createRun, runsFolder } from "../../src/run/record/folder.js";
+import { Journal } from "../../src/run/record/journal.js";
+import { lockRun } from "../../src/run/record/lock.js";
 import { type Browser, expectAccessible, hasChromium, openBrowser, shot, type Watched } from "./browser.js";
 import { temporary, write } from "./folders.js";
 import { project, taskList } from "./projects.js";
 import { run, type Served, start } from "./serving.js";
+
+/** A run that somebody is at: its lock is held here. An older one than the project's, so that it is not the latest. */
+function startedRun(root: string, agents: readonly string[]): { id: string; end: () => void } {
+  const at = new Date().toISOString();
+  const digest = `sha256:${"0".repeat(64)}`;
+  const id = "20250101-000000-bbbb";
+  const folder = createRun(runsFolder(root), {
+    ...{ id, created_at: at, title: "At work", request_id: "nut-1", request: "/r.nut", driver: "demo" },
+    ...{ budget: { agentMs: 1, stallMs: 1, loop: 1 }, review_plan: false, yes: false, force: false, output: "/d.nut" },
+  });
+  const lock = lockRun(folder);
+  const tasks = agents.map((_, index) => ({
+    ...{ id: index + 1, title: `t${index}`, context: "c", deps: [], owner: "engineer", kind: "work" as const },
+  }));
+  const journal = new Journal(folder.journal);
+  journal.append({ at, type: "created", version: 3, run: id });
+  journal.append({ at, type: "opened", digest, base: digest });
+  journal.append({ at, type: "planned", plan: { source: "default", goal: "g", decisions: [], issues: [], tasks } });
+  for (const [index, agent] of agents.entries()) {
+    const start = { agent, task: index + 1, role: agent.split("-")[0]!, purpose: "work", mode: "fresh" } as const;
+    journal.append({ at, type: "agent_started", ...start, reason: "", base: 0, slot: `s${index}` });
+  }
+  journal.close();
+  return { id, end: () => lock.release() };
+}
 
 describe.skipIf(!hasChromium)("the board in a browser", () => {
   const folder = temporary();
@@ -199,6 +227,12 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
     });
     await shows(view, "newcomer");
 
+    const atWork = startedRun(root, ["engineer-1", "engineer-2", "tester-3"]);
+    for (const agent of ["engineer-1", "engineer-2", "tester-3"]) await shows(view, `run ${atWork.id} ${agent}`);
+    expect(await main(view)).not.toMatch(/nobody is working/i);
+    atWork.end();
+    await view.page.locator("main", { hasNotText: `run ${atWork.id}` }).waitFor();
+
     const added = await run("nexus", ["task", "add", "Added by the program", "now"], root);
     expect(added.stderr).not.toContain("error");
     await shows(view, "of 13 done");
@@ -267,9 +301,12 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       expect(await view.page.title()).toMatch(/^\(1\) /);
       await view.page.getByLabel("What the next try should do differently").fill("use the other port");
       await expectAccessible(view.page);
-      await view.page.getByRole("button", { name: "Answer" }).click();
+      await view.page.getByRole("button", { name: "Answer and go on" }).click();
       await view.page
-        .locator(".told", { hasText: "answered; go on with: nexus resume 20260101-000000-aaaa" })
+        .locator(".told", {
+          hasText:
+            /answered; the run does not go on: .* was not started by you here.* nexus resume 20260101-000000-aaaa/,
+        })
         .waitFor();
       await view.page.locator("main form").waitFor({ state: "detached" });
       const journal = readFileSync(state("nutcracker/runs/20260101-000000-aaaa/journal.jsonl"), "utf8")

@@ -1,8 +1,10 @@
 // Documents of strangers: what is parsed in the worker, and what a link says against where it leads.
 import { describe, expect, it } from "vitest";
+import { csvRows } from "../../src/web/page/csv.js";
 import { format } from "../../src/web/page/format/format.js";
 import { languageOf } from "../../src/web/page/format/languages.js";
 import { leadsTo, safeLink } from "../../src/web/page/visible.js";
+import { wordMarks } from "../../src/web/page/word-marks.js";
 
 describe("formatting", () => {
   it("gives tokens for a document, its code coloured and escaped", () => {
@@ -31,6 +33,63 @@ describe("formatting", () => {
     expect(languageOf("a/b.mjs")).toBe("javascript");
     expect(languageOf("a/b.unknown")).toBe("");
     expect(format({ kind: "code", text: "x".repeat(120_001), language: "json" })).toEqual({ kind: "plain", why: "" });
+  });
+});
+
+describe("a changed line", () => {
+  it.each([
+    ["const a = 1;", "const b = 1;", "const [a] = 1;", "const [b] = 1;"],
+    ["f(title)", "f(title, owner)", "f(title)", "f(title[, owner])"],
+    ["nothing", "of this", "nothing", "of this"],
+    ["same", "same", "same", "same"],
+    ["aa", "aaa", "aa", "aaa"],
+  ])("%s → %s", (left, right, before, after) => {
+    const told = wordMarks(left, right).map((parts) =>
+      parts.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join(""),
+    );
+    expect(told).toEqual([before, after]);
+  });
+});
+
+describe("a table", () => {
+  it.each([
+    [
+      "a,b\n1,2\n",
+      [
+        ["a", "b"],
+        ["1", "2"],
+      ],
+    ],
+    [
+      'a;b\r\n"x;\n""y""";2\r\n',
+      [
+        ["a", "b"],
+        ['x;\n"y"', "2"],
+      ],
+    ],
+    [
+      "a\tb\n1\t",
+      [
+        ["a", "b"],
+        ["1", ""],
+      ],
+    ],
+    [
+      "a,b\n,\n",
+      [
+        ["a", "b"],
+        ["", ""],
+      ],
+    ],
+    ["one line of words\n", null],
+    ['a,"b\n', null],
+    ['a,"b"c\n', null],
+  ])("is read from %j", (text, rows) => {
+    expect(csvRows(text, 10)).toEqual(rows);
+  });
+
+  it("is read as far as it is shown", () => {
+    expect(csvRows("a,b\n".repeat(1_000), 3)).toHaveLength(3);
   });
 });
 

@@ -263,6 +263,7 @@ describe("the board", () => {
         projects: [root],
         port: 0,
         write: false,
+        env: {},
         signal,
         now: () => new Date(),
         command: "nexus board",
@@ -304,6 +305,8 @@ describe("the board", () => {
     expect(await change(full, REOPEN + " ".repeat(65 * 1024))).toBe(400);
     expect(await change(full, '{"project":7,"action":"reopen","task":1}')).toBe(400);
     expect(await change(full, REOPEN, "/events")).toBe(404);
+    expect(await change(full, '{"project":0,"action":"resume","run":"../../other"}')).toBe(422);
+    expect(await change(full, '{"project":0,"action":"run","command":"id"}')).toBe(400);
     expect(statusOf(root)).toBe("completed");
     expect(await change(full)).toBe(200);
     expect(statusOf(root)).toBe("pending");

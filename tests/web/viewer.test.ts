@@ -143,7 +143,7 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     const view = await look(at("request.nut"), at("delivery.nut"));
     await view.go("changes");
     await view.page.waitForSelector(".change-list");
-    expect(await view.page.locator(".change-list li").allInnerTexts()).toEqual([
+    expect(await view.page.locator('.change-list [role="listitem"]').allInnerTexts()).toEqual([
       "added\nfiles/src/store.ts",
       "changed\nfiles/src/wish.ts",
     ]);
@@ -151,8 +151,19 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     await view.page.waitForSelector("tr.changed");
     expect(await view.page.locator("tr.changed .left").innerText()).toContain("(title: string) =>");
     expect(await view.page.locator("tr.changed .right").innerText()).toContain("owner: string");
+    expect(await view.page.locator("tr.changed mark").allInnerTexts()).toEqual([
+      ") => ({ title",
+      ", owner: string) => ({ title, owner",
+    ]);
     await expectAccessible(view.page);
     await shot(view.page, "changes");
+    await view.page.keyboard.press("k");
+    await view.page.waitForSelector("tr.added");
+    expect(view.page.url()).toContain("changes/files/src/store.ts");
+    await view.page.keyboard.press("j");
+    await view.page.setViewportSize({ width: 900, height: 800 });
+    await view.page.waitForSelector(".unified tr.removed");
+    await expectAccessible(view.page);
     await view.page.getByRole("button", { name: "request.nut" }).click();
     await view.go("overview");
     await view.page.locator("main", { hasText: "Mira Holm" }).waitFor();

@@ -19,11 +19,17 @@ export function packageRoot(moduleUrl: string = import.meta.url): string {
   return folder;
 }
 
-/** The MCP server an agent is given. */
-export function toolServer(): { readonly command: string; readonly args: readonly string[] } {
-  if (STANDALONE) return { command: process.execPath, args: ["mcp"] };
-  return { command: process.execPath, args: [join(packageRoot(), "bin", "nexus.js"), "mcp"] };
+/** `nexus` with these arguments, as a process of its own. */
+export function nexusProgram(...args: readonly string[]): {
+  readonly command: string;
+  readonly args: readonly string[];
+} {
+  if (STANDALONE) return { command: process.execPath, args };
+  return { command: process.execPath, args: [join(packageRoot(), "bin", "nexus.js"), ...args] };
 }
+
+/** The MCP server an agent is given. */
+export const toolServer = () => nexusProgram("mcp");
 
 /** The word by which the executable plays the demo agent. */
 const DEMO_AGENT = "demo-agent";

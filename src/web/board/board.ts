@@ -18,6 +18,7 @@ export interface BoardOptions {
   readonly projects: readonly string[];
   readonly port: number;
   readonly write: boolean;
+  readonly env: Context["env"];
   readonly signal: AbortSignal;
   readonly now: () => Date;
   readonly command: string;
@@ -155,7 +156,7 @@ class Board {
     const reader = this.#readers[Number(project)];
     const input = BoardChange.safeParse(change);
     if (reader === undefined || !input.success) return sendError(response, 400, "this is not a change the board knows");
-    sendJson(response, await changeFromBoard(input.data, this.#context(reader.root)));
+    sendJson(response, await changeFromBoard(input.data, this.#context(reader.root), this.#options.env));
     this.#look();
   }
 

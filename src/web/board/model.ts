@@ -116,6 +116,8 @@ export interface RunRow {
   readonly driver: string;
   readonly status: "running" | "paused" | "interrupted" | "delivered" | "damaged";
   readonly createdAt: string;
+  /** When it began, or went on after its latest pause. */
+  readonly since: string;
   readonly tasks: TasksView;
   readonly sessions: readonly SessionRow[];
   readonly marks: readonly RunMark[];
@@ -125,6 +127,8 @@ export interface RunRow {
   readonly questions: readonly { readonly task: number; readonly title: string; readonly question: string }[];
   readonly forPerson: readonly { readonly id: string; readonly text: string }[];
   readonly issues: readonly string[];
+  /** The command that goes on with it. */
+  readonly resume: string;
   readonly request: string;
   readonly delivery: string;
 }

@@ -8,11 +8,17 @@ const MOST_MARKS = 400;
 
 export class MarkList {
   #marks: RunMark[] = [];
+  /** Files of the change that is on its way in. */
+  #merging = 0;
+  /** When whoever is at work began: at the start, or when it went on after a pause. */
+  since = "";
 
   hear(record: JournalRecord | null): void {
     if (record === null) this.#marks = [];
     else {
-      const mark = markOf(record);
+      if (record.type === "created" || record.type === "continued") this.since = record.at;
+      if (record.type === "merging") this.#merging = record.changes.length;
+      const mark = markOf(record, this.#merging);
       if (mark !== null && !isEcho(mark, this.#marks.at(-1))) this.#marks.push(mark);
       if (this.#marks.length > 2 * MOST_MARKS) this.#marks = this.#marks.slice(-MOST_MARKS);
     }
@@ -28,7 +34,7 @@ function isEcho(mark: RunMark, last: RunMark | undefined): boolean {
   return mark.kind === "refusal" && last?.kind === "refusal" && last.task === mark.task && last.text === mark.text;
 }
 
-export function markOf(record: JournalRecord): RunMark | null {
+export function markOf(record: JournalRecord, merging = 0): RunMark | null {
   const mark = (kind: RunMark["kind"], text: string, task: number | null = null, agent = ""): RunMark => ({
     at: record.at,
     kind,
@@ -44,7 +50,8 @@ export function markOf(record: JournalRecord): RunMark | null {
         ? null
         : mark("refusal", record.problems.join("; "), record.task, record.agent);
     case "merged":
-      return mark("merge", `the change of task ${record.task} is in`, record.task, record.agent);
+      // A review brings nothing in.
+      return merging === 0 ? null : mark("merge", `${merging} changed paths are in`, record.task, record.agent);
     case "task_failed":
       return mark("refusal", record.problems.join("; "), record.task);
     case "diagnosed":

@@ -1,5 +1,5 @@
 // Runs as the board shows them: the journal, folded, in the words every other screen uses.
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { basename, join } from "node:path";
 import { shellWord } from "../../errors.js";
 import { RunReader, runIds, runsFolder } from "../../run/index.js";
@@ -68,6 +68,7 @@ export class RunFollower {
       driver: options?.driver ?? "",
       status,
       createdAt: options?.created_at ?? "",
+      since: marks.since || (options?.created_at ?? ""),
       tasks: {
         goal: shorten(state.plan?.goal ?? "", 1_000),
         decisions: state.decisions.map(({ decision }) => shorten(decision, 1_000)),
@@ -94,6 +95,7 @@ export class RunFollower {
           ? waiting.map((result) => ({ id: result.id, text: shorten(result.description ?? result.id, 500) }))
           : [],
       issues: state.issues.slice(-MOST_ISSUES).map(({ message }) => shorten(withoutEscapes(message), 500)),
+      resume: resumeOf(id),
       request: options?.request ?? "",
       delivery: state.delivered?.path ?? "",
     };
@@ -128,8 +130,8 @@ interface Ended {
 /** What the command line says at the same moment, or the one thing that leads on. */
 function nextStep({ id, options, state, status, word }: Ended): VerdictView["next"] {
   if (status === "running") return null;
-  if (status === "interrupted") return { words: "Go on where it stopped", command: `nexus resume ${id}` };
-  if (status === "paused") return { words: "Go on", command: state.paused?.hint ?? `nexus resume ${id}` };
+  if (status === "interrupted") return { words: "Go on where it stopped", command: resumeOf(id) };
+  if (status === "paused") return { words: "Go on", command: pastable(state.paused?.hint ?? "") ?? resumeOf(id) };
   if (status === "damaged" || options === null || state.delivered === null)
     return { words: "What is wrong with it", command: "nexus runs" };
   const [delivery, request] = [shellWord(state.delivered.path), shellWord(options.request)];
@@ -142,6 +144,13 @@ function nextStep({ id, options, state, status, word }: Ended): VerdictView["nex
   }
   const base = options.repo === undefined ? "" : ` --base ${shellWord(options.repo)}`;
   return { words: "Check it here", command: `nutshell verify ${delivery} --request ${request}${base} --rerun` };
+}
+
+const resumeOf = (id: string) => `nexus resume ${shellWord(id)}`;
+
+/** A journal may come with a stranger's repository: of its hints, only those that can do no more than go on. */
+export function pastable(hint: string): string | null {
+  return /^nexus resume(?: [\w.,=%-]+| "[^"$`\\!]*")*$/.test(hint) ? hint : null;
 }
 
 function taskRows(state: State): TaskRow[] {
@@ -199,7 +208,7 @@ function sessionRows(state: State, isRunning: boolean): SessionRow[] {
 function logTail(path: string): string {
   let file: number;
   try {
-    file = openSync(path, "r");
+    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch {
     return ""; // Pruned, or never written.
   }

@@ -22,7 +22,8 @@ export interface Source {
   /** null: there is nothing to download from. */
   readonly download: ((side: number, path: string) => Promise<void>) | null;
   compare(): Promise<Comparison>;
-  diff(before: string, after: string): Promise<FileDiff>;
+  /** `isWhole`: unchanged lines are not left out. */
+  diff(before: string, after: string, isWhole: boolean): Promise<FileDiff>;
 }
 
 export function isImage(path: string): boolean {

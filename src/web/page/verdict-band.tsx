@@ -14,7 +14,7 @@ interface BandProps {
 }
 
 const MOST_FAILING = 8;
-const UNRUN = "the acceptance was not run yet";
+const UNRUN = "no acceptance yet";
 const WITHOUT: Readonly<Record<string, string>> = { running: UNRUN, paused: UNRUN, interrupted: UNRUN, damaged: "" };
 
 export function VerdictBand({ verdict, criterionLink, children }: BandProps) {

@@ -5,8 +5,10 @@ import type { DiffLine } from "./model.js";
 /** Unchanged lines kept around a change. */
 const AROUND = 4;
 
-export function sideBySide(before: string, after: string): DiffLine[] {
-  return folded(rows(splitLines(before), splitLines(after)));
+/** `isWhole`: with every unchanged line. */
+export function sideBySide(before: string, after: string, isWhole = false): DiffLine[] {
+  const lines = rows(splitLines(before), splitLines(after));
+  return isWhole ? lines : folded(lines);
 }
 
 /** The removed lines of a change stand beside the added ones. */

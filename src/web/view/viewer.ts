@@ -225,7 +225,8 @@ class Viewer {
       if (file?.cut === true) return sendJson(response, nothing("too long to compare line by line"));
       texts.push(file?.bytes.toString("utf8") ?? "");
     }
-    sendJson(response, { lines: sideBySide(texts[0]!, texts[1]!), note: "" } satisfies FileDiff);
+    const lines = sideBySide(texts[0]!, texts[1]!, searchParams.has("whole"));
+    sendJson(response, { lines, note: "" } satisfies FileDiff);
   }
 }
 

@@ -16,7 +16,7 @@ export default rawCommand({
     project: flag(z.array(z.string()).default([]), { value: "<dir>", about: "a project to watch (default: here)" }),
     port: portFlag(DEFAULT_PORT),
     write: flag(z.boolean().default(false), {
-      about: "let the page decide issues, reopen tasks and answer a run's questions",
+      about: "let the page decide issues, reopen tasks, answer a run's questions and let it go on",
     }),
   }),
   about: [
@@ -38,6 +38,7 @@ export default rawCommand({
       projects: [...new Set(projects)],
       port: readPort(wanted, DEFAULT_PORT, "nexus board"),
       write,
+      env: io.env,
       signal: io.signal,
       now: io.now,
       command: "nexus board",

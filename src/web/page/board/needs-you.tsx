@@ -3,7 +3,7 @@ import type { IssueRow, ProjectView, RunRow } from "../../board/model.js";
 import { Card } from "../parts.js";
 import { Command } from "../verdict-band.js";
 import { visible } from "../visible.js";
-import { ChangeForm, type Writing } from "./change-form.js";
+import { ChangeButton, ChangeForm, type Writing } from "./change-form.js";
 import { runLink } from "./runs.js";
 
 /** A run that was finished is only asked about when nothing newer was started. */
@@ -13,8 +13,10 @@ function waiting(project: ProjectView): {
   readonly judging: readonly RunRow[];
   readonly issues: readonly IssueRow[];
 } {
-  const open = project.runs.filter(({ status }) => status === "paused");
   const latest = project.runs[0];
+  const open = project.runs.filter(
+    (run) => run.status === "paused" || (run.status === "interrupted" && run === latest),
+  );
   return {
     questions: open.flatMap((run) => run.questions.map((question) => ({ run, question }))),
     stopped: open.filter(({ questions }) => questions.length === 0),
@@ -39,9 +41,9 @@ export function NeedsYou({ project, writing }: { project: ProjectView; writing: 
       {stopped.map((run) => (
         <div key={run.id} class="question">
           <p>
-            <a href={runLink(run.id)}>{visible(run.title || run.id)}</a> is paused: {visible(run.verdict.detail)}
+            <a href={runLink(run.id)}>{visible(run.title || run.id)}</a> is {run.status}: {visible(run.verdict.detail)}
           </p>
-          {run.verdict.next === null ? null : <Command {...run.verdict.next} />}
+          <GoOn run={run} writing={writing} />
         </div>
       ))}
       {judging.map((run) => (
@@ -71,7 +73,6 @@ interface QuestionProps {
 }
 
 export function QuestionForm({ run, question: { task, title, question }, writing }: QuestionProps) {
-  const command = `nexus resume ${run.id} --answer "…"`;
   return (
     <div class="question">
       <p>
@@ -80,18 +81,39 @@ export function QuestionForm({ run, question: { task, title, question }, writing
       <p class="notice warn">{visible(question)}</p>
       {writing === null ? (
         <>
-          <Command words="Answer, and it tries again" command={command} />
-          <Command words="Or deliver without it" command={`nexus resume ${run.id} --deliver`} />
+          <Command words="Answer, and it tries again" command={`${run.resume} --answer "…"`} />
+          <Command words="Or deliver without it" command={`${run.resume} --deliver`} />
         </>
       ) : (
-        <ChangeForm
-          writing={writing}
-          label="What the next try should do differently"
-          button="Answer"
-          change={(text) => ({ action: "answer", run: run.id, task, text })}
-        />
+        <>
+          <ChangeForm
+            writing={writing}
+            label="What the next try should do differently"
+            button="Answer and go on"
+            change={(text) => ({ action: "answer", run: run.id, task, text })}
+          />
+          <p>
+            <ChangeButton writing={writing} button="Deliver without it" change={{ action: "deliver", run: run.id }} />{" "}
+            <code class="soft">{visible(run.resume)} --deliver</code>
+          </p>
+        </>
       )}
     </div>
+  );
+}
+
+/** A run that stopped and may be gone on with. */
+export function GoOn({ run, writing }: { run: RunRow; writing: Writing | null }) {
+  const { next } = run.verdict;
+  return (
+    <>
+      {writing === null ? null : (
+        <p>
+          <ChangeButton writing={writing} button="Go on" change={{ action: "resume", run: run.id }} />
+        </p>
+      )}
+      {next === null ? null : <Command {...next} />}
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { ask, askJson } from "../ask-server.js";
 import { Code } from "../code.js";
 import { useLoaded } from "../data.js";
 import { languageOf } from "../format/languages.js";
+import { Markdown } from "../markdown.js";
 import { Card, Empty, Facts, Icon, Loading, When } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { bytes, day, plural, visible } from "../visible.js";
@@ -103,7 +104,11 @@ function Artifact({ project, name }: { project: number; name: string }) {
       <h2>{visible(name)}</h2>
       {text.state === "loading" ? <Loading>reading</Loading> : null}
       {text.state === "failed" ? <Empty>{visible(text.message)}</Empty> : null}
-      {text.state === "there" ? <Code text={text.value} language={languageOf(name)} numbered /> : null}
+      {text.state !== "there" ? null : /\.md$/i.test(name) ? (
+        <Markdown text={text.value} context={{ folder: "", fileLink: () => null, image: () => null }} />
+      ) : (
+        <Code text={text.value} language={languageOf(name)} numbered />
+      )}
     </article>
   );
 }

@@ -5,7 +5,7 @@ import { setParam } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { day, visible } from "../visible.js";
 import { Lanes } from "./lanes.js";
-import { QuestionForm } from "./needs-you.js";
+import { GoOn, QuestionForm } from "./needs-you.js";
 import { BudgetBurn } from "./runs.js";
 import { SessionView } from "./session.js";
 import { STAGES, TaskMeter } from "./tasks.js";
@@ -28,7 +28,11 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
         </p>
         <h1>{visible(run.title || run.id)}</h1>
       </header>
-      <VerdictBand verdict={run.verdict} />
+      <VerdictBand verdict={run.verdict}>
+        {run.status === "interrupted" || (run.status === "paused" && run.questions.length === 0) ? (
+          <GoOn run={run} writing={writing} />
+        ) : undefined}
+      </VerdictBand>
       {run.questions.map((question) => (
         <QuestionForm key={question.task} run={run} question={question} writing={writing} />
       ))}

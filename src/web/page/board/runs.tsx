@@ -50,7 +50,8 @@ export function RunCard({ run, now }: { run: RunRow; now: number }) {
 
 export function BudgetBurn({ run, now }: { run: RunRow; now: number }) {
   const { spent, budget } = run;
-  const elapsed = run.status === "running" ? Math.max(spent.ms, now - Date.parse(run.createdAt)) : spent.ms;
+  // Pauses cost nothing.
+  const elapsed = spent.ms + (run.status === "running" ? Math.max(0, now - Date.parse(run.since)) : 0);
   return (
     <div class="budget">
       <Spent name="time" used={elapsed} of={budget.timeMs} say={span} />

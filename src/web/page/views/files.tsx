@@ -1,8 +1,11 @@
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { FileTuple } from "../../view/model.js";
 import { Code } from "../code.js";
 import { isImage, type Source, useLoaded } from "../data.js";
+import { DataTable, JsonTree, useJson, useTable } from "../data-view.js";
 import { languageOf } from "../format/languages.js";
+import { LogView } from "../log-view.js";
 import { Badge, Empty, Icon, Loading, type Tone } from "../parts.js";
 import { Picture } from "../picture.js";
 import { routeTo } from "../shell.js";
@@ -207,7 +210,6 @@ function FilePane({ source, side, row }: { source: Source; side: number; row: Fi
 }
 
 function FileBody({ source, side, path }: { source: Source; side: number; path: string }) {
-  const [raw, setRaw] = useState(false);
   const preview = useLoaded(
     () => (isImage(path) ? Promise.resolve({ text: "", cut: false, problem: "" }) : source.preview(side, path)),
     [side, path],
@@ -218,25 +220,41 @@ function FileBody({ source, side, path }: { source: Source; side: number; path: 
   const { text, cut, problem } = preview.value;
   if (problem !== "") return <Empty>{problem}</Empty>;
   if (text === "") return <Empty>This file is empty.</Empty>;
-  const isMarkdown = /\.(?:md|markdown)$/i.test(path);
   return (
     <>
-      {isMarkdown ? (
-        <div class="tabs">
-          <button type="button" aria-pressed={!raw} onClick={() => setRaw(false)}>
-            Document
-          </button>
-          <button type="button" aria-pressed={raw} onClick={() => setRaw(true)}>
-            Source
-          </button>
-        </div>
-      ) : null}
-      {isMarkdown && !raw ? (
-        <Document source={source} side={side} path={path} text={text} />
-      ) : (
-        <Code text={text} language={languageOf(path)} numbered />
-      )}
+      <Readable source={source} side={side} path={path} text={text} />
       {cut ? <p class="notice warn">Only the beginning is shown; download the file to read all of it.</p> : null}
+    </>
+  );
+}
+
+/** As what it is (a document, a table, a tree, a log), and as its source. */
+function Readable({ source, side, path, text }: { source: Source; side: number; path: string; text: string }) {
+  const [raw, setRaw] = useState(false);
+  const table = useTable(text, /\.(?:csv|tsv)$/i.test(path));
+  const json = useJson(text, /\.json$/i.test(path));
+  const [name, view]: readonly [string, (() => ComponentChildren) | null] = /\.(?:md|markdown)$/i.test(path)
+    ? ["Document", () => <Document source={source} side={side} path={path} text={text} />]
+    : table !== null
+      ? ["Table", () => <DataTable rows={table} />]
+      : typeof json === "object" && json !== null
+        ? ["Tree", () => <JsonTree value={json} />]
+        : /\.(?:log|out|err)$/i.test(path)
+          ? ["Log", () => <LogView text={text} label={visible(path)} />]
+          : ["", null];
+  const asSource = <Code text={text} language={languageOf(path)} numbered />;
+  if (view === null) return asSource;
+  return (
+    <>
+      <div class="tabs">
+        <button type="button" aria-pressed={!raw} onClick={() => setRaw(false)}>
+          {name}
+        </button>
+        <button type="button" aria-pressed={raw} onClick={() => setRaw(true)}>
+          Source
+        </button>
+      </div>
+      {raw ? asSource : view()}
     </>
   );
 }
