@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { bunOf, hostTarget } from "../../scripts/standalone/targets.js";
 import { root } from "./installed.js";
 
@@ -56,6 +56,9 @@ const project = (name: string) => {
   mkdirSync(join(folder, ".nexus"), { recursive: true });
   return folder;
 };
+
+/** Where a project's settings find us on this machine. */
+const launcher = () => readFileSync(join(work, "home/.local/state/nutcracker/here/nexus"), "utf8");
 
 describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${missing})`}`, () => {
   beforeAll(() => {
@@ -226,13 +229,9 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
   it("set hosts up with hooks that start them, and take themselves out again", () => {
     const folder = project("setup");
     expect(run("nexus", ["setup", "claude", "--yes"], { cwd: folder }).status).toBe(0);
-    expect(readFileSync(join(folder, ".claude/settings.json"), "utf8")).toContain(
-      `${bin}/nexus hook claude PreToolUse`,
-    );
-    expect(JSON.parse(readFileSync(join(folder, ".mcp.json"), "utf8")).mcpServers.nexus).toMatchObject({
-      command: join(bin, "nexus"),
-      args: ["mcp"],
-    });
+    for (const name of [".claude/settings.json", ".mcp.json"])
+      expect(readFileSync(join(folder, name), "utf8")).not.toContain(bin);
+    expect(launcher()).toContain(`${bin}/nexus`);
     expect(run("nexus", ["setup", "claude", "--yes"], { cwd: folder }).stdout).toContain("nothing to change");
     const doctor = run("nexus", ["doctor"], { cwd: folder });
     expect(doctor.status, doctor.stdout).toBe(0);
@@ -246,7 +245,9 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
     expect(run("nexus", ["setup", "opencode", "--yes"], { cwd: folder }).status).toBe(0);
     const plugin = await import(pathToFileURL(join(folder, ".opencode/plugins/nexus.js")).href);
     expect(Object.keys(plugin)).toEqual(["Nexus"]);
+    vi.stubEnv("XDG_STATE_HOME", join(work, "home/.local/state"));
     const hooks = await plugin.Nexus({ directory: folder });
+    vi.unstubAllEnvs();
     const call = (tool: string, args: object) =>
       hooks["tool.execute.before"]({ sessionID: "s", tool, callID: "c" }, { args });
     await expect(call("write", { filePath: "a.txt", content: "x" })).rejects.toThrow("no task list");
@@ -261,13 +262,15 @@ describe.skipIf(missing !== null)(`single files${missing === null ? "" : ` (${mi
         env: { ...env(), ...extra },
       });
       expect(status).toBe(0);
-      return readFileSync(join(folder, ".claude/settings.json"), "utf8");
+      return launcher();
     };
-    expect(setup({})).toContain(`${bin}/nexus hook claude PreToolUse`);
-    // Without it, and going over from one to the other, there is one hook per event and not two.
-    const settings = setup({ PATH: "/usr/bin:/bin" });
-    expect(settings).toContain("dist/hook/hook.js claude PreToolUse");
-    expect(settings).not.toContain(`${bin}/nexus hook`);
+    expect(setup({})).toContain(`${bin}/nexus`);
+    const settings = () => readFileSync(join(folder, ".claude/settings.json"), "utf8");
+    const before = settings();
+    expect(setup({ PATH: "/usr/bin:/bin" })).toContain("dist/hook/hook.js");
+    expect(launcher()).not.toContain(`${bin}/nexus`);
+    // Going over from one to the other, there is one hook per event and not two.
+    expect(settings()).toBe(before);
   });
 
   it("do not read settings that lie where they are started", () => {

@@ -139,6 +139,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "state/store.ts": STATE,
   "state/tool-log.ts": STATE,
   "vault/secret-file.ts": SETTINGS,
+  "web/board/go-on.ts": FRESH,
 };
 
 const sources = readdirSync(source, { recursive: true, encoding: "utf8" })
