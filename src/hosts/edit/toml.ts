@@ -107,10 +107,10 @@ function linesOf(lines: readonly string[], from: number, keys: readonly string[]
     const own = lines.slice(from, next < 0 ? undefined : next);
     return own.findLastIndex((line) => !/^\s*(?:#.*)?$/.test(line)) + 1;
   }
-  const [, key] = /^\s*([\w."' -]+?)\s*=/.exec(lines[from]!) ?? [];
-  if (key === undefined) return 0;
+  const key = (/^([^=]*)=/.exec(lines[from]!)?.[1] ?? "").trim();
+  if (!/^[\w."' -]+$/.test(key)) return 0;
   const above = lines.slice(0, from).findLast((line) => /^\s*\[/.test(line));
-  const table = above === undefined ? [] : words(/\[\[?([^\]]+)\]/.exec(above)?.[1] ?? "");
+  const table = above === undefined ? [] : words(/^\s*\[\[?([^\]]+)\]/.exec(above)?.[1] ?? "");
   if (!begins([...table, ...words(key)], keys)) return 0;
   // A value may go on over several lines.
   const end = lines.findIndex((_, i) => i >= from && parsed(lines.slice(from, i + 1).join("\n")) !== null);
