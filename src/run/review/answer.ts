@@ -37,7 +37,7 @@ export function readAnswer(
   kind: "review" | "test",
   { words, report }: { readonly words: string; readonly report: Report | null },
   checklist: readonly string[],
-): Answer {
+): ReviewAnswer {
   const said = kind === "review" ? readReview(words, checklist) : readTest(words, checklist);
   if (report?.verdict === undefined) return said;
   const found = new Map<string, ItemJudgement>();
