@@ -27,6 +27,7 @@ import type { Context } from "../../../operation.js";
 import { ReportShape, toShape } from "../../../request/acceptance-shapes.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { patchFindings } from "../../../request/delivery-patch.js";
+import { inPlaceFindings } from "../../../request/finish/in-place.js";
 import { hiddenUnrun } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
 import { unsealed } from "../../../request/sealed.js";
@@ -175,7 +176,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
       hint: `nutshell finish "<the folder that was worked in>" --request ${shellWord(input.request ?? input.delivery)} makes a delivery`,
     });
   }
-  const delivery = readDelivery(target.dir, target.manifest);
+  const delivery = readDelivery(target.dir, target.manifest, input.delivery);
   const request =
     input.request === undefined
       ? null
@@ -218,6 +219,15 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
 
 const judgeCommand = ({ delivery, request, identity }: Question): string =>
   `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)}${identityWords(identity)} --all --status passed --by "your name" --why "what you looked at"`;
+
+/** A bundle is unpacked first; a folder is finished where it lies. */
+function finishCommand({ delivery, request, identity }: Question, isFolder: boolean): string {
+  const keys = identityWords(identity);
+  const [first, work] = isFolder
+    ? ["", shellWord(delivery)]
+    : [`nutshell unpack ${shellWord(delivery)}${keys} -o work && `, "work"];
+  return `${first}nutshell finish ${work} --request ${shellWord(request!)}${keys}`;
+}
 
 type Allowed = (typeof ALLOWANCES)[number];
 
@@ -400,6 +410,12 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     base: found.repository,
     findings: [
       ...found.findings,
+      ...inPlaceFindings({
+        delivery: target.dir,
+        request: request.dir,
+        delivered: deliveredPaths(delivery),
+        command: finishCommand(input, target.dir === resolve(context.cwd, input.delivery)),
+      }),
       ...(await patchFindings(
         { delivery, dir: target.dir, base: found, result, scratch: join(work, "patch") },
         context,
