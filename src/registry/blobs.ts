@@ -1,8 +1,9 @@
 // Blobs to a registry and back: in pieces, on where a broken connection left off, every byte compared with its digest.
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { NutError } from "../errors.js";
+import { fromSystemError, NutError } from "../errors.js";
+import { pieces } from "./file-part.js";
 import { bodyOf, broken } from "./http.js";
 import { isUnreachable, TRIES, type Transport } from "./transport.js";
 
@@ -96,13 +97,13 @@ export class Blobs {
   /** Writes a blob to a new file. What does not have its digest is left there for the caller to remove. */
   async getFile({ digest, size }: Descriptor, path: string): Promise<void> {
     const { transport } = this;
-    const file = openSync(path, "wx", 0o644);
+    const file = await open(path, "wx", 0o644);
     const got = { at: 0, hash: createHash("sha256") };
     try {
       for (let failures = 0; got.at < size; ) {
         const before = got.at;
         try {
-          await this.receive(digest, size, file, got);
+          await this.receive(digest, size, { file, path }, got);
         } catch (error) {
           const cut = error instanceof NutError ? error : broken(transport.base, error);
           failures = got.at - before >= GOOD_BYTES ? 1 : failures + 1;
@@ -111,31 +112,34 @@ export class Blobs {
         }
       }
       if (`sha256:${got.hash.digest("hex")}` !== digest) throw transport.lie(`what was sent is not ${digest}`);
-      fsyncSync(file);
+      await file.sync();
     } finally {
-      closeSync(file);
+      await file.close();
     }
   }
 
   private async receive(
     digest: string,
     size: number,
-    file: number,
+    { file, path }: { readonly file: FileHandle; readonly path: string },
     got: { at: number; hash: ReturnType<typeof createHash> },
   ): Promise<void> {
     const answer = await this.open(digest, got.at);
     if (got.at > 0 && answer.statusCode === 200) {
       // It knows nothing of ranges and begins again; so do we.
-      ftruncateSync(file, 0);
+      await file.truncate(0);
       Object.assign(got, { at: 0, hash: createHash("sha256") });
     }
-    for await (const part of answer as AsyncIterable<Buffer>) {
-      if (got.at + part.length > size) throw this.transport.lie(`${digest} is longer than ${size} bytes`);
-      for (let done = 0; done < part.length; ) {
-        done += writeSync(file, part, done, part.length - done, got.at + done);
+    const disk = new Behind(file, path);
+    try {
+      for await (const part of answer as AsyncIterable<Buffer>) {
+        if (got.at + part.length > size) throw this.transport.lie(`${digest} is longer than ${size} bytes`);
+        await disk.write(part, got.at);
+        got.hash.update(part);
+        got.at += part.length;
       }
-      got.hash.update(part);
-      got.at += part.length;
+    } finally {
+      await disk.flush();
     }
     if (got.at < size) throw broken(this.transport.base, new Error("the answer was cut off"));
   }
@@ -196,7 +200,7 @@ export class Blobs {
       "Content-Length": String(end - at),
       "Content-Range": `${at}-${end - 1}`,
     };
-    const body = () => createReadStream(path, { start: at, end: end - 1, highWaterMark: 1024 * 1024 });
+    const body = { path, start: at, end };
     const answer = await this.transport.send(
       { method: "PATCH", url: location, headers, body, once: true },
       "pull,push",
@@ -226,20 +230,68 @@ export class Blobs {
     const url = new URL(location);
     url.searchParams.set("digest", digest);
     const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(rest.length) };
-    const answer = await this.transport.send(
-      { method: "PUT", url, headers, body: () => rest, once: true },
-      "pull,push",
-    );
+    const answer = await this.transport.send({ method: "PUT", url, headers, body: rest, once: true }, "pull,push");
     this.transport.expect(answer, 201, await bodyOf(answer, url));
   }
 }
 
+/** Large enough that a write costs little, small enough to be held twice. */
+const WRITE_BYTES = 1024 * 1024;
+
+/** Writes what was received while more is received. What fails is thrown by a later call, at the latest by flush. */
+class Behind {
+  private readonly file: FileHandle;
+  private readonly path: string;
+  private parts: Buffer[] = [];
+  private bytes = 0;
+  private start = 0;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(file: FileHandle, path: string) {
+    this.file = file;
+    this.path = path;
+  }
+
+  async write(part: Buffer, at: number): Promise<void> {
+    if (this.parts.length === 0) this.start = at;
+    this.parts.push(part);
+    this.bytes += part.length;
+    if (this.bytes >= WRITE_BYTES) await this.send();
+  }
+
+  async flush(): Promise<void> {
+    await this.send();
+    await this.writing;
+  }
+
+  private async send(): Promise<void> {
+    await this.writing;
+    const { parts, start } = this;
+    this.parts = [];
+    this.bytes = 0;
+    if (parts.length > 0) this.writing = writeAll(this.file, this.path, parts, start);
+    this.writing.catch(() => {});
+  }
+}
+
+/** What the disk refuses is not the registry's fault, and asking again helps nobody. */
+async function writeAll(file: FileHandle, path: string, parts: readonly Buffer[], start: number): Promise<void> {
+  try {
+    const { bytesWritten } = await file.writev(parts, start);
+    const rest = bytesWritten < sizeOf(parts) ? Buffer.concat(parts).subarray(bytesWritten) : null;
+    for (let done = 0; rest !== null && done < rest.length; ) {
+      done += (await file.write(rest, done, rest.length - done, start + bytesWritten + done)).bytesWritten;
+    }
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
 /** SHA-256 of the first bytes of a file. */
 export async function hashFile(path: string, size: number): Promise<string> {
   const hash = createHash("sha256");
-  if (statSync(path).size < size) throw new NutError("SOURCE_CHANGED", `${path} became shorter`, {});
-  if (size === 0) return `sha256:${hash.digest("hex")}`;
-  for await (const part of createReadStream(path, { end: size - 1, highWaterMark: 1024 * 1024 }))
-    hash.update(part as Buffer);
+  for await (const piece of pieces({ path, start: 0, end: size })) hash.update(piece);
   return `sha256:${hash.digest("hex")}`;
 }
