@@ -17,6 +17,10 @@ export interface Descriptor {
 
 /** Large enough that a registry's work per piece does not count, small enough to be sent again. */
 const CHUNK_BYTES = 32 * 1024 * 1024;
+/** Smaller ones are hashed before anything is sent: that takes no time. */
+const EAGER_BYTES = 16 * 1024 * 1024;
+/** The first piece of what may be sent in vain; the next ones are as large as all before them. */
+const FIRST_BYTES = 1024 * 1024;
 /** So much more makes up for a broken connection: a large blob may meet many. */
 const GOOD_BYTES = 1024 * 1024;
 
@@ -26,7 +30,8 @@ interface Upload {
   readonly location: URL;
   /** How many bytes the registry has. */
   readonly at: number;
-  readonly chunkBytes: number;
+  /** The least a registry takes as one piece, the last aside. */
+  readonly leastBytes: number;
 }
 
 export class Blobs {
@@ -56,22 +61,37 @@ export class Blobs {
     }
   }
 
-  /** Uploads the first `size` bytes of a file in pieces, going on where a broken connection left off; false when it was there. */
-  async putFile(path: string, digest: string, size: number): Promise<boolean> {
-    if (await this.has(digest)) return false;
+  /**
+   * Uploads the first `size` bytes of a file in pieces, going on where a broken connection left off; false when it was there.
+   * A large one is sent while its digest is still being made, in pieces that begin small: if the registry turns out to have
+   * it, little was sent in vain.
+   */
+  async putFile(path: string, named: string | Promise<string>, size: number): Promise<boolean> {
+    const digest = typeof named === "string" || size < EAGER_BYTES ? await named : named;
+    const there = Promise.resolve(digest).then((one) => this.has(one));
+    const known: { isThere: boolean | null } = { isThere: null };
+    there.then(
+      (isThere) => Object.assign(known, { isThere }),
+      () => {},
+    );
+    if (typeof digest === "string" && (await there)) return false;
     let upload = await this.begin();
     let isCut = false;
     for (let failures = 0, reached = 0; ; ) {
       try {
         if (isCut) {
           // The end may have been reached, and only its answer lost.
-          if (await this.has(digest)) return true;
+          if (await this.has(await digest)) return true;
           upload = (await this.uploaded(upload)) ?? (await this.begin());
           if (upload.at - reached >= GOOD_BYTES) failures = 0;
           reached = upload.at;
         }
-        while (upload.at < size) upload = await this.putChunk(upload, path, size);
-        await this.finish(upload.location, digest, Buffer.alloc(0));
+        while (upload.at < size && known.isThere !== true) {
+          const most = known.isThere === null ? Math.max(FIRST_BYTES, upload.at) : CHUNK_BYTES;
+          upload = await this.putChunk(upload, path, size, most);
+        }
+        if (await there) return await this.giveUp(upload);
+        await this.finish(upload.location, await digest, Buffer.alloc(0));
         return true;
       } catch (error) {
         failures += 1;
@@ -80,6 +100,16 @@ export class Blobs {
         isCut = true;
       }
     }
+  }
+
+  /** Ends an upload that nobody needs. A registry that cannot do so forgets it after a while. */
+  private async giveUp({ location }: Upload): Promise<false> {
+    const ask = { method: "DELETE", url: location, once: true } as const;
+    await this.transport.send(ask, "pull,push").then(
+      (answer) => bodyOf(answer, location),
+      () => {},
+    );
+    return false;
   }
 
   private async begin(): Promise<Upload> {
@@ -91,7 +121,8 @@ export class Blobs {
   /** Mounts a blob of another repository of the same registry; false when that is not possible. */
   async mount(digest: string, from: string): Promise<boolean> {
     if (await this.has(digest)) return true;
-    return (await this.start({ mount: digest, from })) === null;
+    // What it says it shares is looked for: a name for a blob that is not there would be good for nothing.
+    return (await this.start({ mount: digest, from })) === null && (await this.has(digest));
   }
 
   /** Writes a blob to a new file. What does not have its digest is left there for the caller to remove. */
@@ -182,8 +213,8 @@ export class Blobs {
     if (query.mount !== undefined && answer.statusCode === 201) return null;
     transport.expect(answer, 202, body);
     const least = Number(answer.headers["oci-chunk-min-length"] ?? 0);
-    const chunkBytes = Number.isSafeInteger(least) ? Math.max(CHUNK_BYTES, least) : CHUNK_BYTES;
-    return { location: this.locationOf(answer, url), at: 0, chunkBytes };
+    const leastBytes = Number.isSafeInteger(least) ? Math.max(0, least) : 0;
+    return { location: this.locationOf(answer, url), at: 0, leastBytes };
   }
 
   private locationOf(answer: IncomingMessage, url: URL): URL {
@@ -192,9 +223,9 @@ export class Blobs {
     return this.transport.elsewhere(location, url);
   }
 
-  private async putChunk(upload: Upload, path: string, size: number): Promise<Upload> {
-    const { location, at, chunkBytes } = upload;
-    const end = Math.min(size, at + chunkBytes);
+  private async putChunk(upload: Upload, path: string, size: number, most: number): Promise<Upload> {
+    const { location, at, leastBytes } = upload;
+    const end = Math.min(size, at + Math.max(leastBytes, Math.min(most, CHUNK_BYTES)));
     const headers = {
       "Content-Type": "application/octet-stream",
       "Content-Length": String(end - at),
@@ -210,11 +241,11 @@ export class Blobs {
     // 416: it has less or more than we think, which it will tell.
     if (status >= 500 || status === 416) throw broken(location, new Error(`it answered ${status}`));
     this.transport.expect(answer, 202, bytes);
-    return { location: this.locationOf(answer, location), at: end, chunkBytes };
+    return { location: this.locationOf(answer, location), at: end, leastBytes };
   }
 
   /** How far an upload got; null when the registry no longer knows it. */
-  private async uploaded({ location, chunkBytes }: Upload): Promise<Upload | null> {
+  private async uploaded({ location, leastBytes }: Upload): Promise<Upload | null> {
     const answer = await this.transport.send({ method: "GET", url: location }, "pull,push");
     const body = await bodyOf(answer, location);
     if (answer.statusCode === 404) return null;
@@ -223,7 +254,7 @@ export class Blobs {
     const next = answer.headers.location === undefined ? location : this.locationOf(answer, location);
     // A range of 0-0 is how an upload without a byte is told too: sending the first byte again would spoil it.
     if (end === "0") return null;
-    return { location: next, at: end === undefined ? 0 : Number(end) + 1, chunkBytes };
+    return { location: next, at: end === undefined ? 0 : Number(end) + 1, leastBytes };
   }
 
   private async finish(location: URL, digest: string, rest: Buffer): Promise<void> {

@@ -5,7 +5,7 @@ import { NutError } from "../errors.js";
 import { type FilePart, pieces } from "./file-part.js";
 
 export interface Ask {
-  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Uint8Array | FilePart;
