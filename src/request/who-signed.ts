@@ -10,8 +10,8 @@ import {
   isNamed,
   refusedBy,
   requestRefusal,
+  statedVerdict,
   type Voucher,
-  verdictOf,
 } from "../statements/index.js";
 import { contradicts, subjectOf, vouchersOf } from "./signatures.js";
 import { readPolicies, readSigstoreRoot } from "./trust-files.js";
@@ -85,7 +85,7 @@ export function requiredSigners(require: readonly string[]): string[] {
 
 function requiredFindings(require: readonly string[], vouchers: readonly Voucher[]): Finding[] {
   // Who checked it and found that it does not hold vouches for nothing.
-  const trusted = vouchers.filter((one) => one.standing === "trusted" && (verdictOf(one) ?? "PASSED") === "PASSED");
+  const trusted = vouchers.filter((one) => one.standing === "trusted" && (statedVerdict(one) ?? "PASSED") === "PASSED");
   return requiredSigners(require)
     .filter((name) => !trusted.some((one) => isNamed(one, [name])))
     .map((name) => ({

@@ -1,4 +1,5 @@
 // What a liar does with signatures. Nothing of it is accepted.
+// Long because: every attack is one row of a table, tried on the same people and the same task.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Envelope, NAMESPACE, PAYLOAD_TYPE, type Statement } from "../../src/schema/statement.js";
