@@ -1,5 +1,5 @@
 // Signing, trusting and policies through the command line.
-import { execFile, execFileSync } from "node:child_process";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,
   copyFileSync,
@@ -67,6 +67,30 @@ const policy = (text: string) => {
   writeFileSync(path, text);
 };
 
+const hasGo = spawnSync("go", ["version"]).error === undefined;
+
+/** Magic, gzip and tar as a tool in Go reads them, and whatever follows. */
+const GO_READER = `package main
+import ("archive/tar"; "compress/gzip"; "fmt"; "io"; "os")
+func must(err error) { if err != nil { panic(err) } }
+func main() {
+	file, err := os.Open(os.Args[1]); must(err)
+	_, err = io.ReadFull(file, make([]byte, 4)); must(err)
+	unzipped, err := gzip.NewReader(file); must(err)
+	archive := tar.NewReader(unzipped)
+	count := 0
+	for {
+		_, err := archive.Next()
+		if err == io.EOF { break }
+		must(err)
+		_, err = io.Copy(io.Discard, archive); must(err)
+		count++
+	}
+	rest, err := io.Copy(io.Discard, unzipped); must(err)
+	fmt.Printf("%d entries, then %d bytes\\n", count, rest)
+}
+`;
+
 describe("a signature", () => {
   it("travels in the file, changes no content digest, and several may be on it", async () => {
     const { path, digest } = await stranger();
@@ -132,6 +156,22 @@ describe("a signature", () => {
     writeAttached(path, Buffer.alloc(0));
     expect(readAttached(path).bytes.length).toBe(0);
   });
+
+  it.skipIf(!hasGo)(
+    "is passed over by Go's readers, which read to the end of the file",
+    async () => {
+      const { path } = await stranger();
+      for (const name of ["alice", "bob"]) await desk.run(["sign", path, "--key", (await key(name)).file]);
+      writeAttached(path, Buffer.concat([readAttached(path).bytes, Buffer.from("x".repeat(150_000))]));
+      writeFileSync(desk.path("main.go"), GO_READER);
+      const env = { ...desk.env, GOCACHE: desk.path("go-cache"), GOFLAGS: "-mod=mod" };
+      const said = execFileSync("go", ["run", desk.path("main.go"), path], { env, encoding: "utf8" });
+      const bundle = await openBundle(path);
+      expect(said).toBe(`${(await bundle.list()).length} entries, then 0 bytes\n`);
+      await bundle.close();
+    },
+    60_000,
+  );
 
   it("of several who sign at once is lost by nobody, and there is an end to how many", async () => {
     const { path } = await stranger();
