@@ -14,7 +14,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, makeFolder } from "../files/index.js";
 import { Blobs } from "./blobs.js";
 import { onDisk, safeName } from "./disk-names.js";
 import {
@@ -62,9 +62,9 @@ export function keepTree(layout: Guarded, agentId: string): void {
   const folder = placeOf(layout, agentId);
   if (existsSync(join(folder, "tree.json"))) return;
   // Before the look, or our own folders would be a change.
-  mkdirSync(layout.own, { recursive: true });
+  makeFolder(layout.own);
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const { kept, record } = remember(layout);
   const seenMs = Date.now();
   writeKept(join(folder, "tree"), kept);
@@ -76,7 +76,7 @@ export function keepTree(layout: Guarded, agentId: string): void {
 export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): { kept: KeptTree; record: TreeRecord } {
   const { root, base, trees } = layout;
   const isAlone = !existsSync(trees) || !readdirSync(trees).some((name) => existsSync(join(trees, name, "tree.json")));
-  mkdirSync(base, { recursive: true, mode: 0o700 });
+  makeFolder(base, 0o700);
   const blobs = new Blobs(base, { alone: isAlone });
   const index = join(base, "index");
   const skipped = ignoredFolders(root);
@@ -166,7 +166,7 @@ function keepEnd(
 ): void {
   const takenMs = Date.now();
   const tree = `${file}.tree`;
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file), 0o700);
   writeKept(tree, keepListing(root, listing, before, blobs));
   const record: EndRecord = { root, takenMs, skipped, tree };
   atomicWrite(file, JSON.stringify(record), { mode: 0o600, durable: false });
