@@ -1,15 +1,15 @@
 // A verdict: what whoever verifies ran here, and what came out, signed and added to the delivery.
 import type { Finding } from "../errors.js";
 import type { Context } from "../operation.js";
-import { type Named, signStatement, verdictStatement } from "../statements/index.js";
+import { type BundleName, signStatement, verdictStatement } from "../statements/index.js";
 import type { Accepted } from "./hidden.js";
 import { addSignatures } from "./signatures.js";
 import type { SigningKey } from "./signing-key.js";
 
 export interface VerdictQuestion {
   readonly path: string;
-  readonly bundle: Named;
-  readonly request: Named;
+  readonly bundle: BundleName;
+  readonly request: BundleName;
   readonly accepted: Accepted;
   /** Completed, and everything in it proven by this rerun. */
   readonly isProven: boolean;

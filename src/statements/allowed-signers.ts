@@ -137,12 +137,12 @@ export function formatTrustLine({
   return [principals.join(","), ...(options.length === 0 ? [] : [options.join(",")]), keyLine(key)].join(" ");
 }
 
-export type Standing =
+export type KeyStanding =
   | { readonly trusted: true; readonly principals: readonly string[] }
   | { readonly trusted: false; readonly why: string };
 
 /** Whose key this is at a time. A revoked key is nobody's, at any time. */
-export function standingOf(key: SshKey, trust: Trust, namespace: string, at: Date): Standing {
+export function keyStanding(key: SshKey, trust: Trust, namespace: string, at: Date): KeyStanding {
   const own = fingerprint(key);
   if (trust.revoked.has(own)) return { trusted: false, why: "the key was revoked" };
   const named = trust.lines.filter((line) => line.key.blob.equals(key.blob));

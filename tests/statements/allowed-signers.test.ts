@@ -4,7 +4,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { matchesPattern, parseAllowedSigners, parseRevoked, standingOf } from "../../src/statements/allowed-signers.js";
+import {
+  keyStanding,
+  matchesPattern,
+  parseAllowedSigners,
+  parseRevoked,
+} from "../../src/statements/allowed-signers.js";
 import { fingerprint, parseKeyLine, type Trust } from "../../src/statements/index.js";
 import { armor } from "../../src/statements/sshsig.js";
 import { temporaryFolder } from "../bundle/temp.js";
@@ -19,7 +24,7 @@ const trustOf = (text: string, revoked = ""): Trust => ({
   revoked: parseRevoked(Buffer.from(revoked), (why) => new Error(why)),
 });
 const stands = (text: string, at = NOW, revoked = "") =>
-  standingOf(parseKeyLine(key.line)!, trustOf(text, revoked), "nutshell", at);
+  keyStanding(parseKeyLine(key.line)!, trustOf(text, revoked), "nutshell", at);
 
 /** name, the line before the key, whether alice is trusted here and by ssh-keygen. */
 const LINES: readonly (readonly [string, string, boolean, boolean])[] = [

@@ -3,7 +3,7 @@
 import type { ItemJudgement, ReviewVerdict } from "../../schema/journal.js";
 import { type SpokenLine, spokenLines } from "./spoken-lines.js";
 
-export interface Answer {
+export interface ReviewAnswer {
   /** absent: nothing that could be read as one. */
   readonly verdict?: ReviewVerdict;
   readonly judgements: readonly ItemJudgement[];
@@ -29,7 +29,7 @@ const LONGEST_LINE = 4_000;
 const LONGEST_NOTE = 1_000;
 
 /** The words of a reviewer. */
-export function readReview(message: string, checklist: readonly string[]): Answer {
+export function readReview(message: string, checklist: readonly string[]): ReviewAnswer {
   const found = new Map<string, ItemJudgement>();
   const say = (judgement: ItemJudgement) => found.set(judgement.item, worse(found.get(judgement.item), judgement));
   let verdict: ReviewVerdict | undefined;
@@ -49,7 +49,7 @@ export function readReview(message: string, checklist: readonly string[]): Answe
 }
 
 /** Whoever tests is heard when saying no. Runners print "failed" for many reasons, so only a verdict counts. */
-export function readTest(message: string, checklist: readonly string[]): Answer {
+export function readTest(message: string, checklist: readonly string[]): ReviewAnswer {
   const failed: ItemJudgement[] = [];
   let verdict: ReviewVerdict | undefined;
   for (const line of cut(message)) {

@@ -260,8 +260,8 @@ function gitUser(cwd: string, { env }: Context): Promise<string | undefined> {
 }
 
 function resultOf(finished: Finished, input: FinishInput): FinishResult {
-  const { packed, delivery, judgement, standing, changes, left, absent, accepted, broken, written } = finished;
-  const { repository, prefix, root } = standing;
+  const { packed, delivery, judgement, place, changes, left, absent, accepted, broken, written } = finished;
+  const { repository, prefix, root } = place;
   const side = repository === null ? "the request" : `commit ${repository.commit.slice(0, 12)} of ${repository.path}`;
   const issues = delivery.execution_log?.issues_encountered ?? [];
   return {

@@ -112,7 +112,7 @@ interface VerdictFacts {
 }
 
 /** Signs what the rerun came to; returns where it lies, null when nothing was to be signed. */
-export async function verdictOf(facts: VerdictFacts, context: Context): Promise<string | null> {
+export async function signedVerdict(facts: VerdictFacts, context: Context): Promise<string | null> {
   const { input, target, second, backed, findings, signer } = facts;
   if (signer === null || second === null) return null;
   const { delivery, digests, requestId, accepted } = second;

@@ -39,7 +39,14 @@ import { FindingShape } from "../../../schema/finding.js";
 import { identityWords } from "../flags.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
-import { SIGNATURE_FLAGS, SIGNED, signatureLines, verdictOf, verdictSigner, whoVouches } from "./verify-signatures.js";
+import {
+  SIGNATURE_FLAGS,
+  SIGNED,
+  signatureLines,
+  signedVerdict,
+  verdictSigner,
+  whoVouches,
+} from "./verify-signatures.js";
 
 const ALLOWANCES = ["recorded", "partial"] as const;
 
@@ -206,7 +213,7 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     rerun: second?.accepted == null ? null : toShape(second.accepted, second.credentialsUsed),
     signatures: who.signatures,
     believed: allowed.includes("recorded") && !input.allow.includes("recorded") ? who.believed : null,
-    verdict: await verdictOf({ input, target, second, backed: judgement.backed, findings, signer }, context),
+    verdict: await signedVerdict({ input, target, second, backed: judgement.backed, findings, signer }, context),
   };
 }
 
