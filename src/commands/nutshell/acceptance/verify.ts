@@ -24,19 +24,18 @@ import { flag, positional } from "../../../cli/fields.js";
 import { bold, dim, green, red, yellow } from "../../../cli/text.js";
 import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
-import { askConsent } from "../../../request/consent.js";
-import { acceptanceCredentials } from "../../../request/credentials.js";
+import { ReportShape, toShape } from "../../../request/acceptance-shapes.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { patchFindings } from "../../../request/delivery-patch.js";
-import { assertHeld } from "../../../request/held.js";
-import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
+import { inPlaceFindings } from "../../../request/finish/in-place.js";
+import { hiddenUnrun } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
 import { unsealed } from "../../../request/sealed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { identityWords } from "../flags.js";
+import { acceptHere } from "./accept-here.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
 import { verifyRequest } from "./verify-request.js";
@@ -75,6 +74,7 @@ const Verification = z.object({
       proves_nothing: z.boolean(),
       note: z.string().optional(),
       rerun: Status.optional(),
+      unasked: z.boolean().optional().describe("true: the request asks nothing of that name, so it answers nothing"),
     }),
   ),
   findings: z.array(FindingShape),
@@ -199,7 +199,7 @@ async function verifyIn(
       hint: `nutshell finish "<the folder that was worked in>" --request ${shellWord(input.request ?? input.delivery)} makes a delivery`,
     });
   }
-  const delivery = readDelivery(target.dir, target.manifest);
+  const delivery = readDelivery(target.dir, target.manifest, input.delivery);
   const request =
     input.request === undefined
       ? null
@@ -247,6 +247,15 @@ async function verifyIn(
 
 const judgeCommand = ({ delivery, request, identity }: Question): string =>
   `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)}${identityWords(identity)} --all --status passed --by "your name" --why "what you looked at"`;
+
+/** A bundle is unpacked first; a folder is finished where it lies. */
+function finishCommand({ delivery, request, identity }: Question, isFolder: boolean): string {
+  const keys = identityWords(identity);
+  const [first, work] = isFolder
+    ? ["", shellWord(delivery)]
+    : [`nutshell unpack ${shellWord(delivery)}${keys} -o work && `, "work"];
+  return `${first}nutshell finish ${work} --request ${shellWord(request!)}${keys}`;
+}
 
 type Allowed = (typeof ALLOWANCES)[number];
 
@@ -413,37 +422,10 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
-  let accepted: Accepted | null = null;
-  const unrun = hiddenUnrun(request.dir, request.manifest);
-  const credentials = acceptanceCredentials(request.dir, input.identity, context);
-  if (input.rerun) {
-    const sources = [input.request!, input.delivery];
-    const { noSandbox, yes, identity, policy } = input;
-    await assertHeld({ sources, noSandbox, identity }, context);
-    const agreed = await askConsent({ sources, yes, noSandbox, identity, policy }, context);
-    accepted = await acceptAll(
-      {
-        request: request.dir,
-        manifest: request.manifest,
-        base,
-        result,
-        workDir: join(work, "rooms"),
-        env: context.env,
-        sandbox: input.noSandbox ? "off" : "auto",
-        trials: input.trials,
-        quick: input.quick,
-        allowOrigins: input.allowOrigin,
-        keepBodies: input.keepBodies,
-        credentials: credentials.read,
-        scrub: credentials.scrub,
-        install: { allowed: input.allowInstall || agreed.install, silent: yes },
-        signal: context.signal,
-        onProgress: tell(context),
-      },
-      input.identity,
-      context,
-    );
-  }
+  const asked = { request, base, result, work, sources: [input.request!, input.delivery] };
+  const { accepted, credentialsUsed } = input.rerun
+    ? await acceptHere(asked, input, context)
+    : { accepted: null, credentialsUsed: [] };
   const trees =
     accepted?.report.digests ??
     buildCleanTree({ base, request: request.dir, plan, result, target: join(work, "clean") }).digests;
@@ -453,10 +435,16 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     checks: plan.checks,
     delivery: withDeliveredEvidence(delivery, base, result),
     accepted,
-    hidden: accepted === null ? unrun : accepted.hidden,
+    hidden: accepted === null ? hiddenUnrun(request.dir, request.manifest) : accepted.hidden,
     base: found.repository,
     findings: [
       ...found.findings,
+      ...inPlaceFindings({
+        delivery: target.dir,
+        request: request.dir,
+        delivered: deliveredPaths(delivery),
+        command: finishCommand(input, target.dir === resolve(context.cwd, input.delivery)),
+      }),
       ...(await patchFindings(
         { delivery, dir: target.dir, base: found, result, scratch: join(work, "patch") },
         context,
@@ -470,7 +458,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
         }),
       ),
     ],
-    credentialsUsed: credentials.used(),
+    credentialsUsed,
     digests: { ...trees, request: await request.digest() },
     requestId: request.manifest.id,
   };
