@@ -28,12 +28,30 @@ export const preparePytest: Prepare = async ({ view, room, recognised }) => {
     forgeable: testsShareProcess(recognised, view),
     reading: { tree: room.tree, cwd, declared: declaredTests(recognised, view), read: readPytest },
   };
-  if (await room.answers("pytest", ["--version"])) return { ...run, command: "pytest", args: options };
   const module = ["-m", "pytest"];
+  if (recognised.fromHere && (await room.answers("python3", [...module, "--version"])))
+    return { ...run, command: "python3", args: ["-c", FROM_HERE, ...options] };
+  if (await room.answers("pytest", ["--version"])) return { ...run, command: "pytest", args: options };
   if (await room.answers("python3", [...module, "--version"]))
     return { ...run, command: "python3", args: [...module, ...options] };
   return skipped("pytest is not installed");
 };
+
+/**
+ * `python3 -m pytest`, with the folder on the path only once pytest and its own plug-ins are loaded: a module of the work that
+ * is called like one of theirs comes too late.
+ */
+const FROM_HERE = `
+import os, sys
+here = os.getcwd()
+sys.path[:] = [each for each in sys.path if each not in ("", here)]
+import pytest
+class FromHere:
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_load_initial_conftests(self):
+        sys.path.insert(0, here)
+raise SystemExit(pytest.main(sys.argv[1:], plugins=[FromHere()]))
+`;
 
 const NO_TESTS_COLLECTED = 5;
 

@@ -14,6 +14,8 @@ export interface Recognised {
   readonly cwd: string;
   /** What the author's own command says after the runner's name. */
   readonly args: readonly string[];
+  /** `python3 -m pytest`: modules are found from the folder it is started in, which `pytest` alone does not do. */
+  readonly fromHere?: true;
 }
 
 const KINDS: ReadonlySet<string> = new Set<RunnerKind>([
@@ -139,7 +141,7 @@ function fromWords(words: readonly string[], view: TreeView, cwd: string, depth:
       return found("pytest", rest);
     case "python":
     case "python3":
-      return rest[0] === "-m" && rest[1] === "pytest" ? found("pytest", rest.slice(2)) : null;
+      return rest[0] === "-m" && rest[1] === "pytest" ? { ...found("pytest", rest.slice(2)), fromHere: true } : null;
     case "go":
       return rest[0] === "test" && !rest.includes("-json") ? found("go-test", rest.slice(1)) : null;
     case "cargo":
