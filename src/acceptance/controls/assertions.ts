@@ -1,4 +1,5 @@
 // Where the expectations of a test are, per language.
+import { hasExamples, readDoctest } from "./languages/doctest.js";
 import { readJavaScript } from "./languages/javascript.js";
 import { readPerl } from "./languages/perl.js";
 import { readPython } from "./languages/python.js";
@@ -11,7 +12,7 @@ export type { Assertion };
 /** A text larger than this was not written by a person, and is left as it is. */
 const READ_LIMIT = 1024 * 1024;
 
-export type TestLanguage = "javascript" | "python" | "shell" | "go" | "rust" | "java" | "c" | "perl";
+export type TestLanguage = "javascript" | "python" | "shell" | "go" | "rust" | "java" | "c" | "perl" | "doctest";
 
 export function testLanguage(path: string, text: string): TestLanguage | null {
   if (/\.[cm]?[jt]sx?$/.test(path)) return "javascript";
@@ -21,7 +22,8 @@ export function testLanguage(path: string, text: string): TestLanguage | null {
   if (/\.rs$/.test(path)) return "rust";
   if (/\.(?:java|kt)$/.test(path)) return "java";
   if (/\.(?:c|cc|cpp|cxx|h|hpp)$/.test(path)) return "c";
-  if (/\.(?:t|pl)$/.test(path) && /^\s*use\s+Test::/m.test(text)) return "perl";
+  if (/\.(?:t|pl)$/.test(path) && /(?:^|;)\s*use\s+Test::/m.test(text)) return "perl";
+  if (/\.(?:md|rst|txt)$/.test(path)) return hasExamples(text) ? "doctest" : null;
   const [line = ""] = text.slice(0, 200).split("\n");
   if (!line.startsWith("#!")) return null;
   if (/\bpython/.test(line)) return "python";
@@ -42,6 +44,8 @@ export function readTestText(path: string, text: string, as?: TestLanguage): Tes
       return readShell(text);
     case "perl":
       return readPerl(text);
+    case "doctest":
+      return readDoctest(text);
     default:
       return readTyped(text, language);
   }
