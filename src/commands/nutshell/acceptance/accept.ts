@@ -53,7 +53,7 @@ export default command({
       const isDelivery = target.manifest.bundle_type === "delivery";
       const { folder: base } = await findBase(
         {
-          delivery: isDelivery ? readDelivery(target.dir, target.manifest) : null,
+          delivery: isDelivery ? readDelivery(target.dir, target.manifest, input.target) : null,
           request: request.dir,
           typed: input.base,
           scratch: join(work, "repository"),
