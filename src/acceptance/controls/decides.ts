@@ -8,7 +8,8 @@ import { moduleFiles } from "./python-modules.js";
 
 export function decides(path: string, text: string): Decides | null {
   const language = testLanguage(path, text);
-  if (language === null) return "data";
+  // What is not read in full is judged by its name, as data are.
+  if (language === null || language === "loose") return "data";
   if (language === "doctest") return "tests";
   const found = findAssertions(path, text);
   if (found.length === 0) return null;

@@ -56,7 +56,7 @@ function functionsOf(text: string, language: TestLanguage): FunctionAround {
 type IsStraight = (assertion: Assertion) => boolean;
 
 function straightIn(text: string, language: TestLanguage): IsStraight {
-  if (language === "perl" || language === "doctest") return () => true;
+  if (language === "perl" || language === "doctest" || language === "loose") return () => true;
   if (language === "shell") return ({ test, helper }) => test === null && helper === undefined;
   return language === "python" ? straightPython(text) : straightBraces(text, language);
 }
@@ -77,8 +77,8 @@ function straightPython(text: string): IsStraight {
 type Braces = Exclude<TestLanguage, "python" | Lines>;
 
 /** Languages without blocks that are read here. */
-type Lines = "shell" | "perl" | "doctest";
-const isLines = (language: TestLanguage): language is Lines => /^(?:shell|perl|doctest)$/.test(language);
+type Lines = "shell" | "perl" | "doctest" | "loose";
+const isLines = (language: TestLanguage): language is Lines => /^(?:shell|perl|doctest|loose)$/.test(language);
 
 /** The nearest bracket around it opens the body of its test, of main, or there is none. */
 function straightBraces(text: string, language: Braces): IsStraight {

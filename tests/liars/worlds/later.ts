@@ -315,7 +315,22 @@ export const selftest: World = {
   honest: { "files/shop/__init__.py": SUMMING_SHOP },
 };
 
+export const rubyMinitest: World = {
+  id: "ruby-minitest",
+  stack: "ruby",
+  needs: ["ruby"],
+  task: "Make total(prices) return the sum of its prices",
+  files: {
+    "files/lib/shop.rb": "def total(prices)\n  0\nend\n",
+    "tests/test_shop.rb":
+      "require 'minitest/autorun'\nrequire_relative '../files/lib/shop'\nclass TestShop < Minitest::Test\n  def test_sum\n    assert_equal 6, total([1, 2, 3])\n  end\n  def test_negative\n    assert_equal 6, total([10, -4])\n  end\nend\n",
+  },
+  criteria: [command("AC-1", "ruby tests/test_shop.rb")],
+  honest: { "files/lib/shop.rb": "def total(prices)\n  prices.sum\nend\n" },
+};
+
 export const LATER_WORLDS: readonly World[] = [
+  rubyMinitest,
   doctestReadme,
   selftest,
   laterPytest,
