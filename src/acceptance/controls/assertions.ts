@@ -1,5 +1,7 @@
 // Where the expectations of a test are, per language.
+import { hasExamples, readDoctest } from "./languages/doctest.js";
 import { readJavaScript } from "./languages/javascript.js";
+import { readLoose } from "./languages/loose.js";
 import { readPerl } from "./languages/perl.js";
 import { readPython } from "./languages/python.js";
 import { readShell } from "./languages/shell.js";
@@ -11,7 +13,17 @@ export type { Assertion };
 /** A text larger than this was not written by a person, and is left as it is. */
 const READ_LIMIT = 1024 * 1024;
 
-export type TestLanguage = "javascript" | "python" | "shell" | "go" | "rust" | "java" | "c" | "perl";
+export type TestLanguage =
+  | "javascript"
+  | "python"
+  | "shell"
+  | "go"
+  | "rust"
+  | "java"
+  | "c"
+  | "perl"
+  | "doctest"
+  | "loose";
 
 export function testLanguage(path: string, text: string): TestLanguage | null {
   if (/\.[cm]?[jt]sx?$/.test(path)) return "javascript";
@@ -21,7 +33,9 @@ export function testLanguage(path: string, text: string): TestLanguage | null {
   if (/\.rs$/.test(path)) return "rust";
   if (/\.(?:java|kt)$/.test(path)) return "java";
   if (/\.(?:c|cc|cpp|cxx|h|hpp)$/.test(path)) return "c";
-  if (/\.(?:t|pl)$/.test(path) && /^\s*use\s+Test::/m.test(text)) return "perl";
+  if (/\.(?:t|pl)$/.test(path) && /(?:^|;)\s*use\s+Test::/m.test(text)) return "perl";
+  if (/\.(?:rb|php|lua)$/.test(path)) return "loose";
+  if (/\.(?:md|rst|txt)$/.test(path)) return hasExamples(text) ? "doctest" : null;
   const [line = ""] = text.slice(0, 200).split("\n");
   if (!line.startsWith("#!")) return null;
   if (/\bpython/.test(line)) return "python";
@@ -42,6 +56,10 @@ export function readTestText(path: string, text: string, as?: TestLanguage): Tes
       return readShell(text);
     case "perl":
       return readPerl(text);
+    case "doctest":
+      return readDoctest(text);
+    case "loose":
+      return readLoose(text);
     default:
       return readTyped(text, language);
   }

@@ -120,7 +120,7 @@ function addedTests({ runner }: Recognised, files: readonly TestFile[]): Control
   const mustFail: string[] = [];
   const packages = new Set<string>();
   for (const { path, text, prefix } of files) {
-    const extra = extraTest(runner, text);
+    const extra = testLanguage(path, text) === "doctest" ? null : extraTest(runner, text);
     // Go's tests share their package's names.
     if (extra === null || (runner === "go-test" && packages.has(prefix))) continue;
     packages.add(prefix);

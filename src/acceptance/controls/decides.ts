@@ -4,9 +4,13 @@ import type { Decides } from "../plan/checkers.js";
 import { findAssertions, testLanguage } from "./assertions.js";
 import { shellCommands } from "./languages/shell-words.js";
 import type { Assertion } from "./languages/test-text.js";
+import { moduleFiles } from "./python-modules.js";
 
 export function decides(path: string, text: string): Decides | null {
-  if (testLanguage(path, text) === null) return "data";
+  const language = testLanguage(path, text);
+  // What is not read in full is judged by its name, as data are.
+  if (language === null || language === "loose") return "data";
+  if (language === "doctest") return "tests";
   const found = findAssertions(path, text);
   if (found.length === 0) return null;
   const own = found.filter(({ helper, weak }) => helper === undefined && weak !== true);
@@ -32,11 +36,19 @@ const quoted = (name: string): string => name.replaceAll("$", "\\$");
 /** Names of files that a shell text runs without arguments, and whose output nobody reads. */
 export function filesRunAlone(text: string): string[] {
   return shellCommands(text).flatMap(({ words, operator }) => {
-    const plain = words.map((word) => word.text.replace(/^["']|["']$/g, ""));
+    const all = words.map((word) => word.text.replace(/^["']|["']$/g, ""));
+    const plain = all.slice(all.findIndex((word) => !/^\w+=/.test(word)));
     const [program = "", file] = plain;
     if (operator === "|" || operator === "|&") return [];
+    if (/^python3?$/.test(program) && file === "-m") return modulesRun(plain.slice(2));
     if (plain.length === 1 && program.includes("/")) return [posix.basename(program)];
     const runs = /^(?:\.|source|(?:ba|da|z|k)?sh|node|python3?|deno|bun|tsx|ruby|perl|php)$/.test(program);
     return runs && plain.length === 2 ? [posix.basename(file!)] : [];
   });
+}
+
+/** `python3 -m doctest README.md` tries the document; `python3 -m shop.selftest` runs shop/selftest.py. */
+function modulesRun([module = "", ...rest]: readonly string[]): string[] {
+  if (module === "doctest") return rest.filter((word) => !word.startsWith("-")).map((word) => posix.basename(word));
+  return rest.length === 0 ? moduleFiles(module).map((path) => posix.basename(path)) : [];
 }

@@ -5,9 +5,11 @@ import { isTestFile } from "../plan/steering.js";
 import { startsRunner } from "../runners/in-process.js";
 import type { TreeView } from "../runners/runner.js";
 import { testLanguage } from "./assertions.js";
+import { moduleFiles, startedModules } from "./python-modules.js";
 
 const DEPTH = 3;
 const MOST_FILES = 200;
+const MOST_FOLDERS = 10;
 const RUNNER =
   /\b(?:make|npm|yarn|pnpm|npx|pytest|unittest|vitest|jest|mocha|ava|ctest|mvn|gradle|bats)\b|\b(?:go|cargo|bun|deno)\s+test\b|--test\b/;
 
@@ -48,7 +50,9 @@ export function goldenFiles(text: string, start: string | null, view: TreeView):
   const named = [...wordsAsPaths(compared, folder, view), ...globbed(text, compared, folder, view)];
   return [...new Set(named)].filter((path) => {
     const inner = view.read(path);
-    return path !== start && inner !== null && isPartOfTests(path, view) && testLanguage(path, inner) === null;
+    if (path === start || inner === null || !isPartOfTests(path, view)) return false;
+    const language = testLanguage(path, inner);
+    return language === null || language === "doctest";
   });
 }
 
@@ -66,17 +70,34 @@ function globbed(text: string, compared: string, folder: string, view: TreeView)
     .slice(0, MOST_FILES);
 }
 
+/** Folders that a text goes to, or sends Python to. */
+const goesTo = (text: string): string[] =>
+  [...text.matchAll(/(?:\bcd\s+|\bPYTHONPATH=)["']?([\w./-]+)/g)].map(([, place]) => posix.normalize(place!));
+
+/** Where Python looks for modules, as far as a text says so: beside, in the usual folders, where it goes or is sent. */
+function modulesAsPaths(text: string, view: TreeView): string[] {
+  const modules = startedModules(text);
+  if (modules.length === 0) return [];
+  const folders = ["", "src", "files", "files/src", "lib", ...goesTo(text)];
+  const paths = modules.flatMap(moduleFiles).flatMap((file) => folders.map((place) => posix.join(place, file)));
+  return [...new Set(paths)].filter((path) => !path.startsWith("..") && view.read(path) !== null);
+}
+
 function wordsAsPaths(text: string, folder: string, view: TreeView): string[] {
   const head = text.slice(0, 200_000);
   const quoted = [...head.matchAll(/(["'])([^"'\n]{3,200})\1/g)].map((found) => found[2]!);
   const words = new Set([...(head.match(/[\w.@/-]{3,200}/g) ?? []), ...quoted]);
-  return [...words]
+  const folders = [folder, ...goesTo(head).slice(0, MOST_FOLDERS)];
+  const named = [...words]
     .filter((word) => /[./]/.test(word) && !word.startsWith("-"))
     .flatMap((word) => {
       const bare = word.replace(/^\/+/, "");
-      const candidates = [posix.normalize(bare), posix.join(folder, bare)].filter((path) => !path.startsWith(".."));
+      const candidates = [posix.normalize(bare), ...folders.map((place) => posix.join(place, bare))].filter(
+        (path) => !path.startsWith(".."),
+      );
       return [...new Set(candidates)].filter((path) => view.read(path) !== null);
     });
+  return [...named, ...modulesAsPaths(head, view)];
 }
 
 export function allTests(view: TreeView): string[] {

@@ -9,7 +9,7 @@ import { maskText } from "./text/mask.js";
 /** An expectation without the place it is asked at being looked at. */
 export type Row = Pick<Assertion, "start" | "end" | "line" | "edits">;
 
-type RowLanguage = Exclude<TestLanguage, "shell" | "perl">;
+type RowLanguage = Exclude<TestLanguage, "shell" | "perl" | "doctest" | "loose">;
 
 interface Text {
   readonly text: string;
@@ -22,7 +22,14 @@ interface Text {
 const MOST_ROWS = 500;
 
 export function expectedRows(source: string, language: TestLanguage, read: TestText): Row[] {
-  if (language === "shell" || language === "perl" || source.length > 200_000) return [];
+  if (
+    language === "shell" ||
+    language === "perl" ||
+    language === "doctest" ||
+    language === "loose" ||
+    source.length > 200_000
+  )
+    return [];
   const mask = maskText(source, language);
   const text: Text = { text: source, mask, pairs: pairBrackets(mask), language };
   return [...helperCalls(text, read), ...loopRows(text, read)].slice(0, MOST_ROWS);

@@ -27,7 +27,8 @@ export function straightAssertions(path: string, text: string, language: TestLan
     if (test !== null && failsOnPurpose(text, test)) continue;
     groups.set(test, [...(groups.get(test) ?? []), assertion]);
   }
-  const ends = wayOut(text, language, assertions);
+  // A document has no way out: each of its examples is tried.
+  const ends = language === "doctest" ? () => false : wayOut(text, language, assertions);
   const main = /\bmain\s*\(/.exec(text)?.index ?? 0;
   // Outside of every function nothing returns.
   const begins = ({ test, helper }: Assertion) => test?.start ?? (helper === undefined ? null : main);
@@ -47,7 +48,7 @@ function placed(row: Row, { tests }: TestText, functionAround: FunctionAround): 
 }
 
 function functionsOf(text: string, language: TestLanguage): FunctionAround {
-  if (language === "python" || language === "shell" || language === "perl") return () => undefined;
+  if (language === "python" || isLines(language)) return () => undefined;
   const source = new Source(text, language);
   return (at) => source.function(at);
 }
@@ -55,7 +56,7 @@ function functionsOf(text: string, language: TestLanguage): FunctionAround {
 type IsStraight = (assertion: Assertion) => boolean;
 
 function straightIn(text: string, language: TestLanguage): IsStraight {
-  if (language === "perl") return () => true;
+  if (language === "perl" || language === "doctest" || language === "loose") return () => true;
   if (language === "shell") return ({ test, helper }) => test === null && helper === undefined;
   return language === "python" ? straightPython(text) : straightBraces(text, language);
 }
@@ -73,7 +74,11 @@ function straightPython(text: string): IsStraight {
   };
 }
 
-type Braces = Exclude<TestLanguage, "python" | "shell" | "perl">;
+type Braces = Exclude<TestLanguage, "python" | Lines>;
+
+/** Languages without blocks that are read here. */
+type Lines = "shell" | "perl" | "doctest" | "loose";
+const isLines = (language: TestLanguage): language is Lines => /^(?:shell|perl|doctest|loose)$/.test(language);
 
 /** The nearest bracket around it opens the body of its test, of main, or there is none. */
 function straightBraces(text: string, language: Braces): IsStraight {
@@ -110,4 +115,4 @@ function wayOut(text: string, language: TestLanguage, assertions: readonly Asser
   return (from: number, to: number): boolean => WAY_OUT.test(rest.slice(from, to));
 }
 
-const maskOf = (language: TestLanguage): Language => (language === "perl" || language === "shell" ? "ruby" : language);
+const maskOf = (language: TestLanguage): Language => (isLines(language) ? "ruby" : language);

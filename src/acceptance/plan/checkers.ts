@@ -43,7 +43,7 @@ export interface NamedFiles {
 
 /** Names of files that hold expectations. `validate.js` and `verify.py` are as often what a task asks for. */
 const HOLDS_EXPECTATIONS =
-  /(?:^|[-_.])(?:checks?|tests?|spec|asserts?|assertions?|expect|expected|golden|fixtures?|harness)(?:[-_.]|$)/i;
+  /(?:^|[-_.])(?:checks?|(?:self|smoke)?tests?|spec|asserts?|assertions?|expect|expected|golden|fixtures?|harness)(?:[-_.]|$)/i;
 
 /** What is not there yet and only ever holds expectations: nobody brings the answers to his own questions. */
 const ONLY_EXPECTATIONS = /(?:^|[-_.])(?:asserts?|assertions?|expect|expected|golden|fixtures?)(?:[-_.]|$)/i;
@@ -59,13 +59,15 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
   const words = extensionsIn(checkTexts);
   const compared = comparedWith(checkTexts);
   const answers = new Map<string, boolean>();
+  // A module is named as an import has it: `python3 -m shop.selftest`.
+  const isNamed = (path: string) => names.has(posix.basename(path)) || facts.runAlone.has(posix.basename(path));
   const isAsked = (path: string) => asked.has(posix.basename(path));
   return {
-    isNamed: (path) => names.has(posix.basename(path)),
+    isNamed,
     isChecker: (path) => {
       const known = answers.get(path);
       if (known !== undefined) return known;
-      const named = names.has(posix.basename(path)) || names.has(stem(path));
+      const named = isNamed(path) || names.has(stem(path));
       const answer =
         !isAsked(path) &&
         ((named && decides(path)) || isGolden(path) || isLedToTest(path) || isAnswer(path) || isCases(path));

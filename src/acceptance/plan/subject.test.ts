@@ -62,6 +62,27 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
   };
 }
 
+describe("what Python is told to run by the name of a module", () => {
+  const README = { "files/README.md": ">>> total([1, 2])\n3\n" };
+  const SELF = { "files/shop/selftest.py": "from shop import total\nassert total([1, 2]) == 3\n" };
+
+  it.each([
+    ["a document whose examples are tried", "cd files && python3 -m doctest README.md", README],
+    ["the same with a path and options", "PYTHONPATH=files python3 -m doctest -v files/README.md", README],
+    ["a module that tests", "cd files && python3 -m shop.selftest", SELF],
+  ])("is the base's: %s", (_, command, base) => {
+    const work = Object.fromEntries(Object.keys(base).map((path) => [path, "1\n"]));
+    expect(subjectOf({ base, work, checkTexts: [command] })).toMatchObject({ work: [], outside: Object.keys(base) });
+  });
+
+  it("is the work where nothing tries it, or the task speaks of it", () => {
+    const work = { "files/README.md": "1\n" };
+    expect(subjectOf({ base: README, work, checkTexts: ["grep -q 3 files/README.md"] }).outside).toEqual([]);
+    const checkTexts = ["python3 -m doctest files/README.md"];
+    expect(subjectOf({ base: README, work, checkTexts, task: "Correct README.md" }).outside).toEqual([]);
+  });
+});
+
 describe("the default subject", () => {
   it.each([
     "tests/new.sh",

@@ -444,7 +444,8 @@ const RESUMED: readonly Trick[] = runs("record", nodeScript, [
     id: "resume-changed-tree",
     does: "breaks every copy of the tree after the acceptance was recorded and resumes",
     lie: honest,
-    cast: { engineer: "work" },
+    // Whoever works again would put it right again.
+    cast: { engineer: 'case "$PROMPT" in *"acceptance found"*) ;; *) work ;; esac' },
     tamper: (folder) => {
       journal(folder, reopened);
       // What is merely broken in the work tree is put back; so the copies it is put back from are broken, too.
