@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { NutError } from "../errors.js";
+import { fromSystemError, NutError } from "../errors.js";
 import { findProgram, neverShow, runChild } from "../process/index.js";
 import { type Ask, ask, bodyOf } from "./http.js";
 import { isLoopback } from "./reference.js";
@@ -48,6 +48,8 @@ export async function findLogin(
   try {
     config = Config.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch (cause) {
+    const unread = fromSystemError(cause, path);
+    if (unread !== null) throw unread;
     throw new NutError("REGISTRY_DENIED", `${path} is not a Docker configuration`, { hint: "docker login", cause });
   }
   const helper = config.credHelpers?.[host] ?? config.credsStore;
@@ -101,7 +103,7 @@ function parse(text: string): unknown {
 
 const basic = ({ user, secret }: Login): string => `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`;
 
-export interface Asked {
+export interface LoginQuestion {
   readonly scope: string;
   /** The registry that challenges. */
   readonly from: URL;
@@ -109,7 +111,11 @@ export interface Asked {
 }
 
 /** The header that answers a challenge; null when there is none to give. Of several ways a token is taken first. */
-export async function answerChallenge(header: string, login: Login | null, asked: Asked): Promise<string | null> {
+export async function answerChallenge(
+  header: string,
+  login: Login | null,
+  asked: LoginQuestion,
+): Promise<string | null> {
   const challenges = parseChallenges(header);
   const bearer = challenges.find(({ scheme }) => scheme === "bearer");
   if (bearer !== undefined) return answerBearer(bearer.fields, login, asked);
@@ -136,7 +142,7 @@ function parseChallenges(header: string): Challenge[] {
 async function answerBearer(
   fields: ReadonlyMap<string, string>,
   login: Login | null,
-  { scope, from, signal }: Asked,
+  { scope, from, signal }: LoginQuestion,
 ): Promise<string | null> {
   const realm = fields.get("realm") ?? "";
   if (!URL.canParse(realm)) return null;
@@ -175,5 +181,5 @@ function refresh(url: URL, { secret }: Login, service: string, scope: string): A
   });
   const body = Buffer.from(form.toString());
   const headers = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": String(body.length) };
-  return { method: "POST", url, headers, body: () => body };
+  return { method: "POST", url, headers, body };
 }
