@@ -29,7 +29,12 @@ export interface ParsedShell {
   readonly commands: readonly SimpleCommand[];
   /** false when quotes or brackets do not close: nobody can say what a shell would make of it. */
   readonly complete: boolean;
+  /** More than MAX_SHELL_COMMANDS: what follows was not read. */
+  readonly tooMany: boolean;
 }
+
+/** More than anybody writes into one; beyond, to clear up after reading takes longer than the reading. */
+export const MAX_SHELL_COMMANDS = 4_000;
 
 interface CommandDraft {
   words: Word[];
@@ -91,9 +96,10 @@ class Scanner {
   }
 
   run(): ParsedShell {
-    while (this.#at < this.#text.length) this.#step();
+    while (this.#at < this.#text.length && this.#commands.length <= MAX_SHELL_COMMANDS) this.#step();
     this.#end(false);
-    return { commands: this.#commands, complete: this.#complete && this.#heredocs.length === 0 };
+    const complete = this.#complete && this.#heredocs.length === 0;
+    return { commands: this.#commands, complete, tooMany: this.#commands.length > MAX_SHELL_COMMANDS };
   }
 
   /** What a pattern matches at the cursor, stepped over; null when it does not. */

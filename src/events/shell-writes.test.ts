@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { MAX_SHELL_COMMANDS } from "./shell-parse.js";
 import { MAX_SHELL_CHARS, MAX_SHELL_DEPTH, readShell } from "./shell-writes.js";
 
 const shellWrites = (command: string) => readShell(command).writes;
@@ -268,6 +269,7 @@ describe("a command made to keep a reader busy", () => {
     ["too long", "a".repeat(MAX_SHELL_CHARS + 1)],
     ["too long", `echo ${"`a` ".repeat(MAX_SHELL_CHARS / 5)}`],
     ["too many files", `rm ${"f ".repeat(600)}`],
+    ["too many programs", `${"a|".repeat(MAX_SHELL_COMMANDS)}rm f`],
   ])("is %s to be read, and says so once", (how, command) => {
     expect(undecided(command)).toEqual([{ how: expect.stringContaining(how), kind: "undecided", path: null }]);
   });
@@ -278,6 +280,7 @@ describe("a command made to keep a reader busy", () => {
     expect(undecided(deep)).toEqual([]);
     expect(undecided(`$(${deep})`)).toHaveLength(1);
     expect(undecided(`rm ${"f ".repeat(500)}`)).toEqual([]);
+    expect(shellWrites(`${"a|".repeat(MAX_SHELL_COMMANDS - 1)}rm f`)).toHaveLength(1);
   });
 
   // Repeated as often as fits. Each kept an earlier reader busy for seconds, or until memory was full.

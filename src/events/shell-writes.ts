@@ -50,7 +50,11 @@ class ShellReader implements ShellReading {
 
   readText(source: string, position: Position): void {
     if (!this.#mayRead(source.length, position)) return;
-    const { commands, complete } = parseShell(source);
+    const { commands, complete, tooMany } = parseShell(source);
+    if (tooMany) {
+      this.#giveUp("it starts too many programs to look at");
+      return;
+    }
     if (!complete) this.#add(write("a command whose quotes do not close", null), position);
     let folder = position.folder;
     commands.forEach((command, i) => {

@@ -168,14 +168,16 @@ async function prepare(
 const how = ({ kind, network }: Pick<InstallStep, "kind" | "network">): string =>
   `${kind === "script" ? "by running it" : `with ${kind}`}${network ? ", with your network" : ", without a network"}`;
 
-/** As the question before a stranger's commands has it. */
-export const installWords = (manifest: Manifest): string[] =>
-  installSteps(manifest).map((step) => `${step.path} ${how(step)}`);
+/** As a question has it: whoever says yes must know how far that reaches. */
+const asked = (step: InstallStep): string =>
+  `${step.path} ${how(step)}${step.network ? " (any address, this machine's own too)" : ""}`;
+
+export const installWords = (manifest: Manifest): string[] => installSteps(manifest).map(asked);
 
 function ask(step: InstallStep, { ask: prompter }: Context): Promise<boolean> {
   const words = [
     `The checks need what ${step.path} says, and it is not installed here yet.`,
-    `  installs: ${step.path} ${how(step)}`,
+    `  installs: ${asked(step)}`,
     "  files: a copy of what it is made of; kept in your cache, read-only for agents and checks",
     "Install it?",
   ];
