@@ -4,7 +4,7 @@ import type { ItemJudgement, ReviewVerdict } from "../../schema/journal.js";
 import type { Report } from "../../schema/report.js";
 import { type SpokenLine, spokenLines } from "./spoken-lines.js";
 
-export interface Answer {
+export interface ReviewAnswer {
   /** absent: nothing that could be read as one. */
   readonly verdict?: ReviewVerdict;
   readonly judgements: readonly ItemJudgement[];
@@ -37,7 +37,7 @@ export function readAnswer(
   kind: "review" | "test",
   { words, report }: { readonly words: string; readonly report: Report | null },
   checklist: readonly string[],
-): Answer {
+): ReviewAnswer {
   const said = kind === "review" ? readReview(words, checklist) : readTest(words, checklist);
   if (report?.verdict === undefined) return said;
   const found = new Map<string, ItemJudgement>();
@@ -60,7 +60,7 @@ function judgementsIn({ items = [] }: Report, checklist: readonly string[]): Ite
 }
 
 /** The words of a reviewer. */
-export function readReview(message: string, checklist: readonly string[]): Answer {
+export function readReview(message: string, checklist: readonly string[]): ReviewAnswer {
   const found = new Map<string, ItemJudgement>();
   const say = (judgement: ItemJudgement) => found.set(judgement.item, worse(found.get(judgement.item), judgement));
   let verdict: ReviewVerdict | undefined;
@@ -80,7 +80,7 @@ export function readReview(message: string, checklist: readonly string[]): Answe
 }
 
 /** Whoever tests is heard when saying no. Runners print "failed" for many reasons, so only a verdict counts. */
-export function readTest(message: string, checklist: readonly string[]): Answer {
+export function readTest(message: string, checklist: readonly string[]): ReviewAnswer {
   const failed: ItemJudgement[] = [];
   let verdict: ReviewVerdict | undefined;
   for (const line of cut(message)) {

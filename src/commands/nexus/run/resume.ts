@@ -5,11 +5,11 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { assertHeld } from "../../../request/held.js";
 import {
+  type CurrentProgram,
   currentProgram,
   executeRun,
   findRun,
   parseBudget,
-  type RunProgram,
   readOptions,
   runFolder,
   runsFolder,
@@ -105,7 +105,7 @@ function programOf(
     readonly command?: string | undefined;
     readonly model?: string | undefined;
   },
-  now: RunProgram,
+  now: CurrentProgram,
 ) {
   const driver = asked.driver ?? now.driver;
   const kept = driver === now.driver ? now : { driver };

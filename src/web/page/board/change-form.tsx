@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { type Change, sendChange } from "./store.js";
+import { type StateChange, sendChange } from "./store.js";
 import { tell } from "./told.js";
 
 export interface Writing {
@@ -10,7 +10,7 @@ interface FormProps {
   readonly writing: Writing;
   readonly label: string;
   readonly button: string;
-  readonly change: (text: string) => Change;
+  readonly change: (text: string) => StateChange;
 }
 
 /** A sentence and a button. What came of it is said at the top of the page; what went wrong, beside it. */
@@ -45,7 +45,7 @@ export function ChangeForm({ writing, label, button, change }: FormProps) {
   );
 }
 
-export function ChangeButton({ writing, button, change }: { writing: Writing; button: string; change: Change }) {
+export function ChangeButton({ writing, button, change }: { writing: Writing; button: string; change: StateChange }) {
   const [problem, setProblem] = useState("");
   const send = () =>
     sendChange(writing.project, change).then(

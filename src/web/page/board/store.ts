@@ -108,14 +108,14 @@ function changed(projects: readonly ProjectView[], change: SectionChange): reado
   });
 }
 
-export type Change =
+export type StateChange =
   | { readonly action: "decide"; readonly issue: number; readonly decision: string }
   | { readonly action: "reopen"; readonly task: number }
   | { readonly action: "answer"; readonly run: string; readonly task: number; readonly text: string }
   | { readonly action: "resume" | "deliver"; readonly run: string };
 
 /** Sends a change; the answer is what to tell the person. */
-export async function sendChange(project: number, change: Change): Promise<string> {
+export async function sendChange(project: number, change: StateChange): Promise<string> {
   const { message } = await askJson<{ message: string }>("/api/change", {
     method: "POST",
     headers: { "content-type": "application/json" },
