@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { NutError } from "../errors.js";
 import {
   askVersion,
@@ -43,8 +44,30 @@ function judge(program: string, version: string | null, versions: KnownVersions)
   return known === "tried" ? {} : { note: `${program} ${version} was not tried; ${tried} was` };
 }
 
-/** The program's path, or the one clear sentence that says why it cannot be used. */
+/** Programs that were asked and can be used, as they lay on the disk: a start costs as much as a short session. */
+const asked = new Map<string, string>();
+
+/** Another version of a program is another file. */
+function stampOf(path: string | null): string | null {
+  try {
+    const { ino, size, mtimeMs, ctimeMs } = statSync(path ?? "");
+    return [path, ino, size, mtimeMs, ctimeMs].join(":");
+  } catch {
+    return null;
+  }
+}
+
+/** The program's path, or the one clear sentence that says why it cannot be used. Asked once per process and program. */
 export async function requireProgram(name: DriverName, env: Environment): Promise<string> {
+  const found = findProgram(QUIRKS[name].program, env);
+  const stamp = stampOf(found);
+  if (stamp !== null && asked.get(name) === stamp) return found!;
+  const path = await askedProgram(name, env);
+  if (stamp !== null && path === found) asked.set(name, stamp);
+  return path;
+}
+
+async function askedProgram(name: DriverName, env: Environment): Promise<string> {
   const { usable, path, reason, hint, version } = await probeDriver(name, env);
   if (usable && path !== null) return path;
   throw new NutError(path === null ? "DRIVER_MISSING" : "DRIVER_TOO_OLD", reason ?? `${name} cannot be used`, {

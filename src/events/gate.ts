@@ -11,9 +11,9 @@ import { readShell, type ShellReading, type ShellWrite, type StartedProgram } fr
 import { denialEntry } from "./tool-log.js";
 
 /** A caller by what the host says of it and what was recorded when it started; the record counts beside any claim. */
-export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts): Standing {
+export function callerStanding({ agentId, agentName, beside = [] }: Caller, facts: GateFacts): Standing {
   const recorded = agentId !== undefined && Object.hasOwn(facts.tracked, agentId) ? facts.tracked[agentId] : undefined;
-  const names = [agentName, recorded].filter((name) => name !== undefined);
+  const names = [agentName, recorded, ...beside].filter((name) => name !== undefined);
   return standingOf({ agentId, names, processRole: facts.processRole }, facts.limits);
 }
 
@@ -21,12 +21,15 @@ export function callerStanding({ agentId, agentName }: Caller, facts: GateFacts)
 export function gate({ caller, tool }: PreToolUse, facts: GateFacts): Decision {
   const standing = callerStanding(caller, facts);
   const loss = lossTo(caller, tool, standing, facts);
-  const decision =
+  const decided =
     loss === null ? toolGate(tool, standing, facts) : deny(`nothing more can be allowed to ${who(standing)}: ${loss}`);
+  const decision = caller.beside === undefined || decided.reason === null ? decided : deny(decided.reason + NAMELESS);
   if (decision.reason === null) return decision;
   const entry = denialEntry({ caller, tool, agentName: agentNameOf(caller, standing, facts) }, decision.reason);
   return { ...decision, effects: [{ type: "log_tool", entry, hostTool: tool.name }] };
 }
+
+const NAMELESS = " (nobody says here who calls: while an agent is at work, its limits hold for every call)";
 
 /** Reading is always allowed. Without a sandbox a role that may not edit needs a tree to compare with. */
 function lossTo({ agentId }: Caller, tool: ToolUse, standing: Standing, facts: GateFacts): string | null {
@@ -50,6 +53,8 @@ function toolGate(tool: ToolUse, standing: Standing, facts: GateFacts): Decision
     case "nexus":
       return nexusGate(tool, standing);
     case "spawn":
+      if (tool.inBackground === true)
+        return deny("agents are waited for here, so that their calls can be told from Lead's");
       return standing.kind === "role" || standing.kind === "unknown"
         ? deny(`${who(standing)} may not start agents; report to Lead what needs doing`)
         : allow();
@@ -160,6 +165,7 @@ function nexusVerb({ name, args }: StartedProgram): string | null {
 }
 
 function startsAgent({ name, args }: StartedProgram): boolean {
+  if (/^(?:qwen|gemini)$/.test(name)) return !has(args, /^(?:-v|--version|-h|--help)$/);
   return /^(?:claude|codex|opencode)$/.test(name) && has(args, /^(?:-p|--print|exec|run|serve|acp)$/);
 }
 

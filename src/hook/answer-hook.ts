@@ -10,7 +10,7 @@ import {
   toolNames,
 } from "../hosts/index.js";
 import type { LifecycleEvent, PreToolUse, Verdict } from "../schema/events.js";
-import { gateFacts } from "../session/gate-facts.js";
+import { agentsAtWork, gateFacts } from "../session/gate-facts.js";
 import { projectOf } from "../session/lookout.js";
 import type { HostFace, Surroundings } from "../session/surroundings.js";
 import { recordDenial } from "../session/tool-log.js";
@@ -32,7 +32,12 @@ export async function answerHook(
   try {
     payload = parse(raw);
     const verdicts: Verdict[] = [];
-    for (const event of host.decode(payload)) verdicts.push(await verdictOn(event, host, around));
+    for (const event of host.decode(payload)) {
+      const verdict = await verdictOn(event, host, around);
+      verdicts.push(verdict);
+      // What would follow does not happen.
+      if (verdict.outcome === "deny") break;
+    }
     return host.answer(payload, verdicts);
   } catch (error) {
     const line = oneLine(error);
@@ -49,10 +54,46 @@ export async function gateVerdict(event: PreToolUse, host: Host, given: HookSurr
   return decision;
 }
 
-async function verdictOn(event: LifecycleEvent, host: Host, around: HookSurroundings): Promise<Verdict> {
+async function verdictOn(given: LifecycleEvent, host: Host, around: HookSurroundings): Promise<Verdict> {
+  const event = host.namesCallers === false ? withCaller(given, host, around) : given;
   if (event.type === "pre_tool_use") return gateVerdict(event, host, around);
   const { fire } = await import("../session/full.js");
-  return fire(event, surroundings(event, host, around));
+  const untold = await untoldBefore(event, host, around, fire);
+  const verdict = await fire(event, surroundings(event, host, around));
+  return {
+    ...verdict,
+    context: [...untold.flatMap(({ context }) => context), ...verdict.context],
+    warnings: [...untold.flatMap(({ warnings }) => warnings), ...verdict.warnings],
+  };
+}
+
+/** Where nobody says who calls, it is whoever is at work. Only one who is waited for can be: Lead does nothing meanwhile. */
+function withCaller(event: LifecycleEvent, host: Host, around: HookSurroundings): LifecycleEvent {
+  if ((event.type !== "pre_tool_use" && event.type !== "post_tool_use") || event.caller.agentId !== undefined)
+    return event;
+  const [first, ...others] = agentsAtWork(surroundings(event, host, around));
+  if (first === undefined) return event;
+  const { agentId, agentName } = first;
+  return { ...event, caller: { agentId, agentName, beside: others.map((other) => other.agentName) } };
+}
+
+/** What a host that tells less would have told by now: that a session began, and that agents nobody waits for have ended. */
+async function untoldBefore(
+  event: LifecycleEvent,
+  host: Host,
+  around: HookSurroundings,
+  fire: typeof import("../session/full.js").fire,
+): Promise<Verdict[]> {
+  if (event.type !== "user_message") return [];
+  const { sessionId, cwd } = event;
+  const tell = (untold: LifecycleEvent) => fire(untold, surroundings(untold, host, around));
+  if (host.announcesSessions === false && projectOf(sessionId, host.harnessId, around.env) === null)
+    return [await tell({ type: "session_start", source: "startup", sessionId, cwd })];
+  if (host.namesCallers !== false) return [];
+  const verdicts: Verdict[] = [];
+  for (const { agentId, agentName } of agentsAtWork(surroundings(event, host, around)))
+    verdicts.push(await tell({ type: "subagent_complete", agentId, agentName, sessionId, cwd }));
+  return verdicts;
 }
 
 /** Agents may go anywhere; the project stays the one the session began in. */
@@ -63,12 +104,13 @@ function surroundings({ sessionId, cwd }: LifecycleEvent, host: Host, given: Hoo
 }
 
 function faceOf(host: Host): HostFace {
-  const { harnessId, docs, canResume, ownSandbox = false } = host;
+  const { harnessId, docs, canResume, ownSandbox = false, rewrites = true } = host;
   return {
     harnessId,
     docs,
     canResume,
     ownSandbox,
+    rewrites,
     toolNames: toolNames(host),
     settings: ALL_SETTINGS,
     watched: ALL_WATCHED,

@@ -69,6 +69,8 @@ function oneEvent(name: string, fields: Fields, common: Common, translation: Tra
       };
     }
     case "UserPromptSubmit":
+      // Qwen Code asks with every answer of a tool, too: nobody wrote anything then.
+      if (field(fields, "prompt") === "") return null;
       return {
         type: "user_message",
         text: optionalText(fields, "prompt") ?? "",
@@ -137,6 +139,7 @@ function failure(response: unknown): string | null {
   if (typeof response !== "object" || response === null) return null;
   const { isError, is_error, error } = response as { isError?: unknown; is_error?: unknown; error?: unknown };
   if (isError === true || is_error === true) return errorText(error);
+  if (typeof error === "object" && error !== null) return errorText((error as { message?: unknown }).message);
   return typeof error === "string" && error !== "" ? error : null;
 }
 

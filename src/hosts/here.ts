@@ -55,7 +55,7 @@ export function localFiles(input: InstallInput): LocalFile[] {
     'command -v nexus >/dev/null && exec nexus "$@"',
     `echo "nexus: ${MISSING}: ${INSTALL}" >&2`,
     // A gate that is gone is closed.
-    'case "$1 $3" in "hook PreToolUse") exit 2;; esac',
+    'case "$1 $3" in "hook PreToolUse"|"hook BeforeTool") exit 2;; esac',
     "exit 127",
     "",
   ].join("\n");

@@ -45,7 +45,7 @@ export interface HookWords {
 
 export function throughShell({ words, harnessId, event, platform, find }: HookWords): string {
   if (platform === "win32") return words.join(" ");
-  const isGate = event === "PreToolUse";
+  const isGate = event === "PreToolUse" || event === "BeforeTool";
   const body = isGate ? GATE : event === "SubagentStart" ? AGENT_START : OTHER;
   const script = [PLAIN, ...(find === undefined ? [] : [find(isGate ? 2 : 1)]), body].join("; ");
   return ["/bin/sh -c", `'${script}'`, harnessId, ...words].join(" ");

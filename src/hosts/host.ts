@@ -1,7 +1,7 @@
 // What the product needs to know about a place it can live in. One folder per host; adding a host adds a folder.
 import type { LifecycleEvent, SemanticClass, ToolUse, Verdict } from "../schema/events.js";
 
-export const HOST_NAMES = ["claude", "codex", "opencode"] as const;
+export const HOST_NAMES = ["claude", "codex", "opencode", "qwen", "gemini"] as const;
 export type HostName = (typeof HOST_NAMES)[number];
 
 /** The name our MCP server is registered under; tool names are derived from it, never typed. */
@@ -25,6 +25,12 @@ export interface Host {
   readonly canResume: boolean;
   /** Whether it runs commands in a sandbox of its own, where another may not start. */
   readonly ownSandbox?: boolean;
+  /** false: it does not say which agent calls a tool. */
+  readonly namesCallers?: false;
+  /** false: a session may begin with its first message and nothing before. */
+  readonly announcesSessions?: false;
+  /** false: a command runs as the model gave it, or not at all. */
+  readonly rewrites?: false;
   /** Topic → what a model is told on this host. */
   readonly docs: Readonly<Record<string, string>>;
   /** The name a model sees for one of our tools. */

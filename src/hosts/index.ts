@@ -4,10 +4,14 @@ import { installClaude } from "./claude/install.js";
 import { codex } from "./codex/host.js";
 import { CODEX_EVENTS, installCodex } from "./codex/install.js";
 import { HOOK_EVENTS } from "./command-hooks.js";
+import { GEMINI_EVENTS, gemini } from "./gemini/host.js";
+import { installGemini } from "./gemini/install.js";
 import { HOST_NAMES, type Host, type HostName, SERVER } from "./host.js";
 import type { InstallFile, InstallInput } from "./install.js";
 import { opencode } from "./opencode/host.js";
 import { installOpencode } from "./opencode/install.js";
+import { qwen } from "./qwen/host.js";
+import { installQwen } from "./qwen/install.js";
 
 export { CLAUDE_PLUGIN } from "./claude/host.js";
 export { claudeAgent, claudeSkill } from "./claude/install.js";
@@ -40,7 +44,7 @@ export {
 export type { PluginAnswer, PluginNote } from "./opencode/host.js";
 export { importing } from "./opencode/plugin-file.js";
 
-const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode };
+const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode, qwen, gemini };
 
 /** Claude Code with our plugin: the same host, but our tools carry the plugin's name. */
 const claudePlugin: Host = {
@@ -70,10 +74,16 @@ export function toolNames(host: Host): Record<string, string> {
 }
 
 export function installFiles(host: HostName, input: InstallInput): InstallFile[] {
-  const install = { claude: installClaude, codex: installCodex, opencode: installOpencode };
+  const install = {
+    claude: installClaude,
+    codex: installCodex,
+    opencode: installOpencode,
+    qwen: installQwen,
+    gemini: installGemini,
+  };
   return install[host](input);
 }
 
 /** The events a command host is asked to send us. */
-export const hookEvents = (host: "claude" | "codex"): readonly string[] =>
-  host === "claude" ? HOOK_EVENTS : CODEX_EVENTS;
+export const hookEvents = (host: Exclude<HostName, "opencode">): readonly string[] =>
+  ({ claude: HOOK_EVENTS, codex: CODEX_EVENTS, qwen: HOOK_EVENTS, gemini: GEMINI_EVENTS })[host];

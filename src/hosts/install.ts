@@ -80,7 +80,7 @@ export function isOurHook(element: unknown): boolean {
   return (
     typeof element === "object" &&
     element !== null &&
-    /(?:hook\/hook\.js|\/nexus[^/' ]*'? hook|\bnutcracker-\w+ hook|"nexus hook)'? (?:claude|codex) /.test(
+    /(?:hook\/hook\.js|\/nexus[^/' ]*'? hook|\bnutcracker-\w+ hook|"nexus hook)'? (?:claude|codex|qwen|gemini) /.test(
       JSON.stringify(element),
     )
   );
@@ -96,6 +96,8 @@ export function hookLists(
   input: InstallInput,
   host: Pick<Host, "name" | "harnessId">,
   events: readonly string[],
+  /** What a second is to the host. */
+  second = 1,
 ): Record<string, unknown> {
   return Object.fromEntries(
     events.map((event) => [
@@ -103,7 +105,11 @@ export function hookLists(
       {
         ...(event.includes("ToolUse") ? { matcher: "*" } : {}),
         hooks: [
-          { type: "command", command: hookCommand(input, host, event), timeout: event === "SessionEnd" ? 3 : 20 },
+          {
+            type: "command",
+            command: hookCommand(input, host, event),
+            timeout: (event === "SessionEnd" ? 3 : 20) * second,
+          },
         ],
       },
     ]),

@@ -12,6 +12,8 @@ export const KNOWN_VERSIONS = {
   claude: known("2.1.0", "2.1.325", "@anthropic-ai/claude-code"),
   codex: known("0.160.0", "0.166.0", "@openai/codex"),
   opencode: known("1.17.0", "1.18.33", "opencode-ai"),
+  qwen: known("0.15.0", "0.15.10", "@qwen-code/qwen-code"),
+  gemini: known("0.60.0", "0.61.0", "@google/gemini-cli"),
 } as const satisfies Record<string, KnownVersions>;
 
 function known(oldest: string, tried: string, npm: string): KnownVersions {

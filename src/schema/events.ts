@@ -36,6 +36,8 @@ export interface Caller {
   readonly agentId?: string;
   /** As the host names it; may be a catalog role, a host's own agent, or a lie. */
   readonly agentName?: string;
+  /** Set where the host does not say who calls: whoever else is at work, and may be the caller as well. */
+  readonly beside?: readonly string[];
 }
 
 /** What kind of door a tool is. `other` = a tool the host map does not know. */
@@ -52,6 +54,8 @@ export interface ToolUse {
   /** Files it means to write, as given (relative to cwd, absolute, `~`). Empty for an edit = unknown target. */
   readonly paths: readonly string[];
   readonly command?: string;
+  /** An agent is started that nobody waits for. */
+  readonly inBackground?: boolean;
   /** What is typed into the command later is shown to no gate. */
   readonly staysOpen?: boolean;
   /** How a whole-file or replace edit would change a text; absent when that cannot be told. */

@@ -6,7 +6,15 @@ import { assemble, readManifestFast, roleLimits } from "../catalog/index.js";
 import { type GateFacts, insideProject } from "../events/index.js";
 import { roleIn } from "../schema/roles.js";
 import { findRoot, type Layout, layoutOf, linkedTrees } from "../state/index.js";
-import { agentRecords, isRemembered, type Lookout, lookoutOf, readAgent, readGateCache } from "./lookout.js";
+import {
+  type AgentRecord,
+  agentRecords,
+  isRemembered,
+  type Lookout,
+  lookoutOf,
+  readAgent,
+  readGateCache,
+} from "./lookout.js";
 import { changedSetting } from "./settings-watch.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -46,7 +54,7 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
       return typeof skill?.skill === "string" ? skill.skill : null;
     },
     settings: host.settings,
-    sandbox: cache?.sandbox?.map((word) => (word === "{cwd}" ? cwd : word)) ?? null,
+    sandbox: host.rewrites === false ? null : (cache?.sandbox?.map((word) => (word === "{cwd}" ? cwd : word)) ?? null),
     sandboxMayFail: host.ownSandbox === true,
     home: home === null ? null : realPath(home),
     places: (path) => placesOf(path, cwd, home),
@@ -55,6 +63,14 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
       return existsSync(place) ? readFileSync(place, "utf8") : null;
     },
   };
+}
+
+/** Agents that were announced and have not ended, of whom the caller may be one. Those that may not edit come first. */
+export function agentsAtWork({ cwd, env, host }: Standpoint): readonly AgentRecord[] {
+  const lookout = lookoutOf(realPath(findRoot(cwd, env)), host.harnessId, env);
+  if (lookout === null) return [];
+  const rank = ({ agentId }: AgentRecord) => (isRemembered(lookout, agentId) ? 0 : 1);
+  return agentRecords(lookout).sort((a, b) => rank(a) - rank(b));
 }
 
 /** As written, and as the disk has it: the deepest part that exists is resolved, the rest is kept. */

@@ -20,6 +20,8 @@ export interface HostFace {
   readonly canResume: boolean;
   /** Whether it runs commands in a sandbox of its own. */
   readonly ownSandbox?: boolean;
+  /** false: a command cannot be put into a sandbox of ours. */
+  readonly rewrites?: boolean;
 }
 
 export interface Surroundings {

@@ -49,7 +49,7 @@ const ARGUMENTS: Readonly<Partial<Record<NexusTool, object>>> = {
 };
 
 const catalog = await loadCatalog();
-const HOSTS = ["claude", "claude-plugin", "codex", "opencode"];
+const HOSTS = ["claude", "claude-plugin", "codex", "opencode", "qwen", "gemini"];
 const ROLES = Object.keys(MAY).filter((role) => role !== "lead");
 const expected = (role: string) =>
   Object.hasOwn(MAY, role) ? TOOLS.filter((tool) => MAY[role]!.includes(tool)) : READS;

@@ -25,7 +25,7 @@ export default command({
   summary: "what an agent must know to use both tools",
   input: z.object({}),
   output: z.object({ name: z.string(), description: z.string(), text: z.string() }),
-  about: ["Prints SKILL.md. nexus setup installs it into Claude Code, Codex and OpenCode together with the roles."],
+  about: ["Prints SKILL.md. nexus setup installs it into the host together with the roles."],
   examples: [
     ["nutshell skill > .claude/skills/nutshell/SKILL.md", "only this skill, in one project"],
     ["nexus setup claude", "this and everything else"],

@@ -155,7 +155,7 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "setup",
     group: "Hosts",
-    summary: "live inside Claude Code, Codex or OpenCode",
+    summary: "live inside Claude Code, Codex, OpenCode, Qwen Code or Gemini CLI",
     load: async () => (await import("./hosts/setup.js")).default,
   },
   {

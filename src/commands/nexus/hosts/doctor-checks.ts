@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { parse } from "jsonc-parser";
 import { z } from "zod";
 import {
   deniedTools,
@@ -152,6 +153,7 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
     ...Object.values(host.toolsByClass).flat(),
     ...TOOLS.map(host.toolName),
     "Agent",
+    "agent",
     "edit",
     "task",
     "skill",
@@ -171,20 +173,38 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
       message: `no such tools: ${[...wrong].join(", ")}`,
       fix: `nexus setup ${host.name}`,
     };
-  if (host.name === "codex")
-    return {
-      what,
-      state: "ok",
-      message: `Codex has none; ${deniedTools(host, []).length} tools are denied by the gate and the server`,
-    };
+  if (host.name === "codex" || host.name === "gemini") {
+    const how =
+      host.name === "codex"
+        ? `${deniedTools(host, []).length} tools are denied by the gate and the server`
+        : "its roles have lists of what they may use";
+    return { what, state: "ok", message: `${host.title} has none; ${how}` };
+  }
   return { what, state: "ok", message: `${lists} lists, every name in them is a tool` };
 }
 
 function deniedIn(text: string): string[] {
-  const list = /^disallowedTools: (.*)$/m.exec(text)?.[1];
-  if (list !== undefined) return list.split(",").map((name) => name.trim());
+  const list = /^disallowedTools: (.*)$/m.exec(text)?.[1] ?? /^disallowedTools:\n((?: {2}- .*\n)+)/m.exec(text)?.[1];
+  if (list !== undefined) return list.split(/,|\n(?=.)/).map((name) => name.replace(/^ *- /, "").trim());
   const map = /^permission: (\{.*\})$/m.exec(text)?.[1];
   return map === undefined ? [] : Object.keys(JSON.parse(map) as object);
+}
+
+/** Hooks as a whole, in every file Qwen Code and Gemini CLI take settings from. */
+export function switchedOffChecks({ name, title }: Host, { root, home }: InstallInput): DoctorCheck[] {
+  return [root, home].flatMap((folder): DoctorCheck[] => {
+    const path = join(folder, `.${name}`, "settings.json");
+    const settings = existsSync(path) ? (parse(readFileSync(path, "utf8")) as SwitchedOff | undefined) : undefined;
+    if (settings?.disableAllHooks !== true && settings?.hooksConfig?.enabled !== false) return [];
+    const setting = name === "qwen" ? "disableAllHooks" : "hooksConfig.enabled";
+    const message = `${path} switches all hooks off (${setting}), so ${title} asks no gate`;
+    return [{ what: `${name} hooks`, state: "problem", message, fix: `take ${setting} out of ${path}` }];
+  });
+}
+
+interface SwitchedOff {
+  readonly disableAllHooks?: unknown;
+  readonly hooksConfig?: { readonly enabled?: unknown };
 }
 
 /** Codex runs no hook that a person has not trusted, and says nothing about it. */

@@ -14,7 +14,7 @@ import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { claudeChecks } from "./claude-checks.js";
-import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
+import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, switchedOffChecks, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { readReceipt, receiptPath } from "./receipt.js";
 import { planSetup, type SetupPlan } from "./setup-plan.js";
@@ -25,7 +25,9 @@ export default command({
   name: "doctor",
   summary: "what is installed where, and whether it works",
   input: z.object({
-    host: positional(z.enum(HOST_NAMES).optional(), { about: "claude, codex or opencode; all when left out" }),
+    host: positional(z.enum(HOST_NAMES).optional(), {
+      about: "claude, codex, opencode, qwen or gemini; all when left out",
+    }),
   }),
   output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(DoctorCheck) }),
   about: [
@@ -134,6 +136,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<D
     if (found === null) continue;
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
+    if (host.name === "qwen" || host.name === "gemini") checks.push(...switchedOffChecks(host, input));
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
     if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
       checks.push(await trustCheck(scope, input, context));

@@ -17,9 +17,9 @@ const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
 
 export default command({
   name: "setup",
-  summary: "live inside Claude Code, Codex or OpenCode",
+  summary: "live inside Claude Code, Codex, OpenCode, Qwen Code or Gemini CLI",
   input: z.object({
-    host: positional(z.enum(HOST_NAMES), { about: "claude, codex or opencode" }),
+    host: positional(z.enum(HOST_NAMES), { about: "claude, codex, opencode, qwen or gemini" }),
     scope: flag(z.enum(["project", "user"]).default("project"), {
       value: "<scope>",
       about: "this project, or everything you do",
@@ -44,7 +44,7 @@ export default command({
   }),
   about: [
     "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their order, and their comments where the host reads them;",
-    "AGENTS.md and CLAUDE.md are touched only between two markers. Running it again changes nothing.",
+    "AGENTS.md, CLAUDE.md, QWEN.md and GEMINI.md are touched only between two markers. Running it again changes nothing.",
     "What it writes into a project can be committed: it names no path of this machine, and finds nexus on everybody's PATH.",
   ],
   examples: [
@@ -232,6 +232,8 @@ function nextSteps(host: string, scope: string): string[] {
   const steps = ["nexus doctor"];
   if (host === "claude" && scope === "project")
     steps.unshift("start claude here once and trust the folder: it proposes No");
+  if (host === "gemini" && scope === "project")
+    steps.unshift("start gemini here once, trust the folder and accept the roles: before that it runs no hook");
   if (host === "codex")
     steps.unshift(
       scope === "project"

@@ -1,0 +1,63 @@
+import { join } from "node:path";
+import { claudeSkill } from "../claude/install.js";
+import { HOOK_EVENTS } from "../command-hooks.js";
+import { jsonEdit } from "../edit/jsonc.js";
+import { markedEdit } from "../edit/marked.js";
+import { serverWords } from "../here.js";
+import { SERVER } from "../host.js";
+import {
+  type AgentFile,
+  deniedTools,
+  hookLists,
+  type InstallFile,
+  type InstallInput,
+  isOurHook,
+  isOurServer,
+  MEMORY_TEXT,
+} from "../install.js";
+import { qwen } from "./host.js";
+
+export function installQwen(input: InstallInput): InstallFile[] {
+  const { scope, root, home } = input;
+  const folder = join(scope === "project" ? root : home, ".qwen");
+  const settings = join(folder, "settings.json");
+  const server = { ...serverWords(input), env: { NEXUS_HARNESS_ID: qwen.harnessId }, trust: true };
+  return [
+    {
+      path: settings,
+      edit: jsonEdit({ path: settings }, [
+        ...Object.entries(hookLists(input, qwen, HOOK_EVENTS, MILLISECONDS)).map(([event, element]) => ({
+          at: ["hooks", event],
+          element,
+          ours: isOurHook,
+        })),
+        { at: ["mcpServers", SERVER], value: server, ours: isOurServer },
+        // With it our tools are not offered: a model would have to know of them to look for them.
+        { at: ["permissions", "deny"], element: TOOL_SEARCH, ours: (value) => value === TOOL_SEARCH, shared: true },
+      ]),
+    },
+    { path: scope === "project" ? join(root, "QWEN.md") : join(folder, "QWEN.md"), edit: markedEdit(MEMORY_TEXT) },
+    ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: qwenAgent(agent) })),
+    ...input.skills.map((skill) => ({
+      path: join(folder, "skills", skill.id, "SKILL.md"),
+      content: claudeSkill(skill),
+    })),
+  ];
+}
+
+const MILLISECONDS = 1_000;
+const TOOL_SEARCH = "tool_search";
+
+/** Every role is denied what its limits forbid, and starting agents: only Lead coordinates. */
+export function qwenAgent({ id, description, prompt, blocked, model }: AgentFile): string {
+  const denied = [...deniedTools(qwen, blocked), "agent"];
+  const fields = [
+    `name: ${id}`,
+    `description: ${JSON.stringify(description)}`,
+    ...(model === null ? [] : [`model: ${model}`]),
+    // Its parser knows lists in this form only.
+    "disallowedTools:",
+    ...denied.map((name) => `  - ${name}`),
+  ];
+  return `---\n${fields.join("\n")}\n---\n\n${prompt}`;
+}
