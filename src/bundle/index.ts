@@ -53,7 +53,14 @@ export {
   splitByFolder,
   splitByPlan,
 } from "./parts/split.js";
-export { type Attached, canAttach, MAX_ATTACHED_BYTES, readAttached, writeAttached } from "./read/attached.js";
+export {
+  type Attached,
+  canAttach,
+  EarlyCopy,
+  MAX_ATTACHED_BYTES,
+  readAttached,
+  writeAttached,
+} from "./read/attached.js";
 export { type ContentEntry, type ContentOptions, type OpenedContent, openContent } from "./read/content.js";
 export { type Difference, type DiffOptions, diffContents, diffManifests } from "./read/diff.js";
 export { type Bundle, type BundleEntry, type OpenOptions, openBundle, type RepackOptions } from "./read/open-bundle.js";

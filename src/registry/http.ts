@@ -25,7 +25,9 @@ export function ask({ method, url, headers = {}, body, signal }: Ask): Promise<I
   const secure = url.protocol === "https:";
   const start = secure ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const options = { method, headers: { ...headers }, agent: agents[secure ? "https:" : "http:"], timeout: IDLE_MS };
+    // Digests are of the bytes as they are: where nothing is said, a server may send them in any coding.
+    const asked = { "Accept-Encoding": "identity", ...headers };
+    const options = { method, headers: asked, agent: agents[secure ? "https:" : "http:"], timeout: IDLE_MS };
     const outgoing = start(url, { ...options, ...(signal === undefined ? {} : { signal }) });
     outgoing.on("timeout", () => outgoing.destroy(new Error("nothing came for a minute")));
     outgoing.on("error", (error) => reject(signal?.aborted ? error : broken(url, error)));

@@ -1,4 +1,5 @@
 // Signing a bundle or a folder: what it is decides what is said of it.
+import { EarlyCopy } from "../bundle/index.js";
 import { NutError, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
 import { Delivery } from "../schema/delivery.js";
@@ -6,7 +7,7 @@ import type { Manifest } from "../schema/manifest.js";
 import type { Envelope, Statement } from "../schema/statement.js";
 import { deliveryStatement, type RunFacts, requestStatement, signStatement } from "../statements/index.js";
 import { readWhole } from "./read-whole.js";
-import { addSignatures } from "./signatures.js";
+import { addSignatures, hasPlaceInside } from "./signatures.js";
 import type { SigningKey } from "./signing-key.js";
 
 export interface Signed {
@@ -27,10 +28,17 @@ export interface SignInput {
 
 /** Signs what lies at `path`, once it was read to its end and found whole. */
 export async function signBundle({ path, key, sidecar, facts }: SignInput, context: Context): Promise<Signed> {
-  const { kind, digest, statement } = await statementFor(path, facts, context);
-  const envelope = await signStatement(statement, key.sign);
-  const written = await addSignatures(path, { envelopes: [envelope], sigstore: [] }, { sidecar }, context);
-  return { kind, digest, envelope, written };
+  // The file is copied while it is read, so that adding the signature takes no time of its own.
+  const early = !sidecar && hasPlaceInside(path) ? new EarlyCopy(path) : null;
+  try {
+    const { kind, digest, statement } = await statementFor(path, facts, context);
+    const envelope = await signStatement(statement, key.sign);
+    const copy = (await early?.ready()) === true ? early! : null;
+    const written = await addSignatures(path, { envelopes: [envelope], sigstore: [] }, { sidecar, copy }, context);
+    return { kind, digest, envelope, written };
+  } finally {
+    await early?.remove();
+  }
 }
 
 export interface Said extends Pick<Signed, "kind" | "digest"> {

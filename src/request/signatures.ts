@@ -1,6 +1,6 @@
 // The signatures of a bundle: in the file after its archive, or beside it in x.nut.sigs; read, judged and added.
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { canAttach, readAttached, writeAttached } from "../bundle/index.js";
+import { canAttach, type EarlyCopy, readAttached, writeAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import type { Context } from "../operation.js";
@@ -27,6 +27,9 @@ export const sidecarOf = (path: string): string => `${path.replace(/\/+$/, "")}.
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
+/** Whether signatures can lie in the file itself. */
+export const hasPlaceInside = (path: string): boolean => isFile(path) && canAttach(path);
+
 /** Everything that was signed about a bundle or a folder, wherever it lies. */
 export function readSignatures(path: string): EnvelopeList {
   const lists = [
@@ -48,22 +51,23 @@ function readSidecar(path: string): EnvelopeList {
 /**
  * Adds what was signed; says where it now lies. In the file where it has a place for it, unless it is wanted beside it. Lines
  * that are there stay as they are, whatever they are. One at a time: of two who sign at once, neither loses its signature.
+ * `copy` is a copy of the file that is ready, to be used instead of making one.
  */
 export function addSignatures(
   path: string,
   added: Signatures,
-  { sidecar }: { readonly sidecar: boolean },
+  { sidecar, copy = null }: { readonly sidecar: boolean; readonly copy?: EarlyCopy | null },
   context: Context,
 ): Promise<string> {
   return inTurn("signing", context, () => {
-    const isInside = !sidecar && isFile(path) && canAttach(path);
+    const isInside = !sidecar && hasPlaceInside(path);
     const target = isInside ? path : sidecarOf(path);
     const held = isInside ? readAttached(path).bytes : existsSync(target) ? readRegular(target) : Buffer.alloc(0);
     const lines = held.toString("utf8").split("\n").filter(isLine);
     const text = [...lines, ...signatureLines(added).filter((line) => !lines.includes(line))];
     const bytes = Buffer.from(`${text.join("\n")}\n`, "utf8");
     if (text.length > MAX_ENVELOPES || bytes.length > MAX_LIST_BYTES) throw tooMany(target);
-    if (isInside) writeAttached(path, bytes);
+    if (isInside) writeAttached(path, bytes, copy);
     else writeBeside(target, bytes);
     return target;
   });

@@ -1,7 +1,9 @@
 // Bundles in a registry that has all of the distribution protocol 1.1, and in one that lies, breaks and wants to know who asks.
 // Long because: every way a registry can behave is tried on one double and one bundle.
+import { spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { packFolder, readAttached } from "../../src/bundle/index.js";
@@ -222,6 +224,61 @@ describe("a busy registry", () => {
     await faults({ method: "GET", status: 429, headers: { "Retry-After": "0" }, times: 100 });
     expect((await refusal("pull", at(), "-o", output())).code).toBe("REGISTRY_REFUSED");
   });
+});
+
+/** A disk of 200 kB, where this account may make one; null elsewhere. */
+function smallDisk(): { path: string; remove: () => void } | null {
+  const path = mkdtempSync(join(tmpdir(), "nut-small-disk-"));
+  const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=200k", "tmpfs", path]).status === 0;
+  if (!isMounted) rmSync(path, { recursive: true });
+  const remove = () => {
+    spawnSync("umount", [path]);
+    rmSync(path, { recursive: true });
+  };
+  return isMounted ? { path, remove } : null;
+}
+
+it("a disk that is full during a download is said to be, and nothing is left on it", async ({ skip }) => {
+  const disk = smallDisk();
+  if (disk === null) return skip("only root may mount a small disk");
+  try {
+    await json("push", file, at());
+    expect(await refusal("pull", at(), "-o", join(disk.path, "x.nut"))).toMatchObject({ code: "DISK_FULL" });
+    expect(readdirSync(disk.path)).toEqual([]);
+  } finally {
+    disk.remove();
+  }
+});
+
+it("a tag is asked for once, and what moves it changes nothing of what its digest names", async () => {
+  const other = desk.path("other.nut");
+  await packFolder(desk.folder(desk.path(`other${count}`)), { output: other });
+  const first = await json("push", file, at());
+  await double.log();
+  await pull();
+  expect(of(await double.log(), "GET", "manifests/v1")).toHaveLength(1);
+  await json("copy", at(), at(`copies/task${count}:v1`));
+  expect(of(await double.log(), "GET", `team/task${count}/manifests/v1`)).toHaveLength(1);
+  await json("push", other, at());
+  const moved = desk.path(`pulled${count}-moved.nut`);
+  expect(await json("pull", at(), "-o", moved)).toMatchObject({ signatures: 0 });
+  expect(readFileSync(moved).equals(readFileSync(other))).toBe(true);
+  const fixed = desk.path(`pulled${count}-fixed.nut`);
+  expect(await json("pull", at(`team/task${count}@${first.digest}`), "-o", fixed)).toMatchObject({ signatures: 3 });
+  expect(readFileSync(fixed).equals(readFileSync(file))).toBe(true);
+});
+
+it("bytes are wanted as they are, and what comes in a coding all the same is not believed", async () => {
+  await json("push", file, at());
+  await faults({ method: "GET", path: "blobs|manifests", times: 100, gzip: "asked" });
+  await pull();
+  expect(same()).toBe(true);
+  for (const path of ["blobs", "manifests"]) {
+    await faults({ method: "GET", path, times: 100, gzip: "always" });
+    const target = desk.path(`coded${count}.nut`);
+    expect((await refusal("pull", at(), "-o", target)).code).toBe("REGISTRY_BAD_ANSWER");
+    expect(readdirSync(desk.root).filter((name) => name.includes(`coded${count}`))).toEqual([]);
+  }
 });
 
 describe("a lying registry", () => {

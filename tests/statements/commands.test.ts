@@ -5,6 +5,7 @@ import {
   copyFileSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -13,11 +14,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { contentDigest, openBundle, packFolder, readAttached, writeAttached } from "../../src/bundle/index.js";
+import {
+  contentDigest,
+  EarlyCopy,
+  openBundle,
+  packFolder,
+  readAttached,
+  writeAttached,
+} from "../../src/bundle/index.js";
 import type { Prompter } from "../../src/operation.js";
 import { Desk } from "../vault/run.js";
 import { hasSshAgent, hasSshKeygen, publicLine, sshAgent, sshKey } from "./keys.js";
@@ -188,6 +197,51 @@ describe("a signature", () => {
     const full = await desk.run(["sign", path, "--key", keys[0]!, "--json"]);
     expect(codeOf(full.err)).toMatchObject({ code: "SIGNATURE_UNFIT" });
     expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toHaveLength(64);
+  });
+
+  it("is put on the file that is there, not on a copy of one that was", async () => {
+    const { path } = await stranger();
+    const other = desk.path("other.nut");
+    const { contentDigest: digest } = await packFolder(desk.folder(desk.path("other")), { output: other });
+    const fresh = new EarlyCopy(path);
+    expect(await fresh.ready()).toBe(false);
+    await sleep(120);
+    const copy = new EarlyCopy(path);
+    expect(await copy.ready()).toBe(true);
+    expect(copy.isOf(path)).toBe(true);
+    writeFileSync(path, readFileSync(other));
+    writeAttached(path, Buffer.from("x"), copy);
+    const bundle = await openBundle(path);
+    expect(await bundle.contentDigest()).toBe(digest);
+    await bundle.close();
+    await sleep(120);
+    const used = new EarlyCopy(path);
+    expect(await used.ready()).toBe(true);
+    writeAttached(path, Buffer.from("y"), used);
+    expect(readAttached(path).bytes.toString()).toBe("y");
+    for (const one of [fresh, copy, used]) await one.remove();
+    expect(readdirSync(dirname(path)).filter((name) => name.includes("nut-tmp"))).toEqual([]);
+  });
+
+  it("in the file and one beside it that disagree are judged each by itself", async () => {
+    const { path } = await stranger();
+    const [alice, bob] = [await key("alice"), await key("bob")];
+    const other = desk.path("other.nut");
+    await packFolder(desk.folder(desk.path("other")), { output: other });
+    await desk.run(["sign", other, "--key", bob.file, "--sidecar"]);
+    await desk.run(["trust", "add", "bob@example.org", "--from", other]);
+    await desk.run(["sign", path, "--key", alice.file]);
+    await desk.run(["trust", "add", "alice@example.org", "--from", path]);
+    // One of other content, and the one of the file once more.
+    const own = readAttached(path).bytes.toString();
+    writeFileSync(`${path}.sigs`, readFileSync(`${other}.sigs`, "utf8") + own);
+    const { signatures } = json((await desk.run(["inspect", path, "--json"])).out);
+    expect(signatures).toMatchObject([
+      { standing: "trusted" },
+      { standing: "invalid", why: "it is about other content" },
+    ]);
+    expect((await desk.run(["verify", path, "--require", "signer=alice@example.org"])).code).toBe(0);
+    expect((await desk.run(["verify", path, "--require", "signer=bob@example.org"])).code).not.toBe(0);
   });
 
   it("leaves lines it does not know where they are", async () => {

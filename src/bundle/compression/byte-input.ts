@@ -11,6 +11,8 @@ export interface ByteInput {
   /** Puts back the end of the last piece. */
   unread(bytes: Buffer): void;
   close(): Promise<void>;
+  /** From now on a piece is good until two more were asked for: memory that is used again costs no collecting of garbage. */
+  useMemoryAgain(): void;
   /** Bytes handed out so far, what was put back aside. */
   readonly consumed: number;
   /** The file it comes from; null for a stream. */
@@ -20,19 +22,24 @@ export interface ByteInput {
 class Input implements ByteInput {
   consumed = 0;
   private readonly back: Buffer[] = [];
-  private readonly pull: () => Promise<Buffer | null>;
+  private readonly pull: (memory: Buffer | null) => Promise<Buffer | null>;
   private readonly shut: () => Promise<void>;
+  private memory: Buffer[] = [];
 
   readonly path: string | null;
 
-  constructor(pull: () => Promise<Buffer | null>, shut: () => Promise<void>, path: string | null = null) {
+  constructor(
+    pull: (memory: Buffer | null) => Promise<Buffer | null>,
+    shut: () => Promise<void>,
+    path: string | null = null,
+  ) {
     this.pull = pull;
     this.shut = shut;
     this.path = path;
   }
 
   async next(): Promise<Buffer | null> {
-    const piece = this.back.pop() ?? (await this.pull());
+    const piece = this.back.pop() ?? (await this.pull(this.takeTurns()));
     if (piece !== null) this.consumed += piece.length;
     return piece;
   }
@@ -41,6 +48,16 @@ class Input implements ByteInput {
     if (bytes.length === 0) return;
     this.consumed -= bytes.length;
     this.back.push(bytes);
+  }
+
+  useMemoryAgain(): void {
+    if (this.memory.length === 0) this.memory = [Buffer.allocUnsafeSlow(PIECE), Buffer.allocUnsafeSlow(PIECE)];
+  }
+
+  private takeTurns(): Buffer | null {
+    const next = this.memory.shift();
+    if (next !== undefined) this.memory.push(next);
+    return next ?? null;
   }
 
   close(): Promise<void> {
@@ -59,9 +76,9 @@ export function fileInput(path: string, options: FileInputOptions = {}): ByteInp
   let at = 0;
   let piece = options.firstPiece ?? PIECE;
   let closed = false;
-  const pull = () =>
+  const pull = (memory: Buffer | null) =>
     new Promise<Buffer | null>((resolve, reject) => {
-      const buffer = Buffer.allocUnsafeSlow(piece);
+      const buffer = memory?.subarray(0, piece) ?? Buffer.allocUnsafeSlow(piece);
       piece = Math.min(PIECE, piece * 4);
       read(file, buffer, 0, buffer.length, at, (error, length) => {
         if (error !== null) return reject(fromSystemError(error, path) ?? error);

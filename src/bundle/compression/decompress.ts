@@ -58,6 +58,8 @@ async function* plain(input: ByteInput): AsyncGenerator<Buffer> {
 }
 
 async function* gunzip(input: ByteInput): AsyncGenerator<Buffer> {
+  // The engine has taken a piece before the next one is asked for.
+  input.useMemoryAgain();
   for (let first = true; ; first = false) {
     const header = await take(input, 10);
     if (header.length === 0 && !first) return;

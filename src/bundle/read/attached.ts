@@ -12,8 +12,10 @@ import {
   readSync,
   renameSync,
   rmSync,
+  statSync,
   writeSync,
 } from "node:fs";
+import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
 import { syncFolder, temporaryName } from "../../files/index.js";
@@ -110,19 +112,70 @@ export function canAttach(path: string): boolean {
   }
 }
 
+// A file system that can shares the blocks instead of copying them.
+const COPY = constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE;
+
+/** What every change of a file changes; null when there is none. */
+function stateOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  if (found === undefined || !found.isFile()) return null;
+  const { dev, ino, size, mtimeNs, ctimeNs } = found;
+  return [dev, ino, size, mtimeNs, ctimeNs].join(" ");
+}
+
+/** The system's clock for files is coarse: what changed a moment ago could change again and look the same. */
+const SETTLED_MS = 100;
+
+/** A copy of a bundle that is made while others read it: there by the time something is to be attached. */
+export class EarlyCopy {
+  readonly temporary: string;
+  private readonly state: string | null;
+  private readonly copied: Promise<boolean>;
+
+  constructor(path: string) {
+    this.temporary = temporaryName(path);
+    const changed = statSync(path, { throwIfNoEntry: false })?.ctimeMs ?? Number.POSITIVE_INFINITY;
+    this.state = Date.now() - changed > SETTLED_MS ? stateOf(path) : null;
+    // Whoever attaches without this copy makes one, and hears why that cannot be done.
+    this.copied =
+      this.state === null
+        ? Promise.resolve(false)
+        : copyFile(path, this.temporary, COPY).then(
+            () => true,
+            () => false,
+          );
+  }
+
+  /** Waits until the copy is made: true when there is one. */
+  ready(): Promise<boolean> {
+    return this.copied;
+  }
+
+  /** Whether the file is still the one that was copied. To be asked once the copy is ready. */
+  isOf(path: string): boolean {
+    return this.state !== null && stateOf(path) === this.state;
+  }
+
+  /** Leaves nothing, whether it was used or not. */
+  async remove(): Promise<void> {
+    await this.copied;
+    rmSync(this.temporary, { force: true });
+  }
+}
+
 /**
  * Puts `bytes` in place of what was attached. The archive's bytes stay as they are; the file is replaced, so that a crash
- * leaves the old one or the new one.
+ * leaves the old one or the new one. `copy` is one that is ready; it is used if the file has not changed since.
  */
-export function writeAttached(path: string, bytes: Uint8Array): void {
+export function writeAttached(path: string, bytes: Uint8Array, copy: EarlyCopy | null = null): void {
   if (bytes.length > MAX_ATTACHED_BYTES) {
     throw new NutError("BUNDLE_LIMIT", `more than ${MAX_ATTACHED_BYTES} bytes of signatures`, { data: { path } });
   }
   const { archiveBytes } = readAttached(path);
-  const temporary = temporaryName(path);
+  const early = copy?.isOf(path) === true ? copy.temporary : null;
+  const temporary = early ?? temporaryName(path);
   try {
-    // A file system that can shares the blocks instead of copying them.
-    copyFileSync(path, temporary, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
+    if (early === null) copyFileSync(path, temporary, COPY);
     const file = openSync(temporary, "r+");
     try {
       ftruncateSync(file, archiveBytes);

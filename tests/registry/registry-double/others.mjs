@@ -1,6 +1,6 @@
 // Who is let in, the token server, and the storage host that blobs may come from and go to.
 import { randomUUID } from "node:crypto";
-import { digestOf, options, world } from "./world.mjs";
+import { coded, digestOf, options, world } from "./world.mjs";
 
 const basic = () => `Basic ${Buffer.from(`${options.user}:${options.password}`).toString("base64")}`;
 
@@ -49,8 +49,9 @@ export function sendBlob({ request, response, bytes, digest, fault }) {
   const at = options.ranges ? Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? "")?.[1] ?? 0) : 0;
   const body = Buffer.from(bytes.subarray(at));
   if (fault.flip !== undefined) body[fault.flip] ^= 1;
-  const whole = fault.more === undefined ? body : Buffer.concat([body, Buffer.alloc(fault.more)]);
-  const headers = { "Content-Length": whole.length, "Docker-Content-Digest": digest };
+  const sent = fault.more === undefined ? body : Buffer.concat([body, Buffer.alloc(fault.more)]);
+  const { bytes: whole, more } = coded(fault, request, sent);
+  const headers = { "Content-Length": whole.length, "Docker-Content-Digest": digest, ...more };
   if (at > 0) headers["Content-Range"] = `bytes ${at}-${bytes.length - 1}/${bytes.length}`;
   response.writeHead(at > 0 ? 206 : 200, headers);
   if (fault.cut === undefined) return response.end(whole);

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isAllowed, sendBlob, takeUpload } from "./others.mjs";
-import { digestOf, options, repositoryOf, world } from "./world.mjs";
+import { coded, digestOf, options, repositoryOf, world } from "./world.mjs";
 
 const INDEX = "application/vnd.oci.image.index.v1+json";
 const ROUTE = /^\/v2\/(.+?)\/(blobs\/uploads\/?|blobs|manifests|tags\/list|referrers)(?:\/([^/]+))?\/?$/;
@@ -76,13 +76,14 @@ async function manifest({ request, response, fault, held, name, reference }) {
   const digest = reference.startsWith("sha256:") ? reference : held.tags.get(reference);
   const found = held.manifests.get(digest);
   if (found === undefined) return error(response, 404, "MANIFEST_UNKNOWN");
-  const bytes = fault.replace === undefined ? found.bytes : Buffer.from(fault.replace);
+  const { bytes, more } = coded(fault, request, fault.replace === undefined ? found.bytes : Buffer.from(fault.replace));
   if (fault.huge !== undefined)
     return response.writeHead(200, { "Content-Type": found.type }).end(Buffer.alloc(fault.huge, 32));
   response.writeHead(200, {
     "Content-Type": found.type,
     "Content-Length": bytes.length,
     "Docker-Content-Digest": digest,
+    ...more,
   });
   response.end(request.method === "HEAD" ? undefined : bytes);
 }

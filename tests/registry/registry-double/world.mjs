@@ -1,5 +1,6 @@
 // What the double holds, what it was told, and what it saw.
 import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
 
 export const options = {
   /** Whether the referrers API is there, and how many rows a page has. */
@@ -16,7 +17,7 @@ export const options = {
   mounts: true,
   ranges: true,
   minChunk: 0,
-  /** { on, method, path, times, after, status, headers, body, drop, cut, flip, replace }: the first that fits and has times left. */
+  /** { on, method, path, times, after, status, headers, body, drop, cut, flip, replace, gzip }: the first that fits and has times left. */
   faults: [],
 };
 
@@ -58,6 +59,12 @@ export function faultFor(on, { method }, { pathname }) {
   }
   fault.times = (fault.times ?? 1) - 1;
   return fault;
+}
+
+/** gzip: "always", or "asked" where nobody said that they want the bytes as they are. */
+export function coded(fault, { headers }, bytes) {
+  const isCoded = fault.gzip === "always" || (fault.gzip === "asked" && headers["accept-encoding"] !== "identity");
+  return isCoded ? { bytes: gzipSync(bytes), more: { "Content-Encoding": "gzip" } } : { bytes, more: {} };
 }
 
 async function bodyOf(request) {
