@@ -267,6 +267,8 @@ describe("the board", () => {
         signal,
         now: () => new Date(),
         command: "nexus board",
+        startAgain: "nexus board",
+        judge: () => Promise.reject(new Error("nothing to judge here")),
         onLink: () => {},
         onError: (error) => errors.push(error),
         ...options,

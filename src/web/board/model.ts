@@ -114,7 +114,7 @@ export interface RunRow {
   readonly id: string;
   readonly title: string;
   readonly driver: string;
-  readonly status: "running" | "paused" | "interrupted" | "delivered" | "damaged";
+  readonly status: "running" | "paused" | "cancelled" | "interrupted" | "delivered" | "damaged";
   readonly createdAt: string;
   /** When it began, or went on after its latest pause. */
   readonly since: string;
@@ -125,7 +125,12 @@ export interface RunRow {
   readonly spent: { readonly ms: number; readonly tokens: number; readonly costUsd: number };
   readonly budget: { readonly timeMs?: number; readonly tokens?: number; readonly costUsd?: number };
   readonly questions: readonly { readonly task: number; readonly title: string; readonly question: string }[];
+  /** Criteria and points of the checklist that wait for somebody's judgement. */
   readonly forPerson: readonly { readonly id: string; readonly text: string }[];
+  /** The plan that waits to be read, as a person may change it; empty when none does. */
+  readonly planToRead: string;
+  /** What of its budget it may be given more of, in the words of --budget. */
+  readonly moreBudget: string;
   readonly issues: readonly string[];
   /** The command that goes on with it. */
   readonly resume: string;
@@ -167,6 +172,14 @@ export interface Hello {
   readonly projects: readonly ProjectView[];
   /** Whether the board was started to change things. */
   readonly mayWrite: boolean;
+  /** The command line that starts this board again. */
+  readonly command: string;
+}
+
+/** How much waits for a person, and the first of it. */
+export interface WaitingNow {
+  readonly count: number;
+  readonly words: string;
 }
 
 export interface SectionChange {
@@ -174,6 +187,12 @@ export interface SectionChange {
   readonly section: SectionName;
   readonly value: unknown;
   readonly problem: Problem | null;
+}
+
+/** A request that may be run. */
+export interface RequestRow {
+  readonly path: string;
+  readonly title: string;
 }
 
 export interface CycleRow {

@@ -15,7 +15,7 @@ interface BandProps {
 
 const MOST_FAILING = 8;
 const UNRUN = "no acceptance yet";
-const WITHOUT: Readonly<Record<string, string>> = { running: UNRUN, paused: UNRUN, interrupted: UNRUN, damaged: "" };
+const WITHOUT: Readonly<Record<string, string>> = { running: UNRUN, paused: UNRUN, cancelled: UNRUN, interrupted: UNRUN, damaged: "" };
 
 export function VerdictBand({ verdict, criterionLink, children }: BandProps) {
   const { word, tone, counts, checklist, failing, detail, next } = verdict;

@@ -5,8 +5,9 @@ import { setParam } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { day, visible } from "../visible.js";
 import { Lanes } from "./lanes.js";
-import { GoOn, QuestionForm } from "./needs-you.js";
-import { BudgetBurn } from "./runs.js";
+import { ActionButton, type Writing } from "./acting.js";
+import { GoOn, JudgeForm, PlanForm, QuestionForm } from "./needs-you.js";
+import { BudgetBurn, tryAgain } from "./runs.js";
 import { SessionView } from "./session.js";
 import { STAGES, TaskMeter } from "./tasks.js";
 import type { ViewProps } from "./view-props.js";
@@ -29,12 +30,14 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
         <h1>{visible(run.title || run.id)}</h1>
       </header>
       <VerdictBand verdict={run.verdict}>
-        {run.status === "interrupted" || (run.status === "paused" && run.questions.length === 0) ? (
-          <GoOn run={run} writing={writing} />
-        ) : undefined}
+        {nextHere(run, writing)}
       </VerdictBand>
       {run.questions.map((question) => (
         <QuestionForm key={question.task} run={run} question={question} writing={writing} />
+      ))}
+      {run.planToRead === "" ? null : <PlanForm run={run} writing={writing} />}
+      {run.forPerson.map((item) => (
+        <JudgeForm key={item.id} run={run} item={item} writing={writing} />
       ))}
       <Card title="Tasks">
         <TaskMeter rows={run.tasks.rows} isCalm={run.verdict.tone === "bad"} />
@@ -72,6 +75,28 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
       </Card>
     </>
   );
+}
+
+/** What can be done next, as buttons; undefined where the band's own command says it. */
+function nextHere(run: RunRow, writing: Writing | null) {
+  if (run.status === "running") {
+    return (
+      <div class="acts">
+        <ActionButton writing={writing} label="Pause" action={{ action: "pause", run: run.id }} />
+        <ActionButton writing={writing} label="Cancel" action={{ action: "cancel", run: run.id }} />
+      </div>
+    );
+  }
+  if (run.status === "cancelled") {
+    const action = { action: "resume", run: run.id, budget: "" } as const;
+    return <ActionButton writing={writing} label="Take it up again" action={action} />;
+  }
+  if (run.planToRead !== "") return null;
+  if (run.status === "interrupted" || (run.status === "paused" && run.questions.length === 0))
+    return <GoOn run={run} writing={writing} />;
+  if (run.verdict.word === "failed" || run.verdict.word === "blocked")
+    return <ActionButton writing={writing} isPrimary label="Try it again" action={tryAgain(run, "")} />;
+  return undefined;
 }
 
 function TaskTable({ run }: { run: RunRow }) {

@@ -4,7 +4,7 @@ import { Badge, Card, Empty, Facts, Icon, Segments, type Tone } from "../parts.j
 import { routeTo, setParam } from "../shell.js";
 import { Virtual } from "../virtual.js";
 import { visible } from "../visible.js";
-import { ChangeButton, type Writing } from "./change-form.js";
+import { ActionButton, type Writing } from "./acting.js";
 import { Graph } from "./graph.js";
 import { ScopeTabs, scopeOf } from "./scope.js";
 import { countStages, ORDER, segmentsOf } from "./stages.js";
@@ -102,7 +102,7 @@ export function TasksView({ project, rest, writing, params }: ViewProps) {
           />
         )}
         {row === undefined ? null : (
-          <TaskDetail row={row} rows={rows} writing={scope.run === null ? writing : null} onChoose={onChoose} />
+          <TaskDetail row={row} rows={rows} writing={writing} isOwn={scope.run === null} onChoose={onChoose} />
         )}
       </div>
     </>
@@ -146,10 +146,12 @@ interface DetailProps {
   readonly row: TaskRow;
   readonly rows: readonly TaskRow[];
   readonly writing: Writing | null;
+  /** Of the project itself, not of a run. */
+  readonly isOwn: boolean;
   readonly onChoose: (id: number) => void;
 }
 
-function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
+function TaskDetail({ row, rows, writing, isOwn, onChoose }: DetailProps) {
   const needed = row.deps.map((id) => [id, rows.find((other) => other.id === id)] as const);
   const unlocks = rows.filter(({ deps }) => deps.includes(row.id));
   const link = (id: number, other: TaskRow | undefined) => (
@@ -182,10 +184,8 @@ function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
           },
         ]}
       />
-      {writing !== null && row.stage === "done" ? (
-        <p>
-          <ChangeButton writing={writing} button="Reopen this task" change={{ action: "reopen", task: row.id }} />
-        </p>
+      {isOwn && row.stage === "done" ? (
+        <ActionButton writing={writing} label="Reopen this task" action={{ action: "reopen", task: row.id }} />
       ) : null}
     </Card>
   );
