@@ -300,6 +300,10 @@ function needed(strangers: readonly Stranger[], question: string): NutError {
   const message = `this ${kind} was not made here and nobody agreed to run it: ${oneLine(task?.title ?? id)}`;
   return new NutError("CONSENT_NEEDED", message, {
     hint: `export NUTCRACKER_CONSENT=${digests.join(",")} (or --yes) runs it; nutshell inspect shows what it holds`,
-    data: { strangers: strangers.map(({ digest, wants }) => ({ digest, ...wants })), question, agree: digests.join(",") },
+    data: {
+      strangers: strangers.map(({ digest, wants }) => ({ digest, ...wants })),
+      question,
+      agree: digests.join(","),
+    },
   });
 }

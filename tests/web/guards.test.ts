@@ -304,7 +304,7 @@ describe("the board", () => {
     expect(await change({ ...json, cookie: `nutcracker_${serving.port}=${key["x-nutcracker-key"]}` })).toBe(403);
     expect(await change({ ...full, "content-type": "text/plain" })).toBe(415);
     expect(await change(full, "[")).toBe(400);
-    expect(await change(full, REOPEN + " ".repeat(65 * 1024))).toBe(400);
+    expect(await change(full, REOPEN + " ".repeat(513 * 1024))).toBe(400);
     expect(await change(full, '{"project":7,"action":"reopen","task":1}')).toBe(400);
     expect(await change(full, REOPEN, "/events")).toBe(404);
     expect(await change(full, '{"project":0,"action":"resume","run":"../../other"}')).toBe(422);

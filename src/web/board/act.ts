@@ -152,7 +152,9 @@ async function judge(action: Extract<Action, { action: "judge" }>, acting: Actin
   const { item, status, by, why } = action;
   const judging = { delivery: state.delivered.path, request: options.request, items: [item], status, by, why };
   const { delivery_status: says } = await acting.judge(judging, { ...acting.context, env: acting.env });
-  return done(`"${item}" ${status === "passed" ? "holds" : "does not hold"}, says ${by}; the delivery now says ${says}`);
+  return done(
+    `"${item}" ${status === "passed" ? "holds" : "does not hold"}, says ${by}; the delivery now says ${says}`,
+  );
 }
 
 function program(

@@ -6,6 +6,7 @@ import type { Context } from "../../operation.js";
 import { historySearch } from "../../tools/history-search.js";
 import { openEvents, send, sendError, sendJson } from "../server/respond.js";
 import { type Serving, serve } from "../server/server.js";
+import { imageType } from "../view/image-types.js";
 import { htmlPage, type PageFile } from "../view/page.js";
 import { asset } from "../view/viewer.js";
 import { type Acting, act, BoardAction } from "./act.js";
@@ -15,6 +16,7 @@ import type { Hello, SectionChange, WaitingNow } from "./model.js";
 import { ProjectReader } from "./project-reader.js";
 import { readArtifact } from "./read-artifact.js";
 import { readSession } from "./read-session.js";
+import { RunChanges } from "./run-changes.js";
 import { waitingCount, waitingWords } from "./waiting.js";
 
 export interface BoardOptions {
@@ -97,12 +99,26 @@ class Board {
       const { text, cut } = readArtifact(reader.root, url.searchParams.get("name") ?? "");
       return send(response, text, { type: "text/plain; charset=utf-8", headers: { "x-nut-cut": cut ? "1" : "0" } });
     }
+    if (pathname.startsWith("/api/changes/")) return this.#changes(response, reader, url);
     if (pathname === "/api/session") {
       const asked = (name: string) => url.searchParams.get(name) ?? "";
       const from = Number(asked("from") || 0);
       return sendJson(response, readSession(reader.root, asked("run"), asked("agent"), asked("part"), from));
     }
     sendError(response, 404, "there is nothing here");
+  }
+
+  async #changes(response: ServerResponse, reader: ProjectReader, { pathname, searchParams }: URL): Promise<void> {
+    const asked = (name: string) => searchParams.get(name) ?? "";
+    const changes = new RunChanges(reader.root, asked("run"), asked("agent"));
+    if (pathname === "/api/changes/rows") return sendJson(response, changes.rows());
+    if (pathname === "/api/changes/counts") return sendJson(response, changes.counts());
+    if (pathname === "/api/changes/diff") return sendJson(response, changes.diff(asked("path")));
+    const type = imageType(asked("path"));
+    const side = asked("side") === "before" ? "before" : "after";
+    const bytes = pathname === "/api/changes/picture" && type !== undefined ? changes.bytes(asked("path"), side) : null;
+    if (bytes === null || type === undefined) return sendError(response, 404, "there is nothing here");
+    send(response, bytes, { type, headers: { "content-security-policy": "default-src 'none'; sandbox" } });
   }
 
   #page(response: ServerResponse): void {
@@ -194,7 +210,10 @@ class Board {
 
 /** Digests, as the question named them; never the word that agrees to everything. */
 const Yes = z
-  .object({ agree: z.string().regex(/^(?:run:|sha256:)[0-9a-f]{64}(?:,(?:run:|sha256:)[0-9a-f]{64}){0,7}$/), install: z.boolean() })
+  .object({
+    agree: z.string().regex(/^(?:run:|sha256:)[0-9a-f]{64}(?:,(?:run:|sha256:)[0-9a-f]{64}){0,7}$/),
+    install: z.boolean(),
+  })
   .nullable();
 
 function event(name: string, value: unknown): string {

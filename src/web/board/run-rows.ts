@@ -3,9 +3,9 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "
 import { basename, join } from "node:path";
 import { shellWord } from "../../errors.js";
 import { RunReader, runIds, runsFolder } from "../../run/index.js";
+import type { Delivery } from "../../schema/delivery.js";
 import type { RunOptions } from "../../schema/run.js";
 import { tellingLine, withoutEscapes } from "../log-lines.js";
-import type { Delivery } from "../../schema/delivery.js";
 import { type VerdictView, verdictOf } from "../verdict.js";
 import { DeliveryReader } from "./delivery-reader.js";
 import type { RunRow, SessionRow, TaskRow, TaskStage } from "./model.js";
@@ -137,7 +137,14 @@ function verdictOfRun(
     criteria: results,
     checklist: status === "delivered" ? checklist : [],
     detail: status === "delivered" ? "" : shorten(withoutEscapes(detail), 500),
-    next: nextStep({ id, options, state, status, word, waits: status === "delivered" && forPerson(state, delivery).length > 0 }),
+    next: nextStep({
+      id,
+      options,
+      state,
+      status,
+      word,
+      waits: status === "delivered" && forPerson(state, delivery).length > 0,
+    }),
     // What a journal calls a log is a name in the delivery; in the run's folder only its last part counts.
     log: (criterion) => logTail(join(logs, basename(logOf.get(criterion) ?? "-"))),
     tellingLine,

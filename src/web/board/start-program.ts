@@ -21,12 +21,18 @@ export interface Started {
   /** undefined: it goes on. */
   readonly exit: number | null | undefined;
   readonly printed: string;
-  readonly refusal: { readonly code: string; readonly message: string; readonly hint: string; readonly data: Data } | null;
+  readonly refusal: {
+    readonly code: string;
+    readonly message: string;
+    readonly hint: string;
+    readonly data: Data;
+  } | null;
 }
 
 type Data = Readonly<Record<string, unknown>>;
 
 const LOOK_MS = 50;
+const FIRST_STEPS_MS = 800;
 const MOST_PRINTED = 256 * 1024;
 
 /** Returns once it is at work, and it stays so when the board ends; or once it has ended. */
@@ -46,8 +52,13 @@ export async function startProgram({ args, root, env, isAtWork, patienceMs }: St
       exit = code;
     });
     child.unref();
-    const until = Date.now() + patienceMs;
-    while (exit === undefined && Date.now() < until && isAtWork?.(beginning(out)) !== true) await sleep(LOOK_MS);
+    const wait = async (ms: number, isEnough: () => boolean) => {
+      const until = Date.now() + ms;
+      while (exit === undefined && Date.now() < until && !isEnough()) await sleep(LOOK_MS);
+    };
+    await wait(patienceMs, () => isAtWork?.(beginning(out)) === true);
+    // What is refused on the first steps was never at work.
+    await wait(FIRST_STEPS_MS, () => false);
     return { exit, printed: beginning(out), refusal: exit === undefined ? null : refusalIn(beginning(errors)) };
   } finally {
     closeSync(out);

@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ProjectView, WaitingNow } from "../board/model.js";
 import { waitingCount, waitingWords } from "../board/waiting.js";
+import { Notify } from "./board/notify.js";
 import { NowView } from "./board/now.js";
 import { ArtifactsView, HistoryPage } from "./board/records.js";
 import { RunPage } from "./board/run-page.js";
@@ -14,9 +15,8 @@ import { Told } from "./board/told.js";
 import type { ViewProps } from "./board/view-props.js";
 import { ActivityView, AgentsView, PlanView } from "./board/views.js";
 import { Badge, Loading } from "./parts.js";
-import { CopyButton } from "./verdict-band.js";
-import { Notify } from "./board/notify.js";
 import { Shell, useNow, useRoute, type View } from "./shell.js";
+import { CopyButton } from "./verdict-band.js";
 import { visible } from "./visible.js";
 
 function App() {
@@ -136,7 +136,8 @@ function Ended({ connection, command }: { connection: Connection; command: strin
       {connection === "lost" ? (
         <>
           The board does not answer; this is what it last said. When it was ended, start it again and open the link it
-          prints: <code class="fix">{visible(command || "nexus board")}</code> <CopyButton text={command || "nexus board"} />
+          prints: <code class="fix">{visible(command || "nexus board")}</code>{" "}
+          <CopyButton text={command || "nexus board"} />
         </>
       ) : (
         "The board was started again; this is what the one before last said. Open the link that the terminal shows."

@@ -100,10 +100,11 @@ export function setParam(name: string, value: string): void {
   dispatchEvent(new Event("hashchange"));
 }
 
-/** Which project is looked at stays chosen. */
+/** Which project, and which of two bundles, is looked at stays chosen. */
 export function routeTo(view: string, rest = "", params: Params = {}): string {
-  const project = new URLSearchParams(location.hash.split("?")[1] ?? "").get("project");
-  const query = new URLSearchParams({ ...(project === null ? {} : { project }), ...params }).toString();
+  const now = new URLSearchParams(location.hash.split("?")[1] ?? "");
+  const kept = ["project", "side"].flatMap((name) => (now.has(name) ? [[name, now.get(name)!]] : []));
+  const query = new URLSearchParams({ ...Object.fromEntries(kept), ...params }).toString();
   const path = rest === "" ? "" : `/${rest.split("/").map(encodeURIComponent).join("/")}`;
   return `#/${view}${path}${query === "" ? "" : `?${query}`}`;
 }

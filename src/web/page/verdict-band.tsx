@@ -9,15 +9,23 @@ interface BandProps {
   readonly verdict: VerdictView;
   /** What a criterion's name leads to. */
   readonly criterionLink?: (id: string) => string;
+  /** A remark on a criterion can be kept here. */
+  readonly onRemark?: (id: string) => void;
   /** A form that does the next thing here, instead of the command. */
   readonly children?: ComponentChildren;
 }
 
 const MOST_FAILING = 8;
 const UNRUN = "no acceptance yet";
-const WITHOUT: Readonly<Record<string, string>> = { running: UNRUN, paused: UNRUN, cancelled: UNRUN, interrupted: UNRUN, damaged: "" };
+const WITHOUT: Readonly<Record<string, string>> = {
+  running: UNRUN,
+  paused: UNRUN,
+  cancelled: UNRUN,
+  interrupted: UNRUN,
+  damaged: "",
+};
 
-export function VerdictBand({ verdict, criterionLink, children }: BandProps) {
+export function VerdictBand({ verdict, criterionLink, onRemark, children }: BandProps) {
   const { word, tone, counts, checklist, failing, detail, next } = verdict;
   return (
     <section class={`band ${tone}`} aria-label="outcome">
@@ -46,6 +54,11 @@ export function VerdictBand({ verdict, criterionLink, children }: BandProps) {
                 <a href={criterionLink(id)}>{visible(id)}</a>
               )}{" "}
               {visible(description || reason)}
+              {onRemark === undefined ? null : (
+                <button type="button" class="link" onClick={() => onRemark(id)}>
+                  Remark
+                </button>
+              )}
               {line === "" ? null : <code class="band-line">{visible(line)}</code>}
             </li>
           ))}

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Details, Files, Head } from "../view/model.js";
 import { type Loaded, openSource, type Source, useLoaded } from "./data.js";
 import { Badge, Empty, Loading } from "./parts.js";
-import { Shell, useNow, useRoute, type View } from "./shell.js";
+import { type Params, Shell, setParam, useNow, useRoute, type View } from "./shell.js";
 import { AcceptanceView } from "./views/acceptance.js";
 import { ChangesView } from "./views/changes.js";
 import { DocumentsView } from "./views/documents.js";
@@ -32,8 +32,8 @@ function Gone({ message }: { message: string }) {
 }
 
 function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
-  const [side, setSide] = useState(heads.length - 1);
-  const [view, rest] = useRoute();
+  const [view, rest, params] = useRoute();
+  const side = params.side === "0" ? 0 : heads.length - 1;
   const now = useNow(60_000);
   const head = heads[side]!;
   const details = useDetails(source, side, heads);
@@ -51,7 +51,11 @@ function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
       bar={
         <>
           {heads.length > 1 ? (
-            <Sides heads={heads} side={side} onChoose={setSide} />
+            <Sides
+              heads={heads}
+              side={side}
+              onChoose={(at) => setParam("side", at === heads.length - 1 ? "" : String(at))}
+            />
           ) : (
             <span class="file">{visible(head.side.label)}</span>
           )}
@@ -59,7 +63,7 @@ function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
         </>
       }
     >
-      <Body key={side} {...{ source, heads, head, side, details, files, current, rest, now }} />
+      <Body key={side} {...{ source, heads, head, side, details, files, current, rest, params, now }} />
     </Shell>
   );
 }
@@ -73,17 +77,18 @@ interface BodyProps {
   readonly files: Files;
   readonly current: string;
   readonly rest: string;
+  readonly params: Params;
   readonly now: number;
 }
 
-function Body({ source, heads, head, side, details, files, current, rest, now }: BodyProps) {
+function Body({ source, heads, head, side, details, files, current, rest, params, now }: BodyProps) {
   if (current === "overview") return <Overview {...{ source, head, side, details, now }} />;
   if (current === "documents") return <DocumentsView {...{ source, side, head }} path={rest} />;
   if (current === "files")
     return <FilesView key={String(files.complete)} {...{ source, side, ...files }} path={rest} />;
   if (current === "access") return <AccessView head={head} now={now} />;
   if (current === "more") return <MoreView head={head} />;
-  if (current === "changes") return <ChangesView source={source} heads={heads} path={rest} />;
+  if (current === "changes") return <ChangesView source={source} heads={heads} path={rest} params={params} />;
   if (details.state === "loading") return <Loading>reading the bundle</Loading>;
   if (details.state === "failed") return <Empty>{visible(details.message)}</Empty>;
   if (current === "apis") return <ApisView head={head} details={details.value} />;

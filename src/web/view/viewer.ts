@@ -10,9 +10,10 @@ import { type Serving, serve } from "../server/server.js";
 import { slots } from "../server/slots.js";
 import { type BaseFiles, baseFiles } from "./base-files.js";
 import { compare, IN_BASE } from "./compare.js";
+import { countChanges } from "./count-changes.js";
 import { headOf } from "./head.js";
 import { imageType } from "./image-types.js";
-import type { FileDiff } from "./model.js";
+import type { Comparison, FileDiff } from "./model.js";
 import { htmlPage, type PageFile, pageFile, pageType } from "./page.js";
 import { sideBySide } from "./side-by-side.js";
 import { openSource, type SourceOptions, type ViewSource } from "./source.js";
@@ -137,6 +138,7 @@ class Viewer {
     if (ASSETS.has(pathname)) return asset(response, pathname.slice(1) as PageFile);
     if (pathname === "/api/view") return this.#view(response);
     if (pathname === "/api/compare") return this.#compare(response);
+    if (pathname === "/api/counts") return this.#counts(response);
     if (pathname === "/api/diff") return this.#diff(response, url);
     const [, kind, number, rest] = /^\/(file|preview|details|files)\/([01])(?:\/(.+))?$/.exec(pathname) ?? [];
     const side = number === undefined ? undefined : this.#sides[Number(number)];
@@ -184,17 +186,30 @@ class Viewer {
   }
 
   async #compare(response: ServerResponse): Promise<void> {
+    const compared = await this.#compared();
+    if (compared === null) return sendError(response, 404, "there is one bundle only");
+    sendJson(response, compared);
+  }
+
+  async #compared(): Promise<Comparison | null> {
     const [before, after] = this.#sides;
-    if (before === undefined || after === undefined) return sendError(response, 404, "there is one bundle only");
+    if (before === undefined || after === undefined) return null;
     const rows = async (side: Viewed) => (await side.survey()).files.rows;
-    sendJson(
-      response,
-      compare(
-        { manifest: before.source.manifest, rows: await rows(before) },
-        { manifest: after.source.manifest, rows: await rows(after) },
-        (await this.#began())?.sizes,
-      ),
+    return compare(
+      { manifest: before.source.manifest, rows: await rows(before) },
+      { manifest: after.source.manifest, rows: await rows(after) },
+      (await this.#began())?.sizes,
     );
+  }
+
+  async #counts(response: ServerResponse): Promise<void> {
+    const [before, after] = this.#sides;
+    const compared = await this.#compared();
+    if (compared === null) return sendError(response, 404, "there is one bundle only");
+    const isShown = (side: Viewed, path: string) => !withheldRule(side.source.manifest)(path);
+    const files = compared.files.filter((row) => isShown(before!, row.before) && isShown(after!, row.after));
+    const base = await this.#began();
+    sendJson(response, await this.#slots(() => countChanges(files, [before!.source, after!.source], base)));
   }
 
   /** A file as it was in the repository, or why it is not shown. */
@@ -225,7 +240,7 @@ class Viewer {
       if (file?.cut === true) return sendJson(response, nothing("too long to compare line by line"));
       texts.push(file?.bytes.toString("utf8") ?? "");
     }
-    const lines = sideBySide(texts[0]!, texts[1]!, searchParams.has("whole"));
+    const lines = sideBySide(texts[0]!, texts[1]!);
     sendJson(response, { lines, note: "" } satisfies FileDiff);
   }
 }

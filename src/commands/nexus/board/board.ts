@@ -5,8 +5,8 @@ import { rawCommand } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
 import { NutError, shellWord } from "../../../errors.js";
-import judge from "../../nutshell/acceptance/judge.js";
 import { serveBoard } from "../../../web/board/board.js";
+import judge from "../../nutshell/acceptance/judge.js";
 
 const DEFAULT_PORT = 8090;
 

@@ -122,7 +122,9 @@ function replyOf(asked: {
   const said = [text !== undefined, retry, skip, deliver].filter(Boolean).length;
   const isAboutOne = task !== undefined && (said === 0 || deliver);
   if (said > 1 || isAboutOne) {
-    const what = isAboutOne ? "--task goes with --answer, --retry or --skip" : "say one of --answer, --retry, --skip, --deliver";
+    const what = isAboutOne
+      ? "--task goes with --answer, --retry or --skip"
+      : "say one of --answer, --retry, --skip, --deliver";
     throw new NutError("USAGE", what, { hint: "nexus resume --help" });
   }
   if (said === 0) return null;

@@ -3,14 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import {
-  askToStop,
-  listRuns,
-  RunReader,
-  type RunStatus,
-  runsFolder,
-  type StopKind,
-} from "../../../run/index.js";
+import { askToStop, listRuns, RunReader, type RunStatus, runsFolder, type StopKind } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 
 export const Stopped = z.object({

@@ -2,7 +2,14 @@
 // button copies it instead.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { type Action, type Agreement, type ConsentAsked, commandOf, lineOf, type RunPaths } from "../../board/actions.js";
+import {
+  type Action,
+  type Agreement,
+  type ConsentAsked,
+  commandOf,
+  lineOf,
+  type RunPaths,
+} from "../../board/actions.js";
 import { CopyButton } from "../verdict-band.js";
 import { visible } from "../visible.js";
 import { sendAction } from "./store.js";
@@ -67,7 +74,10 @@ export function ActionButton({ writing, action, paths, label, isPrimary, disable
       >
         {standing.kind === "busy" ? `${label} …` : label}
       </button>
-      <code class="act-line" title={writing === null ? "the button copies this command" : "the command that does the same"}>
+      <code
+        class="act-line"
+        title={writing === null ? "the button copies this command" : "the command that does the same"}
+      >
         {visible(line)}
       </code>
       <span role="status" class="act-said">

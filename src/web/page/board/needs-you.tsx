@@ -94,7 +94,9 @@ export function PlanForm({ run, writing }: RunProps) {
           {tasks.map(({ id, title, owner, deps }, index) => (
             <li key={index} value={typeof id === "number" ? id : undefined}>
               {visible(String(title ?? ""))} <Badge>{visible(String(owner ?? "engineer"))}</Badge>
-              {Array.isArray(deps) && deps.length > 0 ? <span class="soft"> after {deps.map(String).join(", ")}</span> : null}
+              {Array.isArray(deps) && deps.length > 0 ? (
+                <span class="soft"> after {deps.map(String).join(", ")}</span>
+              ) : null}
             </li>
           ))}
         </ol>

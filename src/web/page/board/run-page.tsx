@@ -1,20 +1,26 @@
 // One run, seen: what came of it, who did what when, and what each was told and said.
 import type { RunRow } from "../../board/model.js";
+import { useRemarks } from "../diff/remarks.js";
 import { Badge, Card, Empty, Facts } from "../parts.js";
 import { setParam } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { day, visible } from "../visible.js";
-import { Lanes } from "./lanes.js";
 import { ActionButton, type Writing } from "./acting.js";
+import { Lanes } from "./lanes.js";
 import { GoOn, JudgeForm, PlanForm, QuestionForm } from "./needs-you.js";
+import { Remarks, RunChangesView } from "./run-changes.js";
 import { BudgetBurn, tryAgain } from "./runs.js";
 import { SessionView } from "./session.js";
 import { STAGES, TaskMeter } from "./tasks.js";
 import type { ViewProps } from "./view-props.js";
 
-export function RunPage({ project, now, writing, rest, params }: ViewProps) {
-  const run = project.runs.find(({ id }) => id === rest);
-  if (run === undefined) return <Empty>There is no such run here.</Empty>;
+export function RunPage(props: ViewProps) {
+  const run = props.project.runs.find(({ id }) => id === props.rest);
+  return run === undefined ? <Empty>There is no such run here.</Empty> : <RunView key={run.id} run={run} {...props} />;
+}
+
+function RunView({ run, project, now, writing, params }: ViewProps & { readonly run: RunRow }) {
+  const remarking = useRemarks(run.id);
   const session =
     run.sessions.find(({ agent }) => agent === params.agent) ??
     run.sessions.findLast(({ outcome }) => outcome === "") ??
@@ -29,9 +35,10 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
         </p>
         <h1>{visible(run.title || run.id)}</h1>
       </header>
-      <VerdictBand verdict={run.verdict}>
+      <VerdictBand verdict={run.verdict} onRemark={(id) => setParam("remark", id)}>
         {nextHere(run, writing)}
       </VerdictBand>
+      <Remarks {...{ run, writing, remarking, params }} />
       {run.questions.map((question) => (
         <QuestionForm key={question.task} run={run} question={question} writing={writing} />
       ))}
@@ -57,10 +64,20 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
           project={project.id}
           run={run}
           session={session}
-          part={params.part ?? ""}
+          params={params}
+          remarking={remarking}
           now={now}
         />
       )}
+      <Card title="Changes of the whole run">
+        {params.whole === undefined ? (
+          <button type="button" class="plain" onClick={() => setParam("whole", "yes")}>
+            Show them
+          </button>
+        ) : (
+          <RunChangesView project={project.id} run={run} agent="" params={params} remarking={remarking} />
+        )}
+      </Card>
       <Happened run={run} />
       <Card title="About">
         <Facts

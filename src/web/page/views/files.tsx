@@ -214,7 +214,8 @@ function FileBody({ source, side, path }: { source: Source; side: number; path: 
     () => (isImage(path) ? Promise.resolve({ text: "", cut: false, problem: "" }) : source.preview(side, path)),
     [side, path],
   );
-  if (isImage(path)) return <Picture class="picture" source={source} side={side} path={path} alt={path} />;
+  if (isImage(path))
+    return <Picture class="picture" load={() => source.image(side, path)} name={`${side} ${path}`} alt={path} />;
   if (preview.state === "loading") return <Loading>reading</Loading>;
   if (preview.state === "failed") return <Empty>{preview.message}</Empty>;
   const { text, cut, problem } = preview.value;
