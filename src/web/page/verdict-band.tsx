@@ -7,6 +7,8 @@ import { plural, visible } from "./visible.js";
 
 interface BandProps {
   readonly verdict: VerdictView;
+  /** Whose outcome it is, where several stand on one page. */
+  readonly of?: string;
   /** What a criterion's name leads to. */
   readonly criterionLink?: (id: string) => string;
   /** A remark on a criterion can be kept here. */
@@ -25,10 +27,10 @@ const WITHOUT: Readonly<Record<string, string>> = {
   damaged: "",
 };
 
-export function VerdictBand({ verdict, criterionLink, onRemark, children }: BandProps) {
+export function VerdictBand({ verdict, of = "", criterionLink, onRemark, children }: BandProps) {
   const { word, tone, counts, checklist, failing, detail, next } = verdict;
   return (
-    <section class={`band ${tone}`} aria-label="outcome">
+    <section class={`band ${tone}`} aria-label={of === "" ? "outcome" : `outcome of ${visible(of)}`}>
       <p class="band-head">
         <strong class="band-word">{visible(word)}</strong>
         <span>

@@ -38,7 +38,7 @@ export function RunCard({ run, now }: { run: RunRow; now: number }) {
   const working = run.sessions.filter(({ outcome }) => outcome === "");
   return (
     <Card title={`Run: ${visible(run.title || run.id)}`} aside={<OutcomeBadge verdict={run.verdict} />}>
-      <VerdictBand verdict={run.verdict} criterionLink={() => runLink(run.id)} />
+      <VerdictBand verdict={run.verdict} of={run.id} criterionLink={() => runLink(run.id)} />
       <TaskMeter rows={run.tasks.rows} isCalm={run.verdict.tone === "bad"} />
       {working.length === 0 ? null : (
         <p class="soft">
