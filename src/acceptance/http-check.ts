@@ -9,7 +9,7 @@ import type { AcceptanceCredential } from "./credential.js";
 import { SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { contains, failed, passed, refuted, skipped } from "./outcome.js";
-import { type Answer, askSocket, NotReached, reach } from "./reach.js";
+import { askSocket, NotReached, reach, type ServiceAnswer } from "./reach.js";
 import { runReaching, type Stage, serviceOf, unlessRefused } from "./run-program.js";
 import { withService } from "./service.js";
 import { waysTo } from "./ways-out.js";
@@ -60,7 +60,7 @@ async function byScript(check: Check, stage: Stage, options: HttpOptions): Promi
 }
 
 /** The last response in a text as `curl -i` prints it, or a bare status on the last line as `-w '%{http_code}'` does. */
-export function readResponse(text: string): Answer {
+export function readResponse(text: string): ServiceAnswer {
   const starts = [...text.matchAll(/^HTTP\/[\d.]+ (\d{3})[^\n]*\n/gm)];
   const last = starts.at(-1);
   if (last === undefined) {
@@ -129,7 +129,7 @@ async function byService(
   });
 }
 
-function compareAnswer({ expected = {} }: Check, { status, headers, body }: Answer): Outcome {
+function compareAnswer({ expected = {} }: Check, { status, headers, body }: ServiceAnswer): Outcome {
   if (expected.status_code !== undefined) {
     if (status === null)
       return refuted(`expected status ${expected.status_code}, but the script printed none (curl -i does)`);
@@ -183,7 +183,7 @@ function sameOrigin(a: string, b: string): boolean {
   return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
 }
 
-function describeAnswer({ status, headers, body }: Answer, whole: boolean): string {
+function describeAnswer({ status, headers, body }: ServiceAnswer, whole: boolean): string {
   if (!whole) {
     const bytes = Buffer.byteLength(body);
     return `HTTP ${status}, ${Object.keys(headers).length} headers, ${bytes} bytes (--keep-bodies shows them)`;

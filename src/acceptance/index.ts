@@ -22,7 +22,13 @@ export { type HiddenReport, type HiddenResult, isBacked, runHidden, verdictWith 
 export { type Installed, type Installer, untouchedFiles } from "./install/installed.js";
 export { installedIn, makeLayer } from "./install/make-layer.js";
 export { type Inputs, inputsOf, RECIPES, type TreeFiles } from "./install/recipes.js";
-export { type Claim, type DeliveryFacts, type Evidence, type Judgement, judgeDelivery } from "./judge-delivery.js";
+export {
+  type Claim,
+  type DeliveryFacts,
+  type Evidence,
+  type Judgement,
+  judgeDelivery,
+} from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
 export type { Check, CheckPlan, Weakness } from "./model.js";
 export { criteriaProblem, planChecks } from "./plan/checks.js";

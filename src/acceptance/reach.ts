@@ -7,20 +7,20 @@ import { BlockList, isIP } from "node:net";
 
 const BODY_LIMIT = 1024 * 1024;
 
-export interface Answer {
+export interface ServiceAnswer {
   readonly status: number | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-export interface Question {
+export interface ServiceQuestion {
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
   readonly signal: AbortSignal;
 }
 
-export interface Reach extends Question {
+export interface Reach extends ServiceQuestion {
   /** Whether the person named this origin: it may then be anywhere. */
   readonly named: boolean;
   /** Addresses of a name; the system's by default. */
@@ -52,19 +52,22 @@ export function isInner(address: string): boolean {
 export class NotReached extends Error {}
 
 /** Asks once; redirects are not followed and a body is read up to a limit. Throws NotReached before anything is sent. */
-export async function reach(url: URL, options: Reach): Promise<Answer> {
+export async function reach(url: URL, options: Reach): Promise<ServiceAnswer> {
   const host = url.hostname.replace(/^\[|\]$/g, "");
   const [address] = await agreedAddresses(host, { ...options, origin: url.origin });
   return answerOf(send(url, address!, options), options);
 }
 
-export interface Agreed extends Pick<Reach, "named" | "resolve"> {
+export interface OriginQuestion extends Pick<Reach, "named" | "resolve"> {
   /** What the person would name to allow it. */
   readonly origin: string;
 }
 
 /** What a host means, looked up once; at least one address. Throws NotReached for what nobody agreed to. */
-export async function agreedAddresses(host: string, { named, origin, resolve }: Agreed): Promise<readonly string[]> {
+export async function agreedAddresses(
+  host: string,
+  { named, origin, resolve }: OriginQuestion,
+): Promise<readonly string[]> {
   const addresses = isIP(host) === 0 ? await (resolve ?? addressesOf)(host) : [host];
   if (addresses.length === 0) throw new NotReached(`${host} has no address`);
   const inner = named ? undefined : addresses.find(isInner);
@@ -73,7 +76,10 @@ export async function agreedAddresses(host: string, { named, origin, resolve }: 
 }
 
 /** The same through the socket of a service in a room. */
-export function askSocket(socketPath: string, question: Question & { readonly path: string }): Promise<Answer> {
+export function askSocket(
+  socketPath: string,
+  question: ServiceQuestion & { readonly path: string },
+): Promise<ServiceAnswer> {
   const { method, path, headers, signal } = question;
   return answerOf(
     httpRequest({ socketPath, method, path, headers: { host: "127.0.0.1", ...headers }, signal }),
@@ -101,7 +107,7 @@ function send(url: URL, address: string, { method, headers, signal }: Reach): Cl
   });
 }
 
-async function answerOf(request: ClientRequest, { body, signal }: Question): Promise<Answer> {
+async function answerOf(request: ClientRequest, { body, signal }: ServiceQuestion): Promise<ServiceAnswer> {
   try {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request.on("response", resolve);

@@ -67,11 +67,11 @@ export interface RawDefinition<Input extends z.ZodObject> extends Page {
   readonly input: Input;
   /** What it prints with `--json`, when that is a document. */
   readonly output?: z.ZodType;
-  run(input: z.output<Input>, io: Io, asked: Asked): Promise<number>;
+  run(input: z.output<Input>, io: Io, asked: Invocation): Promise<number>;
 }
 
 /** How a command was asked for, besides its own input. */
-export interface Asked {
+export interface Invocation {
   readonly program: Program;
   readonly json: boolean;
   readonly quiet: boolean;
@@ -89,7 +89,7 @@ export interface RawCommand extends Page, TypedFields {
   readonly kind: "raw";
   readonly input: z.ZodObject;
   readonly output?: z.ZodType;
-  run(input: never, io: Io, asked: Asked): Promise<number>;
+  run(input: never, io: Io, asked: Invocation): Promise<number>;
 }
 
 export type Command = AnswerCommand | RawCommand;
@@ -106,7 +106,7 @@ export function rawCommand<Input extends z.ZodObject>(definition: RawDefinition<
 }
 
 /** A row of a command table. The name may have two words (`catalog list`); `load` keeps start-up small. */
-export interface Entry {
+export interface CommandEntry {
   readonly name: string;
   readonly summary: string;
   readonly group: string;
@@ -119,7 +119,7 @@ export interface Program {
   readonly summary: string;
   /** The first commands to try, shown by bare help. */
   readonly start: readonly (readonly [string, string])[];
-  readonly entries: readonly Entry[];
+  readonly entries: readonly CommandEntry[];
 }
 
 /** What every command takes. A command whose output is not a document still answers a refusal in JSON. */

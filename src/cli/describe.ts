@@ -1,13 +1,13 @@
 // `--help` for programs: what a command takes, and the JSON Schema of what it prints with `--json`.
 import { z } from "zod";
 import { JSON_VERSION } from "../version.js";
-import { type Command, type Entry, type Flag, globalFlags, type Program } from "./command.js";
+import { type Command, type CommandEntry, type Flag, globalFlags, type Program } from "./command.js";
 import { usage } from "./help.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** `nutshell pack --help --json`. */
-export function describeCommand(program: Program, entry: Entry, command: Command) {
+export function describeCommand(program: Program, entry: CommandEntry, command: Command) {
   return {
     json_version: JSON_VERSION,
     program: program.name,
@@ -44,7 +44,7 @@ export function describeProgram({ name, summary, entries }: Program) {
 }
 
 /** The schema of a command's `--json`. Its `$id` carries the version: a field may be added to it, never changed. */
-export function outputSchema(program: Program, entry: Entry, command: Command): JsonSchema | null {
+export function outputSchema(program: Program, entry: CommandEntry, command: Command): JsonSchema | null {
   const { output } = command;
   if (output === undefined) return null;
   const { $schema, ...shape } = z.toJSONSchema(output, { io: "output", unrepresentable: "any" });

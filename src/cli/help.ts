@@ -1,4 +1,4 @@
-import { type Command, type Entry, type Flag, globalFlags, type Program } from "./command.js";
+import { type Command, type CommandEntry, type Flag, globalFlags, type Program } from "./command.js";
 import { bold, cyan, dim, table, wrap } from "./text.js";
 
 const COLUMNS = 80;
@@ -33,7 +33,12 @@ export function programHelp(program: Program): string[] {
 }
 
 /** `nutshell pack --help`. */
-export function commandHelp(program: Program, entry: Entry, command: Command, words: readonly string[] = []): string[] {
+export function commandHelp(
+  program: Program,
+  entry: CommandEntry,
+  command: Command,
+  words: readonly string[] = [],
+): string[] {
   const lines = [
     `${bold(`${program.name} ${entry.name}`)}: ${entry.summary}`,
     "",
@@ -61,7 +66,7 @@ export function commandHelp(program: Program, entry: Entry, command: Command, wo
   return lines;
 }
 
-export function usage(program: Program, entry: Entry, { positionals, flags, rest }: Command): string {
+export function usage(program: Program, entry: CommandEntry, { positionals, flags, rest }: Command): string {
   const words = positionals.map(({ name, optional, many }) => {
     const word = `<${name}>${many ? "…" : ""}`;
     return optional ? `[${word}]` : word;
@@ -92,8 +97,8 @@ function rows(pairs: readonly (readonly [string, string])[]): string[] {
   });
 }
 
-function byGroup(entries: readonly Entry[]): Map<string, Entry[]> {
-  const groups = new Map<string, Entry[]>();
+function byGroup(entries: readonly CommandEntry[]): Map<string, CommandEntry[]> {
+  const groups = new Map<string, CommandEntry[]>();
   for (const entry of entries) {
     if (entry.hidden) continue;
     const group = groups.get(entry.group);

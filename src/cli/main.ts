@@ -5,7 +5,7 @@ import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
 import { type Mismatch, mismatchWords } from "../schema/mismatch.js";
 import { JSON_VERSION, VERSION } from "../version.js";
 import { type Parsed, parse } from "./args.js";
-import type { AnswerCommand, Command, Entry, Program, Values } from "./command.js";
+import type { AnswerCommand, Command, CommandEntry, Program, Values } from "./command.js";
 import { contextOf, type Io } from "./io.js";
 import { progressLine } from "./progress.js";
 import { Stopped } from "./stopped.js";
@@ -73,7 +73,7 @@ async function answer(
 }
 
 /** `catalog list` wins over `catalog`; a mistyped name suggests the nearest one. */
-function findEntry(program: Program, argv: readonly string[]): { entry: Entry; rest: readonly string[] } {
+function findEntry(program: Program, argv: readonly string[]): { entry: CommandEntry; rest: readonly string[] } {
   const two = argv.slice(0, 2).join(" ");
   const entry =
     program.entries.find(({ name }) => name === two) ?? program.entries.find(({ name }) => name === argv[0]);
@@ -142,7 +142,7 @@ interface Invalid {
 }
 
 /** Zod's sentences are not for people: name the argument as it is typed, then say what is wrong with it. */
-function invalidInput(program: Program, entry: Entry, { command, values, issues }: Invalid): NutError {
+function invalidInput(program: Program, entry: CommandEntry, { command, values, issues }: Invalid): NutError {
   const issue = issues[0]!;
   const field = String(issue.path[0] ?? "");
   const positional = command.positionals.find(({ field: own }) => own === field);

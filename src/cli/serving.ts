@@ -1,7 +1,7 @@
 // What `nutshell serve` and `nexus board` have in common on the command line.
 import { z } from "zod";
 import { NutError } from "../errors.js";
-import type { Asked } from "./command.js";
+import type { Invocation } from "./command.js";
 import { flag } from "./fields.js";
 import type { Io } from "./io.js";
 import { printable } from "./text.js";
@@ -35,7 +35,7 @@ export interface Tell {
   error(error: unknown): void;
 }
 
-export function tell({ program, json, quiet }: Asked, io: Io): Tell {
+export function tell({ program, json, quiet }: Invocation, io: Io): Tell {
   const aside = (text: string) => io.stderr.write(`${program.name}: ${printable(text)}\n`);
   return {
     link: (link, port) => {

@@ -1,7 +1,7 @@
 import { NutError } from "../errors.js";
 import type { HttpAnswer } from "./http.js";
 
-export interface Refusal {
+export interface MarketRefusal {
   readonly status: number;
   /** The daemon's code where it has one (`reward_too_low`), else empty. */
   readonly code: string;
@@ -11,7 +11,7 @@ export interface Refusal {
 }
 
 /** Reads any of the daemon's three error shapes: structured JSON, JSON sent as text, bare words. */
-export function readRefusal({ status, body }: Pick<HttpAnswer, "status" | "body">): Refusal {
+export function readRefusal({ status, body }: Pick<HttpAnswer, "status" | "body">): MarketRefusal {
   const text = body.toString("utf8").trim();
   const parsed = parseObject(text);
   if (parsed === null) {

@@ -6,7 +6,7 @@ import { runChild } from "./run-child.js";
 
 const VERSION_MS = 20_000;
 
-export interface Asked {
+export interface VersionQuestion {
   readonly path: string;
   readonly args?: readonly string[];
   readonly env: Environment;
@@ -17,7 +17,7 @@ export interface Asked {
  * What a program says about its version; null when it does not start or ends badly. Programs make folders and write logs
  * even then, so it is asked in a folder that is its home and its temporary folder, and is gone afterwards.
  */
-export async function askVersion({ path, args = ["--version"], env, signal }: Asked): Promise<string | null> {
+export async function askVersion({ path, args = ["--version"], env, signal }: VersionQuestion): Promise<string | null> {
   const folder = mkdtempSync(join(tmpdir(), "nexus-version-"));
   try {
     const { code, stdout } = await runChild({

@@ -10,7 +10,7 @@ export { readLines } from "./lines.js";
 export {
   type Captured,
   type ChildResult,
-  type RunOptions,
+  type ChildRunOptions,
   runChild,
 } from "./run-child.js";
 export {

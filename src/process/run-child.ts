@@ -10,7 +10,7 @@ export interface Captured {
   readonly cut: boolean;
 }
 
-export interface RunOptions extends ChildOptions {
+export interface ChildRunOptions extends ChildOptions {
   /** Per stream. */
   readonly maxOutputBytes?: number;
   readonly onOutput?: (chunk: Buffer, stream: "stdout" | "stderr") => void;
@@ -22,7 +22,7 @@ export interface ChildResult extends ChildEnd {
 }
 
 /** Runs a child to its end and keeps what it wrote, up to a limit. */
-export async function runChild(options: RunOptions): Promise<ChildResult> {
+export async function runChild(options: ChildRunOptions): Promise<ChildResult> {
   const { maxOutputBytes = OUTPUT_LIMIT_BYTES, onOutput } = options;
   const stdout = new Capture(maxOutputBytes);
   const stderr = new Capture(maxOutputBytes);

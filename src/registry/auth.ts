@@ -101,7 +101,7 @@ function parse(text: string): unknown {
 
 const basic = ({ user, secret }: Login): string => `Basic ${Buffer.from(`${user}:${secret}`).toString("base64")}`;
 
-export interface Asked {
+export interface LoginQuestion {
   readonly scope: string;
   /** The registry that challenges. */
   readonly from: URL;
@@ -109,7 +109,11 @@ export interface Asked {
 }
 
 /** The header that answers a challenge; null when there is none to give. Of several ways a token is taken first. */
-export async function answerChallenge(header: string, login: Login | null, asked: Asked): Promise<string | null> {
+export async function answerChallenge(
+  header: string,
+  login: Login | null,
+  asked: LoginQuestion,
+): Promise<string | null> {
   const challenges = parseChallenges(header);
   const bearer = challenges.find(({ scheme }) => scheme === "bearer");
   if (bearer !== undefined) return answerBearer(bearer.fields, login, asked);
@@ -136,7 +140,7 @@ function parseChallenges(header: string): Challenge[] {
 async function answerBearer(
   fields: ReadonlyMap<string, string>,
   login: Login | null,
-  { scope, from, signal }: Asked,
+  { scope, from, signal }: LoginQuestion,
 ): Promise<string | null> {
   const realm = fields.get("realm") ?? "";
   if (!URL.canParse(realm)) return null;
@@ -175,5 +179,5 @@ function refresh(url: URL, { secret }: Login, service: string, scope: string): A
   });
   const body = Buffer.from(form.toString());
   const headers = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": String(body.length) };
-  return { method: "POST", url, headers, body: () => body };
+  return { method: "POST", url, headers, body };
 }

@@ -52,7 +52,7 @@ interface Wants {
 }
 
 /** What a yes to the question covered besides running it. */
-export interface Agreed {
+export interface Consent {
   /** What the checks need may be installed, as the question said. */
   readonly install: boolean;
 }
@@ -61,7 +61,7 @@ export interface Agreed {
  * Returns when everything may run. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no, and
  * POLICY_REFUSED when a policy says no.
  */
-export async function askConsent(question: ConsentQuestion, context: Context): Promise<Agreed> {
+export async function askConsent(question: ConsentQuestion, context: Context): Promise<Consent> {
   const { sources, yes, policy, identity = [], noSandbox = false, agents = false } = question;
   const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
   await assertPolicy(paths, policy, identity, context);

@@ -5,7 +5,7 @@ import { NutError } from "../errors.js";
 import type { AcceptanceResults, ChecklistResult, CriterionResult, Delivery } from "../schema/delivery.js";
 import type { OpenedFolder } from "./work-folder.js";
 
-export interface Judgement {
+export interface PersonsJudgement {
   readonly status: "passed" | "failed";
   readonly by: string;
   readonly why: string;
@@ -65,7 +65,7 @@ export function withJudgement(
   delivery: Delivery,
   questions: Questions,
   names: readonly string[],
-  judgement: Judgement,
+  judgement: PersonsJudgement,
 ): Delivery {
   const { status, by, why, at } = judgement;
   const words = { status, evidence: "judged" as const, judged_by: by, judged_at: at };

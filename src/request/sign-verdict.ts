@@ -1,15 +1,15 @@
 // A verdict: what whoever verifies ran here, and what came out, signed and added to the delivery.
 import type { Finding } from "../errors.js";
 import type { Context } from "../operation.js";
-import { type Named, signStatement, verdictStatement } from "../statements/index.js";
+import { type BundleName, signStatement, verdictStatement } from "../statements/index.js";
 import type { Accepted } from "./hidden.js";
 import { addSignatures } from "./signatures.js";
 import type { SigningKey } from "./signing-key.js";
 
 export interface VerdictQuestion {
   readonly path: string;
-  readonly bundle: Named;
-  readonly request: Named;
+  readonly bundle: BundleName;
+  readonly request: BundleName;
   readonly accepted: Accepted;
   /** Completed, and everything in it proven by this rerun. */
   readonly isProven: boolean;
@@ -43,8 +43,8 @@ export async function signVerdict(question: VerdictQuestion, context: Context): 
   );
 }
 
-/** What this verifier asks of signatures is not the delivery's fault, and what it allows is nobody else's business. */
-const OWN: ReadonlySet<string> = new Set(["POLICY_REFUSED", "SIGNER_REQUIRED"]);
+/** What this verifier asks of signatures, or what others found, is not what this rerun came to. */
+const OWN: ReadonlySet<string> = new Set(["POLICY_REFUSED", "SIGNER_REQUIRED", "VERDICT_FAILED"]);
 
 function resultOf({ isProven, accepted, findings }: VerdictQuestion): "PASSED" | "WARNED" | "FAILED" {
   const wrong = findings.some(({ severity, code }) => severity === "error" && !OWN.has(code));

@@ -6,7 +6,7 @@ export { executeRun, type Reply, type RunOutcome } from "./execute-run.js";
 export { carriesDemoScript, peekRequest } from "./open/peek.js";
 export { previewRun } from "./open/preview.js";
 export { readPlanFile } from "./plan/make-plan.js";
-export { currentProgram, type RunProgram } from "./record/current-program.js";
+export { type CurrentProgram, currentProgram } from "./record/current-program.js";
 export { createRun, newRunId, type RunFolder, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
 export { findRun, hasPlan, listRuns } from "./record/list-runs.js";
 export { readOptions } from "./record/options.js";

@@ -7,7 +7,7 @@ import type { Plan } from "../schema/plan.js";
 import type { TasksFile } from "../schema/tasks.js";
 import type { AgentTracker, EditTracker, LiveSession, ReopenTracker } from "../schema/tracker.js";
 import type { Layout } from "./layout.js";
-import { type Check, listOf, nullable, object, oneOf, optional, text, whole } from "./shape.js";
+import { listOf, nullable, object, oneOf, optional, type ShapeCheck, text, whole } from "./shape.js";
 
 export interface Document<T> {
   readonly name: string;
@@ -19,7 +19,7 @@ export interface Document<T> {
   readonly type?: T;
 }
 
-const anything: Check = () => null;
+const anything: ShapeCheck = () => null;
 const issue = object({ id: whole, title: text, status: oneOf("pending", "decided"), decision: optional(text) });
 const plan = object({ id: whole, topic: text, issues: listOf(issue) });
 const task = object({
@@ -88,7 +88,7 @@ interface Rules {
   readonly list?: string;
 }
 
-function document<T>(name: string, shape: Check, { path, unique, list }: Rules): Document<T> {
+function document<T>(name: string, shape: ShapeCheck, { path, unique, list }: Rules): Document<T> {
   return {
     name,
     path,

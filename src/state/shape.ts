@@ -2,24 +2,24 @@
 // tasks take a millisecond. The schemas in src/schema say what we write; these say what we can still read.
 
 /** What is wrong with a value, as `path: reason`, or null. */
-export type Check = (value: unknown) => string | null;
+export type ShapeCheck = (value: unknown) => string | null;
 
-export const text: Check = (value) => (typeof value === "string" ? null : "must be text");
-export const whole: Check = (value) => (Number.isInteger(value) ? null : "must be a whole number");
+export const text: ShapeCheck = (value) => (typeof value === "string" ? null : "must be text");
+export const whole: ShapeCheck = (value) => (Number.isInteger(value) ? null : "must be a whole number");
 
-export function oneOf(...values: readonly string[]): Check {
+export function oneOf(...values: readonly string[]): ShapeCheck {
   return (value) => (values.includes(value as string) ? null : `must be one of ${values.join(", ")}`);
 }
 
-export function optional(check: Check): Check {
+export function optional(check: ShapeCheck): ShapeCheck {
   return (value) => (value === undefined ? null : check(value));
 }
 
-export function nullable(check: Check): Check {
+export function nullable(check: ShapeCheck): ShapeCheck {
   return (value) => (value === null ? null : check(value));
 }
 
-export function listOf(check: Check): Check {
+export function listOf(check: ShapeCheck): ShapeCheck {
   return (value) => {
     if (!Array.isArray(value)) return "must be a list";
     for (let index = 0; index < value.length; index += 1) {
@@ -31,7 +31,7 @@ export function listOf(check: Check): Check {
 }
 
 /** Fields that are not named are let through: a newer version may have added them. */
-export function object(fields: Readonly<Record<string, Check>> = {}): Check {
+export function object(fields: Readonly<Record<string, ShapeCheck>> = {}): ShapeCheck {
   const checks = Object.entries(fields);
   return (value) => {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return "must be an object";

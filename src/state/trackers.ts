@@ -83,13 +83,13 @@ export function trackedAgents(project: Project): AgentTracker {
   return project.store.read(agentTracker) ?? [];
 }
 
-export interface Edit {
+export interface TrackedEdit {
   readonly path: string;
   readonly agentId: string;
   readonly agentName?: string | undefined;
 }
 
-export function recordEdits(project: Project, edits: readonly Edit[], now: Date): Promise<void> {
+export function recordEdits(project: Project, edits: readonly TrackedEdit[], now: Date): Promise<void> {
   return project.store.update((change) => {
     const before = change.open(editTracker) ?? { files: {} };
     const files = { ...(before.files ?? {}) };

@@ -4,7 +4,7 @@ import type { Envelope } from "../schema/statement.js";
 import type { Trust } from "./allowed-signers.js";
 import { openEnvelope, type Rejected } from "./envelope.js";
 import { contentOf, judgeSignatures, type Voucher } from "./judge.js";
-import { independentVerdicts, verdictOf } from "./policy.js";
+import { independentVerdicts, statedVerdict } from "./policy.js";
 
 /** One bundle, read whole, wherever copies of it lie. */
 export interface Piece {
@@ -220,7 +220,7 @@ export function isOwnVerdict(one: Voucher, made: readonly Voucher[]): boolean {
 export const refusedBy = (checked: readonly Voucher[]): string[] => [
   ...new Set(
     checked
-      .filter((one) => one.standing === "trusted" && verdictOf(one) === "FAILED")
+      .filter((one) => one.standing === "trusted" && statedVerdict(one) === "FAILED")
       .flatMap(({ principals }) => principals),
   ),
 ];

@@ -1,12 +1,12 @@
 // Who says so: statements about bundles, signatures with SSH keys, whose key is whose, and what a policy makes of it. Pure.
 export {
   formatTrustLine,
+  type KeyStanding,
+  keyStanding,
   NO_TRUST,
   parseAllowedSigners,
   parseRevoked,
   principalProblem,
-  type Standing,
-  standingOf,
   type Trust,
   type TrustLine,
 } from "./allowed-signers.js";
@@ -37,14 +37,14 @@ export {
 } from "./envelope.js";
 export { judgeSignatures, type SigstoreTrust, type Subject, type Voucher } from "./judge.js";
 export {
+  type BundleName,
   deliveryStatement,
-  type Named,
   type RunFacts,
   requestStatement,
   type VerdictInput,
   verdictStatement,
 } from "./make.js";
-export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal } from "./policy.js";
+export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal, statedVerdict } from "./policy.js";
 export { loadSigstore, MAX_ROOT_BYTES } from "./sigstore.js";
 export { ed25519Blob, fingerprint, keyLine, parseKeyLine, readKey, type SshKey } from "./ssh-key.js";
 export { wireString } from "./ssh-wire.js";

@@ -2,7 +2,7 @@
 // The time that counts is the verifier's own, never the one a statement claims: whoever steals a key can write any date.
 import type { Envelope, Statement, StatementKind } from "../schema/statement.js";
 import { NAMESPACE } from "../schema/statement.js";
-import { type Standing, standingOf, type Trust } from "./allowed-signers.js";
+import { type KeyStanding, keyStanding, type Trust } from "./allowed-signers.js";
 import { type Opened, openEnvelope, type Rejected, type Vouched } from "./envelope.js";
 import { identityWords, type SigstoreVerifier } from "./sigstore.js";
 import { fingerprint } from "./ssh-key.js";
@@ -78,7 +78,7 @@ function judgeOne(vouched: Vouched, { subject, trust, at, sigstoreTrust }: Judge
   const wrong = subjectProblem(vouched, subject);
   if (wrong !== null) return invalid({ why: wrong, fingerprint: own }, kind);
   const standing =
-    key === null ? identityStanding(vouched.identity, sigstoreTrust ?? null) : standingOf(key, trust, NAMESPACE, at);
+    key === null ? identityStanding(vouched.identity, sigstoreTrust ?? null) : keyStanding(key, trust, NAMESPACE, at);
   const common = { kind, fingerprint: own, signedOn: signedOn(statement), statement };
   return standing.trusted
     ? { ...common, standing: "trusted", principals: standing.principals, why: null }
@@ -86,7 +86,7 @@ function judgeOne(vouched: Vouched, { subject, trust, at, sigstoreTrust }: Judge
 }
 
 /** Anybody can get a certificate; who is trusted was named, with who vouches for the name. */
-function identityStanding(identity: string, trust: SigstoreTrust | null): Standing {
+function identityStanding(identity: string, trust: SigstoreTrust | null): KeyStanding {
   if (trust?.isNamed(identity) === true) return { trusted: true, principals: [identity] };
   const { who, issuer } = identityWords(identity)!;
   return { trusted: false, why: `${issuer} says it was ${who}, whom neither --require nor your policy names` };

@@ -7,18 +7,18 @@ import { VERSION } from "../version.js";
 const TOOL = { name: "nutcracker", version: VERSION };
 
 /** A bundle by id and content digest (`sha256:…`). */
-export interface Named {
+export interface BundleName {
   readonly id: string;
   readonly digest: string;
 }
 
 const content = (digest: string) => ({ nutshellContent: digest.replace(/^sha256:/, "") });
 
-const subjectOf = ({ id, digest }: Named): [{ name: string; digest: { nutshellContent: string } }] => [
+const subjectOf = ({ id, digest }: BundleName): [{ name: string; digest: { nutshellContent: string } }] => [
   { name: id, digest: content(digest) },
 ];
 
-export function requestStatement(bundle: Named, manifest: Manifest, at: Date): Statement {
+export function requestStatement(bundle: BundleName, manifest: Manifest, at: Date): Statement {
   const title = manifest.task?.title;
   return {
     _type: STATEMENT_TYPE,
@@ -42,8 +42,8 @@ export interface RunFacts {
 }
 
 export interface DeliveryInput {
-  readonly bundle: Named;
-  readonly request: Named;
+  readonly bundle: BundleName;
+  readonly request: BundleName;
   readonly delivery: Delivery;
   readonly at: Date;
   readonly facts: RunFacts | null;
@@ -106,8 +106,8 @@ function acceptanceOf({ acceptance_results: results }: Delivery, facts: RunFacts
 }
 
 export interface VerdictInput {
-  readonly bundle: Named;
-  readonly request: Named;
+  readonly bundle: BundleName;
+  readonly request: BundleName;
   readonly at: Date;
   readonly platform: string;
   /** PASSED: the whole verification said yes; FAILED: something was found against it; WARNED: neither. */

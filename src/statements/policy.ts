@@ -49,7 +49,7 @@ export function deliveryRefusals(policies: readonly Policy[], vouchers: readonly
 
 /** By whose word a delivery's own record counts as proven; null when by nobody's. Somebody who says no is heard first. */
 export function believedBy(policies: readonly Policy[], vouchers: readonly Voucher[]): string | null {
-  if (trustedFor(vouchers, "verdict").some((one) => verdictOf(one) === "FAILED")) return null;
+  if (trustedFor(vouchers, "verdict").some((one) => statedVerdict(one) === "FAILED")) return null;
   for (const { deliveries, verdicts } of policies) {
     const named = deliveries?.believe;
     const maker = trustedFor(vouchers, "delivery").find((one) => named !== undefined && isNamed(one, named));
@@ -70,7 +70,7 @@ export function independentVerdicts(vouchers: readonly Voucher[], names: readonl
   const people = new Set(makers.flatMap(({ principals }) => principals.map(personOf)));
   const found = new Map<string, string>();
   for (const one of trustedFor(vouchers, "verdict")) {
-    if (verdictOf(one) !== "PASSED" || (names !== null && !isNamed(one, names))) continue;
+    if (statedVerdict(one) !== "PASSED" || (names !== null && !isNamed(one, names))) continue;
     const known = one.principals.some((principal) => people.has(personOf(principal)));
     if (known || keys.has(one.fingerprint)) continue;
     keys.add(one.fingerprint);
@@ -80,7 +80,7 @@ export function independentVerdicts(vouchers: readonly Voucher[], names: readonl
   return [...found.values()].sort();
 }
 
-export function verdictOf({ statement }: Voucher): string | null {
+export function statedVerdict({ statement }: Voucher): string | null {
   return statement?.predicateType === "https://in-toto.io/attestation/test-result/v0.1"
     ? statement.predicate.result
     : null;

@@ -18,7 +18,7 @@ export function oidOf(bytes: Uint8Array): Buffer {
 }
 
 /** A class because it knows, once it was asked, whether there is a git to ask. */
-export class Blobs {
+export class KeptBlobs {
   readonly #folder: string;
   readonly #alone: boolean;
   #git: boolean | null = null;

@@ -3,9 +3,9 @@
 import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { atomicWrite, byBytes } from "../files/index.js";
-import { type Blobs, NO_OID, OID_BYTES, oidOf } from "./blobs.js";
+import { type KeptBlobs, NO_OID, OID_BYTES, oidOf } from "./blobs.js";
 import { onDisk } from "./disk-names.js";
-import { type Entry, entryOf, linesOf, pathFrom } from "./listing.js";
+import { entryOf, type ListingEntry, linesOf, pathFrom } from "./listing.js";
 import type { Change, TreeEntry } from "./tree.js";
 
 export interface KeptTree {
@@ -37,7 +37,7 @@ export function readKept(file: string): KeptTree | null {
 }
 
 /** Only what `earlier` does not know by an equal line is read. */
-export function keepListing(root: string, listing: Buffer, earlier: KeptTree | null, blobs: Blobs): KeptTree {
+export function keepListing(root: string, listing: Buffer, earlier: KeptTree | null, blobs: KeptBlobs): KeptTree {
   if (earlier?.listing.equals(listing) === true) return earlier;
   const known = earlier === null ? new Map<string, Buffer>() : oidsByLine(earlier);
   const lines = [...linesOf(listing)];
@@ -50,7 +50,7 @@ export function keepListing(root: string, listing: Buffer, earlier: KeptTree | n
   return { listing, oids: Buffer.concat(lines.map(([, line]) => known.get(line) ?? NO_OID)) };
 }
 
-const isReadable = ({ size, mode }: Entry): boolean =>
+const isReadable = ({ size, mode }: ListingEntry): boolean =>
   size <= MAX_FILE_BYTES && ((mode & 0o400) !== 0 || process.getuid?.() === 0);
 
 /** For the next look: without what was changed so shortly before this one that a second change could bear the same time. */
@@ -133,14 +133,14 @@ function changeOf(
   return { ...parts, kind: "modified", after };
 }
 
-const entry = ({ type, mode, size, target }: Entry, hash: string): TreeEntry => ({
+const entry = ({ type, mode, size, target }: ListingEntry, hash: string): TreeEntry => ({
   type,
   executable: type === "file" && (mode & 0o111) !== 0,
   size,
   hash: type === "file" ? hash : type === "link" ? oidOf(Buffer.from(target, "latin1")).toString("hex") : "",
 });
 
-function seen(root: string, path: string, found: Entry): TreeEntry {
+function seen(root: string, path: string, found: ListingEntry): TreeEntry {
   if (found.type !== "file") return entry(found, "");
   const disk = onDisk(join(root, path));
   try {

@@ -24,7 +24,7 @@ const MAX_BYTES = 1 << 30;
 const MAX_SKIPPED = 5_000;
 const FINDS = ["/usr/bin/find", "/bin/find"];
 
-export interface Entry {
+export interface ListingEntry {
   /** The whole record: equal lines are equal entries. */
   readonly line: string;
   readonly type: "file" | "link" | "folder" | "other";
@@ -121,9 +121,9 @@ function pathStart(line: string): number {
   return at;
 }
 
-const TYPES: Readonly<Record<string, Entry["type"]>> = { f: "file", d: "folder", l: "link" };
+const TYPES: Readonly<Record<string, ListingEntry["type"]>> = { f: "file", d: "folder", l: "link" };
 
-export function entryOf(line: string): Entry {
+export function entryOf(line: string): ListingEntry {
   const [type = "", mode = "", size = "", , changed = ""] = line.split(" ", 5);
   const end = line.indexOf("\0");
   return {

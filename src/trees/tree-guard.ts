@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { atomicWrite } from "../files/index.js";
-import { Blobs } from "./blobs.js";
+import { KeptBlobs } from "./blobs.js";
 import { onDisk, safeName } from "./disk-names.js";
 import {
   changesTo,
@@ -77,7 +77,7 @@ export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): { ke
   const { root, base, trees } = layout;
   const isAlone = !existsSync(trees) || !readdirSync(trees).some((name) => existsSync(join(trees, name, "tree.json")));
   mkdirSync(base, { recursive: true, mode: 0o700 });
-  const blobs = new Blobs(base, { alone: isAlone });
+  const blobs = new KeptBlobs(base, { alone: isAlone });
   const index = join(base, "index");
   const skipped = ignoredFolders(root);
   let kept = readKept(index);
@@ -112,7 +112,7 @@ export function compareTree(
   const { root, skipped } = JSON.parse(readFileSync(file, "utf8")) as TreeRecord;
   const now = openedListing(root, before, skipped);
   const changes = changesTo(root, before, now);
-  const blobs = new Blobs(layout.base);
+  const blobs = new KeptBlobs(layout.base);
   const undo = changes.length === 0 || !revert ? [] : undoing(changes, mine, now);
   const isPutBack = undo.length > 0;
   const copy = isPutBack ? join(layout.own, "reverted", safeName(agentId)) : null;
@@ -162,7 +162,7 @@ interface EndRecord extends TreeRecord {
 function keepEnd(
   file: string,
   listing: Buffer,
-  { root, skipped, before, blobs }: { root: string; skipped: readonly string[]; before: KeptTree; blobs: Blobs },
+  { root, skipped, before, blobs }: { root: string; skipped: readonly string[]; before: KeptTree; blobs: KeptBlobs },
 ): void {
   const takenMs = Date.now();
   const tree = `${file}.tree`;
@@ -187,7 +187,7 @@ export function changesSince(
   }
   const now = listTree(root, skipped);
   const changed = names(changesTo(root, before, now));
-  if (changed.length > 0) writeKept(tree, keepListing(root, now, before, new Blobs(base)));
+  if (changed.length > 0) writeKept(tree, keepListing(root, now, before, new KeptBlobs(base)));
   return changed;
 }
 
@@ -227,7 +227,7 @@ function undoing(changes: readonly KeptChange[], mine: (path: string) => boolean
 
 interface PutBack {
   readonly copy: string;
-  readonly blobs: Blobs;
+  readonly blobs: KeptBlobs;
   readonly scratch: string;
 }
 
@@ -250,7 +250,7 @@ function putBack(root: string, undo: readonly KeptChange[], { copy, blobs, scrat
   return names(possible);
 }
 
-function hasBytes({ before, after, oid, target }: KeptChange, objects: Objects, blobs: Blobs): boolean {
+function hasBytes({ before, after, oid, target }: KeptChange, objects: Objects, blobs: KeptBlobs): boolean {
   if (after === null || after.type === "folder" || after.hash === before?.hash) return true;
   if (after.type === "other") return false;
   const bytes = after.type === "link" ? Buffer.from(target, "latin1") : oid === null ? null : blobs.read(oid);

@@ -30,7 +30,7 @@ export const SignedRotation = z.strictObject({
 });
 export type SignedRotation = z.infer<typeof SignedRotation>;
 
-export interface Holder {
+export interface VaultHolder {
   readonly bundleId: string;
   /** publisher.public_key of the holder's own manifest. */
   readonly publicKey: string | undefined;
@@ -49,7 +49,7 @@ export function signRotation(rotation: Rotation, identity: PeerIdentity): Signed
 }
 
 /** Throws ROTATION_REFUSED unless the file is from this bundle's publisher, for this bundle, and newer. */
-export function readRotation(text: string, holder: Holder): Rotation {
+export function readRotation(text: string, holder: VaultHolder): Rotation {
   const signed = parse(SignedRotation, text, "it is not a rotation file");
   if (holder.publicKey === undefined) {
     throw refuse("the manifest names no publisher key (publisher.public_key), so nobody's rotation can be trusted");

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Command, Entry, Program } from "../../src/cli/command.js";
+import type { Command, CommandEntry, Program } from "../../src/cli/command.js";
 import { outputSchema } from "../../src/cli/describe.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
@@ -71,7 +71,7 @@ function typeOf(shape: Shape, defs: Readonly<Record<string, Shape>>, depth: numb
 
 interface Answer {
   readonly program: Program;
-  readonly entry: Entry;
+  readonly entry: CommandEntry;
   readonly command: Command;
   readonly schema: Shape;
 }

@@ -36,7 +36,7 @@ export interface CheckerFacts {
   readonly task: string;
 }
 
-export interface Named {
+export interface NamedFiles {
   readonly isNamed: (path: string) => boolean;
   readonly isChecker: (path: string) => boolean;
 }
@@ -48,7 +48,7 @@ const HOLDS_EXPECTATIONS =
 /** What is not there yet and only ever holds expectations: nobody brings the answers to his own questions. */
 const ONLY_EXPECTATIONS = /(?:^|[-_.])(?:asserts?|assertions?|expect|expected|golden|fixtures?)(?:[-_.]|$)/i;
 
-export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): Named {
+export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedFiles {
   const names = wordsOf(checkTexts);
   const asked = wordsOf([task]);
   const askedFor = wordsOf([task.toLowerCase()]);

@@ -4,7 +4,7 @@
 import { posix } from "node:path";
 import type { ResultChange } from "../../trees/result-tree.js";
 import type { CheckPlan } from "../model.js";
-import { type CheckerFacts, type Named, namedFiles } from "./checkers.js";
+import { type CheckerFacts, type NamedFiles, namedFiles } from "./checkers.js";
 import { readConstraints, violations } from "./constraints.js";
 import { mayHoldTests, withTestsOf } from "./inline-tests.js";
 import { isHalfWork, localDependencies, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
@@ -96,7 +96,7 @@ function isNewDependency(path: string, { base }: SubjectFacts, merged: ReadonlyM
   });
 }
 
-interface Questions extends Named {
+interface Questions extends NamedFiles {
   readonly forbidden: ReadonlyMap<string, string>;
 }
 

@@ -28,8 +28,8 @@ import { type Accepted, hiddenUnrun } from "../hidden.js";
 import { packBundle } from "../pack-bundle.js";
 import type { OpenedFolder } from "../work-folder.js";
 import { finishResult, type Told } from "./finish-result.js";
-import { findStanding, type Standing } from "./standing.js";
 import { findWork, type LeftOut } from "./work-changes.js";
+import { findWorkPlace, type WorkPlace } from "./work-place.js";
 
 export interface FinishRequest {
   /** The folder that was worked in. */
@@ -67,7 +67,7 @@ export interface Finished {
   readonly packed: Packed;
   readonly delivery: Delivery;
   readonly judgement: Judgement;
-  readonly standing: Standing;
+  readonly place: WorkPlace;
   readonly changes: readonly Change[];
   readonly left: readonly LeftOut[];
   readonly absent: readonly string[];
@@ -81,19 +81,19 @@ export interface Finished {
 export async function finishWork(request: FinishRequest, context: Context): Promise<Finished> {
   const { dir, work, output } = request;
   const { manifest, dir: requestDir } = request.request;
-  const standing = await findStanding({ ...request, scratch: join(work, "repository") }, context);
-  const before = resultBefore(standing);
-  const id = standing.manifest?.bundle_type === "delivery" ? standing.manifest.id : (before?.id ?? newBundleId());
+  const place = await findWorkPlace({ ...request, scratch: join(work, "repository") }, context);
+  const before = resultBefore(place);
+  const id = place.manifest?.bundle_type === "delivery" ? place.manifest.id : (before?.id ?? newBundleId());
   const isNew = await isFree(output, id);
   const plan = planChecks(requestDir, manifest);
   const result = join(work, "result");
   const exclude = [output, request.requestPath];
-  const done = await findWork({ standing, plan, include: request.include, exclude, target: result }, context);
-  if (done.changes.length === 0) throw unchanged(dir, standing, done.left);
+  const done = await findWork({ place, plan, include: request.include, exclude, target: result }, context);
+  if (done.changes.length === 0) throw unchanged(dir, place, done.left);
   const stage = join(work, "delivery");
-  keepOwn(standing, stage);
+  keepOwn(place, stage);
   writeArtifacts(result, stage, done.changes);
-  const { base } = standing;
+  const { base } = place;
   const logs = {
     dir: join(stage, "delivery/logs/acceptance"),
     name: (file: string) => `delivery/logs/acceptance/${file}`,
@@ -113,7 +113,7 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
     changes: done.changes,
     accepted,
     digests,
-    base: repositoryBase(standing),
+    base: repositoryBase(place),
     told,
     before,
     broken,
@@ -123,7 +123,7 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
   });
   const delivery = await withPatch(
     made,
-    { standing, result, stage, changes: done.changes, title: manifest.task?.title, work },
+    { place, result, stage, changes: done.changes, title: manifest.task?.title, work },
     context,
   );
   writeFileSync(join(stage, RESULT_FILE), `${JSON.stringify(delivery, null, 2)}\n`);
@@ -141,8 +141,8 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
     },
     context,
   );
-  const written = standing.manifest !== null;
-  if (written) replaceFolder(join(stage, "delivery"), join(standing.root, "delivery"));
+  const written = place.manifest !== null;
+  if (written) replaceFolder(join(stage, "delivery"), join(place.root, "delivery"));
   const judgement = judgeDelivery({
     delivery,
     has: (path) => existsSync(join(stage, path)),
@@ -151,11 +151,11 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
     rerun: accepted?.report ?? null,
     hidden: accepted === null ? hiddenUnrun(requestDir, manifest) : accepted.hidden,
   });
-  return { packed, delivery, judgement, standing, ...done, accepted, broken, written };
+  return { packed, delivery, judgement, place, ...done, accepted, broken, written };
 }
 
 /** What somebody wrote into delivery/result.json by hand is theirs, and is kept. */
-function resultBefore({ root, manifest }: Standing): Delivery | null {
+function resultBefore({ root, manifest }: WorkPlace): Delivery | null {
   if (manifest === null || !existsSync(join(root, RESULT_FILE))) return null;
   return readDelivery(root, manifest);
 }
@@ -177,7 +177,7 @@ async function isFree(output: string, id: string): Promise<boolean> {
   });
 }
 
-function unchanged(dir: string, { repository, prefix }: Standing, left: readonly LeftOut[]): NutError {
+function unchanged(dir: string, { repository, prefix }: WorkPlace, left: readonly LeftOut[]): NutError {
   const side =
     repository === null
       ? `the request${prefix === "" ? "" : `'s ${prefix}`}`
@@ -202,7 +202,7 @@ function unchanged(dir: string, { repository, prefix }: Standing, left: readonly
 const MADE: ReadonlySet<string> = new Set(["artifacts", "result.json", "changes.patch"]);
 
 /** Logs and notes of the person's own stay in the delivery. */
-function keepOwn({ root, manifest }: Standing, stage: string): void {
+function keepOwn({ root, manifest }: WorkPlace, stage: string): void {
   mkdirSync(join(stage, "delivery"), { recursive: true });
   const own = join(root, "delivery");
   if (manifest === null || !existsSync(own)) return;
@@ -219,14 +219,14 @@ function brokenRules(changes: readonly Change[], { harness }: Manifest): string[
   );
 }
 
-function repositoryBase({ repository, base }: Standing): RepositoryBase | null {
+function repositoryBase({ repository, base }: WorkPlace): RepositoryBase | null {
   if (repository === null) return null;
   const { path: _path, ...facts } = repository;
   return { ...facts, digest: treeDigest(base, isResult) };
 }
 
 interface PatchParts {
-  readonly standing: Standing;
+  readonly place: WorkPlace;
   readonly result: string;
   readonly stage: string;
   readonly changes: readonly Change[];
@@ -235,11 +235,11 @@ interface PatchParts {
 }
 
 async function withPatch(delivery: Delivery, parts: PatchParts, context: Context): Promise<Delivery> {
-  const { standing, result, stage, changes, title, work } = parts;
-  if (standing.repository === null) return delivery;
-  const { path: repo, commit } = standing.repository;
+  const { place, result, stage, changes, title, work } = parts;
+  if (place.repository === null) return delivery;
+  const { path: repo, commit } = place.repository;
   const store = await GitStore.open({ repo, scratch: join(work, "patch") }, context);
-  const base = { commit, folder: standing.base };
+  const base = { commit, folder: place.base };
   const author = await authorIn(repo, context);
   const named = author === null ? {} : { author };
   writePatch(stage, await workPatch({ store, base, result, changes, delivery, title, at: context.now(), ...named }));

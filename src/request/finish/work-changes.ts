@@ -17,7 +17,7 @@ import { NutError } from "../../errors.js";
 import { byBytes } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { ownGit, rows } from "../../trees/git/git.js";
-import type { Standing } from "./standing.js";
+import type { WorkPlace } from "./work-place.js";
 
 export interface LeftOut {
   readonly path: string;
@@ -25,7 +25,7 @@ export interface LeftOut {
 }
 
 export interface WorkQuestion {
-  readonly standing: Standing;
+  readonly place: WorkPlace;
   readonly plan: CheckPlan;
   /** Paths that count although they would be left out. */
   readonly include: readonly string[];
@@ -45,14 +45,14 @@ export interface WorkDone {
 
 /** Finds the changes and builds the tree after them. The folder itself is only read. */
 export async function findWork(question: WorkQuestion, context: Context): Promise<WorkDone> {
-  const { standing, target, plan, include } = question;
-  const { root, base, prefix } = standing;
+  const { place, target, plan, include } = question;
+  const { root, base, prefix } = place;
   const side = prefix === "" ? base : join(base, prefix);
   const sieve = await sieveOf(question, side, context);
-  const absent = standing.manifest === null && standing.repository === null ? absentFrom(side, root) : [];
+  const absent = place.manifest === null && place.repository === null ? absentFrom(side, root) : [];
   const isAbsent = (path: string) => absent.some((top) => path === top || path.startsWith(`${top}/`));
   const all = compareTrees(side, root, sieve.counts).filter(({ path, kind }) => kind !== "deleted" || !isAbsent(path));
-  const seen = standing.repository === null ? all : await asGitSees(all, standing, include, context);
+  const seen = place.repository === null ? all : await asGitSees(all, place, include, context);
   copyTree(base, target, isResult);
   applyChanges(
     target,
@@ -80,12 +80,12 @@ interface Sieve {
 
 /** What takes part. What the untouched tree holds always does; what is new has to be work by all appearances. */
 async function sieveOf(question: WorkQuestion, side: string, context: Context): Promise<Sieve> {
-  const { standing, include, exclude } = question;
-  const { root } = standing;
-  const ignored = await ignoredPaths(standing, context);
+  const { place, include, exclude } = question;
+  const { root } = place;
+  const ignored = await ignoredPaths(place, context);
   const excluded = new Set(exclude.map((path) => relative(root, path)));
   const isOwn = (path: string) =>
-    standing.repository === null && (path === "nutshell.json" || path === ".nutignore" || path === "delivery");
+    place.repository === null && (path === "nutshell.json" || path === ".nutignore" || path === "delivery");
   const isKnown = (path: string) => existsSync(join(side, path)) || existsSync(join(side, "quarantine", path));
   const reason = (path: string): string | null => {
     if (isOwn(path) || excluded.has(path)) return OURS;
@@ -114,7 +114,7 @@ const isIncluded = (path: string, include: readonly string[]): boolean =>
   include.some((one) => path === one || path.startsWith(`${one}/`) || one.startsWith(`${path}/`));
 
 /** What git or .nutignore leaves out; folders without their slash. */
-async function ignoredPaths({ root, repository }: Standing, context: Context): Promise<ReadonlySet<string>> {
+async function ignoredPaths({ root, repository }: WorkPlace, context: Context): Promise<ReadonlySet<string>> {
   const found: string[] = [];
   if (existsSync(join(root, ".git"))) {
     const args = ["ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z"];
@@ -143,7 +143,7 @@ function absentFrom(side: string, root: string): string[] {
 /** In a repository git knows better what a person changed: its filters and line ends are no work. */
 async function asGitSees(
   changes: readonly Change[],
-  { repository }: Standing,
+  { repository }: WorkPlace,
   include: readonly string[],
   context: Context,
 ): Promise<Change[]> {

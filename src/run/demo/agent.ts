@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { javascriptEngine } from "../../process/index.js";
-import { type DemoScript, type Edit, type HandOver, readHandOver, readScript } from "./script.js";
+import { type DemoScript, type HandOver, readHandOver, readScript, type ScriptedEdit } from "./script.js";
 import { openTools, type Tools } from "./tools.js";
 
 const HELLO = "This is the demo agent: a scripted program, not a model.";
@@ -73,7 +73,7 @@ function work({ cwd, handOver }: Desk, script: DemoScript): string {
   return ["RESULT: done", `SUMMARY: ${turn.report ?? `did what "${handOver.title}" asks`}`, ...decisions].join("\n");
 }
 
-function applyEdit(cwd: string, { path, find, replace = "", content, delete: remove }: Edit): void {
+function applyEdit(cwd: string, { path, find, replace = "", content, delete: remove }: ScriptedEdit): void {
   const file = join(cwd, path);
   if (remove === true) {
     rmSync(file, { force: true });

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-export interface Edit {
+export interface ScriptedEdit {
   readonly path: string;
   /** Replaces this text, which must be there exactly once. */
   readonly find?: string;
@@ -13,7 +13,7 @@ export interface Edit {
 }
 
 export interface Try {
-  readonly edits?: readonly Edit[];
+  readonly edits?: readonly ScriptedEdit[];
   readonly report?: string;
   readonly decisions?: readonly string[];
 }

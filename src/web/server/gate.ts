@@ -5,7 +5,7 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 
-export type Entry =
+export type Admission =
   | { readonly kind: "refused"; readonly status: 400 | 403 | 405; readonly reason: string }
   /** The one-time link: the page gets the key. */
   | { readonly kind: "welcome"; readonly key: string }
@@ -37,7 +37,7 @@ export class Gate {
     return `http://127.0.0.1:${this.#port}/#link=${this.#token}`;
   }
 
-  check(request: IncomingMessage, { methods, isPublic }: Rules): Entry {
+  check(request: IncomingMessage, { methods, isPublic }: Rules): Admission {
     if (!methods.includes(request.method ?? "")) return refused(405, "this server answers GET only");
     if (!this.#isOwnHost(request)) return refused(403, "the Host is not this server's");
     if (!this.#isOwnOrigin(request)) return refused(403, "the Origin is not this server's");
@@ -64,7 +64,7 @@ export class Gate {
     return createHmac("sha256", this.#key).update(`${until}\n${pathname}`).digest("base64url");
   }
 
-  #exchange({ headers }: IncomingMessage): Entry {
+  #exchange({ headers }: IncomingMessage): Admission {
     if (!same(String(headers["x-nutcracker-link"] ?? ""), this.#token))
       return refused(403, "this link was used already: the terminal shows the next one");
     this.#token = fresh();
@@ -95,7 +95,7 @@ function fresh(): string {
   return randomBytes(24).toString("base64url");
 }
 
-function refused(status: 400 | 403 | 405, reason: string): Entry {
+function refused(status: 400 | 403 | 405, reason: string): Admission {
   return { kind: "refused", status, reason };
 }
 

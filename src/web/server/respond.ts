@@ -27,7 +27,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   "cache-control": "no-store",
 };
 
-export interface Answer {
+export interface AnswerHead {
   readonly type: string;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ export interface Answer {
 export function send(
   response: ServerResponse,
   body: string | Uint8Array,
-  { type, status = 200, headers = {} }: Answer,
+  { type, status = 200, headers = {} }: AnswerHead,
 ): void {
   if (response.headersSent || response.destroyed) return;
   const bytes = typeof body === "string" ? Buffer.from(body, "utf8") : body;
@@ -53,7 +53,7 @@ export function sendError(response: ServerResponse, status: number, message: str
 }
 
 /** Bytes as they come. A failure after the first byte ends the connection: half a file must not look whole. */
-export async function sendStream(response: ServerResponse, stream: Readable, answer: Answer): Promise<void> {
+export async function sendStream(response: ServerResponse, stream: Readable, answer: AnswerHead): Promise<void> {
   if (response.req.method === "HEAD") {
     stream.destroy();
     send(response, "", answer);

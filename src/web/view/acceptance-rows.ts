@@ -2,7 +2,7 @@
 import { shellWord } from "../../errors.js";
 import { tellingLine } from "../log-lines.js";
 import { type Counts, verdictOf } from "../verdict.js";
-import type { ChecklistRow, CriterionRow, DeliveryFacts, EndpointRow, TimelineRow, Verdict } from "./model.js";
+import type { ChecklistRow, CriterionRow, CriterionState, DeliveryFacts, EndpointRow, TimelineRow } from "./model.js";
 import { facts, type Loose, line, list, number, object, text } from "./safe-text.js";
 
 /** `tail`: the end of a log inside the bundle. */
@@ -57,7 +57,7 @@ export function checklistRows(items: readonly string[], results: Loose): Checkli
   });
 }
 
-function statusWord(status: unknown): Verdict {
+function statusWord(status: unknown): CriterionState {
   return status === "passed" || status === "failed" || status === "skipped" ? status : "unknown";
 }
 
@@ -131,7 +131,7 @@ function claimedCounts(results: Loose): Counts | null {
 
 function nextStep(
   status: string,
-  rows: readonly { readonly verdict: Verdict }[],
+  rows: readonly { readonly verdict: CriterionState }[],
   path: string,
 ): { words: string; command: string } {
   const [file, request] = [shellWord(path), "--request <request>"];

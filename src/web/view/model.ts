@@ -103,7 +103,7 @@ export interface EndpointRow {
   readonly responseSchema: string;
 }
 
-export type Verdict = "passed" | "failed" | "skipped" | "unknown" | "open";
+export type CriterionState = "passed" | "failed" | "skipped" | "unknown" | "open";
 
 export interface CriterionRow {
   readonly id: string;
@@ -111,7 +111,7 @@ export interface CriterionRow {
   readonly type: string;
   readonly how: string;
   readonly expected: string;
-  readonly verdict: Verdict;
+  readonly verdict: CriterionState;
   readonly evidence: string;
   readonly note: string;
   readonly log: string;
@@ -129,7 +129,7 @@ export interface CriterionRow {
 
 export interface ChecklistRow {
   readonly item: string;
-  readonly verdict: Verdict;
+  readonly verdict: CriterionState;
   readonly evidence: string;
   readonly note: string;
   readonly judgedBy: string;

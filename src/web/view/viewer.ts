@@ -5,7 +5,7 @@ import type { Readable } from "node:stream";
 import { isText } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { GitWorld } from "../../trees/git/git.js";
-import { type Answer, send, sendError, sendJson, sendStream } from "../server/respond.js";
+import { type AnswerHead, send, sendError, sendJson, sendStream } from "../server/respond.js";
 import { type Serving, serve } from "../server/server.js";
 import { slots } from "../server/slots.js";
 import { type BaseFiles, baseFiles } from "./base-files.js";
@@ -178,7 +178,7 @@ class Viewer {
   /** Pixels are shown as such; everything else is a download, so that no browser takes it for a page. */
   async #file(response: ServerResponse, side: Viewed, path: string): Promise<void> {
     const image = imageType(path);
-    const answer: Answer =
+    const answer: AnswerHead =
       image === undefined
         ? { type: "application/octet-stream", headers: { "content-disposition": "attachment" } }
         : { type: image, headers: { "content-security-policy": "default-src 'none'; sandbox" } };

@@ -8,7 +8,7 @@ import { openProject, trackComplete, trackResume, trackSpawn } from "../../../st
 import { broken, type LoadedFixture } from "./fixtures.js";
 import { judge, judgeFiles } from "./judge.js";
 
-export interface Outcome {
+export interface FixtureOutcome {
   readonly value: unknown;
   /** The text of the refusal, whatever form it took. */
   readonly error: string | null;
@@ -16,20 +16,20 @@ export interface Outcome {
 
 /** A way to reach the tools of one project. */
 export interface Door {
-  call(tool: string, params: Readonly<Record<string, unknown>>): Promise<Outcome>;
+  call(tool: string, params: Readonly<Record<string, unknown>>): Promise<FixtureOutcome>;
   close(): Promise<void>;
 }
 
 export type OpenDoor = (root: string) => Promise<Door> | Door;
 
-export interface RunOptions {
+export interface FixtureOptions {
   readonly open: OpenDoor;
   readonly harnessId: string;
   readonly now: () => Date;
 }
 
 /** What did not hold; empty when the fixture passes. Throws FIXTURE_INVALID for a fixture nobody could pass. */
-export async function runFixture({ file, fixture }: LoadedFixture, options: RunOptions): Promise<string[]> {
+export async function runFixture({ file, fixture }: LoadedFixture, options: FixtureOptions): Promise<string[]> {
   const root = mkdtempSync(join(tmpdir(), "nexus-conformance-"));
   try {
     const paths = new Paths(file, fixture, options.harnessId);
@@ -52,12 +52,12 @@ interface Run {
   readonly fixture: Fixture;
   readonly paths: Paths;
   readonly door: Door;
-  readonly options: RunOptions;
+  readonly options: FixtureOptions;
 }
 
 async function perform({ root, fixture, paths, door, options }: Run): Promise<string[]> {
   const failures: string[] = [];
-  let last: Outcome = { value: null, error: null };
+  let last: FixtureOutcome = { value: null, error: null };
   const steps: readonly Step[] = fixture.steps ?? [fixture];
   for (const [index, step] of steps.entries()) {
     last = step.action
@@ -80,7 +80,7 @@ async function perform({ root, fixture, paths, door, options }: Run): Promise<st
   return failures;
 }
 
-function judgeError(last: Outcome, postcondition: NonNullable<Fixture["postcondition"]>): string[] {
+function judgeError(last: FixtureOutcome, postcondition: NonNullable<Fixture["postcondition"]>): string[] {
   const { error, error_contains, return_value = {} } = postcondition;
   const wanted = error === true || error_contains !== undefined;
   if (wanted && last.error === null) return ["it succeeds, and must not"];
@@ -98,7 +98,12 @@ interface EventParams {
   readonly files_touched?: string[];
 }
 
-async function fire(root: string, event: NonNullable<Step["event"]>, harnessId: string, now: Date): Promise<Outcome> {
+async function fire(
+  root: string,
+  event: NonNullable<Step["event"]>,
+  harnessId: string,
+  now: Date,
+): Promise<FixtureOutcome> {
   const project = openProject(root, { env: { NEXUS_PROJECT_DIR: root }, harnessId });
   const { agent_name, agent_id, last_message, files_touched } = (event.params ?? {}) as unknown as EventParams;
   const agent =
@@ -168,7 +173,7 @@ function pathsIn({ precondition, postcondition, steps = [] }: Fixture): string[]
 const asked = ({ action, event }: Step) => [action, event];
 
 /** How a thrown refusal looks to a fixture: the same as one that was returned. */
-export function refused(error: unknown): Outcome {
+export function refused(error: unknown): FixtureOutcome {
   if (!(error instanceof NutError)) throw error;
   return { value: { error: error.message }, error: error.message };
 }

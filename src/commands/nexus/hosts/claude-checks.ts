@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CLAUDE_PLUGIN, type InstallInput, isStrictJson, type Scope, SERVER } from "../../../hosts/index.js";
-import type { Check } from "./doctor-checks.js";
+import type { DoctorCheck } from "./doctor-checks.js";
 
 interface Layer {
   readonly path: string;
@@ -14,7 +14,7 @@ interface Layer {
   readonly isOwn?: boolean;
 }
 
-export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGED): Check[] {
+export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGED): DoctorCheck[] {
   const layers = settingsLayers(input, managed);
   const servers = scope === "project" ? readLayer(join(input.root, ".mcp.json"), true) : null;
   const all = servers === null ? layers : [...layers, servers];
@@ -23,8 +23,8 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
     ...all.flatMap(unreadable),
     ...layers.flatMap(silenced),
     ...(scope === "project" ? serverProblems(layers, input.root) : []),
-  ].map((found): Check => ({ what, state: "problem", ...found }));
-  const twice = layers.flatMap(pluginToo).map((found): Check => ({ what, state: "warning", ...found }));
+  ].map((found): DoctorCheck => ({ what, state: "problem", ...found }));
+  const twice = layers.flatMap(pluginToo).map((found): DoctorCheck => ({ what, state: "warning", ...found }));
   if (problems.length + twice.length > 0) return [...problems, ...twice];
   return [
     {
@@ -58,7 +58,7 @@ function readLayer(path: string, convertible: boolean): Layer | null {
   return { path, value: typeof value === "object" ? (value as Layer["value"]) : null, convertible };
 }
 
-type Found = Pick<Check, "message" | "fix">;
+type Found = Pick<DoctorCheck, "message" | "fix">;
 
 function unreadable({ path, value, convertible }: Layer): Found[] {
   if (value !== null) return [];

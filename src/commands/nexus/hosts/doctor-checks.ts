@@ -18,19 +18,19 @@ import { findProgram, readLines, startChild } from "../../../process/index.js";
 import { TOOLS } from "../../../schema/tools.js";
 import { runHookProcess } from "./try-hook.js";
 
-export const Check = z.object({
+export const DoctorCheck = z.object({
   what: z.string(),
   state: z.enum(["ok", "absent", "warning", "problem"]),
   message: z.string(),
   fix: z.string().optional(),
 });
-export type Check = z.infer<typeof Check>;
+export type DoctorCheck = z.infer<typeof DoctorCheck>;
 
 const SERVER_MS = 10_000;
 /** Hosts wait longer, but a person would notice. */
 const HOOK_MS = 2_000;
 
-export async function serverCheck({ server, root }: InstallInput, context: Context): Promise<Check> {
+export async function serverCheck({ server, root }: InstallInput, context: Context): Promise<DoctorCheck> {
   const what = "mcp server";
   const fix = "npm install -g nutcracker";
   const started = performance.now();
@@ -101,7 +101,12 @@ function parsed(line: string): { id?: number; result?: unknown; error?: { messag
 }
 
 /** Runs every hook as the host would, in a project of its own, and times it. */
-export async function hooksCheck(host: Host, scope: Scope, input: InstallInput, context: Context): Promise<Check> {
+export async function hooksCheck(
+  host: Host,
+  scope: Scope,
+  input: InstallInput,
+  context: Context,
+): Promise<DoctorCheck> {
   const what = `${host.name} ${scope} hooks`;
   const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
   // A single file answers hooks itself: then this is a word, not a file.
@@ -141,7 +146,7 @@ export async function hooksCheck(host: Host, scope: Scope, input: InstallInput, 
 }
 
 /** Names in the installed deny lists that no tool has: such a list denies nothing, or is void as a whole. */
-export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Check {
+export function denyListCheck(host: Host, scope: Scope, input: InstallInput): DoctorCheck {
   const what = `${host.name} ${scope} deny lists`;
   const known = new Set([
     ...Object.values(host.toolsByClass).flat(),
@@ -183,7 +188,7 @@ function deniedIn(text: string): string[] {
 }
 
 /** Codex runs no hook that a person has not trusted, and says nothing about it. */
-export async function trustCheck(scope: Scope, { root }: InstallInput, context: Context): Promise<Check> {
+export async function trustCheck(scope: Scope, { root }: InstallInput, context: Context): Promise<DoctorCheck> {
   const what = `codex ${scope} trust`;
   try {
     const program = findProgram("codex", context.env)!;

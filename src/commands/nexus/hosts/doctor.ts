@@ -14,7 +14,7 @@ import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { claudeChecks } from "./claude-checks.js";
-import { Check, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
+import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { readReceipt, receiptPath } from "./receipt.js";
 import { planSetup, type SetupPlan } from "./setup-plan.js";
@@ -27,7 +27,7 @@ export default command({
   input: z.object({
     host: positional(z.enum(HOST_NAMES).optional(), { about: "claude, codex or opencode; all when left out" }),
   }),
-  output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(Check) }),
+  output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(DoctorCheck) }),
   about: [
     "Starts the MCP server, runs every hook the way a host would, reads the deny lists back, and asks Codex which hooks it trusts.",
     "Answers 1 when something is wrong; each problem comes with its fix.",
@@ -66,7 +66,7 @@ export default command({
 
 const OLDEST = [20, 19] as const;
 
-function nodeCheck(node: string, version: string): Check {
+function nodeCheck(node: string, version: string): DoctorCheck {
   const [major = 0, minor = 0] = version.replace(/^v/, "").split(".").map(Number);
   const recent = major > OLDEST[0] || (major === OLDEST[0] && minor >= OLDEST[1]);
   if (recent) return { what: "node", state: "ok", message: `${node} ${version}` };
@@ -78,7 +78,7 @@ function nodeCheck(node: string, version: string): Check {
   };
 }
 
-async function sandboxCheck({ env }: Context): Promise<Check> {
+async function sandboxCheck({ env }: Context): Promise<DoctorCheck> {
   const { state, message, fix } = await sandboxHealth(env);
   const consequence =
     state === "none"
@@ -95,7 +95,7 @@ async function sandboxCheck({ env }: Context): Promise<Check> {
 /** More than this, and a person should know. */
 const MUCH_SPACE = 1024 ** 3;
 
-function spaceCheck({ cwd, env }: Context): Check {
+function spaceCheck({ cwd, env }: Context): DoctorCheck {
   const folder = runsFolder(openProject(cwd, { env }).root);
   const [count, bytes] = [runIds(folder).length, bytesIn(folder)];
   const message = count === 0 ? "none yet" : `${count}, taking ${size(bytes)}`;
@@ -104,7 +104,7 @@ function spaceCheck({ cwd, env }: Context): Check {
 }
 
 /** What was installed for checks lies in this account's cache, for all projects. */
-function installedCheck({ env }: Context): Check[] {
+function installedCheck({ env }: Context): DoctorCheck[] {
   const found = countEntries(env);
   if (found === null || found.count === 0) return [];
   const bytes = bytesIn(found.folder);
@@ -113,7 +113,7 @@ function installedCheck({ env }: Context): Check[] {
   return [{ what: "installed", state: "warning", message, fix: `rm -r ${shellWord(found.folder)}` }];
 }
 
-async function configChecks(node: string, context: Context): Promise<Check[]> {
+async function configChecks(node: string, context: Context): Promise<DoctorCheck[]> {
   const { root } = await installInput({ host: findHost("claude")!, scope: "project", node }, context);
   const { findings } = await loadCatalog({ configFile: join(root, ".nexus/config.yml") });
   return findings.map(({ severity, message, fix }) => ({
@@ -124,9 +124,9 @@ async function configChecks(node: string, context: Context): Promise<Check[]> {
   }));
 }
 
-async function hostChecks(host: Host, node: string, context: Context): Promise<Check[]> {
+async function hostChecks(host: Host, node: string, context: Context): Promise<DoctorCheck[]> {
   const program = await programCheck(host, context);
-  const checks: Check[] = [program];
+  const checks: DoctorCheck[] = [program];
   let installed = false;
   for (const scope of ["project", "user"] as const) {
     const input = await installInput({ host, scope, node }, context);
@@ -148,7 +148,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<C
   return checks;
 }
 
-async function programCheck({ name, title }: Host, { env, signal }: Context): Promise<Check> {
+async function programCheck({ name, title }: Host, { env, signal }: Context): Promise<DoctorCheck> {
   const what = `${name} program`;
   const program = findProgram(name, env);
   if (program === null) return { what, state: "absent", message: `${title} is not on the PATH` };
@@ -166,7 +166,7 @@ async function programCheck({ name, title }: Host, { env, signal }: Context): Pr
 }
 
 /** Whether what is there is what this version would write; null when nothing is there. */
-function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Context): Check | null {
+function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Context): DoctorCheck | null {
   const what = `${host.name} ${scope}`;
   const receipt = readReceipt(receiptPath(input.home, env, { host: host.name, scope, root: input.root }));
   const files = installFiles(host.name, input);

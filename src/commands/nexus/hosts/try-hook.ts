@@ -2,7 +2,7 @@ import { type Host, hookCommand, type InstallInput } from "../../../hosts/index.
 import type { Context } from "../../../operation.js";
 import { runChild } from "../../../process/index.js";
 
-export interface Trial {
+export interface HookTrial {
   readonly host: Host;
   readonly event: string;
   readonly folder: string;
@@ -17,7 +17,7 @@ export async function runHookProcess({
   folder,
   input,
   context,
-}: Trial): Promise<{ exit: number | null; ms: number }> {
+}: HookTrial): Promise<{ exit: number | null; ms: number }> {
   const isCommand = host.name !== "opencode" && input.platform !== "win32";
   const { code, durationMs } = await runChild({
     ...(isCommand

@@ -6,12 +6,12 @@ import { flag, positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
 import { assertHeld } from "../../../request/held.js";
 import {
+  type CurrentProgram,
   currentProgram,
   executeRun,
   findRun,
   parseBudget,
   type Reply,
-  type RunProgram,
   readOptions,
   readPlanFile,
   runFolder,
@@ -142,7 +142,7 @@ function programOf(
     readonly command?: string | undefined;
     readonly model?: string | undefined;
   },
-  now: RunProgram,
+  now: CurrentProgram,
 ) {
   const driver = asked.driver ?? now.driver;
   const kept = driver === now.driver ? now : { driver };

@@ -5,7 +5,7 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { type Agreed, askConsent } from "../../../request/consent.js";
+import { askConsent, type Consent } from "../../../request/consent.js";
 import { isAllowed, readConsentRecord, recordAllowed } from "../../../request/consent-record.js";
 import type { RunFolder } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
@@ -30,7 +30,7 @@ export async function askToResume(
   options: RunOptions,
   yes: boolean,
   context: Context,
-): Promise<Agreed> {
+): Promise<Consent> {
   const mark = markOf(folder);
   const agreed = `agreed-${mark}`;
   const record = readConsentRecord(context.env);

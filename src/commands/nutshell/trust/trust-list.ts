@@ -3,7 +3,7 @@ import { command } from "../../../cli/command.js";
 import { dim, red, table, yellow } from "../../../cli/text.js";
 import { readPolicies, readTrust, trustPath } from "../../../request/trust-files.js";
 import { NAMESPACE } from "../../../schema/statement.js";
-import { fingerprint, standingOf } from "../../../statements/index.js";
+import { fingerprint, keyStanding } from "../../../statements/index.js";
 
 export default command({
   name: "trust list",
@@ -32,7 +32,7 @@ export default command({
     return {
       path: trustPath(context),
       signers: trust.lines.map(({ principals, key, validAfter, validBefore }) => {
-        const standing = standingOf(key, trust, NAMESPACE, context.now());
+        const standing = keyStanding(key, trust, NAMESPACE, context.now());
         return {
           principals: [...principals],
           key: fingerprint(key),

@@ -2,7 +2,7 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { TaskRow } from "../../board/model.js";
 import { Loading } from "../parts.js";
-import { visible } from "../visible.js";
+import { plural, visible } from "../visible.js";
 import { criticalPath, related } from "./graph-links.js";
 import { type LayoutAnswer, type LayoutQuestion, NODE_HEIGHT, NODE_WIDTH } from "./layout-shape.js";
 import { ORDER } from "./stages.js";
@@ -43,7 +43,7 @@ export function Graph({ rows, isFitting, chosen, onChoose }: GraphProps) {
         </p>
       ) : null}
       {linked.length < rows.length ? (
-        <p class="soft graph-note">{rows.length - linked.length} tasks need no other and are in the list only.</p>
+        <p class="soft graph-note">{plural(rows.length - linked.length, "task")} without links: in the list only.</p>
       ) : null}
       {answer === null ? (
         <Loading>laying out {shown.length} tasks</Loading>

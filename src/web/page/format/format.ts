@@ -33,11 +33,11 @@ const LANGUAGES = {
 };
 for (const [name, language] of Object.entries(LANGUAGES)) hljs.registerLanguage(name, language);
 
-export type Question =
+export type FormatQuestion =
   | { readonly kind: "markdown"; readonly text: string }
   | { readonly kind: "code"; readonly text: string; readonly language: string };
 
-export type Answer =
+export type FormatAnswer =
   | { readonly kind: "markdown"; readonly tokens: readonly Token[] }
   /** Escaped text and spans with classes, nothing else. */
   | { readonly kind: "code"; readonly html: string }
@@ -49,7 +49,7 @@ const MAX_COLOURED = 120_000;
 const MAX_DEPTH = 40;
 const MAX_TOKENS = 20_000;
 
-export function format(question: Question): Answer {
+export function format(question: FormatQuestion): FormatAnswer {
   try {
     return question.kind === "markdown" ? document(question.text) : code(question.text, question.language);
   } catch {
@@ -57,7 +57,7 @@ export function format(question: Question): Answer {
   }
 }
 
-function code(text: string, language: string): Answer {
+function code(text: string, language: string): FormatAnswer {
   if (language === "" || text.length > MAX_COLOURED) return { kind: "plain", why: "" };
   return { kind: "code", html: hljs.highlight(text, { language, ignoreIllegals: true }).value };
 }
@@ -74,7 +74,7 @@ interface Walked {
   html?: string;
 }
 
-function document(text: string): Answer {
+function document(text: string): FormatAnswer {
   const tokens = marked.lexer(text, { gfm: true });
   let count = 0;
   const open: (readonly [token: Walked, depth: number])[] = tokens.map((token) => [token as Walked, 1]);

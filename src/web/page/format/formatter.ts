@@ -1,7 +1,7 @@
 // The page's side of the formatting worker: one question at a time, and a worker that takes too long is ended. Its text is
 // then shown as it is.
 import { useEffect, useState } from "preact/hooks";
-import type { Answer, Question } from "./format.js";
+import type { FormatAnswer, FormatQuestion } from "./format.js";
 
 const LIMIT_MS = 2_000;
 
@@ -16,17 +16,17 @@ export class Formatter {
     this.#limitMs = limitMs;
   }
 
-  ask(question: Question): Promise<Answer> {
+  ask(question: FormatQuestion): Promise<FormatAnswer> {
     const mine = this.#last.then(() => this.#answer(question));
     this.#last = mine;
     return mine;
   }
 
-  async #answer(question: Question): Promise<Answer> {
+  async #answer(question: FormatQuestion): Promise<FormatAnswer> {
     this.#worker ??= this.#ready();
     const worker = await this.#worker;
     return new Promise((resolve) => {
-      const give = (answer: Answer, isOver: boolean) => {
+      const give = (answer: FormatAnswer, isOver: boolean) => {
         clearTimeout(timer);
         worker.onmessage = null;
         worker.onerror = null;
@@ -37,7 +37,7 @@ export class Formatter {
         resolve(answer);
       };
       const timer = setTimeout(() => give(plain("it takes too long to format"), true), this.#limitMs);
-      worker.onmessage = ({ data }: MessageEvent<Answer>) => give(data, false);
+      worker.onmessage = ({ data }: MessageEvent<FormatAnswer>) => give(data, false);
       worker.onerror = () => give(plain("it cannot be formatted"), true);
       worker.postMessage(question);
     });
@@ -53,7 +53,7 @@ export class Formatter {
   }
 }
 
-const plain = (why: string): Answer => ({ kind: "plain", why });
+const plain = (why: string): FormatAnswer => ({ kind: "plain", why });
 
 /** An exported page carries the worker's source in itself; opened as a file it may start no module. */
 function startWorker(): Worker {
@@ -66,8 +66,8 @@ function startWorker(): Worker {
 const formatter = new Formatter(startWorker, LIMIT_MS);
 
 /** null until there is an answer: the text itself can be shown meanwhile. */
-export function useFormatted(question: Question): Answer | null {
-  const [answer, setAnswer] = useState<Answer | null>(null);
+export function useFormatted(question: FormatQuestion): FormatAnswer | null {
+  const [answer, setAnswer] = useState<FormatAnswer | null>(null);
   const language = question.kind === "code" ? question.language : "markdown";
   useEffect(() => {
     let wanted = true;

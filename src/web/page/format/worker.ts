@@ -1,4 +1,4 @@
-import { format, type Question } from "./format.js";
+import { type FormatQuestion, format } from "./format.js";
 
-self.onmessage = ({ data }: MessageEvent<Question>) => self.postMessage(format(data));
+self.onmessage = ({ data }: MessageEvent<FormatQuestion>) => self.postMessage(format(data));
 self.postMessage("ready");

@@ -18,7 +18,7 @@ import { GitStore } from "../../trees/git/store.js";
 import { isResult, listTree } from "../../trees/result-tree.js";
 import type { OpenedFolder } from "../work-folder.js";
 
-export interface Standing {
+export interface WorkPlace {
   /** The folder that is compared: the one that was named, or the top of its repository. */
   readonly root: string;
   /** The untouched tree. */
@@ -30,7 +30,7 @@ export interface Standing {
   readonly repository: (RepositoryFacts & { readonly path: string }) | null;
 }
 
-export interface StandingQuestion {
+export interface WorkPlaceQuestion {
   readonly dir: string;
   readonly request: OpenedFolder;
   readonly at?: string | undefined;
@@ -38,7 +38,7 @@ export interface StandingQuestion {
   readonly scratch: string;
 }
 
-export async function findStanding(question: StandingQuestion, context: Context): Promise<Standing> {
+export async function findWorkPlace(question: WorkPlaceQuestion, context: Context): Promise<WorkPlace> {
   const { dir, request, at, base } = question;
   if (lstatSync(dir, { throwIfNoEntry: false })?.isDirectory() !== true) {
     throw new NutError("FILE_NOT_FOUND", `${dir}: no such folder`, { data: { path: dir } });
@@ -48,7 +48,7 @@ export async function findStanding(question: StandingQuestion, context: Context)
       hint: "nutshell finish <dir> --request <request> --at files",
     });
   }
-  const ofRequest = (prefix: string, manifest: Manifest | null): Standing => ({
+  const ofRequest = (prefix: string, manifest: Manifest | null): WorkPlace => ({
     root: dir,
     base: request.dir,
     prefix,
@@ -100,7 +100,7 @@ function ownManifest(dir: string): Manifest | null {
   return existsSync(join(dir, "nutshell.json")) ? readManifest(dir) : null;
 }
 
-function assertSameRequest(manifest: Manifest, { dir, request }: StandingQuestion): void {
+function assertSameRequest(manifest: Manifest, { dir, request }: WorkPlaceQuestion): void {
   const { id } = request.manifest;
   const answered = manifest.bundle_type === "delivery" ? (manifest.request_id ?? manifest.parent_id) : manifest.id;
   if (answered === undefined || answered === id) return;
@@ -110,7 +110,7 @@ function assertSameRequest(manifest: Manifest, { dir, request }: StandingQuestio
   });
 }
 
-const unmatched = ({ dir }: StandingQuestion) =>
+const unmatched = ({ dir }: WorkPlaceQuestion) =>
   new NutError("WORK_UNMATCHED", `no file in ${dir} has the name of one of the request's: it cannot be compared`, {
     hint: "name the folder you worked in; --at files says that it is a copy of the request's files/, --at . of its root",
     data: { path: dir },
@@ -151,7 +151,7 @@ async function isSmallProject(
 }
 
 /** null when it does not show where the work began: then it is compared with the request. */
-async function begun(question: StandingQuestion, repo: string, context: Context): Promise<Standing | null> {
+async function begun(question: WorkPlaceQuestion, repo: string, context: Context): Promise<WorkPlace | null> {
   try {
     return await inRepository(question, repo, context);
   } catch (error) {
@@ -160,7 +160,7 @@ async function begun(question: StandingQuestion, repo: string, context: Context)
   }
 }
 
-async function inRepository(question: StandingQuestion, repo: string, context: Context): Promise<Standing> {
+async function inRepository(question: WorkPlaceQuestion, repo: string, context: Context): Promise<WorkPlace> {
   const { base, scratch } = question;
   const facts = await repositoryFacts(repo, context);
   const commit = base === undefined ? await beginning(question, repo, context) : await findCommit(repo, base, context);
@@ -177,7 +177,7 @@ async function inRepository(question: StandingQuestion, repo: string, context: C
 }
 
 /** Where a branch left the one it came from; else the last commit, when something was changed since. */
-async function beginning({ dir }: StandingQuestion, repo: string, context: Context): Promise<string> {
+async function beginning({ dir }: WorkPlaceQuestion, repo: string, context: Context): Promise<string> {
   const head = await findCommit(repo, "HEAD", context);
   for (const name of ["@{upstream}", "origin/HEAD", "main", "master"]) {
     const other = await findCommit(repo, name, context);
