@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { changeRows } from "../../src/web/page/diff/change-tree.js";
 import { changeStarts, shownRows } from "../../src/web/page/diff/fold.js";
 import { colouredLines, piecesOf, wordRanges } from "../../src/web/page/diff/pieces.js";
-import { remarksText } from "../../src/web/page/diff/remarks.js";
+import { remarksText } from "../../src/web/page/diff/remarks-text.js";
 import { format } from "../../src/web/page/format/format.js";
 import type { ComparedRow } from "../../src/web/view/model.js";
 import { sideBySide } from "../../src/web/view/side-by-side.js";

@@ -17,6 +17,7 @@ import { ProjectReader } from "./project-reader.js";
 import { readArtifact } from "./read-artifact.js";
 import { readSession } from "./read-session.js";
 import { RunChanges } from "./run-changes.js";
+import { searchContents } from "./search-contents.js";
 import { waitingCount, waitingWords } from "./waiting.js";
 
 export interface BoardOptions {
@@ -94,6 +95,8 @@ class Board {
     const reader = this.#readers[Number(url.searchParams.get("project") ?? Number.NaN)];
     if (reader === undefined) return sendError(response, 404, "there is nothing here");
     if (pathname === "/api/history") return this.#history(response, reader, url.searchParams.get("query") ?? "");
+    if (pathname === "/api/search")
+      return sendJson(response, searchContents(reader, url.searchParams.get("words") ?? ""));
     if (pathname === "/api/requests") return sendJson(response, await findRequests(reader.root));
     if (pathname === "/api/artifact") {
       const { text, cut } = readArtifact(reader.root, url.searchParams.get("name") ?? "");

@@ -1,8 +1,9 @@
 // Requests a person may want to run: bundles and folders near the top of the project, and those that were run before.
-import { type Dirent, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { type Dirent, lstatSync, readdirSync } from "node:fs";
 import { join, relative } from "node:path";
-import { MANIFEST_NAME, openBundle } from "../../bundle/index.js";
+import { MANIFEST_NAME } from "../../bundle/index.js";
 import { RunReader, runIds, runsFolder } from "../../run/index.js";
+import { manifestOf, type Told } from "../view/find-request.js";
 import type { RequestRow } from "./model.js";
 
 const MOST = 40;
@@ -49,27 +50,6 @@ function entriesIn(folder: string): Dirent[] {
     return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
-  }
-}
-
-interface Told {
-  readonly bundle_type?: unknown;
-  readonly task?: { readonly title?: unknown } | null;
-  readonly id?: unknown;
-}
-
-/** null for what cannot be read: it is not offered, and can still be typed. */
-async function manifestOf(path: string): Promise<Told | null> {
-  try {
-    if (lstatSync(path).isDirectory()) {
-      const file = join(path, MANIFEST_NAME);
-      return lstatSync(file).isFile() ? (JSON.parse(readFileSync(file, "utf8")) as Told) : null;
-    }
-    const bundle = await openBundle(path, { lenient: true, newer: true });
-    await bundle.close();
-    return bundle.manifest as Told;
-  } catch {
-    return null;
   }
 }
 

@@ -76,6 +76,8 @@ export interface ArtifactRow {
 /** One session of one agent in a run. */
 export interface SessionRow {
   readonly agent: string;
+  /** The agent whose session it continues, or itself: one lane. */
+  readonly lane: string;
   readonly role: string;
   readonly task: number;
   /** plan, work, diagnose, retry, review: what it is for. */
@@ -124,6 +126,8 @@ export interface RunRow {
   readonly verdict: VerdictView;
   readonly spent: { readonly ms: number; readonly tokens: number; readonly costUsd: number };
   readonly budget: { readonly timeMs?: number; readonly tokens?: number; readonly costUsd?: number };
+  /** As its acceptance, or its delivery since, says. */
+  readonly criteria: readonly { readonly id: string; readonly text: string; readonly status: string }[];
   readonly questions: readonly { readonly task: number; readonly title: string; readonly question: string }[];
   /** Criteria and points of the checklist that wait for somebody's judgement. */
   readonly forPerson: readonly { readonly id: string; readonly text: string }[];
@@ -187,6 +191,16 @@ export interface SectionChange {
   readonly section: SectionName;
   readonly value: unknown;
   readonly problem: Problem | null;
+}
+
+/** A line that a search found: in an artifact, or in what a session was told or reported. */
+export interface ContentFound {
+  readonly name: string;
+  readonly run: string;
+  readonly agent: string;
+  readonly part: string;
+  readonly line: number;
+  readonly text: string;
 }
 
 /** A request that may be run. */

@@ -59,7 +59,14 @@ export class RunFollower {
     const { reader } = this.#follow(id);
     const delivered = this.#delivered.get(id);
     const { journal, plan } = reader.folder;
-    return [stamp(journal), stamp(plan), reader.isBusy, delivered && this.#deliveries.signature(delivered)].join(" ");
+    const isBusy = reader.isBusy;
+    const said = isBusy ? this.#atWork(id).map((agent) => stamp(join(reader.folder.agents, agent, "log.jsonl"))) : [];
+    return [stamp(journal), stamp(plan), isBusy, ...said, delivered && this.#deliveries.signature(delivered)].join(" ");
+  }
+
+  #atWork(id: string): readonly string[] {
+    const { agents } = this.#follow(id).reader.read().state;
+    return [...agents.values()].filter(({ end }) => end === undefined).map(({ agent }) => agent);
   }
 
   isBusy(id: string): boolean {
@@ -80,6 +87,7 @@ export class RunFollower {
     const reading = reader.read();
     const { options, state, status } = reading;
     const { timeMs, tokens, costUsd } = options?.budget ?? {};
+    const sessions = sessionRows(state, status === "running", reader.folder.agents);
     const path = status === "delivered" ? (state.delivered?.path ?? "") : "";
     if (isRecent && path !== "") this.#delivered.set(id, path);
     const delivery = isRecent && path !== "" ? this.#deliveries.look(path) : null;
@@ -95,15 +103,20 @@ export class RunFollower {
         decisions: state.decisions.map(({ decision }) => shorten(decision, 1_000)),
         rows: taskRows(state),
       },
-      sessions: sessionRows(state, status === "running"),
+      sessions,
       marks: marks.marks,
       verdict: verdictOfRun(reading, delivery, join(reader.folder.logs, "acceptance")),
-      spent: { ...state.spent },
+      spent: spentBy(state.spent, sessions),
       budget: {
         ...(timeMs === undefined ? {} : { timeMs }),
         ...(tokens === undefined ? {} : { tokens }),
         ...(costUsd === undefined ? {} : { costUsd }),
       },
+      criteria: resultsOf(state, delivery).criteria.map(({ id: name, description, status: own }) => ({
+        id: name,
+        text: shorten(description ?? "", 300),
+        status: own,
+      })),
       questions: [...state.tasks.values()]
         .filter((task) => task.question !== undefined && task.status === "failed")
         .map(({ task, question }) => ({
@@ -238,15 +251,24 @@ export function stageOf(status: string, isReady: boolean): TaskStage {
   return status === "conflict" ? "waiting" : "running";
 }
 
-function sessionRows(state: State, isRunning: boolean): SessionRow[] {
+/** What ended sessions used is in the state; those at work add what they tell. */
+function spentBy({ ms, tokens, costUsd }: RunRow["spent"], sessions: readonly SessionRow[]): RunRow["spent"] {
+  const atWork = sessions.filter(({ outcome }) => outcome === "");
+  const sum = (of: (session: SessionRow) => number) => atWork.reduce((all, session) => all + of(session), 0);
+  return { ms, tokens: tokens + sum((each) => each.tokens), costUsd: costUsd + sum((each) => each.costUsd) };
+}
+
+function sessionRows(state: State, isRunning: boolean, agents: string): SessionRow[] {
   const seen = new Map<number, number>();
-  return [...state.agents.values()].map(({ agent, role, task, purpose, startedAt, endedAt, end }) => {
+  return [...state.agents.values()].map(({ agent, home, role, task, purpose, startedAt, endedAt, end }) => {
+    const live = end === undefined && isRunning ? liveUsage(join(agents, agent, "log.jsonl")) : null;
     const tries = seen.get(task) ?? 0;
     if (purpose === "work") seen.set(task, tries + 1);
     const kind = state.tasks.get(task)?.task.kind;
     const isReview = kind === "review" || kind === "verify";
     return {
       agent,
+      lane: home ?? agent,
       role,
       task,
       purpose: purpose !== "work" ? purpose : isReview ? kind! : tries > 0 ? "retry" : "work",
@@ -254,13 +276,26 @@ function sessionRows(state: State, isRunning: boolean): SessionRow[] {
       endedAt: endedAt ?? "",
       // Nobody works in a run that nobody runs.
       outcome: end?.outcome ?? (isRunning ? "" : "stopped"),
-      tokens: end?.usage.tokens ?? 0,
-      costUsd: end?.usage.costUsd ?? 0,
+      tokens: end?.usage.tokens ?? live?.tokens ?? 0,
+      costUsd: end?.usage.costUsd ?? live?.costUsd ?? 0,
       problems: (end?.problems ?? []).map((problem) => shorten(withoutEscapes(problem), 500)),
       files: (end?.changes ?? []).slice(0, 100).map(({ path, kind: change }) => ({ path, change })),
       said: shorten(end?.text ?? "", 2_000),
     };
   });
+}
+
+/** What a session that is at work has used so far, by the latest word of its program. */
+function liveUsage(log: string): { readonly tokens: number; readonly costUsd: number } | null {
+  const line = logTail(log)
+    .split("\n")
+    .findLast((each) => each.includes('"type":"usage"'));
+  try {
+    const { tokens, costUsd } = JSON.parse(line ?? "null") as { tokens?: unknown; costUsd?: unknown };
+    return { tokens: Number(tokens) || 0, costUsd: Number(costUsd) || 0 };
+  } catch {
+    return null;
+  }
 }
 
 function logTail(path: string, most = LOG_TAIL): string {

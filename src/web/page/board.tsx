@@ -3,6 +3,7 @@ import { render } from "preact";
 import { useEffect } from "preact/hooks";
 import type { ProjectView, WaitingNow } from "../board/model.js";
 import { waitingCount, waitingWords } from "../board/waiting.js";
+import { foundBy, knownIn } from "./board/find.js";
 import { Notify } from "./board/notify.js";
 import { NowView } from "./board/now.js";
 import { ArtifactsView, HistoryPage } from "./board/records.js";
@@ -15,6 +16,7 @@ import { Told } from "./board/told.js";
 import type { ViewProps } from "./board/view-props.js";
 import { ActivityView, AgentsView, PlanView } from "./board/views.js";
 import { Badge, Loading } from "./parts.js";
+import { Search } from "./search.js";
 import { Shell, useNow, useRoute, type View } from "./shell.js";
 import { CopyButton } from "./verdict-band.js";
 import { visible } from "./visible.js";
@@ -64,6 +66,15 @@ function App() {
             <span class="file">{visible(project.root)}</span>
           )}
           {writing === null ? null : <Badge tone="warn">may change things</Badge>}
+          <Search
+            keys={[
+              ["+ −", "zoom the graph"],
+              ["0", "see all of the graph"],
+              ["j k n p v", "in a diff: file, change, viewed"],
+            ]}
+            known={() => projects.flatMap(knownIn)}
+            ask={(words) => foundBy(project, words)}
+          />
           <Notify waiting={waiting} />
           <Live connection={connection} />
         </>

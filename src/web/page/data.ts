@@ -1,6 +1,7 @@
 // Where the viewer's facts come from: the local server, or the page itself when it was exported.
 import { useEffect, useState } from "preact/hooks";
-import type { Comparison, CountRow, Details, Exported, FileDiff, Files, Head } from "../view/model.js";
+import { linesWith } from "../view/lines-with.js";
+import type { Comparison, CountRow, Details, Exported, FileDiff, Files, Head, LineFound } from "../view/model.js";
 import { countSides, sideBySide } from "../view/side-by-side.js";
 import { ask, askJson, download } from "./ask-server.js";
 
@@ -23,6 +24,8 @@ export interface Source {
   /** null: there is nothing to download from. */
   readonly download: ((side: number, path: string) => Promise<void>) | null;
   compare(): Promise<Comparison>;
+  /** Lines of text files that hold these words. */
+  search(words: string): Promise<readonly LineFound[]>;
   counts(): Promise<readonly CountRow[]>;
   diff(before: string, after: string): Promise<FileDiff>;
 }
@@ -50,6 +53,7 @@ function serverSource(): Source {
     download: (side, path) => download(file(side, path), path.split("/").at(-1)!),
     compare: () => askJson("/api/compare"),
     counts: () => askJson("/api/counts"),
+    search: (words) => askJson(`/api/search?words=${encodeURIComponent(words)}`),
     diff: (before, after) =>
       askJson(`/api/diff?before=${encodeURIComponent(before)}&after=${encodeURIComponent(after)}`),
   };
@@ -101,6 +105,12 @@ function exportSource(page: Exported): Source {
     },
     download: null,
     compare: async () => compared,
+    search: async (words) =>
+      page.sides.flatMap((side, at) =>
+        side.embedded.flatMap(({ kind, path, content }) =>
+          kind === "text" ? linesWith(content, words, at, path) : [],
+        ),
+      ),
     counts: async () =>
       compared.files.flatMap(({ path, before, after }): CountRow[] => {
         const [left, right] = [textOf(0, before), textOf(1, after)];

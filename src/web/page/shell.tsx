@@ -31,6 +31,14 @@ export function Shell({ product, bar, views, current, children }: ShellProps) {
     window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [current]);
+  // On paper nothing can be opened: everything is.
+  useEffect(() => {
+    const unfold = () => {
+      for (const details of document.querySelectorAll("details")) details.open = true;
+    };
+    addEventListener("beforeprint", unfold);
+    return () => removeEventListener("beforeprint", unfold);
+  }, []);
   return (
     <div class="shell">
       <a

@@ -209,6 +209,14 @@ export interface DiffLine {
   readonly other?: string;
 }
 
+/** One line that a search found. */
+export interface LineFound {
+  readonly side: number;
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
 export type CountRow = readonly [path: string, added: number, removed: number];
 
 export interface FileDiff {

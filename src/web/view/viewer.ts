@@ -11,9 +11,11 @@ import { slots } from "../server/slots.js";
 import { type BaseFiles, baseFiles } from "./base-files.js";
 import { compare, IN_BASE } from "./compare.js";
 import { countChanges } from "./count-changes.js";
+import { findRequest } from "./find-request.js";
 import { headOf } from "./head.js";
 import { imageType } from "./image-types.js";
-import type { Comparison, FileDiff } from "./model.js";
+import { linesWith } from "./lines-with.js";
+import type { Comparison, FileDiff, LineFound } from "./model.js";
 import { htmlPage, type PageFile, pageFile, pageType } from "./page.js";
 import { sideBySide } from "./side-by-side.js";
 import { openSource, type SourceOptions, type ViewSource } from "./source.js";
@@ -36,6 +38,8 @@ export interface ViewerOptions {
 
 /** What a page shows of one file; the rest can be downloaded. */
 const PREVIEW_BYTES = 1024 ** 2;
+const SEARCHED_BYTES = 256 * 1024;
+const MOST_FOUND = 100;
 /** Each reads the archive from its start: more at once only makes all of them slower. */
 const STREAMS = 3;
 const ASSETS: ReadonlySet<string> = new Set(["/viewer.js", "/formatter.js", "/style.css"]);
@@ -43,6 +47,11 @@ const ASSETS: ReadonlySet<string> = new Set(["/viewer.js", "/formatter.js", "/st
 export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   const sides: Viewed[] = [];
   for (const path of options.sources) sides.push(await Viewed.open(path, options));
+  const [only] = sides;
+  if (only !== undefined && sides.length === 1) {
+    const request = await findRequest(only.source.manifest, options.sources[0]!, options.cwd);
+    if (request !== null) sides.unshift(await Viewed.open(request, options));
+  }
   const viewer = new Viewer(sides, options);
   const serving = await serve({
     ...options,
@@ -139,6 +148,7 @@ class Viewer {
     if (pathname === "/api/view") return this.#view(response);
     if (pathname === "/api/compare") return this.#compare(response);
     if (pathname === "/api/counts") return this.#counts(response);
+    if (pathname === "/api/search") return this.#search(response, url.searchParams.get("words") ?? "");
     if (pathname === "/api/diff") return this.#diff(response, url);
     const [, kind, number, rest] = /^\/(file|preview|details|files)\/([01])(?:\/(.+))?$/.exec(pathname) ?? [];
     const side = number === undefined ? undefined : this.#sides[Number(number)];
@@ -210,6 +220,33 @@ class Viewer {
     const files = compared.files.filter((row) => isShown(before!, row.before) && isShown(after!, row.after));
     const base = await this.#began();
     sendJson(response, await this.#slots(() => countChanges(files, [before!.source, after!.source], base)));
+  }
+
+  /** One pass over each bundle; of every file the beginning. What is withheld is not looked into. */
+  async #search(response: ServerResponse, words: string): Promise<void> {
+    const found: LineFound[] = [];
+    if (words.length < 2 || words.length > 200) return sendJson(response, found);
+    for (const [at, { source }] of this.#sides.entries()) {
+      const isWithheld = withheldRule(source.manifest);
+      await this.#slots(() =>
+        source.each((path, size) => {
+          if (isWithheld(path) || found.length >= MOST_FOUND) return null;
+          const parts: Buffer[] = [];
+          let length = 0;
+          return {
+            chunk: (bytes) => {
+              if (length < SEARCHED_BYTES) parts.push(Buffer.from(bytes.subarray(0, SEARCHED_BYTES - length)));
+              length += bytes.length;
+            },
+            end: () => {
+              const bytes = Buffer.concat(parts);
+              if (size > 0 && isText(bytes)) found.push(...linesWith(bytes.toString("utf8"), words, at, path));
+            },
+          };
+        }),
+      );
+    }
+    sendJson(response, found.slice(0, MOST_FOUND));
   }
 
   /** A file as it was in the repository, or why it is not shown. */

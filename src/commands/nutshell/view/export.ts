@@ -10,6 +10,7 @@ import { count, dim, size } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
 import { compare } from "../../../web/view/compare.js";
+import { findRequest } from "../../../web/view/find-request.js";
 import { headOf } from "../../../web/view/head.js";
 import { imageType } from "../../../web/view/image-types.js";
 import type { EmbeddedFile, Exported, ExportedSide, FileTuple } from "../../../web/view/model.js";
@@ -41,7 +42,7 @@ export default command({
   }),
   about: [
     "Writes what nutshell serve shows as one HTML file that needs no server and loads nothing from elsewhere.",
-    "Credentials are never in it. Large files stay in the bundle and are named only.",
+    "Of a delivery, the request it answers comes along when it is near (beside it, here, or where a run took it from), and with it every change. Credentials are never in it. Large files stay in the bundle and are named only.",
   ],
   examples: [
     ["nutshell export task.nut -o task.html", "a page to attach to a ticket"],
@@ -70,6 +71,8 @@ export default command({
     const sources: ViewSource[] = [];
     try {
       for (const each of bundles) sources.push(await openSource(each, context.cwd, { signal: context.signal }));
+      const request = sources.length > 1 ? null : await findRequest(sources[0]!.manifest, bundle, context.cwd);
+      if (request !== null) sources.unshift(await openSource(request, context.cwd, { signal: context.signal }));
       const page = await collect(sources, context.now());
       const html = Buffer.from(selfContained(page), "utf8");
       replaceFiles([{ path, data: html }]);

@@ -130,7 +130,9 @@ interface Sight {
 }
 
 const SPARE = 160;
-const [SMALLEST, LARGEST] = [0.1, 2];
+const [SMALLEST, LARGEST] = [0.04, 2];
+/** Below this not even numbers can be read; then the graph begins with what is near an open task, at this size. */
+const [READABLE, NEAR] = [0.28, 0.5];
 /** Below this a title cannot be read: its number is drawn large instead. */
 const LEGIBLE = 0.55;
 const MARGIN = 16;
@@ -147,7 +149,17 @@ function Canvas({ answer, rows, byId, isFitting, chosen, onChoose }: CanvasProps
     setSize({ width, height });
     setSight(fitting(answer, width, height));
   };
-  useLayoutEffect(showAll, [answer.width, answer.height, answer.nodes.length]);
+  /** As a whole where that can be read, else what is being worked on. */
+  const begin = () => {
+    const { clientWidth: width, clientHeight: height } = box.current!;
+    const whole = fitting(answer, width, height);
+    const active =
+      answer.nodes.find(([id]) => ["running", "ready"].includes(byId.get(id)?.stage ?? "")) ?? answer.nodes[0];
+    setSize({ width, height });
+    if (whole.scale >= READABLE || active === undefined) setSight(whole);
+    else setSight({ scale: NEAR, x: width / 3 - active[1] * NEAR, y: height / 2 - active[2] * NEAR });
+  };
+  useLayoutEffect(begin, [answer.width, answer.height, answer.nodes.length]);
   useEffect(() => {
     const observer = new ResizeObserver(() => {
       const { clientWidth: width, clientHeight: height } = box.current!;

@@ -39,7 +39,7 @@ export function TasksView({ project, rest, writing, params }: ViewProps) {
     const parts = [name === "list" ? "" : name, id ?? ""].filter((part) => part !== "");
     location.hash = routeTo("tasks", parts.join("/"), params);
   };
-  const onChoose = (id: number) => go(shape, id === chosen && shape !== "list" ? null : id);
+  const onChoose = (id: number | null) => go(shape, id);
   const fitting = useMemo(() => new Set(shown.map(({ id }) => id)), [shown]);
   return (
     <>
@@ -150,7 +150,8 @@ interface DetailProps {
   readonly writing: Writing | null;
   /** Of the project itself, not of a run. */
   readonly isOwn: boolean;
-  readonly onChoose: (id: number) => void;
+  /** null: none. */
+  readonly onChoose: (id: number | null) => void;
 }
 
 function TaskDetail({ row, rows, writing, isOwn, onChoose }: DetailProps) {
@@ -164,6 +165,9 @@ function TaskDetail({ row, rows, writing, isOwn, onChoose }: DetailProps) {
   );
   return (
     <Card class="task-detail" title={`Task ${row.id}`} aside={<Badge tone={STAGES[row.stage]}>{row.stage}</Badge>}>
+      <button type="button" class="plain close-sheet" onClick={() => onChoose(null)}>
+        Close
+      </button>
       <p class="task-title">{visible(row.title)}</p>
       {row.why === "" || row.stage === "done" ? null : (
         <p class="notice bad">

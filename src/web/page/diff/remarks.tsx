@@ -1,14 +1,7 @@
 // Remarks on lines and criteria. They stay in the browser until they are sent, together, as the answer to the next try.
 import { useState } from "preact/hooks";
 import { visible } from "../visible.js";
-
-export interface Remark {
-  /** `src/a.ts:12`, or the id of a criterion. */
-  readonly about: string;
-  /** The line as it stood. */
-  readonly quote: string;
-  readonly text: string;
-}
+import type { Remark } from "./remarks-text.js";
 
 export interface Remarking {
   readonly remarks: readonly Remark[];
@@ -43,13 +36,6 @@ function read(name: string): readonly Remark[] {
   } catch {
     return [];
   }
-}
-
-/** What the next try is told. */
-export function remarksText(remarks: readonly Remark[]): string {
-  return remarks
-    .map(({ about, quote, text }) => `${about}${quote === "" ? "" : ` (${quote.trim().slice(0, 200)})`}: ${text}`)
-    .join("\n");
 }
 
 /** A small form under a line. */
