@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { artifactPath, type Change, type Delivered, deliveredFiles } from "../acceptance/index.js";
-import { NutError, shellWord } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import { mismatchLine } from "../schema/mismatch.js";
@@ -27,6 +27,8 @@ export function readDelivery(dir: string, manifest: Manifest, name: string = dir
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (cause) {
+    const unread = fromSystemError(cause, path);
+    if (unread !== null) throw unread;
     throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: not JSON`, {
       hint: `nutshell check ${shellWord(name)}`,
       cause,

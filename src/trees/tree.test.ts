@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -13,7 +14,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasMarkers, mergeChanges } from "./merge.js";
 import { Objects } from "./objects.js";
-import { compareTrees, fileChanges, lookAt, withChanges } from "./tree.js";
+import { compareTrees, fileChanges, lookAt, seeEntry, withChanges } from "./tree.js";
 
 let root: string;
 beforeEach(() => {
@@ -81,6 +82,27 @@ describe("trees", () => {
     writeFileSync(path, "two");
     utimesSync(path, old, old);
     expect(kinds(compareTrees(before, lookAt(join(root, "a"), { before })))).toEqual(["modified x.txt"]);
+  });
+
+  it("is not fooled when the clock was set back between two looks", () => {
+    put("a", { "x.txt": "one" });
+    const path = join(root, "a/x.txt");
+    const earlier = seeEntry(path)!;
+    const ctime = () => lstatSync(path, { bigint: true }).ctimeNs;
+    const first = ctime();
+    while (ctime() === first) writeFileSync(path, "two");
+    // As if the first look had been made later than the change.
+    expect(seeEntry(path, earlier, Date.now() + 60_000)?.hash).not.toBe(earlier.hash);
+  });
+
+  it("sees where a link leads, and never what is there", () => {
+    put("a", { "x.txt": "one", "y.txt": "one" });
+    const link = join(root, "a/link");
+    symlinkSync("x.txt", link);
+    const before = lookAt(join(root, "a"));
+    rmSync(link);
+    symlinkSync("y.txt", link);
+    expect(kinds(compareTrees(before, lookAt(join(root, "a"), { before })))).toEqual(["modified link"]);
   });
 
   it("applies kept changes to another folder, twice as once", () => {

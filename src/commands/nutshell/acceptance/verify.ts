@@ -350,7 +350,12 @@ function linkFindings(target: OpenedFolder, delivery: Delivery, request: OpenedF
   }
   if (request !== null) {
     const { id } = request.manifest;
-    if (named !== undefined && named !== id) error("REQUEST_MISMATCH", "request_id", `it answers ${named}, not ${id}`);
+    if (named !== undefined && named !== id)
+      error(
+        "REQUEST_MISMATCH",
+        "request_id",
+        `it answers ${named}, not ${id}: name the request it was made from, --request <request>`,
+      );
     const parent = delivery.parent_id ?? target.manifest.parent_id;
     if (parent !== undefined && parent !== id)
       error("REQUEST_MISMATCH", "parent_id", `it follows from ${parent}, not ${id}`);
