@@ -1,7 +1,7 @@
 // Written by scripts/generate-commands.ts from the commands' own files. Loading one command never parses another.
-import type { Entry } from "../../cli/command.js";
+import type { CommandEntry } from "../../cli/command.js";
 
-export const entries: readonly Entry[] = [
+export const entries: readonly CommandEntry[] = [
   {
     name: "run",
     group: "Run",
