@@ -38,6 +38,8 @@ export interface ViewerOptions {
 
 /** What a page shows of one file; the rest can be downloaded. */
 const PREVIEW_BYTES = 1024 ** 2;
+/** Logs are read from one end to the other. */
+const LOG_BYTES = 16 * 1024 ** 2;
 const SEARCHED_BYTES = 256 * 1024;
 const MOST_FOUND = 100;
 /** Each reads the archive from its start: more at once only makes all of them slower. */
@@ -180,7 +182,9 @@ class Viewer {
   }
 
   async #preview(response: ServerResponse, side: Viewed, path: string): Promise<void> {
-    const { bytes, cut } = await this.#slots(async () => beginning(await side.file(path), PREVIEW_BYTES));
+    const { bytes, cut } = await this.#slots(async () =>
+      beginning(await side.file(path), isLog(path) ? LOG_BYTES : PREVIEW_BYTES),
+    );
     const headers = { "x-nut-cut": cut ? "1" : "0", "x-nut-binary": isText(bytes) ? "0" : "1" };
     send(response, isText(bytes) ? bytes : "", { type: "text/plain; charset=utf-8", headers });
   }
@@ -282,6 +286,7 @@ class Viewer {
   }
 }
 
+const isLog = (path: string) => /\.(?:log|out|err)$/i.test(path);
 const nothing = (note: string): FileDiff => ({ lines: [], note });
 
 export function asset(response: ServerResponse, name: PageFile): void {

@@ -32,7 +32,7 @@ interface ActProps {
 
 type Standing =
   | { readonly kind: "idle" | "busy" | "copied" | "not copied" }
-  | { readonly kind: "refused"; readonly message: string; readonly hint: string }
+  | { readonly kind: "refused"; readonly message: string; readonly hint?: string }
   | { readonly kind: "asked"; readonly consent: ConsentAsked };
 
 const IDLE: Standing = { kind: "idle" };
@@ -61,7 +61,7 @@ export function ActionButton({ writing, action, paths, label, isPrimary, disable
       } else if (acted.consent !== null) setStanding({ kind: "asked", consent: acted.consent });
       else setStanding({ kind: "refused", message: acted.message, hint: acted.hint });
     } catch (error) {
-      setStanding({ kind: "refused", message: error instanceof Error ? error.message : String(error), hint: "" });
+      setStanding({ kind: "refused", message: error instanceof Error ? error.message : String(error) });
     }
   };
   return (
@@ -87,7 +87,7 @@ export function ActionButton({ writing, action, paths, label, isPrimary, disable
       {standing.kind === "refused" ? (
         <Notice tone="bad">
           {visible(standing.message)}
-          {standing.hint === "" ? null : <code class="fix">{visible(standing.hint)}</code>}
+          {(standing.hint ?? "") === "" ? null : <code class="fix">{visible(standing.hint!)}</code>}
         </Notice>
       ) : null}
       {standing.kind === "asked" ? (
