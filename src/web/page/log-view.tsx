@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { isTelling } from "../log-lines.js";
 import { LogLines, type Span, spansOf } from "./ansi.js";
 import { Icon } from "./parts.js";
+import { useParam } from "./shell.js";
 import { Virtual } from "./virtual.js";
 import { visible } from "./visible.js";
 
@@ -12,8 +13,9 @@ const MOST_WRAPPED = 2_000;
 
 export function LogView({ text, label }: { text: string; label: string }) {
   const lines = useMemo(() => new LogLines(text.replace(/\n$/, "")), [text]);
-  const [words, setWords] = useState("");
-  const [wraps, setWraps] = useState(lines.count <= 400);
+  const [words, setWords] = useParam("words");
+  const [wrap, setWrap] = useParam("wrap");
+  const wraps = lines.count <= MOST_WRAPPED && (wrap === "" ? lines.count <= 400 : wrap === "yes");
   const [at, setAt] = useState(-1);
   const found = useMarked(lines, words);
   const isFound = useMemo(() => new Set(found), [found]);
@@ -66,7 +68,7 @@ export function LogView({ text, label }: { text: string; label: string }) {
           class="plain"
           aria-pressed={wraps}
           disabled={lines.count > MOST_WRAPPED}
-          onClick={() => setWraps(!wraps)}
+          onClick={() => setWrap(wraps ? "no" : "yes")}
         >
           Wrap lines
         </button>

@@ -108,6 +108,12 @@ export function setParam(name: string, value: string): void {
   dispatchEvent(new Event("hashchange"));
 }
 
+/** One choice, as the address has it. */
+export function useParam(name: string): readonly [value: string, set: (value: string) => void] {
+  const [, , params] = useRoute();
+  return [params[name] ?? "", (value) => setParam(name, value)];
+}
+
 /** Which project, and which of two bundles, is looked at stays chosen. */
 export function routeTo(view: string, rest = "", params: Params = {}): string {
   const now = new URLSearchParams(location.hash.split("?")[1] ?? "");

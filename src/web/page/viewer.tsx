@@ -75,7 +75,7 @@ function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
                 kind: "content",
                 text: `${path}:${line}`,
                 detail: text,
-                href: routeTo("files", path, { side: String(at), find: words }),
+                href: routeTo("files", path, { side: String(at), words }),
               }))
             }
           />

@@ -6,7 +6,7 @@ import { useLoaded } from "../data.js";
 import type { Remarking } from "../diff/remarks.js";
 import { Markdown } from "../markdown.js";
 import { Badge, Card, Empty, Facts, Icon, Loading } from "../parts.js";
-import { type Params, setParam } from "../shell.js";
+import { type Params, setParam, useParam } from "../shell.js";
 import { amount, day, plural, span, visible } from "../visible.js";
 import { RunChangesView } from "./run-changes.js";
 
@@ -88,8 +88,9 @@ const MOST_LINES = 3_000;
 /** The agent's own log, followed while it grows. */
 function Transcript({ project, run, session, now }: Omit<SessionProps, "params" | "remarking">) {
   const [said, setSaid] = useState<readonly Said[]>([]);
-  const [words, setWords] = useState("");
-  const [follows, setFollows] = useState(true);
+  const [words, setWords] = useParam("words");
+  const [follow, setFollow] = useParam("follow");
+  const follows = follow !== "no";
   const box = useRef<HTMLDivElement>(null);
   const isAtWork = session.outcome === "";
   useEffect(() => {
@@ -133,7 +134,7 @@ function Transcript({ project, run, session, now }: Omit<SessionProps, "params" 
             onInput={(event) => setWords(event.currentTarget.value)}
           />
         </label>
-        <button type="button" class="plain" aria-pressed={follows} onClick={() => setFollows(!follows)}>
+        <button type="button" class="plain" aria-pressed={follows} onClick={() => setFollow(follows ? "no" : "")}>
           Follow
         </button>
         <span class="soft" role="status">
