@@ -314,7 +314,7 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
       expect(await asked.innerText()).toMatch(/was not started by you here: Wish list[\s\S]*Go on with it\?/);
       await expectAccessible(view.page);
       await view.page.getByRole("button", { name: "Yes, I have read this" }).click();
-      await view.page.locator(".act .notice.bad", { hasText: "wish-list.nut" }).waitFor({ timeout: 15_000 });
+      await view.page.locator(".act .notice.bad", { hasText: "wish-list.nut" }).waitFor({ timeout: 30_000 });
 
       const heard = await playOtherServer(view, writable.origin);
       expect(heard.answers).toEqual(["no", "no", "no", "no"]);

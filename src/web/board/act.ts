@@ -1,5 +1,5 @@
 // Doing what a person asks for from the board: each thing is the command the page shows beside it.
-import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
@@ -118,13 +118,24 @@ async function start(action: Extract<Action, { action: "start" }>, acting: Actin
   return id === undefined ? nothingSaid() : { done: true, message: `run ${id} is at work`, run: id };
 }
 
-/** The answer, or whatever was said, is in the journal once it grows. */
+/** Records that only a run that goes on writes. An old journal that is brought up to date grows without them. */
+const GOES_ON = /"type":"(?:continued|answered|reviewed|switched|agent_started|accepted)"/g;
+
+function stepsOf(journal: string): number {
+  try {
+    return readFileSync(journal, "utf8").match(GOES_ON)?.length ?? 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** It goes on once its journal says so. */
 async function goOn(wanted: string, command: readonly string[], acting: Acting, words: string): Promise<Acted> {
   const runs = runsHere(acting);
   const id = findRun(runs, wanted);
   const { journal } = runFolder(runs, id, false);
-  const before = sizeOf(journal);
-  const started = await program(command, acting, () => sizeOf(journal) > before, START_MS);
+  const before = stepsOf(journal);
+  const started = await program(command, acting, () => stepsOf(journal) > before, START_MS);
   if (started.refusal !== null) return refused(started);
   if (started.exit === undefined || started.exit === 0 || started.exit === 1) return done(`run ${id} ${words}`);
   return nothingSaid();

@@ -116,6 +116,8 @@ function Finder({ known, ask, onLeave }: Omit<SearchProps, "keys"> & { readonly 
     if (event.key === "ArrowDown") setAt(Math.min(found.length - 1, at + 1));
     else if (event.key === "ArrowUp") setAt(Math.max(0, at - 1));
     else if (event.key === "Enter") go(found[at]);
+    // Of a search field the key would only clear the words.
+    else if (event.key === "Escape") onLeave();
     else return;
     event.preventDefault();
   };
