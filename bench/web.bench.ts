@@ -1,4 +1,4 @@
-// The pages, measured in a real browser and on a real server. npx tsx bench/web.bench.ts [--quick] [--rounds 7]
+// The pages, measured in a real browser and on a real server. npx tsx bench/web.bench.ts [--quick] [--rounds 7] [--only scrolling]
 // First view: the browser is on a blank page, is sent to the viewer, and the task's title and facts are on the screen.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -26,6 +26,8 @@ import { project, taskList } from "../tests/web/projects.js";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const quick = process.argv.includes("--quick");
 const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || (quick ? 3 : 7);
+/** One of them: firstViews, firstBoards, scrolling, smooth, largeMemory. */
+const only = process.argv.includes("--only") ? (process.argv[process.argv.indexOf("--only") + 1] ?? "") : "";
 const work = mkdtempSync(join(tmpdir(), "nut-web-bench-"));
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
 
@@ -376,11 +378,9 @@ async function main(): Promise<void> {
   });
   try {
     pageWeight();
-    await firstViews(context);
-    await firstBoards(context);
-    await scrolling(context);
-    await smooth(context);
-    await largeMemory(context);
+    for (const [name, measure] of Object.entries({ firstViews, firstBoards, scrolling, smooth, largeMemory })) {
+      if (only === "" || only === name) await measure(context);
+    }
   } finally {
     await context.close();
     for (const child of children) if (child.exitCode === null) child.kill("SIGTERM");
