@@ -183,6 +183,7 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     await view.page.locator(".found a", { hasText: "content" }).first().waitFor();
     await expectAccessible(view.page);
     await view.page.keyboard.press("Escape");
+    await view.page.locator(".found").waitFor({ state: "detached" });
     await view.page.keyboard.press("?");
     await view.page.getByRole("dialog", { name: "keys" }).waitFor();
     await view.page.keyboard.press("Escape");
