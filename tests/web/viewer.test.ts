@@ -173,7 +173,9 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     await view.page.keyboard.press("k");
     await view.page.waitForSelector(".drow.added");
     expect(view.page.url()).toContain("changes/files/src/store.ts");
+    await view.page.locator(".file-change h2", { hasText: "store.ts" }).waitFor();
     await view.page.keyboard.press("j");
+    await view.page.locator(".file-change h2", { hasText: "wish.ts" }).waitFor();
     await view.page.setViewportSize({ width: 900, height: 800 });
     await view.page.waitForSelector(".dlines:not(.split) .drow.removed");
     await expectAccessible(view.page);
