@@ -109,6 +109,7 @@ export type ErrorCode =
   // run
   | "RUN_BUSY"
   | "RUN_DAMAGED"
+  | "RUN_IDLE"
   | "RUN_NEWER"
   | "RUN_NOT_A_REQUEST"
   | "RUN_NOT_FOUND"

@@ -44,7 +44,7 @@ export const nutshellGroups: readonly Group[] = [
 ];
 
 export const nexusGroups: readonly Group[] = [
-  { folder: "nexus/run", title: "Run", order: ["run", "resume", "runs", "drivers"] },
+  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers"] },
   {
     folder: "nexus/state",
     title: "State",

@@ -82,7 +82,7 @@ export async function askConsent(question: ConsentQuestion, context: Context): P
   const words = [...strangers.flatMap((one) => describe(one, { noSandbox, agents })), "Run this on your machine?"].join(
     "\n",
   );
-  if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers);
+  if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers, words);
   for (const { digest } of strangers) recordAllowed(digest, context);
   return { install: strangers.some(({ wants }) => wants.installs.length > 0) };
 }
@@ -293,13 +293,17 @@ function tell(strangers: readonly Stranger[], context: Context, words: string): 
   }
 }
 
-function needed(strangers: readonly Stranger[]): NutError {
+function needed(strangers: readonly Stranger[], question: string): NutError {
   const digests = strangers.map(({ digest }) => digest);
   const [first] = strangers;
   const { bundle_type: kind, task, id } = first!.manifest;
   const message = `this ${kind} was not made here and nobody agreed to run it: ${oneLine(task?.title ?? id)}`;
   return new NutError("CONSENT_NEEDED", message, {
     hint: `export NUTCRACKER_CONSENT=${digests.join(",")} (or --yes) runs it; nutshell inspect shows what it holds`,
-    data: { strangers: strangers.map(({ digest, wants }) => ({ digest, ...wants })) },
+    data: {
+      strangers: strangers.map(({ digest, wants }) => ({ digest, ...wants })),
+      question,
+      agree: digests.join(","),
+    },
   });
 }

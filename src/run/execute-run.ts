@@ -16,6 +16,8 @@ import type { RunFolder } from "./record/folder.js";
 import { JournalFollower } from "./record/journal.js";
 import { lockRun } from "./record/lock.js";
 import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
+import type { RunState, TaskState } from "./record/run-state.js";
+import { forgetStop, watchForStop } from "./record/stop-run.js";
 import { Pause, type Run, type RunInput, record, stretchMs } from "./run.js";
 import { workThrough } from "./work/work.js";
 
@@ -43,16 +45,22 @@ export interface Reply {
   /** For tasks that wait for a word: what to do with them. */
   readonly answer: TaskAnswer;
   readonly text?: string;
+  /** Only this one; without it, all of them. */
+  readonly task?: number;
 }
 
 /** Works on a run until it is delivered or has to wait. Throws INTERRUPTED after pausing for a signal. */
 export async function executeRun(input: RunInput, reply: Reply | null = null): Promise<RunOutcome> {
   const lock = lockRun(input.folder);
   let run: Run | null = null;
+  let unwatch = () => {};
   try {
+    forgetStop(input.folder);
     const state = new JournalFollower(input.folder.journal).look();
     if (state.delivered !== null && state.closed) return { ...finished({ ...input, state }), recorded: true };
+    assertFits(input, state, reply);
     run = await openRun(input);
+    unwatch = watchForStop(input.folder, run.halt);
     if (run.state.paused !== null) record(run, { type: "continued" });
     if (input.switched !== undefined)
       record(run, { type: "switched", ...input.switched, reason: "the person said so" });
@@ -64,11 +72,28 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     if (run === null || run.state.closed) throw error;
     return pauseFor(run, error);
   } finally {
+    unwatch();
     await run?.events.settled();
     run?.journal.close();
+    forgetStop(input.folder);
     lock.release();
   }
 }
+
+/** What a person says must be about something that waits for it, before anything is done. */
+function assertFits({ folder, options, editedPlan }: RunInput, state: RunState, reply: Reply | null): void {
+  const task = reply?.task;
+  if (task !== undefined && !asks(state.tasks.get(task))) {
+    throw new NutError("RUN_IDLE", `task ${task} of run ${folder.id} asks nothing`, { hint: "nexus runs" });
+  }
+  if (editedPlan !== undefined && !(options.review_plan && state.plan !== null && !state.reviewed)) {
+    throw new NutError("RUN_IDLE", `run ${folder.id} does not wait for its plan to be read`, {
+      hint: `nexus resume ${folder.id}`,
+    });
+  }
+}
+
+const asks = (task: TaskState | undefined) => task?.status === "failed" && task.question !== undefined;
 
 async function go(run: Run): Promise<RunOutcome> {
   await planRun(run);
@@ -124,7 +149,7 @@ async function planRun(run: Run): Promise<void> {
 async function reviewPlan(run: Run): Promise<void> {
   if (!run.options.review_plan || run.state.reviewed) return;
   const { folder, state } = run;
-  if (!existsSync(folder.plan)) {
+  if (run.editedPlan === undefined && !existsSync(folder.plan)) {
     const { goal, decisions, issues, tasks } = state.plan!;
     atomicWrite(folder.plan, `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`);
     const agreed = run.context.ask !== null && (await run.context.ask.confirm(`run this plan (${folder.plan})?`));
@@ -132,7 +157,7 @@ async function reviewPlan(run: Run): Promise<void> {
       throw new Pause("review", `the plan waits to be read: ${folder.plan}`, `nexus resume ${folder.id}`);
     }
   }
-  const edited = readPlan(state.plan!.source, readPlanFile(folder.plan), planFacts(run));
+  const edited = readPlan(state.plan!.source, run.editedPlan ?? readPlanFile(folder.plan), planFacts(run));
   record(run, { type: "planned", plan: edited });
   record(run, { type: "reviewed" });
 }
@@ -163,9 +188,10 @@ async function settleQuestions(run: Run): Promise<boolean> {
   return open.some(({ status }) => (status as string) === "pending");
 }
 
-function answerAll(run: Run, { answer, text }: Reply): void {
-  for (const { task, status, question } of run.state.tasks.values()) {
-    if (status !== "failed" || question === undefined) continue;
+function answerAll(run: Run, { answer, text, task: only }: Reply): void {
+  for (const waiting of run.state.tasks.values()) {
+    const { task } = waiting;
+    if (!asks(waiting) || (only ?? task.id) !== task.id) continue;
     record(run, { type: "answered", task: task.id, answer, ...(text === undefined ? {} : { text }) });
   }
 }
@@ -174,7 +200,7 @@ function throwIfHalted(run: Run): void {
   if (!run.halt.signal.aborted) return;
   const reason = run.halt.signal.reason as Trip | string;
   if (typeof reason === "object" && reason !== null && "goOn" in reason) {
-    throw new Pause(reason.breaker, reason.message, `nexus resume ${run.folder.id} ${reason.goOn}`);
+    throw new Pause(reason.breaker, reason.message, `nexus resume ${run.folder.id} ${reason.goOn}`.trimEnd());
   }
   throw new Pause("interrupted", "the run was interrupted", `nexus resume ${run.folder.id}`);
 }

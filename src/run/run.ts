@@ -45,6 +45,8 @@ export interface RunInput {
     readonly command?: string;
     readonly model?: string;
   };
+  /** The plan as the person changed it, for a run that waits for its plan to be read. */
+  readonly editedPlan?: unknown;
   /** Another program for reviews. */
   readonly reviewer?: AgentRunner | undefined;
   readonly catalog: Catalog;

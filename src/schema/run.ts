@@ -41,6 +41,7 @@ export const RunOptions = z
     repo: absolutePath.optional(),
     apply_to_branch: z.string().min(1).optional().describe("completed work becomes this branch of the repository"),
     plan: z.string().optional(),
+    answer: z.string().min(1).optional().describe("what a person said of an earlier try, told to whoever works"),
     jobs: z.int().min(1).optional(),
     budget: Budget,
     review_plan: z.boolean(),

@@ -12,7 +12,7 @@ export interface Failing {
 }
 
 export interface VerdictView {
-  /** The outcome: completed, partial, blocked, failed; running, paused, interrupted, damaged. */
+  /** The outcome: completed, partial, blocked, failed; running, paused, cancelled, interrupted, damaged. */
   readonly word: string;
   readonly tone: Tone;
   /** null when nothing was run and nothing is claimed. */
@@ -57,7 +57,7 @@ export interface Judging {
 
 const TONES: Readonly<Record<string, Tone>> = {
   ...{ completed: "good", partial: "warn", blocked: "bad", failed: "bad" },
-  ...{ running: "accent", paused: "warn", interrupted: "bad", damaged: "bad" },
+  ...{ running: "accent", paused: "warn", cancelled: "plain", interrupted: "bad", damaged: "bad" },
 };
 
 export function verdictOf(judging: Judging): VerdictView {

@@ -59,6 +59,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "run/record/folder.ts": OURS,
   "run/record/journal.ts": OURS,
   "run/record/options.ts": OURS,
+  "run/record/stop-run.ts": OURS,
   "drivers/logins.ts": "the person's own login, its link followed on purpose",
   "trees/blobs.ts": LOOKOUT,
   "trees/git/store.ts": FRESH,
@@ -139,7 +140,8 @@ const KNOWN: Readonly<Record<string, string>> = {
   "state/store.ts": STATE,
   "state/tool-log.ts": STATE,
   "vault/secret-file.ts": SETTINGS,
-  "web/board/go-on.ts": FRESH,
+  "web/board/act.ts": FRESH,
+  "web/board/start-program.ts": FRESH,
 };
 
 const sources = readdirSync(source, { recursive: true, encoding: "utf8" })

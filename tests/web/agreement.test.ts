@@ -202,7 +202,7 @@ describe("a run", () => {
         answered,
         ...delivered("failed", [row("AC-1", "failed", { log: LOG })]),
       ],
-      { word: "failed", bar: "1 done, 1 given up", next: /^nexus run \/request --driver demo$/ },
+      { word: "failed", bar: "1 done, 1 given up", next: /^nexus run \/request --driver=demo$/ },
     ],
     [
       "paused",

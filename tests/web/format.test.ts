@@ -1,10 +1,10 @@
 // Documents of strangers: what is parsed in the worker, and what a link says against where it leads.
 import { describe, expect, it } from "vitest";
 import { csvRows } from "../../src/web/page/csv.js";
+import { piecesOf, wordRanges } from "../../src/web/page/diff/pieces.js";
 import { format } from "../../src/web/page/format/format.js";
 import { languageOf } from "../../src/web/page/format/languages.js";
 import { leadsTo, safeLink } from "../../src/web/page/visible.js";
-import { wordMarks } from "../../src/web/page/word-marks.js";
 
 describe("formatting", () => {
   it("gives tokens for a document, its code coloured and escaped", () => {
@@ -44,8 +44,11 @@ describe("a changed line", () => {
     ["same", "same", "same", "same"],
     ["aa", "aaa", "aa", "aaa"],
   ])("%s → %s", (left, right, before, after) => {
-    const told = wordMarks(left, right).map((parts) =>
-      parts.map(({ text, isChanged }) => (isChanged ? `[${text}]` : text)).join(""),
+    const marked = wordRanges(left, right);
+    const told = [left, right].map((line, side) =>
+      piecesOf(line, undefined, marked[side]!)
+        .map(({ text, isChanged }) => (isChanged ? `[${text}]` : text))
+        .join(""),
     );
     expect(told).toEqual([before, after]);
   });

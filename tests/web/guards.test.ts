@@ -267,6 +267,8 @@ describe("the board", () => {
         signal,
         now: () => new Date(),
         command: "nexus board",
+        startAgain: "nexus board",
+        judge: () => Promise.reject(new Error("nothing to judge here")),
         onLink: () => {},
         onError: (error) => errors.push(error),
         ...options,
@@ -302,7 +304,10 @@ describe("the board", () => {
     expect(await change({ ...json, cookie: `nutcracker_${serving.port}=${key["x-nutcracker-key"]}` })).toBe(403);
     expect(await change({ ...full, "content-type": "text/plain" })).toBe(415);
     expect(await change(full, "[")).toBe(400);
-    expect(await change(full, REOPEN + " ".repeat(65 * 1024))).toBe(400);
+    // A yes names what it is given to; nothing agrees to everything.
+    for (const agree of ["all", "", `sha256:${"0".repeat(64)},all`])
+      expect(await change(full, REOPEN.replace("}", `,"agreed":{"agree":"${agree}","install":true}}`))).toBe(400);
+    expect(await change(full, REOPEN + " ".repeat(513 * 1024))).toBe(400);
     expect(await change(full, '{"project":7,"action":"reopen","task":1}')).toBe(400);
     expect(await change(full, REOPEN, "/events")).toBe(404);
     expect(await change(full, '{"project":0,"action":"resume","run":"../../other"}')).toBe(422);

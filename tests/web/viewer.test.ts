@@ -143,29 +143,55 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     const view = await look(at("request.nut"), at("delivery.nut"));
     await view.go("changes");
     await view.page.waitForSelector(".change-list");
-    expect(await view.page.locator('.change-list [role="listitem"]').allInnerTexts()).toEqual([
-      "added\nfiles/src/store.ts",
-      "changed\nfiles/src/wish.ts",
+    await view.page.locator(".change-list .sum").first().waitFor();
+    const told = await view.page.locator('.change-list [role="listitem"]').allInnerTexts();
+    expect(told.map((text) => text.replace(/\s+/g, " ").trim())).toEqual([
+      expect.stringMatching(/^files\/src \+\d+ −\d+$/),
+      expect.stringMatching(/^A ?added store\.ts \+\d+ −0$/),
+      expect.stringMatching(/^M ?changed wish\.ts \+1 −1$/),
     ]);
     await view.go("changes/files/src/wish.ts");
-    await view.page.waitForSelector("tr.changed");
-    expect(await view.page.locator("tr.changed .left").innerText()).toContain("(title: string) =>");
-    expect(await view.page.locator("tr.changed .right").innerText()).toContain("owner: string");
-    expect(await view.page.locator("tr.changed mark").allInnerTexts()).toEqual([
-      ") => ({ title",
-      ", owner: string) => ({ title, owner",
-    ]);
+    await view.page.waitForSelector(".drow.changed");
+    expect(await view.page.locator(".drow.changed .left").innerText()).toContain("(title: string) =>");
+    expect(await view.page.locator(".drow.changed .right").innerText()).toContain("owner: string");
+    expect((await view.page.locator(".drow.changed .right mark").allInnerTexts()).join("")).toContain("owner");
+    await view.page.locator(".drow .hljs-keyword").first().waitFor();
+    await view.page.keyboard.press("n");
+    await view.page.waitForSelector(".drow.at");
     await expectAccessible(view.page);
     await shot(view.page, "changes");
+    // A tick stays, and the address too.
+    await view.page.keyboard.press("v");
+    await view.page.locator(".change-side", { hasText: "1 of 2 viewed" }).waitFor();
+    await view.page.getByLabel("Find in names and lines").fill("owner");
+    await view.page.locator(".diff-keys", { hasText: "1 line with “owner”" }).waitFor();
+    await view.page.reload();
+    await view.page.locator(".change-side", { hasText: "1 of 2 viewed" }).waitFor();
+    expect(await view.page.getByLabel("Find in names and lines").inputValue()).toBe("owner");
+    await view.page.getByLabel("Find in names and lines").fill("");
+    await view.page.locator("h1").click();
     await view.page.keyboard.press("k");
-    await view.page.waitForSelector("tr.added");
+    await view.page.waitForSelector(".drow.added");
     expect(view.page.url()).toContain("changes/files/src/store.ts");
+    await view.page.locator(".file-change h2", { hasText: "store.ts" }).waitFor();
     await view.page.keyboard.press("j");
+    await view.page.locator(".file-change h2", { hasText: "wish.ts" }).waitFor();
     await view.page.setViewportSize({ width: 900, height: 800 });
-    await view.page.waitForSelector(".unified tr.removed");
+    await view.page.waitForSelector(".dlines:not(.split) .drow.removed");
     await expectAccessible(view.page);
+    // Everything is found from anywhere.
+    await view.page.keyboard.press("/");
+    await view.page.getByRole("dialog").getByLabel("Search everything").fill("owner");
+    await view.page.locator(".found a", { hasText: "content" }).first().waitFor();
+    await expectAccessible(view.page);
+    await view.page.keyboard.press("Escape");
+    await view.page.locator(".found").waitFor({ state: "detached" });
+    await view.page.keyboard.press("?");
+    await view.page.getByRole("dialog", { name: "keys" }).waitFor();
+    await view.page.keyboard.press("Escape");
+    // Which of the two is looked at is in the address, and stays from view to view.
     await view.page.getByRole("button", { name: "request.nut" }).click();
-    await view.go("overview");
+    await view.page.locator("nav a", { hasText: "Overview" }).click();
     await view.page.locator("main", { hasText: "Mira Holm" }).waitFor();
     expect(view.complaints).toEqual([]);
   });

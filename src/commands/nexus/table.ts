@@ -15,6 +15,18 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./run/resume.js")).default,
   },
   {
+    name: "pause",
+    group: "Run",
+    summary: "stop a run that is at work, to go on later",
+    load: async () => (await import("./run/pause.js")).default,
+  },
+  {
+    name: "cancel",
+    group: "Run",
+    summary: "give a run up, at work or waiting",
+    load: async () => (await import("./run/cancel.js")).default,
+  },
+  {
     name: "runs",
     group: "Run",
     summary: "the runs of this project, and the space they take",

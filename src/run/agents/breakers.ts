@@ -9,7 +9,7 @@ export interface Spent {
 }
 
 export interface Trip {
-  readonly breaker: "time" | "tokens" | "cost" | "agent" | "stall" | "loop";
+  readonly breaker: "time" | "tokens" | "cost" | "agent" | "stall" | "loop" | "paused" | "cancelled";
   /** What happened, for a person. */
   readonly message: string;
   /** The flag that lets the run go on. */

@@ -29,6 +29,8 @@ export interface RunFolder {
   readonly delivery: string;
   readonly scratch: string;
   readonly plan: string;
+  /** What another process asks of whoever works on the run: to stop. */
+  readonly stop: string;
 }
 
 export function runFolder(runs: string, id: string, repo: boolean): RunFolder {
@@ -52,6 +54,7 @@ export function runFolder(runs: string, id: string, repo: boolean): RunFolder {
     delivery: at("delivery"),
     scratch: at("scratch"),
     plan: at("plan.json"),
+    stop: at("stop.json"),
   };
 }
 

@@ -8,7 +8,7 @@ import { isRunBusy } from "./lock.js";
 import { readOptions } from "./options.js";
 import { emptyState, type RunState } from "./run-state.js";
 
-export type RunStatus = "running" | "paused" | "interrupted" | "delivered" | "damaged";
+export type RunStatus = "running" | "paused" | "cancelled" | "interrupted" | "delivered" | "damaged";
 
 export interface RunReading {
   readonly id: string;
@@ -56,6 +56,7 @@ export class RunReader {
 function statusOf(state: RunState, isBusy: boolean): Pick<RunReading, "status" | "detail"> {
   if (isBusy) return { status: "running", detail: state.waiting?.message ?? "" };
   if (state.closed) return { status: "delivered", detail: state.delivered?.status ?? "" };
+  if (state.paused?.reason === "cancelled") return { status: "cancelled", detail: state.paused.message };
   if (state.paused !== null) return { status: "paused", detail: state.paused.message };
   return { status: "interrupted", detail: "it was killed" };
 }

@@ -184,7 +184,7 @@ async function attemptOf(run: Run, t: TaskState): Promise<Attempt> {
         credentials: run.secrets.names,
         problems: t.problems,
         ...(t.diagnosis === undefined ? {} : { diagnosis: t.diagnosis.text }),
-        ...(t.answer === undefined ? {} : { answer: t.answer }),
+        ...answerFor(run, t),
         reread: session.reread,
         ...(conflicts === undefined ? {} : { conflicts }),
         ...(t.task.kind === "review"
@@ -192,6 +192,12 @@ async function attemptOf(run: Run, t: TaskState): Promise<Attempt> {
           : {}),
       }),
   };
+}
+
+/** What was said of this task, or of an earlier run of the same request. Reviewers judge for themselves. */
+function answerFor({ options }: Run, { answer, task }: TaskState): { readonly answer?: string } {
+  const said = answer ?? (task.kind === "review" || task.kind === "verify" ? undefined : options.answer);
+  return said === undefined ? {} : { answer: said };
 }
 
 async function seedConflicts(run: Run, t: TaskState, slot: Slot): Promise<string[]> {

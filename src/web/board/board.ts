@@ -1,18 +1,24 @@
 // `nexus board`: every project's state, sent as it changes. Reads without a lock; writes only when it was started to.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { z } from "zod";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { historySearch } from "../../tools/history-search.js";
 import { openEvents, send, sendError, sendJson } from "../server/respond.js";
 import { type Serving, serve } from "../server/server.js";
+import { imageType } from "../view/image-types.js";
 import { htmlPage, type PageFile } from "../view/page.js";
 import { asset } from "../view/viewer.js";
-import { BoardChange, changeFromBoard } from "./answer.js";
+import { type Acting, act, BoardAction } from "./act.js";
 import { watchFolders } from "./board-watch.js";
-import type { Hello, SectionChange } from "./model.js";
+import { findRequests } from "./find-requests.js";
+import type { Hello, SectionChange, WaitingNow } from "./model.js";
 import { ProjectReader } from "./project-reader.js";
 import { readArtifact } from "./read-artifact.js";
 import { readSession } from "./read-session.js";
+import { RunChanges } from "./run-changes.js";
+import { searchContents } from "./search-contents.js";
+import { waitingCount, waitingWords } from "./waiting.js";
 
 export interface BoardOptions {
   readonly projects: readonly string[];
@@ -22,19 +28,22 @@ export interface BoardOptions {
   readonly signal: AbortSignal;
   readonly now: () => Date;
   readonly command: string;
+  /** The whole command line, for a page whose board was ended. */
+  readonly startAgain: string;
   readonly onLink: (link: string) => void;
   readonly onError: (error: unknown) => void;
+  readonly judge: Acting["judge"];
 }
 
 const ASSETS: ReadonlySet<string> = new Set(["/board.js", "/layout.js", "/formatter.js", "/style.css"]);
-const MAX_BODY = 64 * 1024;
+const MAX_BODY = 512 * 1024;
 /** Proxies and laptops drop silent connections; a comment keeps this one alive. */
 const HEARTBEAT_MS = 15_000;
 /** A page that reads nothing while this much waits for it is gone. */
 const MAX_BEHIND = 8 * 1024 ** 2;
 
 export async function serveBoard(options: BoardOptions): Promise<Serving> {
-  const readers = options.projects.map((folder, id) => new ProjectReader(id, folder));
+  const readers = options.projects.map((folder, id) => new ProjectReader(id, folder, () => board.look()));
   const board = new Board(readers, options);
   const serving = await serve({
     ...options,
@@ -60,7 +69,7 @@ class Board {
   start(): void {
     for (const reader of this.#readers) reader.changes();
     const folders = () => this.#readers.flatMap((reader) => reader.folders());
-    const watch = watchFolders(folders, () => this.#look());
+    const watch = watchFolders(folders, () => this.look());
     const beat = setInterval(() => this.#tell(": still here\n\n"), HEARTBEAT_MS);
     this.#stop = () => {
       watch.stop();
@@ -82,19 +91,37 @@ class Board {
     if (pathname === "/") return this.#page(response);
     if (ASSETS.has(pathname)) return asset(response, pathname.slice(1) as PageFile);
     if (pathname === "/events") return this.#events(response);
+    if (pathname === "/api/waiting") return sendJson(response, this.#waiting());
     const reader = this.#readers[Number(url.searchParams.get("project") ?? Number.NaN)];
     if (reader === undefined) return sendError(response, 404, "there is nothing here");
     if (pathname === "/api/history") return this.#history(response, reader, url.searchParams.get("query") ?? "");
+    if (pathname === "/api/search")
+      return sendJson(response, searchContents(reader, url.searchParams.get("words") ?? ""));
+    if (pathname === "/api/requests") return sendJson(response, await findRequests(reader.root));
     if (pathname === "/api/artifact") {
       const { text, cut } = readArtifact(reader.root, url.searchParams.get("name") ?? "");
       return send(response, text, { type: "text/plain; charset=utf-8", headers: { "x-nut-cut": cut ? "1" : "0" } });
     }
+    if (pathname.startsWith("/api/changes/")) return this.#changes(response, reader, url);
     if (pathname === "/api/session") {
       const asked = (name: string) => url.searchParams.get(name) ?? "";
       const from = Number(asked("from") || 0);
       return sendJson(response, readSession(reader.root, asked("run"), asked("agent"), asked("part"), from));
     }
     sendError(response, 404, "there is nothing here");
+  }
+
+  async #changes(response: ServerResponse, reader: ProjectReader, { pathname, searchParams }: URL): Promise<void> {
+    const asked = (name: string) => searchParams.get(name) ?? "";
+    const changes = new RunChanges(reader.root, asked("run"), asked("agent"));
+    if (pathname === "/api/changes/rows") return sendJson(response, changes.rows());
+    if (pathname === "/api/changes/counts") return sendJson(response, changes.counts());
+    if (pathname === "/api/changes/diff") return sendJson(response, changes.diff(asked("path")));
+    const type = imageType(asked("path"));
+    const side = asked("side") === "before" ? "before" : "after";
+    const bytes = pathname === "/api/changes/picture" && type !== undefined ? changes.bytes(asked("path"), side) : null;
+    if (bytes === null || type === undefined) return sendError(response, 404, "there is nothing here");
+    send(response, bytes, { type, headers: { "content-security-policy": "default-src 'none'; sandbox" } });
   }
 
   #page(response: ServerResponse): void {
@@ -114,13 +141,22 @@ class Board {
     const hello: Hello = {
       projects: this.#readers.map((reader) => reader.whole()),
       mayWrite: this.#options.write,
+      command: this.#options.startAgain,
     };
     response.write(`retry: 500\n${event("hello", hello)}`);
     this.#pages.add(response);
     response.on("close", () => this.#pages.delete(response));
   }
 
-  #look(): void {
+  #waiting(): WaitingNow {
+    const projects = this.#readers.map((reader) => reader.asked());
+    return {
+      count: projects.reduce((sum, project) => sum + waitingCount(project), 0),
+      words: projects.map(waitingWords).find((words) => words !== "") ?? "",
+    };
+  }
+
+  look(): void {
     try {
       for (const reader of this.#readers) {
         for (const { section, value, problem } of reader.changes()) {
@@ -152,12 +188,17 @@ class Board {
     if (!/^application\/json\b/.test(request.headers["content-type"] ?? "")) {
       return sendError(response, 415, "a change is sent as JSON");
     }
-    const { project, ...change } = await body(request);
+    const { project, agreed: yes = null, ...change } = await body(request);
     const reader = this.#readers[Number(project)];
-    const input = BoardChange.safeParse(change);
-    if (reader === undefined || !input.success) return sendError(response, 400, "this is not a change the board knows");
-    sendJson(response, await changeFromBoard(input.data, this.#context(reader.root), this.#options.env));
-    this.#look();
+    const input = BoardAction.safeParse(change);
+    const agreed = Yes.safeParse(yes);
+    if (reader === undefined || !input.success || !agreed.success)
+      return sendError(response, 400, "this is not a change the board knows");
+    // Stopping a run takes as long as its agents need.
+    response.socket?.setTimeout(0);
+    const { env, judge } = this.#options;
+    sendJson(response, await act(input.data, { context: this.#context(reader.root), env, agreed: agreed.data, judge }));
+    this.look();
   }
 
   /** A person at the board acts as Lead, in the project itself. */
@@ -169,6 +210,14 @@ class Board {
     return { cwd: root, env: {}, now, signal, progress: () => {}, ask: null, stdin: none, stdout: none };
   }
 }
+
+/** Digests, as the question named them; never the word that agrees to everything. */
+const Yes = z
+  .object({
+    agree: z.string().regex(/^(?:run:|sha256:)[0-9a-f]{64}(?:,(?:run:|sha256:)[0-9a-f]{64}){0,7}$/),
+    install: z.boolean(),
+  })
+  .nullable();
 
 function event(name: string, value: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`;

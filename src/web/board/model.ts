@@ -76,6 +76,8 @@ export interface ArtifactRow {
 /** One session of one agent in a run. */
 export interface SessionRow {
   readonly agent: string;
+  /** The agent whose session it continues, or itself: one lane. */
+  readonly lane: string;
   readonly role: string;
   readonly task: number;
   /** plan, work, diagnose, retry, review: what it is for. */
@@ -114,7 +116,7 @@ export interface RunRow {
   readonly id: string;
   readonly title: string;
   readonly driver: string;
-  readonly status: "running" | "paused" | "interrupted" | "delivered" | "damaged";
+  readonly status: "running" | "paused" | "cancelled" | "interrupted" | "delivered" | "damaged";
   readonly createdAt: string;
   /** When it began, or went on after its latest pause. */
   readonly since: string;
@@ -124,8 +126,15 @@ export interface RunRow {
   readonly verdict: VerdictView;
   readonly spent: { readonly ms: number; readonly tokens: number; readonly costUsd: number };
   readonly budget: { readonly timeMs?: number; readonly tokens?: number; readonly costUsd?: number };
+  /** As its acceptance, or its delivery since, says. */
+  readonly criteria: readonly { readonly id: string; readonly text: string; readonly status: string }[];
   readonly questions: readonly { readonly task: number; readonly title: string; readonly question: string }[];
+  /** Criteria and points of the checklist that wait for somebody's judgement. */
   readonly forPerson: readonly { readonly id: string; readonly text: string }[];
+  /** The plan that waits to be read, as a person may change it; empty when none does. */
+  readonly planToRead: string;
+  /** What of its budget it may be given more of, in the words of --budget. */
+  readonly moreBudget: string;
   readonly issues: readonly string[];
   /** The command that goes on with it. */
   readonly resume: string;
@@ -167,6 +176,14 @@ export interface Hello {
   readonly projects: readonly ProjectView[];
   /** Whether the board was started to change things. */
   readonly mayWrite: boolean;
+  /** The command line that starts this board again. */
+  readonly command: string;
+}
+
+/** How much waits for a person, and the first of it. */
+export interface WaitingNow {
+  readonly count: number;
+  readonly words: string;
 }
 
 export interface SectionChange {
@@ -174,6 +191,22 @@ export interface SectionChange {
   readonly section: SectionName;
   readonly value: unknown;
   readonly problem: Problem | null;
+}
+
+/** A line that a search found: in an artifact, or in what a session was told or reported. */
+export interface ContentFound {
+  readonly name: string;
+  readonly run: string;
+  readonly agent: string;
+  readonly part: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+/** A request that may be run. */
+export interface RequestRow {
+  readonly path: string;
+  readonly title: string;
 }
 
 export interface CycleRow {

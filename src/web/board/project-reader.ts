@@ -48,12 +48,13 @@ export class ProjectReader {
   readonly #runs: RunFollower;
   readonly #signatures = new Map<SectionName, string>();
 
-  constructor(id: number, folder: string) {
+  /** `heard`: something was read in the background. */
+  constructor(id: number, folder: string, heard: () => void = () => {}) {
     this.id = id;
     // The board aggregates every harness: whatever the environment names, it is not this reader's own.
     this.#project = openProject(folder, { env: {} });
     this.root = this.#project.root;
-    this.#runs = new RunFollower(this.root);
+    this.#runs = new RunFollower(this.root, heard);
   }
 
   /** Everything, whatever changed. */
@@ -67,6 +68,11 @@ export class ProjectReader {
     }
     const { id, root } = this;
     return { id, root, name: basename(root), branch: this.#branch(), problems, ...(values as unknown as Sections) };
+  }
+
+  /** What may wait for a person. */
+  asked(): Pick<Sections, "plan" | "runs"> {
+    return { plan: this.#read("plan").value as PlanView | null, runs: this.#read("runs").value as Sections["runs"] };
   }
 
   /** The sections whose files changed since the last call. */
@@ -284,12 +290,9 @@ export class ProjectReader {
     }
   }
 
-  /** Whether someone works on a run is told by its lock, not by a file's time. */
   #runSignature(): string {
     const ids = this.#runs.ids();
-    return ids
-      .map((id) => `${id} ${stamp(join(this.#runs.folder, id, "journal.jsonl"))} ${this.#runs.isBusy(id)}`)
-      .join("\n");
+    return ids.map((id) => `${id} ${this.#runs.signature(id)}`).join("\n");
   }
 }
 

@@ -1,11 +1,13 @@
 // Runs as the board shows them: the journal, folded, in the words every other screen uses.
-import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
 import { basename, join } from "node:path";
 import { shellWord } from "../../errors.js";
 import { RunReader, runIds, runsFolder } from "../../run/index.js";
+import type { Delivery } from "../../schema/delivery.js";
 import type { RunOptions } from "../../schema/run.js";
 import { tellingLine, withoutEscapes } from "../log-lines.js";
 import { type VerdictView, verdictOf } from "../verdict.js";
+import { DeliveryReader } from "./delivery-reader.js";
 import type { RunRow, SessionRow, TaskRow, TaskStage } from "./model.js";
 import { MarkList } from "./run-marks.js";
 
@@ -13,6 +15,9 @@ import { MarkList } from "./run-marks.js";
 const MOST_RUNS = 12;
 const MOST_ISSUES = 5;
 const LOG_TAIL = 16 * 1024;
+/** Of how many runs the delivery itself is read. */
+const MOST_JUDGED = 4;
+const MOST_PLAN = 200 * 1024;
 
 type Reading = ReturnType<RunReader["read"]>;
 type State = Reading["state"];
@@ -26,8 +31,14 @@ export class RunFollower {
   readonly #runs: string;
   readonly #followed = new Map<string, Followed>();
 
-  constructor(projectRoot: string) {
+  readonly #deliveries: DeliveryReader;
+  /** Where runs delivered to, for those whose delivery is looked at. */
+  readonly #delivered = new Map<string, string>();
+
+  /** `heard`: a delivery was read, and its run may be told differently. */
+  constructor(projectRoot: string, heard: () => void = () => {}) {
     this.#runs = runsFolder(projectRoot);
+    this.#deliveries = new DeliveryReader(heard);
   }
 
   get folder(): string {
@@ -36,11 +47,26 @@ export class RunFollower {
 
   /** Newest first. */
   rows(): RunRow[] {
-    return this.ids().map((id) => this.#row(id));
+    return this.ids().map((id, at) => this.#row(id, at < MOST_JUDGED));
   }
 
   ids(): string[] {
     return runIds(this.#runs).reverse().slice(0, MOST_RUNS);
+  }
+
+  /** What changes when a run is to be told anew. Whether someone works on it is told by its lock, not by a file's time. */
+  signature(id: string): string {
+    const { reader } = this.#follow(id);
+    const delivered = this.#delivered.get(id);
+    const { journal, plan } = reader.folder;
+    const isBusy = reader.isBusy;
+    const said = isBusy ? this.#atWork(id).map((agent) => stamp(join(reader.folder.agents, agent, "log.jsonl"))) : [];
+    return [stamp(journal), stamp(plan), isBusy, ...said, delivered && this.#deliveries.signature(delivered)].join(" ");
+  }
+
+  #atWork(id: string): readonly string[] {
+    const { agents } = this.#follow(id).reader.read().state;
+    return [...agents.values()].filter(({ end }) => end === undefined).map(({ agent }) => agent);
   }
 
   isBusy(id: string): boolean {
@@ -56,12 +82,15 @@ export class RunFollower {
     return followed;
   }
 
-  #row(id: string): RunRow {
+  #row(id: string, isRecent: boolean): RunRow {
     const { reader, marks } = this.#follow(id);
     const reading = reader.read();
     const { options, state, status } = reading;
     const { timeMs, tokens, costUsd } = options?.budget ?? {};
-    const waiting = state.accepted?.report.results.filter((result) => result.status === "unknown") ?? [];
+    const sessions = sessionRows(state, status === "running", reader.folder.agents);
+    const path = status === "delivered" ? (state.delivered?.path ?? "") : "";
+    if (isRecent && path !== "") this.#delivered.set(id, path);
+    const delivery = isRecent && path !== "" ? this.#deliveries.look(path) : null;
     return {
       id,
       title: options?.title ?? "",
@@ -74,15 +103,20 @@ export class RunFollower {
         decisions: state.decisions.map(({ decision }) => shorten(decision, 1_000)),
         rows: taskRows(state),
       },
-      sessions: sessionRows(state, status === "running"),
+      sessions,
       marks: marks.marks,
-      verdict: verdictOfRun(reading, join(reader.folder.logs, "acceptance")),
-      spent: { ...state.spent },
+      verdict: verdictOfRun(reading, delivery, join(reader.folder.logs, "acceptance")),
+      spent: spentBy(state.spent, sessions),
       budget: {
         ...(timeMs === undefined ? {} : { timeMs }),
         ...(tokens === undefined ? {} : { tokens }),
         ...(costUsd === undefined ? {} : { costUsd }),
       },
+      criteria: resultsOf(state, delivery).criteria.map(({ id: name, description, status: own }) => ({
+        id: name,
+        text: shorten(description ?? "", 300),
+        status: own,
+      })),
       questions: [...state.tasks.values()]
         .filter((task) => task.question !== undefined && task.status === "failed")
         .map(({ task, question }) => ({
@@ -90,10 +124,9 @@ export class RunFollower {
           title: shorten(task.title, 300),
           question: shorten(withoutEscapes(question!), 2_000),
         })),
-      forPerson:
-        status === "delivered"
-          ? waiting.map((result) => ({ id: result.id, text: shorten(result.description ?? result.id, 500) }))
-          : [],
+      forPerson: status === "delivered" ? forPerson(state, delivery) : [],
+      planToRead: status === "paused" && options !== null ? planToRead(options, state, reader.folder.plan) : "",
+      moreBudget: /--budget ([\w.,=%-]+)$/.exec(pastable(state.paused?.hint ?? "") ?? "")?.[1] ?? "",
       issues: state.issues.slice(-MOST_ISSUES).map(({ message }) => shorten(withoutEscapes(message), 500)),
       resume: resumeOf(id),
       request: options?.request ?? "",
@@ -103,16 +136,28 @@ export class RunFollower {
 }
 
 /** The badge is the outcome: a run that delivered failed work has failed. */
-function verdictOfRun({ id, options, state, status, detail }: Reading, logs: string): VerdictView {
-  const results = state.accepted?.report.results ?? [];
-  const word = status === "delivered" ? (state.delivered?.status ?? status) : status;
+function verdictOfRun(
+  { id, options, state, status, detail }: Reading,
+  delivery: Delivery | null,
+  logs: string,
+): VerdictView {
+  const { criteria, checklist } = resultsOf(state, delivery);
+  const results = status === "delivered" ? criteria : (state.accepted?.report.results ?? []);
+  const word = status === "delivered" ? (delivery?.status ?? state.delivered?.status ?? status) : status;
   const logOf = new Map(results.map((result) => [result.id, result.log]));
   return verdictOf({
     word,
     criteria: results,
-    checklist: [],
+    checklist: status === "delivered" ? checklist : [],
     detail: status === "delivered" ? "" : shorten(withoutEscapes(detail), 500),
-    next: nextStep({ id, options, state, status, word }),
+    next: nextStep({
+      id,
+      options,
+      state,
+      status,
+      word,
+      waits: status === "delivered" && forPerson(state, delivery).length > 0,
+    }),
     // What a journal calls a log is a name in the delivery; in the run's folder only its last part counts.
     log: (criterion) => logTail(join(logs, basename(logOf.get(criterion) ?? "-"))),
     tellingLine,
@@ -125,20 +170,46 @@ interface Ended {
   readonly state: State;
   readonly status: Reading["status"];
   readonly word: string;
+  /** Something in it is for a person to judge. */
+  readonly waits: boolean;
+}
+
+/** As the delivery says now, or as the journal said then. */
+function resultsOf(state: State, delivery: Delivery | null) {
+  const said = delivery?.acceptance_results;
+  return { criteria: said?.criteria ?? state.accepted?.report.results ?? [], checklist: said?.checklist ?? [] };
+}
+
+function forPerson(state: State, delivery: Delivery | null): { id: string; text: string }[] {
+  const { criteria, checklist } = resultsOf(state, delivery);
+  const isOpen = ({ status }: { status: string }) => status === "unknown";
+  return [
+    ...criteria.filter(isOpen).map(({ id, description }) => ({ id, text: shorten(description ?? "", 500) })),
+    ...checklist.filter(isOpen).map(({ item }) => ({ id: item, text: "" })),
+  ];
+}
+
+/** The file a person may have changed already, else the plan as it was made. */
+function planToRead(options: RunOptions, { plan, reviewed }: State, file: string): string {
+  if (!options.review_plan || reviewed || plan === null) return "";
+  const written = logTail(file, MOST_PLAN);
+  if (written !== "") return written;
+  const { goal, decisions, issues, tasks } = plan;
+  return `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`;
 }
 
 /** What the command line says at the same moment, or the one thing that leads on. */
-function nextStep({ id, options, state, status, word }: Ended): VerdictView["next"] {
+function nextStep({ id, options, state, status, word, waits }: Ended): VerdictView["next"] {
   if (status === "running") return null;
+  if (status === "cancelled") return { words: "Take it up again after all", command: resumeOf(id) };
   if (status === "interrupted") return { words: "Go on where it stopped", command: resumeOf(id) };
   if (status === "paused") return { words: "Go on", command: pastable(state.paused?.hint ?? "") ?? resumeOf(id) };
   if (status === "damaged" || options === null || state.delivered === null)
     return { words: "What is wrong with it", command: "nexus runs" };
   const [delivery, request] = [shellWord(state.delivered.path), shellWord(options.request)];
   if (word === "failed" || word === "blocked")
-    return { words: "Try it again", command: `nexus run ${request} --driver ${shellWord(options.driver)}` };
-  const forPerson = state.accepted?.report.counts.unknown ?? 0;
-  if (forPerson > 0 && (state.accepted?.report.counts.failed ?? 0) === 0) {
+    return { words: "Try it again", command: `nexus run ${request} --driver=${shellWord(options.driver)}` };
+  if (waits && (state.accepted?.report.counts.failed ?? 0) === 0) {
     const judge = `nutshell judge ${delivery} --request ${request} --all --status passed`;
     return { words: "A person judges the rest", command: `${judge} --by "your name" --why "what you looked at"` };
   }
@@ -180,15 +251,24 @@ export function stageOf(status: string, isReady: boolean): TaskStage {
   return status === "conflict" ? "waiting" : "running";
 }
 
-function sessionRows(state: State, isRunning: boolean): SessionRow[] {
+/** What ended sessions used is in the state; those at work add what they tell. */
+function spentBy({ ms, tokens, costUsd }: RunRow["spent"], sessions: readonly SessionRow[]): RunRow["spent"] {
+  const atWork = sessions.filter(({ outcome }) => outcome === "");
+  const sum = (of: (session: SessionRow) => number) => atWork.reduce((all, session) => all + of(session), 0);
+  return { ms, tokens: tokens + sum((each) => each.tokens), costUsd: costUsd + sum((each) => each.costUsd) };
+}
+
+function sessionRows(state: State, isRunning: boolean, agents: string): SessionRow[] {
   const seen = new Map<number, number>();
-  return [...state.agents.values()].map(({ agent, role, task, purpose, startedAt, endedAt, end }) => {
+  return [...state.agents.values()].map(({ agent, home, role, task, purpose, startedAt, endedAt, end }) => {
+    const live = end === undefined && isRunning ? liveUsage(join(agents, agent, "log.jsonl")) : null;
     const tries = seen.get(task) ?? 0;
     if (purpose === "work") seen.set(task, tries + 1);
     const kind = state.tasks.get(task)?.task.kind;
     const isReview = kind === "review" || kind === "verify";
     return {
       agent,
+      lane: home ?? agent,
       role,
       task,
       purpose: purpose !== "work" ? purpose : isReview ? kind! : tries > 0 ? "retry" : "work",
@@ -196,8 +276,8 @@ function sessionRows(state: State, isRunning: boolean): SessionRow[] {
       endedAt: endedAt ?? "",
       // Nobody works in a run that nobody runs.
       outcome: end?.outcome ?? (isRunning ? "" : "stopped"),
-      tokens: end?.usage.tokens ?? 0,
-      costUsd: end?.usage.costUsd ?? 0,
+      tokens: end?.usage.tokens ?? live?.tokens ?? 0,
+      costUsd: end?.usage.costUsd ?? live?.costUsd ?? 0,
       problems: (end?.problems ?? []).map((problem) => shorten(withoutEscapes(problem), 500)),
       files: (end?.changes ?? []).slice(0, 100).map(({ path, kind: change }) => ({ path, change })),
       said: shorten(end?.text ?? "", 2_000),
@@ -205,7 +285,20 @@ function sessionRows(state: State, isRunning: boolean): SessionRow[] {
   });
 }
 
-function logTail(path: string): string {
+/** What a session that is at work has used so far, by the latest word of its program. */
+function liveUsage(log: string): { readonly tokens: number; readonly costUsd: number } | null {
+  const line = logTail(log)
+    .split("\n")
+    .findLast((each) => each.includes('"type":"usage"'));
+  try {
+    const { tokens, costUsd } = JSON.parse(line ?? "null") as { tokens?: unknown; costUsd?: unknown };
+    return { tokens: Number(tokens) || 0, costUsd: Number(costUsd) || 0 };
+  } catch {
+    return null;
+  }
+}
+
+function logTail(path: string, most = LOG_TAIL): string {
   let file: number;
   try {
     file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -216,11 +309,16 @@ function logTail(path: string): string {
     const stats = fstatSync(file);
     if (!stats.isFile()) return "";
     const { size } = stats;
-    const buffer = Buffer.alloc(Math.min(size, LOG_TAIL));
+    const buffer = Buffer.alloc(Math.min(size, most));
     return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, size - buffer.length)).toString("utf8");
   } finally {
     closeSync(file);
   }
+}
+
+function stamp(path: string): string {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  return stats === undefined ? "-" : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
 }
 
 const shorten = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);

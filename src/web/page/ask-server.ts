@@ -14,7 +14,23 @@ addEventListener("hashchange", () => {
 export async function ask(address: string, init: RequestInit = {}): Promise<Response> {
   entering ??= enter();
   await entering;
-  return fetch(address, { ...init, headers: { ...init.headers, "x-nutcracker-key": key } });
+  try {
+    const response = await fetch(address, { ...init, headers: { ...init.headers, "x-nutcracker-key": key } });
+    hear(response.status === 403 ? "refused" : "there");
+    return response;
+  } catch (error) {
+    if (init.signal?.aborted !== true) hear("gone");
+    throw error;
+  }
+}
+
+/** Whether the server answered the last time it was asked, and let us in. */
+export type Answering = "there" | "gone" | "refused";
+
+let hear: (answering: Answering) => void = () => {};
+
+export function onAnswering(listen: (answering: Answering) => void): void {
+  hear = listen;
 }
 
 export async function askJson<T>(address: string, init?: RequestInit): Promise<T> {

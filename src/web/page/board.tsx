@@ -1,8 +1,10 @@
 // The board: plans, tasks, agents and runs of one or more projects, as they change.
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ProjectView } from "../board/model.js";
-import { waitingCount } from "./board/needs-you.js";
+import type { ProjectView, WaitingNow } from "../board/model.js";
+import { waitingCount, waitingWords } from "../board/waiting.js";
+import { foundBy, knownIn } from "./board/find.js";
+import { Notify } from "./board/notify.js";
 import { NowView } from "./board/now.js";
 import { ArtifactsView, HistoryPage } from "./board/records.js";
 import { RunPage } from "./board/run-page.js";
@@ -14,20 +16,22 @@ import { Told } from "./board/told.js";
 import type { ViewProps } from "./board/view-props.js";
 import { ActivityView, AgentsView, PlanView } from "./board/views.js";
 import { Badge, Loading } from "./parts.js";
+import { Search } from "./search.js";
 import { Shell, useNow, useRoute, type View } from "./shell.js";
+import { CopyButton } from "./verdict-band.js";
 import { visible } from "./visible.js";
 
 function App() {
-  const { connection, projects, mayWrite } = useBoard();
+  const { connection, projects, mayWrite, command, glanced } = useBoard();
   const [view, rest, params] = useRoute();
   const now = useNow(1_000);
   const project = projects.find(({ name }) => name === params.project) ?? projects[0];
   // Whoever looks elsewhere still sees that something waits for them.
-  const waiting = projects.reduce((sum, each) => sum + waitingCount(each), 0);
+  const waiting = glanced ?? waitingNow(projects);
   useEffect(() => {
     const title = project === undefined ? "Nexus" : `${visible(project.name)} · Nexus`;
-    document.title = waiting === 0 ? title : `(${waiting}) ${title}`;
-  }, [project?.name, waiting]);
+    document.title = waiting.count === 0 ? title : `(${waiting.count}) ${title}`;
+  }, [project?.name, waiting.count]);
   if (project === undefined) {
     return (
       <main class="alone">
@@ -62,15 +66,32 @@ function App() {
             <span class="file">{visible(project.root)}</span>
           )}
           {writing === null ? null : <Badge tone="warn">may change things</Badge>}
+          <Search
+            keys={[
+              ["+ −", "zoom the graph"],
+              ["0", "see all of the graph"],
+              ["j k n p v", "in a diff: file, change, viewed"],
+            ]}
+            known={() => projects.flatMap(knownIn)}
+            ask={(words) => foundBy(project, words)}
+          />
+          <Notify waiting={waiting} />
           <Live connection={connection} />
         </>
       }
     >
-      <Ended connection={connection} />
+      <Ended connection={connection} command={command} />
       <Told />
       <Body key={project.id} view={view === "run" ? "run" : current} {...{ project, rest, params, now, writing }} />
     </Shell>
   );
+}
+
+function waitingNow(projects: readonly ProjectView[]): WaitingNow {
+  return {
+    count: projects.reduce((sum, each) => sum + waitingCount(each), 0),
+    words: projects.map(waitingWords).find((words) => words !== "") ?? "",
+  };
 }
 
 /** Tasks, runs and agents of one project are not those of another: only the view is kept. */
@@ -119,14 +140,15 @@ function Live({ connection }: { connection: Connection }) {
 }
 
 /** Over the last known facts: they may be old. */
-function Ended({ connection }: { connection: Connection }) {
+function Ended({ connection, command }: { connection: Connection; command: string }) {
   if (connection === "live" || connection === "connecting") return null;
   return (
     <div class="notice warn ended" role="alert">
       {connection === "lost" ? (
         <>
           The board does not answer; this is what it last said. When it was ended, start it again and open the link it
-          prints: <code class="fix">nexus board</code>
+          prints: <code class="fix">{visible(command || "nexus board")}</code>{" "}
+          <CopyButton text={command || "nexus board"} />
         </>
       ) : (
         "The board was started again; this is what the one before last said. Open the link that the terminal shows."

@@ -1,6 +1,8 @@
 // Where the viewer's facts come from: the local server, or the page itself when it was exported.
 import { useEffect, useState } from "preact/hooks";
-import type { Comparison, Details, Exported, FileDiff, Files, Head } from "../view/model.js";
+import { linesWith } from "../view/lines-with.js";
+import type { Comparison, CountRow, Details, Exported, FileDiff, Files, Head, LineFound } from "../view/model.js";
+import { countSides, sideBySide } from "../view/side-by-side.js";
 import { ask, askJson, download } from "./ask-server.js";
 
 export interface Preview {
@@ -22,8 +24,10 @@ export interface Source {
   /** null: there is nothing to download from. */
   readonly download: ((side: number, path: string) => Promise<void>) | null;
   compare(): Promise<Comparison>;
-  /** `isWhole`: unchanged lines are not left out. */
-  diff(before: string, after: string, isWhole: boolean): Promise<FileDiff>;
+  /** Lines of text files that hold these words. */
+  search(words: string): Promise<readonly LineFound[]>;
+  counts(): Promise<readonly CountRow[]>;
+  diff(before: string, after: string): Promise<FileDiff>;
 }
 
 export function isImage(path: string): boolean {
@@ -48,6 +52,8 @@ function serverSource(): Source {
     image: (side, path) => (isImage(path) ? fetchImage(file(side, path)) : Promise.resolve(null)),
     download: (side, path) => download(file(side, path), path.split("/").at(-1)!),
     compare: () => askJson("/api/compare"),
+    counts: () => askJson("/api/counts"),
+    search: (words) => askJson(`/api/search?words=${encodeURIComponent(words)}`),
     diff: (before, after) =>
       askJson(`/api/diff?before=${encodeURIComponent(before)}&after=${encodeURIComponent(after)}`),
   };
@@ -74,26 +80,47 @@ async function fetchPreview(address: string): Promise<Preview> {
   }
 }
 
+/** Everything is in the page; what is compared is compared here. */
 function exportSource(page: Exported): Source {
-  const embedded = new Map(page.embedded.map((file) => [file.path, file]));
+  const embedded = page.sides.map((side) => new Map(side.embedded.map((file) => [file.path, file])));
   const missing = "This file is not in the exported page.";
+  const textOf = (side: number, path: string): string | null => {
+    if (path === "") return "";
+    const file = embedded[side]?.get(path);
+    return file?.kind === "text" ? file.content : null;
+  };
+  const compared = page.comparison ?? { isAnswer: false, files: [], fields: [], same: 0 };
   return {
     isExport: true,
-    heads: async () => [page.head],
-    details: async () => page.details,
-    files: async () => page.files,
-    preview: async (_, path) => {
-      const file = embedded.get(path);
-      if (file === undefined || file.kind !== "text") return { text: "", cut: false, problem: missing };
-      return { text: file.content, cut: file.cut, problem: "" };
+    heads: async () => page.sides.map(({ head }) => head),
+    details: async (side) => page.sides[side]!.details,
+    files: async (side) => page.sides[side]!.files,
+    preview: async (side, path) => {
+      const text = textOf(side, path);
+      return text === null ? { text: "", cut: false, problem: missing } : { text, cut: false, problem: "" };
     },
-    image: async (_, path) => {
-      const file = embedded.get(path);
+    image: async (side, path) => {
+      const file = embedded[side]?.get(path);
       return file?.kind === "image" ? file.content : null;
     },
     download: null,
-    compare: async () => ({ isAnswer: false, files: [], fields: [], same: 0 }),
-    diff: async () => ({ lines: [], note: missing }),
+    compare: async () => compared,
+    search: async (words) =>
+      page.sides.flatMap((side, at) =>
+        side.embedded.flatMap(({ kind, path, content }) =>
+          kind === "text" ? linesWith(content, words, at, path) : [],
+        ),
+      ),
+    counts: async () =>
+      compared.files.flatMap(({ path, before, after }): CountRow[] => {
+        const [left, right] = [textOf(0, before), textOf(1, after)];
+        return left === null || right === null ? [] : [[path, ...countSides(left, right)]];
+      }),
+    diff: async (before, after) => {
+      const [left, right] = [textOf(0, before), textOf(1, after)];
+      if (left === null || right === null) return { lines: [], note: missing };
+      return { lines: sideBySide(left, right), note: "" };
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 // A log: colours as the program gave them, a search, and the lines that say what went wrong to jump to.
-import { useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { isTelling } from "../log-lines.js";
-import { type Span, spansOf } from "./ansi.js";
+import { LogLines, type Span, spansOf } from "./ansi.js";
 import { Icon } from "./parts.js";
+import { useParam } from "./shell.js";
 import { Virtual } from "./virtual.js";
 import { visible } from "./visible.js";
 
@@ -11,12 +12,13 @@ const LINE = 20;
 const MOST_WRAPPED = 2_000;
 
 export function LogView({ text, label }: { text: string; label: string }) {
-  const lines = useMemo(() => spansOf(text.replace(/\n$/, "")), [text]);
-  const plain = useMemo(() => lines.map((spans) => spans.map((span) => span.text).join("")), [lines]);
-  const [words, setWords] = useState("");
-  const [wraps, setWraps] = useState(lines.length <= 400);
+  const lines = useMemo(() => new LogLines(text.replace(/\n$/, "")), [text]);
+  const [words, setWords] = useParam("words");
+  const [wrap, setWrap] = useParam("wrap");
+  const wraps = lines.count <= MOST_WRAPPED && (wrap === "" ? lines.count <= 400 : wrap === "yes");
   const [at, setAt] = useState(-1);
-  const found = useMemo(() => marked(plain, words), [plain, words]);
+  const found = useMarked(lines, words);
+  const isFound = useMemo(() => new Set(found), [found]);
   const jump = (by: 1 | -1) => {
     if (found.length === 0) return;
     const next = by === 1 ? found.find((line) => line > at) : found.findLast((line) => line < at);
@@ -26,8 +28,8 @@ export function LogView({ text, label }: { text: string; label: string }) {
     <LogLine
       key={index}
       number={index + 1}
-      spans={lines[index]!}
-      isMarked={found.includes(index)}
+      spans={lines.spans(index)}
+      isMarked={isFound.has(index)}
       isAt={index === at}
     />
   );
@@ -65,15 +67,15 @@ export function LogView({ text, label }: { text: string; label: string }) {
           type="button"
           class="plain"
           aria-pressed={wraps}
-          disabled={lines.length > MOST_WRAPPED}
-          onClick={() => setWraps(!wraps)}
+          disabled={lines.count > MOST_WRAPPED}
+          onClick={() => setWrap(wraps ? "no" : "yes")}
         >
           Wrap lines
         </button>
       </div>
       {wraps ? (
         <div class="log-lines" tabIndex={0} role="group" aria-label={label}>
-          {lines.map((_, index) => row(index))}
+          {Array.from({ length: lines.count }, (_, index) => row(index))}
         </div>
       ) : (
         <Virtual
@@ -81,7 +83,7 @@ export function LogView({ text, label }: { text: string; label: string }) {
           fit
           role="list"
           label={label}
-          count={lines.length}
+          count={lines.count}
           rowHeight={LINE}
           focus={at}
           row={(index) => (
@@ -145,8 +147,25 @@ export function LogTail({ text, lines = 12 }: { text: string; lines?: number }) 
   );
 }
 
-function marked(lines: readonly string[], words: string): number[] {
-  const wanted = words.trim().toLowerCase();
-  const fits = wanted === "" ? isTelling : (line: string) => line.toLowerCase().includes(wanted);
-  return lines.flatMap((line, index) => (fits(line) ? [index] : []));
+/** Lines that look like errors, or hold the words. A long log is gone through in pieces, so that the page stays quick. */
+function useMarked(lines: LogLines, words: string): readonly number[] {
+  const [found, setFound] = useState<readonly number[]>([]);
+  useEffect(() => {
+    const wanted = words.trim().toLowerCase();
+    const fits = wanted === "" ? isTelling : (line: string) => line.toLowerCase().includes(wanted);
+    const marked: number[] = [];
+    let at = 0;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = () => {
+      const end = Math.min(lines.count, at + AT_ONCE);
+      for (; at < end; at += 1) if (fits(lines.plain(at))) marked.push(at);
+      setFound([...marked]);
+      if (at < lines.count) timer = setTimeout(look);
+    };
+    look();
+    return () => clearTimeout(timer);
+  }, [lines, words]);
+  return found;
 }
+
+const AT_ONCE = 4_000;

@@ -1,22 +1,21 @@
 // An image of the bundle.
 import { useEffect, useState } from "preact/hooks";
-import type { Source } from "./data.js";
 import { visible } from "./visible.js";
 
 interface PictureProps {
-  readonly source: Source;
-  readonly side: number;
-  readonly path: string;
+  readonly load: () => Promise<string | null>;
+  /** Loaded again when it changes. */
+  readonly name: string;
   readonly alt: string;
   readonly class?: string;
 }
 
-export function Picture({ source, side, path, alt, class: extra }: PictureProps) {
+export function Picture({ load, name, alt, class: extra }: PictureProps) {
   const [address, setAddress] = useState<string | null | "loading">("loading");
   useEffect(() => {
     let shown: string | null = null;
     let wanted = true;
-    source.image(side, path).then((found) => {
+    load().then((found) => {
       shown = found;
       if (wanted) setAddress(found);
       else release(found);
@@ -25,9 +24,9 @@ export function Picture({ source, side, path, alt, class: extra }: PictureProps)
       wanted = false;
       release(shown);
     };
-  }, [source, side, path]);
+  }, [name]);
   if (address === "loading") return null;
-  if (address === null) return <span class="raw">{`[image: ${visible(alt || path)}]`}</span>;
+  if (address === null) return <span class="raw">{`[image: ${visible(alt)}]`}</span>;
   return <img class={extra} src={address} alt={visible(alt)} />;
 }
 

@@ -31,6 +31,14 @@ export function Shell({ product, bar, views, current, children }: ShellProps) {
     window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
   }, [current]);
+  // On paper nothing can be opened: everything is.
+  useEffect(() => {
+    const unfold = () => {
+      for (const details of document.querySelectorAll("details")) details.open = true;
+    };
+    addEventListener("beforeprint", unfold);
+    return () => removeEventListener("beforeprint", unfold);
+  }, []);
   return (
     <div class="shell">
       <a
@@ -100,10 +108,17 @@ export function setParam(name: string, value: string): void {
   dispatchEvent(new Event("hashchange"));
 }
 
-/** Which project is looked at stays chosen. */
+/** One choice, as the address has it. */
+export function useParam(name: string): readonly [value: string, set: (value: string) => void] {
+  const [, , params] = useRoute();
+  return [params[name] ?? "", (value) => setParam(name, value)];
+}
+
+/** Which project, and which of two bundles, is looked at stays chosen. */
 export function routeTo(view: string, rest = "", params: Params = {}): string {
-  const project = new URLSearchParams(location.hash.split("?")[1] ?? "").get("project");
-  const query = new URLSearchParams({ ...(project === null ? {} : { project }), ...params }).toString();
+  const now = new URLSearchParams(location.hash.split("?")[1] ?? "");
+  const kept = ["project", "side"].flatMap((name) => (now.has(name) ? [[name, now.get(name)!]] : []));
+  const query = new URLSearchParams({ ...Object.fromEntries(kept), ...params }).toString();
   const path = rest === "" ? "" : `/${rest.split("/").map(encodeURIComponent).join("/")}`;
   return `#/${view}${path}${query === "" ? "" : `?${query}`}`;
 }

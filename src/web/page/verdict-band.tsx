@@ -7,20 +7,30 @@ import { plural, visible } from "./visible.js";
 
 interface BandProps {
   readonly verdict: VerdictView;
+  /** Whose outcome it is, where several stand on one page. */
+  readonly of?: string;
   /** What a criterion's name leads to. */
   readonly criterionLink?: (id: string) => string;
+  /** A remark on a criterion can be kept here. */
+  readonly onRemark?: (id: string) => void;
   /** A form that does the next thing here, instead of the command. */
   readonly children?: ComponentChildren;
 }
 
 const MOST_FAILING = 8;
 const UNRUN = "no acceptance yet";
-const WITHOUT: Readonly<Record<string, string>> = { running: UNRUN, paused: UNRUN, interrupted: UNRUN, damaged: "" };
+const WITHOUT: Readonly<Record<string, string>> = {
+  running: UNRUN,
+  paused: UNRUN,
+  cancelled: UNRUN,
+  interrupted: UNRUN,
+  damaged: "",
+};
 
-export function VerdictBand({ verdict, criterionLink, children }: BandProps) {
+export function VerdictBand({ verdict, of = "", criterionLink, onRemark, children }: BandProps) {
   const { word, tone, counts, checklist, failing, detail, next } = verdict;
   return (
-    <section class={`band ${tone}`} aria-label="outcome">
+    <section class={`band ${tone}`} aria-label={of === "" ? "outcome" : `outcome of ${visible(of)}`}>
       <p class="band-head">
         <strong class="band-word">{visible(word)}</strong>
         <span>
@@ -46,6 +56,11 @@ export function VerdictBand({ verdict, criterionLink, children }: BandProps) {
                 <a href={criterionLink(id)}>{visible(id)}</a>
               )}{" "}
               {visible(description || reason)}
+              {onRemark === undefined ? null : (
+                <button type="button" class="link" onClick={() => onRemark(id)}>
+                  Remark
+                </button>
+              )}
               {line === "" ? null : <code class="band-line">{visible(line)}</code>}
             </li>
           ))}

@@ -2,9 +2,12 @@
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Details, Files, Head } from "../view/model.js";
+import { type Answering, ask, onAnswering } from "./ask-server.js";
 import { type Loaded, openSource, type Source, useLoaded } from "./data.js";
 import { Badge, Empty, Loading } from "./parts.js";
-import { Shell, useNow, useRoute, type View } from "./shell.js";
+import { type Found, Search } from "./search.js";
+import { type Params, routeTo, Shell, setParam, useNow, useRoute, type View } from "./shell.js";
+import { CopyButton } from "./verdict-band.js";
 import { AcceptanceView } from "./views/acceptance.js";
 import { ChangesView } from "./views/changes.js";
 import { DocumentsView } from "./views/documents.js";
@@ -32,14 +35,14 @@ function Gone({ message }: { message: string }) {
 }
 
 function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
-  const [side, setSide] = useState(heads.length - 1);
-  const [view, rest] = useRoute();
+  const [view, rest, params] = useRoute();
+  const side = params.side === "0" ? 0 : heads.length - 1;
   const now = useNow(60_000);
   const head = heads[side]!;
   const details = useDetails(source, side, heads);
   const views = viewsOf(head, heads.length, details);
   const current = views.some(({ id }) => id === view) ? view : "overview";
-  const files = useFiles(source, side, { wanted: current === "files", isRead: details.state !== "loading" });
+  const files = useFiles(source, side, { wanted: true, isRead: details.state !== "loading" });
   useEffect(() => {
     document.title = `${visible(head.title || head.kind)} · Nutshell`;
   }, [head]);
@@ -51,16 +54,85 @@ function Viewer({ source, heads }: { source: Source; heads: readonly Head[] }) {
       bar={
         <>
           {heads.length > 1 ? (
-            <Sides heads={heads} side={side} onChoose={setSide} />
+            <Sides
+              heads={heads}
+              side={side}
+              onChoose={(at) => setParam("side", at === heads.length - 1 ? "" : String(at))}
+            />
           ) : (
             <span class="file">{visible(head.side.label)}</span>
           )}
           {source.isExport ? <Badge>exported page</Badge> : null}
+          <Search
+            keys={[
+              ["j k", "next and previous changed file"],
+              ["n p", "next and previous change"],
+              ["v", "tick a changed file as viewed"],
+            ]}
+            known={() => known(head, views, files, details)}
+            ask={async (words) =>
+              (await source.search(words)).map(({ side: at, path, line, text }) => ({
+                kind: "content",
+                text: `${path}:${line}`,
+                detail: text,
+                href: routeTo("files", path, { side: String(at), words }),
+              }))
+            }
+          />
         </>
       }
     >
-      <Body key={side} {...{ source, heads, head, side, details, files, current, rest, now }} />
+      {source.isExport ? null : <Ended heads={heads} />}
+      <Body key={side} {...{ source, heads, head, side, details, files, current, rest, params, now }} />
     </Shell>
+  );
+}
+
+/** What can be found without asking: views, files, documents, criteria. */
+function known(head: Head, views: readonly View[], files: Files, details: Loaded<Details>): Found[] {
+  const there = details.state === "there" ? details.value : null;
+  return [
+    ...views.map(({ id, label }) => ({ kind: "view", text: label, detail: "", href: routeTo(id) })),
+    ...(there?.criteria ?? []).map(({ id, description, verdict }) => ({
+      kind: "criterion",
+      text: id,
+      detail: `${description} (${verdict})`,
+      href: routeTo("acceptance", id),
+    })),
+    ...(there?.checklist ?? head.checklist.map((item) => ({ item, verdict: "open" }))).map(({ item, verdict }) => ({
+      kind: "checklist",
+      text: item,
+      detail: verdict,
+      href: routeTo("acceptance"),
+    })),
+    ...files.rows.map(([path]) => ({ kind: "file", text: path, detail: "", href: routeTo("files", path) })),
+  ];
+}
+
+/** Over what was read so far, which stays. The server is asked now and then, for a page that asks nothing by itself. */
+function Ended({ heads }: { heads: readonly Head[] }) {
+  const [answering, setAnswering] = useState<Answering>("there");
+  useEffect(() => {
+    onAnswering(setAnswering);
+    const look = () => {
+      if (!document.hidden) void ask("/ticket?for=/").catch(() => {});
+    };
+    const timer = setInterval(look, 5_000);
+    return () => clearInterval(timer);
+  }, []);
+  if (answering === "there") return null;
+  const command = `nutshell serve ${heads.map(({ side }) => shellWord(side.path)).join(" ")}`;
+  return (
+    <div class="notice warn ended" role="alert">
+      {answering === "gone" ? (
+        <>
+          The viewer was ended; what is shown was read before. Start it again and open the link it prints:{" "}
+          <code class="fix">{visible(command)}</code> <CopyButton text={command} />
+        </>
+      ) : (
+        "This page is not let in: the viewer was started again. Open the link that the terminal shows."
+      )}
+    </div>
   );
 }
 
@@ -73,17 +145,18 @@ interface BodyProps {
   readonly files: Files;
   readonly current: string;
   readonly rest: string;
+  readonly params: Params;
   readonly now: number;
 }
 
-function Body({ source, heads, head, side, details, files, current, rest, now }: BodyProps) {
+function Body({ source, heads, head, side, details, files, current, rest, params, now }: BodyProps) {
   if (current === "overview") return <Overview {...{ source, head, side, details, now }} />;
   if (current === "documents") return <DocumentsView {...{ source, side, head }} path={rest} />;
   if (current === "files")
     return <FilesView key={String(files.complete)} {...{ source, side, ...files }} path={rest} />;
   if (current === "access") return <AccessView head={head} now={now} />;
   if (current === "more") return <MoreView head={head} />;
-  if (current === "changes") return <ChangesView source={source} heads={heads} path={rest} />;
+  if (current === "changes") return <ChangesView source={source} heads={heads} path={rest} params={params} />;
   if (details.state === "loading") return <Loading>reading the bundle</Loading>;
   if (details.state === "failed") return <Empty>{visible(details.message)}</Empty>;
   if (current === "apis") return <ApisView head={head} details={details.value} />;
@@ -113,11 +186,12 @@ function useDetails(source: Source, side: number, heads: readonly Head[]): Loade
 function naming(details: Details, request: string): Details {
   const { delivery } = details;
   if (delivery === null || delivery.verdict.next === null || request === "") return details;
-  const word = /^[\w@%+=:,./-]+$/.test(request) ? request : `'${request.replaceAll("'", "'\\''")}'`;
-  const command = delivery.verdict.next.command.replace("<request>", word);
+  const command = delivery.verdict.next.command.replace("<request>", shellWord(request));
   const next = { ...delivery.verdict.next, command };
   return { ...details, delivery: { ...delivery, verdict: { ...delivery.verdict, next } } };
 }
+
+const shellWord = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /** What the manifest claims at once, what is really there when it has been read. */
 function useFiles(source: Source, side: number, { wanted, isRead }: { wanted: boolean; isRead: boolean }): Files {

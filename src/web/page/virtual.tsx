@@ -1,5 +1,5 @@
 // Long lists: only the rows near the visible part exist.
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, options } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 interface VirtualProps {
@@ -17,6 +17,30 @@ interface VirtualProps {
 }
 
 const SPARE = 8;
+/** On paper every row is there, up to this many. */
+const MOST_PRINTED = 5_000;
+
+/** What is drawn for paper must be there when the browser's own word of it has been heard, so it is drawn at once. */
+function usePrinting(): boolean {
+  const [isPrinting, setPrinting] = useState(false);
+  useEffect(() => {
+    const draw = (value: boolean) => () => {
+      const later = options.debounceRendering;
+      options.debounceRendering = (render) => render();
+      setPrinting(value);
+      if (later === undefined) delete options.debounceRendering;
+      else options.debounceRendering = later;
+    };
+    const [before, after] = [draw(true), draw(false)];
+    addEventListener("beforeprint", before);
+    addEventListener("afterprint", after);
+    return () => {
+      removeEventListener("beforeprint", before);
+      removeEventListener("afterprint", after);
+    };
+  }, []);
+  return isPrinting;
+}
 
 export function Virtual({
   count,
@@ -48,8 +72,9 @@ export function Virtual({
     else if (at + rowHeight > element.scrollTop + element.clientHeight)
       element.scrollTop = at + rowHeight - element.clientHeight;
   }, [focus, rowHeight]);
-  const first = Math.max(0, Math.floor(top / rowHeight) - SPARE);
-  const last = Math.min(count, Math.ceil((top + height) / rowHeight) + SPARE);
+  const isWhole = usePrinting() && count <= MOST_PRINTED;
+  const first = isWhole ? 0 : Math.max(0, Math.floor(top / rowHeight) - SPARE);
+  const last = isWhole ? count : Math.min(count, Math.ceil((top + height) / rowHeight) + SPARE);
   const rows = [];
   for (let index = first; index < last; index += 1) rows.push(row(index));
   return (
@@ -59,7 +84,7 @@ export function Virtual({
       role={role}
       aria-label={label}
       tabIndex={0}
-      style={fit ? { height: `${count * rowHeight + 18}px` } : undefined}
+      style={fit && !isWhole ? { height: `${count * rowHeight + 18}px` } : undefined}
       onScroll={() => setTop(box.current!.scrollTop)}
       onKeyDown={onKeyDown}
     >

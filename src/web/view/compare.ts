@@ -85,6 +85,7 @@ function row(path: string, left: Known | undefined, right: Known | undefined): C
       change: left === undefined ? "added" : right === undefined ? "removed" : "changed",
       sizeBefore: left?.size ?? 0,
       sizeAfter: right?.size ?? 0,
+      stamp: [left, right].map((each) => each?.hash.slice(-12) || (each?.size ?? "")).join(":"),
     },
   ];
 }

@@ -186,6 +186,8 @@ export interface ComparedRow {
   readonly change: "added" | "removed" | "changed";
   readonly sizeBefore: number;
   readonly sizeAfter: number;
+  /** Another one for other contents. */
+  readonly stamp: string;
 }
 
 export interface Comparison {
@@ -202,8 +204,20 @@ export interface DiffLine {
   readonly after: number | null;
   readonly left: string;
   readonly right: string;
-  readonly kind: "same" | "removed" | "added" | "changed" | "gap";
+  readonly kind: "same" | "removed" | "added" | "changed";
+  /** In one column: what stands on the other side of a changed line. */
+  readonly other?: string;
 }
+
+/** One line that a search found. */
+export interface LineFound {
+  readonly side: number;
+  readonly path: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+export type CountRow = readonly [path: string, added: number, removed: number];
 
 export interface FileDiff {
   readonly lines: readonly DiffLine[];
@@ -221,9 +235,15 @@ export interface EmbeddedFile {
 
 /** Everything an exported page holds. */
 export interface Exported {
+  /** One bundle, or a request and what answers it. */
+  readonly sides: readonly ExportedSide[];
+  readonly comparison: Comparison | null;
+  readonly exportedAt: string;
+}
+
+export interface ExportedSide {
   readonly head: Head;
   readonly details: Details;
   readonly files: Files;
   readonly embedded: readonly EmbeddedFile[];
-  readonly exportedAt: string;
 }

@@ -2,17 +2,9 @@
 import { lineChanges, splitLines } from "../../trees/line-diff.js";
 import type { DiffLine } from "./model.js";
 
-/** Unchanged lines kept around a change. */
-const AROUND = 4;
-
-/** `isWhole`: with every unchanged line. */
-export function sideBySide(before: string, after: string, isWhole = false): DiffLine[] {
-  const lines = rows(splitLines(before), splitLines(after));
-  return isWhole ? lines : folded(lines);
-}
-
-/** The removed lines of a change stand beside the added ones. */
-function rows(a: readonly string[], b: readonly string[]): DiffLine[] {
+/** Every line of both. The removed lines of a change stand beside the added ones. */
+export function sideBySide(before: string, after: string): DiffLine[] {
+  const [a, b] = [splitLines(before), splitLines(after)];
   const lines: DiffLine[] = [];
   let [left, right] = [0, 0];
   const equalUntil = (end: number) => {
@@ -36,23 +28,13 @@ function rows(a: readonly string[], b: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** Long unchanged stretches become one row that says how many lines it stands for. */
-function folded(lines: readonly DiffLine[]): DiffLine[] {
-  const near = new Uint8Array(lines.length);
-  for (const [at, { kind }] of lines.entries()) {
-    if (kind !== "same") near.fill(1, Math.max(0, at - AROUND), at + AROUND + 1);
-  }
-  const shown: DiffLine[] = [];
-  for (let at = 0; at < lines.length; ) {
-    if (near[at] === 1) {
-      shown.push(lines[at]!);
-      at += 1;
-      continue;
-    }
-    const first = at;
-    while (at < lines.length && near[at] === 0) at += 1;
-    if (at - first === 1) shown.push(lines[first]!);
-    else shown.push({ before: null, after: null, left: `${at - first} unchanged lines`, right: "", kind: "gap" });
-  }
-  return shown;
+/** How many lines a file gained and lost. */
+export function countSides(before: string, after: string): readonly [added: number, removed: number] {
+  return lineChanges(splitLines(before), splitLines(after)).reduce<readonly [number, number]>(
+    ([added, removed], change) => [
+      added + change.afterEnd - change.afterStart,
+      removed + change.beforeEnd - change.beforeStart,
+    ],
+    [0, 0],
+  );
 }

@@ -10,9 +10,12 @@ import { type Serving, serve } from "../server/server.js";
 import { slots } from "../server/slots.js";
 import { type BaseFiles, baseFiles } from "./base-files.js";
 import { compare, IN_BASE } from "./compare.js";
+import { countChanges } from "./count-changes.js";
+import { findRequest } from "./find-request.js";
 import { headOf } from "./head.js";
 import { imageType } from "./image-types.js";
-import type { FileDiff } from "./model.js";
+import { linesWith } from "./lines-with.js";
+import type { Comparison, FileDiff, LineFound } from "./model.js";
 import { htmlPage, type PageFile, pageFile, pageType } from "./page.js";
 import { sideBySide } from "./side-by-side.js";
 import { openSource, type SourceOptions, type ViewSource } from "./source.js";
@@ -35,6 +38,10 @@ export interface ViewerOptions {
 
 /** What a page shows of one file; the rest can be downloaded. */
 const PREVIEW_BYTES = 1024 ** 2;
+/** Logs are read from one end to the other. */
+const LOG_BYTES = 16 * 1024 ** 2;
+const SEARCHED_BYTES = 256 * 1024;
+const MOST_FOUND = 100;
 /** Each reads the archive from its start: more at once only makes all of them slower. */
 const STREAMS = 3;
 const ASSETS: ReadonlySet<string> = new Set(["/viewer.js", "/formatter.js", "/style.css"]);
@@ -42,6 +49,11 @@ const ASSETS: ReadonlySet<string> = new Set(["/viewer.js", "/formatter.js", "/st
 export async function serveViewer(options: ViewerOptions): Promise<Serving> {
   const sides: Viewed[] = [];
   for (const path of options.sources) sides.push(await Viewed.open(path, options));
+  const [only] = sides;
+  if (only !== undefined && sides.length === 1) {
+    const request = await findRequest(only.source.manifest, options.sources[0]!, options.cwd);
+    if (request !== null) sides.unshift(await Viewed.open(request, options));
+  }
   const viewer = new Viewer(sides, options);
   const serving = await serve({
     ...options,
@@ -137,6 +149,8 @@ class Viewer {
     if (ASSETS.has(pathname)) return asset(response, pathname.slice(1) as PageFile);
     if (pathname === "/api/view") return this.#view(response);
     if (pathname === "/api/compare") return this.#compare(response);
+    if (pathname === "/api/counts") return this.#counts(response);
+    if (pathname === "/api/search") return this.#search(response, url.searchParams.get("words") ?? "");
     if (pathname === "/api/diff") return this.#diff(response, url);
     const [, kind, number, rest] = /^\/(file|preview|details|files)\/([01])(?:\/(.+))?$/.exec(pathname) ?? [];
     const side = number === undefined ? undefined : this.#sides[Number(number)];
@@ -168,7 +182,9 @@ class Viewer {
   }
 
   async #preview(response: ServerResponse, side: Viewed, path: string): Promise<void> {
-    const { bytes, cut } = await this.#slots(async () => beginning(await side.file(path), PREVIEW_BYTES));
+    const { bytes, cut } = await this.#slots(async () =>
+      beginning(await side.file(path), isLog(path) ? LOG_BYTES : PREVIEW_BYTES),
+    );
     const headers = { "x-nut-cut": cut ? "1" : "0", "x-nut-binary": isText(bytes) ? "0" : "1" };
     send(response, isText(bytes) ? bytes : "", { type: "text/plain; charset=utf-8", headers });
   }
@@ -184,17 +200,57 @@ class Viewer {
   }
 
   async #compare(response: ServerResponse): Promise<void> {
+    const compared = await this.#compared();
+    if (compared === null) return sendError(response, 404, "there is one bundle only");
+    sendJson(response, compared);
+  }
+
+  async #compared(): Promise<Comparison | null> {
     const [before, after] = this.#sides;
-    if (before === undefined || after === undefined) return sendError(response, 404, "there is one bundle only");
+    if (before === undefined || after === undefined) return null;
     const rows = async (side: Viewed) => (await side.survey()).files.rows;
-    sendJson(
-      response,
-      compare(
-        { manifest: before.source.manifest, rows: await rows(before) },
-        { manifest: after.source.manifest, rows: await rows(after) },
-        (await this.#began())?.sizes,
-      ),
+    return compare(
+      { manifest: before.source.manifest, rows: await rows(before) },
+      { manifest: after.source.manifest, rows: await rows(after) },
+      (await this.#began())?.sizes,
     );
+  }
+
+  async #counts(response: ServerResponse): Promise<void> {
+    const [before, after] = this.#sides;
+    const compared = await this.#compared();
+    if (compared === null) return sendError(response, 404, "there is one bundle only");
+    const isShown = (side: Viewed, path: string) => !withheldRule(side.source.manifest)(path);
+    const files = compared.files.filter((row) => isShown(before!, row.before) && isShown(after!, row.after));
+    const base = await this.#began();
+    sendJson(response, await this.#slots(() => countChanges(files, [before!.source, after!.source], base)));
+  }
+
+  /** One pass over each bundle; of every file the beginning. What is withheld is not looked into. */
+  async #search(response: ServerResponse, words: string): Promise<void> {
+    const found: LineFound[] = [];
+    if (words.length < 2 || words.length > 200) return sendJson(response, found);
+    for (const [at, { source }] of this.#sides.entries()) {
+      const isWithheld = withheldRule(source.manifest);
+      await this.#slots(() =>
+        source.each((path, size) => {
+          if (isWithheld(path) || found.length >= MOST_FOUND) return null;
+          const parts: Buffer[] = [];
+          let length = 0;
+          return {
+            chunk: (bytes) => {
+              if (length < SEARCHED_BYTES) parts.push(Buffer.from(bytes.subarray(0, SEARCHED_BYTES - length)));
+              length += bytes.length;
+            },
+            end: () => {
+              const bytes = Buffer.concat(parts);
+              if (size > 0 && isText(bytes)) found.push(...linesWith(bytes.toString("utf8"), words, at, path));
+            },
+          };
+        }),
+      );
+    }
+    sendJson(response, found.slice(0, MOST_FOUND));
   }
 
   /** A file as it was in the repository, or why it is not shown. */
@@ -225,11 +281,12 @@ class Viewer {
       if (file?.cut === true) return sendJson(response, nothing("too long to compare line by line"));
       texts.push(file?.bytes.toString("utf8") ?? "");
     }
-    const lines = sideBySide(texts[0]!, texts[1]!, searchParams.has("whole"));
+    const lines = sideBySide(texts[0]!, texts[1]!);
     sendJson(response, { lines, note: "" } satisfies FileDiff);
   }
 }
 
+const isLog = (path: string) => /\.(?:log|out|err)$/i.test(path);
 const nothing = (note: string): FileDiff => ({ lines: [], note });
 
 export function asset(response: ServerResponse, name: PageFile): void {

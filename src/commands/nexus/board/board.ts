@@ -4,8 +4,9 @@ import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { serveBoard } from "../../../web/board/board.js";
+import judge from "../../nutshell/acceptance/judge.js";
 
 const DEFAULT_PORT = 8090;
 
@@ -16,7 +17,7 @@ export default rawCommand({
     project: flag(z.array(z.string()).default([]), { value: "<dir>", about: "a project to watch (default: here)" }),
     port: portFlag(DEFAULT_PORT),
     write: flag(z.boolean().default(false), {
-      about: "let the page decide issues, reopen tasks, answer a run's questions and let it go on",
+      about: "let the page act: decide, answer, judge, start, pause, cancel and resume runs",
     }),
   }),
   about: [
@@ -26,7 +27,7 @@ export default rawCommand({
   examples: [
     ["nexus board", "watch this project"],
     ["nexus board --project ../api --project ../web", "watch two projects"],
-    ["nexus board --write", "also decide and answer from the page"],
+    ["nexus board --write", "also act from the page"],
   ],
   output: ServingAnswer,
   async run({ project, port: wanted, write }, io, asked) {
@@ -42,8 +43,15 @@ export default rawCommand({
       signal: io.signal,
       now: io.now,
       command: "nexus board",
+      startAgain: [
+        "nexus board",
+        ...project.map((folder) => `--project ${shellWord(folder)}`),
+        ...(wanted === undefined ? [] : [`--port ${shellWord(wanted)}`]),
+        ...(write ? ["--write"] : []),
+      ].join(" "),
       onLink: say.next,
       onError: say.error,
+      judge: (judging, context) => judge.run(judge.input.parse(judging), context),
     });
     say.link(gate.link, port);
     await closed;

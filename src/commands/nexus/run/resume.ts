@@ -1,8 +1,9 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { NutError } from "../../../errors.js";
 import { assertHeld } from "../../../request/held.js";
 import {
   type CurrentProgram,
@@ -10,7 +11,9 @@ import {
   executeRun,
   findRun,
   parseBudget,
+  type Reply,
   readOptions,
+  readPlanFile,
   runFolder,
   runsFolder,
 } from "../../../run/index.js";
@@ -44,7 +47,17 @@ export default command({
       value: "<text>",
       about: "what the next try of a failed task should do differently",
     }),
+    retry: flag(z.boolean().default(false), { about: "try failed tasks again, with nothing to add" }),
+    skip: flag(z.boolean().default(false), { about: "go on without failed tasks" }),
+    task: flag(z.coerce.number().int().min(1).optional(), {
+      value: "<id>",
+      about: "with --answer, --retry or --skip: this task only (default: every one that asks)",
+    }),
     deliver: flag(z.boolean().default(false), { about: "deliver what is there instead of trying again" }),
+    plan: flag(z.string().min(1).optional(), {
+      value: "<file>",
+      about: "for a run that waits for its plan to be read: follow this plan instead",
+    }),
     noSandbox: flag(z.boolean().default(false), { about: "run agents and checks without bubblewrap from now on" }),
     ...acceptanceFlags,
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask from now on" }),
@@ -57,9 +70,12 @@ export default command({
     ["nexus resume", "the latest run that can go on"],
     ["nexus resume --driver codex", "finished tasks stay, the rest is done by Codex"],
     ['nexus resume 20260314-10 --answer "the date is in UTC"', "answers a question and tries again"],
+    ["nexus resume 20260314-10 --task 3 --skip", "goes on without task 3"],
+    ["nexus resume 20260314-10 --plan plan.json", "agrees to the plan, as changed in that file"],
   ],
   stream: true,
   async run(input, context) {
+    const reply = replyOf(input);
     const outer = openProject(context.cwd, { env: context.env });
     const runs = runsFolder(outer.root);
     const id = findRun(runs, input.run);
@@ -84,19 +100,40 @@ export default command({
     const fallback = names.slice(names.indexOf(driver) + 1);
     const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox });
     const budget = parseBudget(input.budget, options.budget);
-    const reply = input.deliver
-      ? ({ answer: "deliver" } as const)
-      : input.answer === undefined
-        ? null
-        : ({ answer: "retry", text: input.answer } as const);
+    const edited = input.plan === undefined ? {} : { editedPlan: readPlanFile(resolve(context.cwd, input.plan)) };
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
     const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
-    const outcome = await executeRun({ ...running, ...(switched === null ? {} : { switched }) }, reply);
+    const outcome = await executeRun({ ...running, ...edited, ...(switched === null ? {} : { switched }) }, reply);
     return toBranch(toResult(folder, outcome), options, context);
   },
   text: runText,
   exit: runExit,
 });
+
+/** One word to whatever waits for one. */
+function replyOf(asked: {
+  readonly answer?: string | undefined;
+  readonly retry: boolean;
+  readonly skip: boolean;
+  readonly deliver: boolean;
+  readonly task?: number | undefined;
+}): Reply | null {
+  const { answer: text, retry, skip, deliver, task } = asked;
+  const said = [text !== undefined, retry, skip, deliver].filter(Boolean).length;
+  const isAboutOne = task !== undefined && (said === 0 || deliver);
+  if (said > 1 || isAboutOne) {
+    const what = isAboutOne
+      ? "--task goes with --answer, --retry or --skip"
+      : "say one of --answer, --retry, --skip, --deliver";
+    throw new NutError("USAGE", what, { hint: "nexus resume --help" });
+  }
+  if (said === 0) return null;
+  return {
+    answer: skip || deliver ? "deliver" : "retry",
+    ...(text === undefined ? {} : { text }),
+    ...(task === undefined ? {} : { task }),
+  };
+}
 
 /** Who goes on, and what the person changed about it. A model or a line is in the words of one program. */
 function programOf(

@@ -44,7 +44,7 @@ export async function askToResume(
         `run ${folder.id} was not started by you here, and nobody agreed to go on with it`,
         {
           hint: `nexus resume ${folder.id} --yes goes on with it; nexus runs shows what it is`,
-          data: { run: folder.id, digest: mark },
+          data: { run: folder.id, digest: mark, question: `${words}\nGo on with it?`, agree: mark },
         },
       );
     }

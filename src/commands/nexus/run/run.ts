@@ -53,6 +53,10 @@ export default command({
       about: "with --repo: completed work becomes this new branch there",
     }),
     plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
+    answer: flag(z.string().trim().min(1).optional(), {
+      value: "<text>",
+      about: "what an earlier run got wrong and this one should do differently; told to whoever works",
+    }),
     jobs: flag(z.coerce.number().int().min(1).max(64).optional(), {
       short: "j",
       value: "<n>",
@@ -142,6 +146,7 @@ export default command({
       ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
       ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
       ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
+      ...(input.answer === undefined ? {} : { answer: input.answer }),
       ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
       ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
       ...(input.reviewerCommand === undefined ? {} : { reviewer_command: input.reviewerCommand }),

@@ -35,7 +35,7 @@ export default command({
         id: z.string(),
         title: z.string(),
         driver: z.string(),
-        status: z.enum(["running", "paused", "interrupted", "delivered", "damaged"]),
+        status: z.enum(["running", "paused", "cancelled", "interrupted", "delivered", "damaged"]),
         detail: z.string(),
         created_at: z.string(),
         tasks: z.object({ total: z.int(), completed: z.int() }),

@@ -9,9 +9,11 @@ import { flag, positional } from "../../../cli/fields.js";
 import { count, dim, size } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
+import { compare } from "../../../web/view/compare.js";
+import { findRequest } from "../../../web/view/find-request.js";
 import { headOf } from "../../../web/view/head.js";
 import { imageType } from "../../../web/view/image-types.js";
-import type { EmbeddedFile, Exported, FileTuple } from "../../../web/view/model.js";
+import type { EmbeddedFile, Exported, ExportedSide, FileTuple } from "../../../web/view/model.js";
 import { htmlPage, pageFile } from "../../../web/view/page.js";
 import { openSource, type ViewSource } from "../../../web/view/source.js";
 import { survey } from "../../../web/view/survey.js";
@@ -25,7 +27,10 @@ export default command({
   name: "export",
   summary: "write a bundle as one page to mail or attach",
   input: z.object({
-    bundle: positional(z.string().min(1), { about: "a .nut file or folder" }),
+    bundles: positional(z.array(z.string().min(1)), {
+      name: "bundle",
+      about: "a .nut file or folder; two of them, a request and its delivery, to compare",
+    }),
     output: flag(z.string().min(1).optional(), { short: "o", value: "<file>", about: "where to write the page" }),
     force: flag(z.boolean().default(false), { about: "replace a page that is there" }),
   }),
@@ -37,31 +42,45 @@ export default command({
   }),
   about: [
     "Writes what nutshell serve shows as one HTML file that needs no server and loads nothing from elsewhere.",
-    "Credentials are never in it. Large files stay in the bundle and are named only.",
+    "Of a delivery, the request it answers comes along when it is near (beside it, here, or where a run took it from), and with it every change. Credentials are never in it. Large files stay in the bundle and are named only.",
   ],
-  examples: [["nutshell export task.nut -o task.html", "a page to attach to a ticket"]],
-  async run({ bundle, output, force }, context) {
+  examples: [
+    ["nutshell export task.nut -o task.html", "a page to attach to a ticket"],
+    ["nutshell export task.nut delivery.nut", "what came back, with every change"],
+  ],
+  async run({ bundles, output, force }, context) {
+    const bundle = bundles.at(-1);
+    if (bundle === undefined || bundles.length > 2) {
+      throw new NutError("USAGE", "nutshell export needs one bundle, or two to compare", {
+        hint: "nutshell export task.nut delivery.nut",
+      });
+    }
+    const words = bundles.map(shellWord).join(" ");
     const path = resolve(context.cwd, output ?? `${basename(resolve(context.cwd, bundle)).replace(/\.nut$/, "")}.html`);
     const there = lstatSync(path, { throwIfNoEntry: false });
     if (there?.isDirectory() === true) {
       throw new NutError("FILE_EXISTS", `${path} is a folder`, {
-        hint: `nutshell export ${shellWord(bundle)} -o ${shellWord(join(path, "page.html"))}`,
+        hint: `nutshell export ${words} -o ${shellWord(join(path, "page.html"))}`,
       });
     }
     if (!force && there !== undefined) {
       throw new NutError("FILE_EXISTS", `${path} is there already`, {
-        hint: `nutshell export ${shellWord(bundle)} -o ${shellWord(path)} --force`,
+        hint: `nutshell export ${words} -o ${shellWord(path)} --force`,
       });
     }
-    const source = await openSource(bundle, context.cwd, { signal: context.signal });
+    const sources: ViewSource[] = [];
     try {
-      const page = await collect(source, context.now());
+      for (const each of bundles) sources.push(await openSource(each, context.cwd, { signal: context.signal }));
+      const request = sources.length > 1 ? null : await findRequest(sources[0]!.manifest, bundle, context.cwd);
+      if (request !== null) sources.unshift(await openSource(request, context.cwd, { signal: context.signal }));
+      const page = await collect(sources, context.now());
       const html = Buffer.from(selfContained(page), "utf8");
       replaceFiles([{ path, data: html }]);
-      const left = page.files.rows.length - page.embedded.length;
-      return { path, bytes: html.length, files: page.embedded.length, left };
+      const inside = page.sides.reduce((sum, { embedded }) => sum + embedded.length, 0);
+      const there = page.sides.reduce((sum, { files }) => sum + files.rows.length, 0);
+      return { path, bytes: html.length, files: inside, left: there - inside };
     } finally {
-      await source.close();
+      for (const source of sources) await source.close();
     }
   },
   text: ({ path, bytes, files, left }) => [
@@ -69,19 +88,25 @@ export default command({
   ],
 });
 
-async function collect(source: ViewSource, now: Date): Promise<Exported> {
-  const { files, details } = await survey(source, now);
-  const embedded = files.complete ? await embed(source, files.rows) : [];
-  return { head: headOf(source, now), details, files, embedded, exportedAt: now.toISOString() };
+async function collect(sources: readonly ViewSource[], now: Date): Promise<Exported> {
+  const sides: ExportedSide[] = [];
+  for (const source of sources) {
+    const { files, details } = await survey(source, now);
+    const embedded = files.complete ? await embed(source, files.rows, MAX_PAGE_BYTES / sources.length) : [];
+    sides.push({ head: headOf(source, now), details, files, embedded });
+  }
+  const [before, after] = sources.map(({ manifest }, at) => ({ manifest, rows: sides[at]!.files.rows }));
+  const comparison = before === undefined || after === undefined ? null : compare(before, after);
+  return { sides, comparison, exportedAt: now.toISOString() };
 }
 
 /** One pass over the bundle. Only what the manifest vouches for or says nothing about: never a file that differs. */
-async function embed(source: ViewSource, rows: readonly FileTuple[]): Promise<EmbeddedFile[]> {
+async function embed(source: ViewSource, rows: readonly FileTuple[], most: number): Promise<EmbeddedFile[]> {
   const wanted = new Map(
     rows.filter(([, , state, , , , withheld]) => withheld === 0 && state !== "differs").map((row) => [row[0], row]),
   );
   const found: EmbeddedFile[] = [];
-  let room = MAX_PAGE_BYTES;
+  let room = most;
   await source.each((path, size) => {
     const image = imageType(path);
     if (!wanted.has(path) || size > (image === undefined ? MAX_FILE_BYTES : MAX_IMAGE_BYTES) || size > room)
@@ -119,7 +144,7 @@ function selfContained(page: Exported): string {
     "form-action 'none'",
   ].join("; ");
   return htmlPage({
-    title: page.head.title === "" ? "Nutshell" : `${page.head.title} · Nutshell`,
+    title: page.sides.at(-1)!.head.title === "" ? "Nutshell" : `${page.sides.at(-1)!.head.title} · Nutshell`,
     head: `<meta http-equiv="content-security-policy" content="${policy}"><style>${style}</style>`,
     body: `<script type="application/json" id="nutshell-data">${jsonInHtml(page)}</script><script type="text/plain" id="nutshell-formatter">${scriptText("formatter.js")}</script><script type="module">${script}</script>`,
   });

@@ -22,7 +22,7 @@ export default rawCommand({
   }),
   output: ServingAnswer,
   about: [
-    "Shows a request or a delivery in the browser: task, documents, files, acceptance, decisions. With two bundles, also what changed between them.",
+    "Shows a request or a delivery in the browser: task, documents, files, acceptance, decisions. With two bundles, or with a delivery whose request is near (beside it, here, or where a run took it from), also what changed between them.",
     "Listens on this machine only and prints a link that lets one browser in. Nothing is loaded from elsewhere; credentials are never shown. Ctrl-C ends it.",
   ],
   examples: [

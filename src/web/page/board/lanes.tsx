@@ -1,6 +1,6 @@
-// A run over time: a lane per role, a bar per session, a mark for every moment that counts.
+// A run over time: a lane per agent, a bar per session, a mark for every moment that counts.
 import type { RunMark, RunRow, SessionRow } from "../../board/model.js";
-import { span, visible } from "../visible.js";
+import { amount, span, visible } from "../visible.js";
 
 interface LanesProps {
   readonly run: RunRow;
@@ -17,16 +17,16 @@ const MARKS: Readonly<Record<RunMark["kind"], string>> = {
 export function Lanes({ run, now, chosen, onChoose }: LanesProps) {
   const [start, end] = bounds(run, now);
   const share = (at: string) => (100 * (Date.parse(at) - start)) / (end - start);
-  const lanes = [...new Set(run.sessions.map(({ role }) => role))];
+  const lanes = [...new Set(run.sessions.map(({ lane }) => lane))];
   const marks = run.marks.filter(({ kind }) => kind !== "note");
   const places = apart(marks.map(({ at }) => share(at)));
   return (
     <div class="lanes" role="group" aria-label="sessions over time">
-      {lanes.map((role) => (
-        <div class="lane" key={role}>
-          <span class="lane-name">{visible(role)}</span>
+      {lanes.map((lane) => (
+        <div class="lane" key={lane}>
+          <span class="lane-name">{visible(lane)}</span>
           <div class="lane-bars">
-            {rowsOf(run.sessions.filter((session) => session.role === role)).map((row, index) => (
+            {rowsOf(run.sessions.filter((session) => session.lane === lane)).map((row, index) => (
               <div class="lane-row" key={index}>
                 {row.map((session) => {
                   const left = share(session.startedAt);
@@ -73,11 +73,64 @@ export function Lanes({ run, now, chosen, onChoose }: LanesProps) {
           </div>
         </div>
       )}
+      <Burn run={run} share={share} now={now} />
       <p class="lane-scale soft">
         <span>0 s</span>
         <span>{span(end - start)}</span>
       </p>
     </div>
+  );
+}
+
+interface BurnProps {
+  readonly run: RunRow;
+  readonly share: (at: string) => number;
+  readonly now: number;
+}
+
+/** Tokens and cost as they were used, under the sessions that used them. */
+function Burn({ run, share, now }: BurnProps) {
+  const steps = run.sessions
+    .map(({ startedAt, endedAt, outcome, tokens, costUsd }) => ({
+      from: share(startedAt),
+      to: share(endedAt === "" ? (outcome === "" ? new Date(now).toISOString() : startedAt) : endedAt),
+      tokens,
+      costUsd,
+    }))
+    .sort((a, b) => a.to - b.to);
+  const kinds = [
+    ["tokens", run.budget.tokens, (step: (typeof steps)[number]) => step.tokens, amount],
+    [
+      "cost",
+      run.budget.costUsd,
+      (step: (typeof steps)[number]) => step.costUsd,
+      (value: number) => `$${value.toFixed(2)}`,
+    ],
+  ] as const;
+  return (
+    <>
+      {kinds.map(([name, limit, used, say]) => {
+        const total = steps.reduce((sum, step) => sum + used(step), 0);
+        if (total === 0) return null;
+        const top = Math.max(total, limit ?? 0);
+        let sum = 0;
+        const points = steps.flatMap((step) => {
+          const before = sum;
+          sum += used(step);
+          return [`${step.from},${40 - (38 * before) / top}`, `${step.to},${40 - (38 * sum) / top}`];
+        });
+        const words = `${name}: ${say(total)}${limit === undefined ? "" : ` of ${say(limit)}`}`;
+        return (
+          <div class="lane" key={name}>
+            <span class="lane-name">{name}</span>
+            <svg class="burn" viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={words}>
+              <title>{words}</title>
+              <polyline points={`0,40 ${points.join(" ")} 100,${40 - (38 * total) / top}`} />
+            </svg>
+          </div>
+        );
+      })}
+    </>
   );
 }
 

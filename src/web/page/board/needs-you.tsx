@@ -1,42 +1,23 @@
-// What waits for a person, with the form in place: questions of runs, open issues, criteria only a person can judge.
+// What waits for a person, with the form in place: questions of runs, plans to read, criteria only a person can judge, open
+// issues.
+import { useState } from "preact/hooks";
 import type { IssueRow, ProjectView, RunRow } from "../../board/model.js";
-import { Card } from "../parts.js";
-import { Command } from "../verdict-band.js";
+import { waitingCount, waitingIn } from "../../board/waiting.js";
+import { Badge, Card } from "../parts.js";
 import { visible } from "../visible.js";
-import { ChangeButton, ChangeForm, type Writing } from "./change-form.js";
+import { ActionButton, ActionForm, type Writing } from "./acting.js";
 import { runLink } from "./runs.js";
 
-/** A run that was finished is only asked about when nothing newer was started. */
-function waiting(project: ProjectView): {
-  readonly questions: readonly { readonly run: RunRow; readonly question: RunRow["questions"][number] }[];
-  readonly stopped: readonly RunRow[];
-  readonly judging: readonly RunRow[];
-  readonly issues: readonly IssueRow[];
-} {
-  const latest = project.runs[0];
-  const open = project.runs.filter(
-    (run) => run.status === "paused" || (run.status === "interrupted" && run === latest),
-  );
-  return {
-    questions: open.flatMap((run) => run.questions.map((question) => ({ run, question }))),
-    stopped: open.filter(({ questions }) => questions.length === 0),
-    judging: latest !== undefined && latest.verdict.word === "partial" && latest.forPerson.length > 0 ? [latest] : [],
-    issues: project.plan?.issues.filter(({ status }) => status === "pending") ?? [],
-  };
-}
-
-export function waitingCount(project: ProjectView): number {
-  const { questions, stopped, judging, issues } = waiting(project);
-  return questions.length + stopped.length + judging.length + issues.length;
-}
-
 export function NeedsYou({ project, writing }: { project: ProjectView; writing: Writing | null }) {
-  const { questions, stopped, judging, issues } = waiting(project);
+  const { questions, plans, stopped, judging, issues } = waitingIn(project);
   if (waitingCount(project) === 0) return null;
   return (
     <Card title="Needs you" class="needs-you">
       {questions.map(({ run, question }) => (
         <QuestionForm key={`${run.id} ${question.task}`} run={run} question={question} writing={writing} />
+      ))}
+      {plans.map((run) => (
+        <PlanForm key={run.id} run={run} writing={writing} />
       ))}
       {stopped.map((run) => (
         <div key={run.id} class="question">
@@ -46,18 +27,8 @@ export function NeedsYou({ project, writing }: { project: ProjectView; writing: 
           <GoOn run={run} writing={writing} />
         </div>
       ))}
-      {judging.map((run) => (
-        <div key={run.id} class="question">
-          <p>For a person to judge, in the delivery of {visible(run.title || run.id)}:</p>
-          <ul class="plain-list">
-            {run.forPerson.map(({ id, text }) => (
-              <li key={id}>
-                <strong>{visible(id)}</strong> {visible(text)}
-              </li>
-            ))}
-          </ul>
-          {run.verdict.next === null ? null : <Command {...run.verdict.next} />}
-        </div>
+      {judging.map(({ run, item }) => (
+        <JudgeForm key={`${run.id} ${item.id}`} run={run} item={item} writing={writing} />
       ))}
       {issues.map((issue) => (
         <IssueForm key={issue.id} issue={issue} writing={writing} />
@@ -66,10 +37,13 @@ export function NeedsYou({ project, writing }: { project: ProjectView; writing: 
   );
 }
 
-interface QuestionProps {
+interface RunProps {
   readonly run: RunRow;
-  readonly question: RunRow["questions"][number];
   readonly writing: Writing | null;
+}
+
+interface QuestionProps extends RunProps {
+  readonly question: RunRow["questions"][number];
 }
 
 export function QuestionForm({ run, question: { task, title, question }, writing }: QuestionProps) {
@@ -79,41 +53,156 @@ export function QuestionForm({ run, question: { task, title, question }, writing
         <a href={runLink(run.id)}>{visible(run.title || run.id)}</a> asks about task {task}, {visible(title)}:
       </p>
       <p class="notice warn">{visible(question)}</p>
-      {writing === null ? (
-        <>
-          <Command words="Answer, and it tries again" command={`${run.resume} --answer "…"`} />
-          <Command words="Or deliver without it" command={`${run.resume} --deliver`} />
-        </>
-      ) : (
-        <>
-          <ChangeForm
-            writing={writing}
-            label="What the next try should do differently"
-            button="Answer and go on"
-            change={(text) => ({ action: "answer", run: run.id, task, text })}
-          />
-          <p>
-            <ChangeButton writing={writing} button="Deliver without it" change={{ action: "deliver", run: run.id }} />{" "}
-            <code class="soft">{visible(run.resume)} --deliver</code>
-          </p>
-        </>
-      )}
+      <ActionForm
+        writing={writing}
+        name="What the next try should do differently"
+        label="Answer and go on"
+        action={(text) => ({ action: "answer", run: run.id, task, text })}
+      />
+      <div class="acts">
+        <ActionButton writing={writing} label="Try again" action={{ action: "retry", run: run.id, task }} />
+        <ActionButton writing={writing} label="Go on without it" action={{ action: "skip", run: run.id, task }} />
+        <ActionButton writing={writing} label="Deliver as it is" action={{ action: "deliver", run: run.id }} />
+      </div>
     </div>
   );
 }
 
-/** A run that stopped and may be gone on with. */
-export function GoOn({ run, writing }: { run: RunRow; writing: Writing | null }) {
-  const { next } = run.verdict;
+interface PlannedTask {
+  readonly id?: unknown;
+  readonly title?: unknown;
+  readonly owner?: unknown;
+  readonly deps?: unknown;
+}
+
+/** A plan is shown as its tasks, and changed as the file it is. */
+export function PlanForm({ run, writing }: RunProps) {
+  const [text, setText] = useState(run.planToRead);
+  const [isOpen, setOpen] = useState(false);
+  const tasks = tasksIn(text);
+  const isChanged = text !== run.planToRead;
   return (
-    <>
-      {writing === null ? null : (
-        <p>
-          <ChangeButton writing={writing} button="Go on" change={{ action: "resume", run: run.id }} />
-        </p>
+    <div class="question">
+      <p>
+        The plan of <a href={runLink(run.id)}>{visible(run.title || run.id)}</a> waits to be read
+        {isChanged ? ", and you changed it" : ""}:
+      </p>
+      {tasks === null ? (
+        <p class="notice bad">This is not a plan: it must be JSON with a list called tasks.</p>
+      ) : (
+        <ol class="plan-tasks">
+          {tasks.map(({ id, title, owner, deps }, index) => (
+            <li key={index} value={typeof id === "number" ? id : undefined}>
+              {visible(String(title ?? ""))} <Badge>{visible(String(owner ?? "engineer"))}</Badge>
+              {Array.isArray(deps) && deps.length > 0 ? (
+                <span class="soft"> after {deps.map(String).join(", ")}</span>
+              ) : null}
+            </li>
+          ))}
+        </ol>
       )}
-      {next === null ? null : <Command {...next} />}
-    </>
+      {isOpen ? (
+        <label class="change-form">
+          <span class="soft">The plan</span>
+          <textarea
+            class="plan-text"
+            rows={16}
+            spellcheck={false}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        </label>
+      ) : null}
+      <div class="acts">
+        <ActionButton
+          writing={writing}
+          isPrimary
+          label="Approve the plan"
+          disabled={tasks === null}
+          action={{ action: "approve", run: run.id, plan: isChanged ? text : "" }}
+        />
+        <button type="button" class="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          {isOpen ? "Close the text" : "Change it"}
+        </button>
+        <ActionButton writing={writing} label="Cancel the run" action={{ action: "cancel", run: run.id }} />
+      </div>
+    </div>
+  );
+}
+
+function tasksIn(text: string): readonly PlannedTask[] | null {
+  try {
+    const { tasks } = JSON.parse(text) as { tasks?: unknown };
+    return Array.isArray(tasks) && tasks.every((task) => typeof task === "object" && task !== null) ? tasks : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A run that stopped and may be gone on with. */
+export function GoOn({ run, writing }: RunProps) {
+  return (
+    <div class="acts">
+      <ActionButton
+        writing={writing}
+        isPrimary
+        label="Go on"
+        action={{ action: "resume", run: run.id, budget: run.moreBudget }}
+      />
+      <ActionButton writing={writing} label="Deliver as it is" action={{ action: "deliver", run: run.id }} />
+      <ActionButton writing={writing} label="Cancel it" action={{ action: "cancel", run: run.id }} />
+    </div>
+  );
+}
+
+const NAME = "nutcracker-name";
+
+/** One criterion or point of the checklist, judged with a reason and by somebody. */
+export function JudgeForm({ run, item, writing }: RunProps & { readonly item: RunRow["forPerson"][number] }) {
+  const [status, setStatus] = useState<"passed" | "failed">("passed");
+  const [by, setBy] = useState(() => localStorage.getItem(NAME) ?? "");
+  const [why, setWhy] = useState("");
+  const isReady = by.trim() !== "" && why.trim() !== "";
+  const judged = { by: by.trim() || "…", why: why.trim() || "…" };
+  return (
+    <div class="question">
+      <p>
+        To judge in <a href={runLink(run.id)}>{visible(run.title || run.id)}</a>: <strong>{visible(item.id)}</strong>{" "}
+        {visible(item.text)}
+      </p>
+      <fieldset class="judge">
+        <legend class="hidden">{`What you say of ${visible(item.id)}`}</legend>
+        {(["passed", "failed"] as const).map((word) => (
+          <label key={word}>
+            <input type="radio" name={`judge ${item.id}`} checked={status === word} onChange={() => setStatus(word)} />{" "}
+            {word === "passed" ? "It holds" : "It does not hold"}
+          </label>
+        ))}
+        <label>
+          <span class="soft">Your name</span>
+          <input
+            type="text"
+            value={by}
+            onInput={(event) => {
+              setBy(event.currentTarget.value);
+              localStorage.setItem(NAME, event.currentTarget.value);
+            }}
+          />
+        </label>
+        <label class="wide">
+          <span class="soft">What you looked at, and why you say so</span>
+          <textarea rows={2} value={why} onInput={(event) => setWhy(event.currentTarget.value)} />
+        </label>
+      </fieldset>
+      <ActionButton
+        writing={writing}
+        isPrimary
+        label="Record it"
+        disabled={!isReady}
+        paths={run}
+        action={{ action: "judge", run: run.id, item: item.id, status, ...judged }}
+      />
+    </div>
   );
 }
 
@@ -123,16 +212,18 @@ export function IssueForm({ issue, writing }: { issue: IssueRow; writing: Writin
       <p>
         To decide: <strong>{visible(issue.title)}</strong>
       </p>
-      {writing === null ? (
-        <Command words="Decide" command={`nexus plan decide ${issue.id} "…"`} />
-      ) : (
-        <ChangeForm
-          writing={writing}
-          label="The decision, with its reason"
-          button="Decide"
-          change={(decision) => ({ action: "decide", issue: issue.id, decision })}
-        />
-      )}
+      <DecideForm issue={issue} writing={writing} />
     </div>
+  );
+}
+
+export function DecideForm({ issue, writing }: { issue: IssueRow; writing: Writing | null }) {
+  return (
+    <ActionForm
+      writing={writing}
+      name="The decision, with its reason"
+      label="Decide"
+      action={(decision) => ({ action: "decide", issue: issue.id, decision })}
+    />
   );
 }

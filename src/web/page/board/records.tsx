@@ -7,13 +7,13 @@ import { useLoaded } from "../data.js";
 import { languageOf } from "../format/languages.js";
 import { Markdown } from "../markdown.js";
 import { Card, Empty, Facts, Icon, Loading, When } from "../parts.js";
-import { routeTo } from "../shell.js";
+import { routeTo, useParam } from "../shell.js";
 import { bytes, day, plural, visible } from "../visible.js";
 import type { ViewProps } from "./view-props.js";
 
 export function HistoryPage({ project }: ViewProps) {
-  const [words, setWords] = useState("");
-  const [query, setQuery] = useState("");
+  const [words, setWords] = useParam("find");
+  const [query, setQuery] = useState(words);
   useEffect(() => {
     const timer = setTimeout(() => setQuery(words), 200);
     return () => clearTimeout(timer);

@@ -1,19 +1,26 @@
 // One run, seen: what came of it, who did what when, and what each was told and said.
 import type { RunRow } from "../../board/model.js";
+import { useRemarks } from "../diff/remarks.js";
 import { Badge, Card, Empty, Facts } from "../parts.js";
 import { setParam } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { day, visible } from "../visible.js";
+import { ActionButton, type Writing } from "./acting.js";
 import { Lanes } from "./lanes.js";
-import { GoOn, QuestionForm } from "./needs-you.js";
-import { BudgetBurn } from "./runs.js";
+import { GoOn, JudgeForm, PlanForm, QuestionForm } from "./needs-you.js";
+import { Remarks, RunChangesView } from "./run-changes.js";
+import { BudgetBurn, tryAgain } from "./runs.js";
 import { SessionView } from "./session.js";
 import { STAGES, TaskMeter } from "./tasks.js";
 import type { ViewProps } from "./view-props.js";
 
-export function RunPage({ project, now, writing, rest, params }: ViewProps) {
-  const run = project.runs.find(({ id }) => id === rest);
-  if (run === undefined) return <Empty>There is no such run here.</Empty>;
+export function RunPage(props: ViewProps) {
+  const run = props.project.runs.find(({ id }) => id === props.rest);
+  return run === undefined ? <Empty>There is no such run here.</Empty> : <RunView key={run.id} run={run} {...props} />;
+}
+
+function RunView({ run, project, now, writing, params }: ViewProps & { readonly run: RunRow }) {
+  const remarking = useRemarks(run.id);
   const session =
     run.sessions.find(({ agent }) => agent === params.agent) ??
     run.sessions.findLast(({ outcome }) => outcome === "") ??
@@ -28,13 +35,16 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
         </p>
         <h1>{visible(run.title || run.id)}</h1>
       </header>
-      <VerdictBand verdict={run.verdict}>
-        {run.status === "interrupted" || (run.status === "paused" && run.questions.length === 0) ? (
-          <GoOn run={run} writing={writing} />
-        ) : undefined}
+      <VerdictBand verdict={run.verdict} onRemark={(id) => setParam("remark", id)}>
+        {nextHere(run, writing)}
       </VerdictBand>
+      <Remarks {...{ run, writing, remarking, params }} />
       {run.questions.map((question) => (
         <QuestionForm key={question.task} run={run} question={question} writing={writing} />
+      ))}
+      {run.planToRead === "" ? null : <PlanForm run={run} writing={writing} />}
+      {run.forPerson.map((item) => (
+        <JudgeForm key={item.id} run={run} item={item} writing={writing} />
       ))}
       <Card title="Tasks">
         <TaskMeter rows={run.tasks.rows} isCalm={run.verdict.tone === "bad"} />
@@ -54,10 +64,20 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
           project={project.id}
           run={run}
           session={session}
-          part={params.part ?? ""}
+          params={params}
+          remarking={remarking}
           now={now}
         />
       )}
+      <Card title="Changes of the whole run">
+        {params.whole === undefined ? (
+          <button type="button" class="plain" onClick={() => setParam("whole", "yes")}>
+            Show them
+          </button>
+        ) : (
+          <RunChangesView project={project.id} run={run} agent="" params={params} remarking={remarking} />
+        )}
+      </Card>
       <Happened run={run} />
       <Card title="About">
         <Facts
@@ -72,6 +92,28 @@ export function RunPage({ project, now, writing, rest, params }: ViewProps) {
       </Card>
     </>
   );
+}
+
+/** What can be done next, as buttons; undefined where the band's own command says it. */
+function nextHere(run: RunRow, writing: Writing | null) {
+  if (run.status === "running") {
+    return (
+      <div class="acts">
+        <ActionButton writing={writing} label="Pause" action={{ action: "pause", run: run.id }} />
+        <ActionButton writing={writing} label="Cancel" action={{ action: "cancel", run: run.id }} />
+      </div>
+    );
+  }
+  if (run.status === "cancelled") {
+    const action = { action: "resume", run: run.id, budget: "" } as const;
+    return <ActionButton writing={writing} label="Take it up again" action={action} />;
+  }
+  if (run.planToRead !== "") return null;
+  if (run.status === "interrupted" || (run.status === "paused" && run.questions.length === 0))
+    return <GoOn run={run} writing={writing} />;
+  if (run.verdict.word === "failed" || run.verdict.word === "blocked")
+    return <ActionButton writing={writing} isPrimary label="Try it again" action={tryAgain(run, "")} />;
+  return undefined;
 }
 
 function TaskTable({ run }: { run: RunRow }) {

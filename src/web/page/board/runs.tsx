@@ -1,16 +1,23 @@
 // Runs: what came of each, how far it is, what it spent.
+import type { Action } from "../../board/actions.js";
 import type { RunRow } from "../../board/model.js";
 import { Card, Empty, Facts, Meter } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { amount, day, span, visible } from "../visible.js";
+import { StartRun } from "./start-run.js";
 import { TaskMeter } from "./tasks.js";
 import type { ViewProps } from "./view-props.js";
 
-export function RunsView({ project, now }: ViewProps) {
+export function RunsView({ project, now, writing, params }: ViewProps) {
   return (
     <>
       <h1>Runs</h1>
+      <StartRun
+        project={project.id}
+        writing={writing}
+        isOpen={project.runs.length === 0 || params.start !== undefined}
+      />
       {project.runs.length === 0 ? <Empty>No run was started in this project.</Empty> : null}
       {project.runs.map((run) => (
         <RunCard key={run.id} run={run} now={now} />
@@ -19,13 +26,19 @@ export function RunsView({ project, now }: ViewProps) {
   );
 }
 
+/** The same request with the same program, and what the last try should have done differently. */
+export const tryAgain = (run: RunRow, answer: string): Action => ({
+  ...{ action: "start", request: run.request, driver: run.driver, budget: "", answer },
+  ...{ reviewPlan: false, allowInstall: false },
+});
+
 export const runLink = (id: string) => routeTo("run", id);
 
 export function RunCard({ run, now }: { run: RunRow; now: number }) {
   const working = run.sessions.filter(({ outcome }) => outcome === "");
   return (
     <Card title={`Run: ${visible(run.title || run.id)}`} aside={<OutcomeBadge verdict={run.verdict} />}>
-      <VerdictBand verdict={run.verdict} criterionLink={() => runLink(run.id)} />
+      <VerdictBand verdict={run.verdict} of={run.id} criterionLink={() => runLink(run.id)} />
       <TaskMeter rows={run.tasks.rows} isCalm={run.verdict.tone === "bad"} />
       {working.length === 0 ? null : (
         <p class="soft">

@@ -3,23 +3,26 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { RunRow, SessionRow } from "../../board/model.js";
 import { askJson } from "../ask-server.js";
 import { useLoaded } from "../data.js";
+import type { Remarking } from "../diff/remarks.js";
 import { Markdown } from "../markdown.js";
 import { Badge, Card, Empty, Facts, Icon, Loading } from "../parts.js";
-import { setParam } from "../shell.js";
+import { type Params, setParam, useParam } from "../shell.js";
 import { amount, day, plural, span, visible } from "../visible.js";
+import { RunChangesView } from "./run-changes.js";
 
 interface SessionProps {
   readonly project: number;
   readonly run: RunRow;
   readonly session: SessionRow;
-  readonly part: string;
+  readonly params: Params;
+  readonly remarking: Remarking;
   readonly now: number;
 }
 
-const PARTS = ["transcript", "prompt", "report", "files"] as const;
+const PARTS = ["transcript", "prompt", "report", "diff"] as const;
 
-export function SessionView({ project, run, session, part, now }: SessionProps) {
-  const shown = PARTS.find((name) => name === part) ?? "transcript";
+export function SessionView({ project, run, session, params, remarking, now }: SessionProps) {
+  const shown = PARTS.find((name) => name === params.part) ?? "transcript";
   const isAtWork = session.outcome === "";
   const until = isAtWork ? now : Date.parse(session.endedAt);
   const key = `${project} ${run.id} ${session.agent}`;
@@ -48,7 +51,7 @@ export function SessionView({ project, run, session, part, now }: SessionProps) 
       {shown === "prompt" || shown === "report" ? (
         <Text key={`${key} ${shown}`} {...{ project, run, session, part: shown }} />
       ) : null}
-      {shown === "files" ? <FileList session={session} /> : null}
+      {shown === "diff" ? <RunChangesView {...{ project, run, params, remarking }} agent={session.agent} /> : null}
     </Card>
   );
 }
@@ -62,7 +65,7 @@ interface Part {
   readonly more: boolean;
 }
 
-function Text({ project, run, session, part }: Omit<SessionProps, "now">) {
+function Text({ project, run, session, part }: Pick<SessionProps, "project" | "run" | "session"> & { part: string }) {
   const loaded = useLoaded(() => askJson<Part>(addressOf(project, run, session, part)), [session.outcome]);
   if (loaded.state === "loading") return <Loading>reading</Loading>;
   if (loaded.state === "failed") return <Empty>{visible(loaded.message)}</Empty>;
@@ -70,19 +73,6 @@ function Text({ project, run, session, part }: Omit<SessionProps, "now">) {
     return <Empty>{session.outcome === "" ? "There is none yet." : "There is none."}</Empty>;
   const none = { folder: "", fileLink: () => null, image: () => null };
   return <Markdown text={loaded.value.text} context={none} />;
-}
-
-function FileList({ session }: { session: SessionRow }) {
-  if (session.files.length === 0) return <Empty>It left no change that was kept.</Empty>;
-  return (
-    <ul class="brief">
-      {session.files.map(({ path, change }) => (
-        <li key={path}>
-          <Badge>{change}</Badge> <code>{visible(path)}</code>
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 interface Said {
@@ -96,10 +86,11 @@ const EVERY_MS = 300;
 const MOST_LINES = 3_000;
 
 /** The agent's own log, followed while it grows. */
-function Transcript({ project, run, session, now }: Omit<SessionProps, "part">) {
+function Transcript({ project, run, session, now }: Omit<SessionProps, "params" | "remarking">) {
   const [said, setSaid] = useState<readonly Said[]>([]);
-  const [words, setWords] = useState("");
-  const [follows, setFollows] = useState(true);
+  const [words, setWords] = useParam("words");
+  const [follow, setFollow] = useParam("follow");
+  const follows = follow !== "no";
   const box = useRef<HTMLDivElement>(null);
   const isAtWork = session.outcome === "";
   useEffect(() => {
@@ -143,7 +134,7 @@ function Transcript({ project, run, session, now }: Omit<SessionProps, "part">) 
             onInput={(event) => setWords(event.currentTarget.value)}
           />
         </label>
-        <button type="button" class="plain" aria-pressed={follows} onClick={() => setFollows(!follows)}>
+        <button type="button" class="plain" aria-pressed={follows} onClick={() => setFollow(follows ? "no" : "")}>
           Follow
         </button>
         <span class="soft" role="status">

@@ -1,6 +1,7 @@
 // The board's facts, as the server sends them. One connection; a page that lost it starts anew when it is back.
 import { useEffect, useState } from "preact/hooks";
-import type { Hello, ProjectView, SectionChange } from "../../board/model.js";
+import type { Acted, Action, Agreement } from "../../board/actions.js";
+import type { Hello, ProjectView, SectionChange, WaitingNow } from "../../board/model.js";
 import { ask, askJson } from "../ask-server.js";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
@@ -9,9 +10,14 @@ export interface BoardState {
   readonly connection: Connection;
   readonly projects: readonly ProjectView[];
   readonly mayWrite: boolean;
+  /** The command line that starts this board. */
+  readonly command: string;
+  /** What waited when last asked, while nobody looked; null when somebody does. */
+  readonly glanced: WaitingNow | null;
 }
 
-const START: BoardState = { connection: "connecting", projects: [], mayWrite: false };
+const START: BoardState = { connection: "connecting", projects: [], mayWrite: false, command: "", glanced: null };
+const GLANCE_MS = 3_000;
 const AGAIN_MS = 500;
 /** The server says something every 15 s; a connection that is silent for longer is gone without a word. */
 const SILENCE_MS = 40_000;
@@ -21,6 +27,7 @@ export function useBoard(): BoardState {
   useEffect(() => {
     let current: AbortController | null = null;
     let again: ReturnType<typeof setTimeout> | undefined;
+    let glance: ReturnType<typeof setInterval> | undefined;
     let waiting: SectionChange[] = [];
     let frame = 0;
     // Many changes may come at once; the page is drawn once for all of them.
@@ -33,7 +40,7 @@ export function useBoard(): BoardState {
     const hear = (name: string, data: string) => {
       if (name === "hello") {
         waiting = [];
-        setState({ connection: "live", ...(JSON.parse(data) as Hello) });
+        setState((before) => ({ ...before, connection: "live", ...(JSON.parse(data) as Hello) }));
       } else if (name === "section") {
         waiting.push(JSON.parse(data) as SectionChange);
         if (frame === 0) frame = requestAnimationFrame(draw);
@@ -53,15 +60,29 @@ export function useBoard(): BoardState {
       current = null;
       clearTimeout(again);
     };
-    // A browser has six connections to one server: a board that nobody looks at gives its own back.
+    // A browser has six connections to one server: a board that nobody looks at gives its own back, and only asks now and
+    // then how much waits for the person.
     const look = () => {
-      if (document.hidden) close();
-      else if (current === null) open();
+      if (document.hidden) {
+        close();
+        clearInterval(glance);
+        glance = setInterval(() => {
+          askJson<WaitingNow>("/api/waiting").then(
+            (waiting) => setState((before) => ({ ...before, glanced: waiting })),
+            () => {},
+          );
+        }, GLANCE_MS);
+      } else {
+        clearInterval(glance);
+        setState((before) => ({ ...before, glanced: null }));
+        if (current === null) open();
+      }
     };
     look();
     document.addEventListener("visibilitychange", look);
     return () => {
       document.removeEventListener("visibilitychange", look);
+      clearInterval(glance);
       close();
       cancelAnimationFrame(frame);
     };
@@ -108,18 +129,11 @@ function changed(projects: readonly ProjectView[], change: SectionChange): reado
   });
 }
 
-export type StateChange =
-  | { readonly action: "decide"; readonly issue: number; readonly decision: string }
-  | { readonly action: "reopen"; readonly task: number }
-  | { readonly action: "answer"; readonly run: string; readonly task: number; readonly text: string }
-  | { readonly action: "resume" | "deliver"; readonly run: string };
-
-/** Sends a change; the answer is what to tell the person. */
-export async function sendChange(project: number, change: StateChange): Promise<string> {
-  const { message } = await askJson<{ message: string }>("/api/change", {
+/** Sends it; the answer is what to tell the person. `agreed`: their yes to the question it was answered with before. */
+export async function sendAction(project: number, action: Action, agreed: Agreement | null): Promise<Acted> {
+  return askJson<Acted>("/api/change", {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ project, ...change }),
+    body: JSON.stringify({ project, ...action, ...(agreed === null ? {} : { agreed }) }),
   });
-  return message;
 }

@@ -4,7 +4,8 @@ import { Badge, Card, Empty, Facts, Icon, Segments, type Tone } from "../parts.j
 import { routeTo, setParam } from "../shell.js";
 import { Virtual } from "../virtual.js";
 import { visible } from "../visible.js";
-import { ChangeButton, type Writing } from "./change-form.js";
+import { ActionButton, type Writing } from "./acting.js";
+import { Columns } from "./columns.js";
 import { Graph } from "./graph.js";
 import { ScopeTabs, scopeOf } from "./scope.js";
 import { countStages, ORDER, segmentsOf } from "./stages.js";
@@ -20,22 +21,26 @@ export const STAGES: Readonly<Record<TaskStage, Tone>> = {
   never: "bad",
 };
 const ROW = 44;
+const SHAPES = ["list", "graph", "columns"] as const;
+type Shape = (typeof SHAPES)[number];
 
 export function TasksView({ project, rest, writing, params }: ViewProps) {
   const scope = scopeOf(project, params);
   const [first = "", second = ""] = rest.split("/");
-  const asGraph = first === "graph";
-  const chosen = Number.parseInt(asGraph ? second : first, 10) || null;
+  const shape = SHAPES.find((name) => name === first) ?? "list";
+  const chosen = Number.parseInt(shape === "list" ? first : second, 10) || null;
   const stage = ORDER.find((name) => name === params.stage) ?? "all";
   const words = params.find ?? "";
   const rows = scope.tasks?.rows ?? [];
   const counts = useMemo(() => countStages(rows), [rows]);
   const shown = useMemo(() => filtered(rows, words, stage), [rows, words, stage]);
   const row = rows.find(({ id }) => id === chosen);
-  const go = (graph: boolean, id: number | null) => {
-    location.hash = routeTo("tasks", [graph ? "graph" : "", id ?? ""].filter((part) => part !== "").join("/"), params);
+  const go = (name: Shape, id: number | null) => {
+    const parts = [name === "list" ? "" : name, id ?? ""].filter((part) => part !== "");
+    location.hash = routeTo("tasks", parts.join("/"), params);
   };
-  const onChoose = (id: number) => go(asGraph, id);
+  const onChoose = (id: number | null) => go(shape, id);
+  const fitting = useMemo(() => new Set(shown.map(({ id }) => id)), [shown]);
   return (
     <>
       <h1>Tasks</h1>
@@ -50,47 +55,44 @@ export function TasksView({ project, rest, writing, params }: ViewProps) {
       )}
       <div class="tools">
         <div class="tabs" role="group" aria-label="how tasks are shown">
-          <button type="button" aria-pressed={!asGraph} onClick={() => go(false, chosen)}>
-            List
-          </button>
-          <button type="button" aria-pressed={asGraph} onClick={() => go(true, chosen)}>
-            Graph
-          </button>
+          {SHAPES.map((name) => (
+            <button type="button" key={name} aria-pressed={shape === name} onClick={() => go(name, chosen)}>
+              {name[0]!.toUpperCase() + name.slice(1)}
+            </button>
+          ))}
         </div>
-        {asGraph ? null : (
-          <>
-            <div class="tabs" role="group" aria-label="which tasks">
-              {(["all", ...ORDER] as const).map((name) =>
-                name !== "all" && counts[name] === 0 ? null : (
-                  <button
-                    type="button"
-                    key={name}
-                    aria-pressed={stage === name}
-                    onClick={() => setParam("stage", name === "all" ? "" : name)}
-                  >
-                    {name} {name === "all" ? rows.length : counts[name]}
-                  </button>
-                ),
-              )}
-            </div>
-            <label class="search">
-              <Icon name="search" />
-              <input
-                type="search"
-                placeholder="Find a task"
-                aria-label="Find a task"
-                value={words}
-                onInput={(event) => setParam("find", event.currentTarget.value)}
-              />
-            </label>
-          </>
-        )}
+        <div class="tabs" role="group" aria-label="which tasks">
+          {(["all", ...ORDER] as const).map((name) =>
+            name !== "all" && counts[name] === 0 ? null : (
+              <button
+                type="button"
+                key={name}
+                aria-pressed={stage === name}
+                onClick={() => setParam("stage", name === "all" ? "" : name)}
+              >
+                {name} {name === "all" ? rows.length : counts[name]}
+              </button>
+            ),
+          )}
+        </div>
+        <label class="search">
+          <Icon name="search" />
+          <input
+            type="search"
+            placeholder="Find a task"
+            aria-label="Find a task"
+            value={words}
+            onInput={(event) => setParam("find", event.currentTarget.value)}
+          />
+        </label>
       </div>
       <div class={`task-panes ${row === undefined ? "" : "with-detail"}`}>
-        {asGraph ? (
-          <Graph rows={rows} chosen={chosen} onChoose={onChoose} />
+        {shape === "graph" ? (
+          <Graph rows={rows} isFitting={({ id }) => fitting.has(id)} chosen={chosen} onChoose={onChoose} />
         ) : shown.length === 0 ? (
           <Empty>No task fits.</Empty>
+        ) : shape === "columns" ? (
+          <Columns rows={shown} chosen={chosen} onChoose={onChoose} />
         ) : (
           <Virtual
             class="card task-list"
@@ -102,7 +104,7 @@ export function TasksView({ project, rest, writing, params }: ViewProps) {
           />
         )}
         {row === undefined ? null : (
-          <TaskDetail row={row} rows={rows} writing={scope.run === null ? writing : null} onChoose={onChoose} />
+          <TaskDetail row={row} rows={rows} writing={writing} isOwn={scope.run === null} onChoose={onChoose} />
         )}
       </div>
     </>
@@ -146,10 +148,13 @@ interface DetailProps {
   readonly row: TaskRow;
   readonly rows: readonly TaskRow[];
   readonly writing: Writing | null;
-  readonly onChoose: (id: number) => void;
+  /** Of the project itself, not of a run. */
+  readonly isOwn: boolean;
+  /** null: none. */
+  readonly onChoose: (id: number | null) => void;
 }
 
-function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
+function TaskDetail({ row, rows, writing, isOwn, onChoose }: DetailProps) {
   const needed = row.deps.map((id) => [id, rows.find((other) => other.id === id)] as const);
   const unlocks = rows.filter(({ deps }) => deps.includes(row.id));
   const link = (id: number, other: TaskRow | undefined) => (
@@ -160,6 +165,9 @@ function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
   );
   return (
     <Card class="task-detail" title={`Task ${row.id}`} aside={<Badge tone={STAGES[row.stage]}>{row.stage}</Badge>}>
+      <button type="button" class="plain close-sheet" onClick={() => onChoose(null)}>
+        Close
+      </button>
       <p class="task-title">{visible(row.title)}</p>
       {row.why === "" || row.stage === "done" ? null : (
         <p class="notice bad">
@@ -182,10 +190,8 @@ function TaskDetail({ row, rows, writing, onChoose }: DetailProps) {
           },
         ]}
       />
-      {writing !== null && row.stage === "done" ? (
-        <p>
-          <ChangeButton writing={writing} button="Reopen this task" change={{ action: "reopen", task: row.id }} />
-        </p>
+      {isOwn && row.stage === "done" ? (
+        <ActionButton writing={writing} label="Reopen this task" action={{ action: "reopen", task: row.id }} />
       ) : null}
     </Card>
   );

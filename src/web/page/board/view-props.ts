@@ -1,6 +1,6 @@
 import type { ProjectView } from "../../board/model.js";
 import type { Params } from "../shell.js";
-import type { Writing } from "./change-form.js";
+import type { Writing } from "./acting.js";
 
 /** What every view of the board is given. */
 export interface ViewProps {

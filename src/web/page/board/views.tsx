@@ -4,7 +4,7 @@ import { Badge, Card, Empty, Facts, When } from "../parts.js";
 import { setParam } from "../shell.js";
 import { Virtual } from "../virtual.js";
 import { plural, span, visible } from "../visible.js";
-import { ChangeForm } from "./change-form.js";
+import { DecideForm } from "./needs-you.js";
 import { ScopeTabs, scopeOf } from "./scope.js";
 import type { ViewProps } from "./view-props.js";
 
@@ -51,14 +51,7 @@ export function PlanView({ project, writing }: ViewProps) {
               <Facts rows={issue.how.map(({ role, said }) => ({ name: role, value: said }))} />
             </details>
           )}
-          {writing !== null && issue.status === "pending" ? (
-            <ChangeForm
-              writing={writing}
-              label="The decision, with its reason"
-              button="Decide"
-              change={(decision) => ({ action: "decide", issue: issue.id, decision })}
-            />
-          ) : null}
+          {issue.status === "pending" ? <DecideForm issue={issue} writing={writing} /> : null}
         </Card>
       ))}
       {plan.research === "" ? null : (

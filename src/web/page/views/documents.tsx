@@ -22,7 +22,9 @@ export function Document({ source, side, path, text }: DocumentProps) {
         folder,
         fileLink: (target) => (target === "" ? null : routeTo("files", target)),
         image: (target, alt) =>
-          isImage(target) ? <Picture source={source} side={side} path={target} alt={alt} /> : null,
+          isImage(target) ? (
+            <Picture load={() => source.image(side, target)} name={`${side} ${target}`} alt={alt || target} />
+          ) : null,
       }}
     />
   );

@@ -8,7 +8,7 @@ import { languageOf } from "../format/languages.js";
 import { LogView } from "../log-view.js";
 import { Badge, Empty, Icon, Loading, type Tone } from "../parts.js";
 import { Picture } from "../picture.js";
-import { routeTo } from "../shell.js";
+import { routeTo, useParam } from "../shell.js";
 import { buildTree, firstOpen, foundRows, isWrong, openRows, type TreeRow } from "../tree.js";
 import { Virtual } from "../virtual.js";
 import { amount, bytes, plural, visible } from "../visible.js";
@@ -26,7 +26,7 @@ const ROW = 30;
 
 export function FilesView({ source, side, rows, complete, path }: FilesProps) {
   const tree = useMemo(() => buildTree(rows), [rows]);
-  const [words, setWords] = useState("");
+  const [words, setWords] = useParam("find");
   const [open, setOpen] = useState<ReadonlySet<string>>(() => firstOpen(tree, path));
   const [at, setAt] = useState(0);
   const shown = useMemo(
@@ -41,7 +41,7 @@ export function FilesView({ source, side, rows, complete, path }: FilesProps) {
   };
   const activate = (row: TreeRow | undefined) => {
     if (row?.kind === "folder") toggle(row.folder.path);
-    else if (row !== undefined) location.hash = routeTo("files", row.file[0]);
+    else if (row !== undefined) location.hash = routeTo("files", row.file[0], words === "" ? {} : { find: words });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const row = shown[at];
@@ -214,7 +214,8 @@ function FileBody({ source, side, path }: { source: Source; side: number; path: 
     () => (isImage(path) ? Promise.resolve({ text: "", cut: false, problem: "" }) : source.preview(side, path)),
     [side, path],
   );
-  if (isImage(path)) return <Picture class="picture" source={source} side={side} path={path} alt={path} />;
+  if (isImage(path))
+    return <Picture class="picture" load={() => source.image(side, path)} name={`${side} ${path}`} alt={path} />;
   if (preview.state === "loading") return <Loading>reading</Loading>;
   if (preview.state === "failed") return <Empty>{preview.message}</Empty>;
   const { text, cut, problem } = preview.value;
@@ -230,7 +231,8 @@ function FileBody({ source, side, path }: { source: Source; side: number; path: 
 
 /** As what it is (a document, a table, a tree, a log), and as its source. */
 function Readable({ source, side, path, text }: { source: Source; side: number; path: string; text: string }) {
-  const [raw, setRaw] = useState(false);
+  const [as, setAs] = useParam("as");
+  const raw = as === "source";
   const table = useTable(text, /\.(?:csv|tsv)$/i.test(path));
   const json = useJson(text, /\.json$/i.test(path));
   const [name, view]: readonly [string, (() => ComponentChildren) | null] = /\.(?:md|markdown)$/i.test(path)
@@ -247,10 +249,10 @@ function Readable({ source, side, path, text }: { source: Source; side: number; 
   return (
     <>
       <div class="tabs">
-        <button type="button" aria-pressed={!raw} onClick={() => setRaw(false)}>
+        <button type="button" aria-pressed={!raw} onClick={() => setAs("")}>
           {name}
         </button>
-        <button type="button" aria-pressed={raw} onClick={() => setRaw(true)}>
+        <button type="button" aria-pressed={raw} onClick={() => setAs("source")}>
           Source
         </button>
       </div>

@@ -258,7 +258,7 @@ function ResourceRow({ row, source, side }: { row: Head["resources"][number]; so
     const path = row.target.replace(/^\.\//, "");
     return (
       <li class="image">
-        <Picture source={source} side={side} path={path} alt={row.title || row.target} />
+        <Picture load={() => source.image(side, path)} name={`${side} ${path}`} alt={row.title || row.target} />
         <span>
           {visible(row.title)} <a href={routeTo("files", row.target)}>{visible(row.target)}</a>
         </span>
