@@ -13,7 +13,7 @@ import { bareGit } from "../../trees/git/git.js";
 import { asSafe, findCommit, type RepositoryFacts, repositoryFacts, uncommitted } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
-import { compareTrees, fileChanges, lookAt, type Tree } from "../../trees/tree.js";
+import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, type Tree } from "../../trees/tree.js";
 import type { RunFolder } from "../record/folder.js";
 
 export interface OpenedRequest {
@@ -104,13 +104,16 @@ export async function openRepository(
   return { facts: { ...facts, commit: cloned }, warnings: dirty.length === 0 ? [] : [words] };
 }
 
-/** The main tree: a copy of the base, made once. */
-export function openMain(folder: RunFolder): void {
+/** The main tree: a copy of the base, which holds `start`, made once. */
+export function openMain(folder: RunFolder, start: Tree): void {
   if (existsSync(folder.main)) return;
   const staging = `${folder.main}.part`;
   rmSync(staging, { recursive: true, force: true });
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
+  // No agent has started yet.
+  rememberTree(folder.base, start);
+  rememberTree(folder.main, lookAtCopy(folder.main, start));
 }
 
 /** Makes the main tree what the journal says, and names what was not. */
