@@ -129,19 +129,20 @@ export const counts = isResult;
 /** A digest of the base tree, so that a resumed run knows it still works on the same one. */
 export function baseDigest(base: string): string {
   const hash = createHash("sha256");
+  // One for all files: making it takes longer than reading most of them.
+  const piece = Buffer.alloc(1024 ** 2);
   for (const [path, { executable }] of listTree(base, isResult)) {
     hash.update(`${executable ? "x" : "-"} ${path}\0`);
     if (lstatSync(join(base, path)).isSymbolicLink()) hash.update("link");
-    else for (const piece of piecesOf(join(base, path))) hash.update(piece);
+    else for (const bytes of piecesOf(join(base, path), piece)) hash.update(bytes);
   }
   return `sha256:${hash.digest("hex")}`;
 }
 
 /** A file of any size; one read holds 2 GiB at most. */
-function* piecesOf(path: string): Generator<Uint8Array> {
+function* piecesOf(path: string, piece: Buffer): Generator<Uint8Array> {
   const file = openSync(path, "r");
   try {
-    const piece = Buffer.alloc(1024 ** 2);
     for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) yield piece.subarray(0, read);
   } finally {
     closeSync(file);
