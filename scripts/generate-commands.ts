@@ -24,9 +24,9 @@ export async function commandTable(program: "nutshell" | "nexus"): Promise<strin
   for (const group of groups) rows.push(...(await rowsOf(group, program)));
   return [
     "// Written by scripts/generate-commands.ts from the commands' own files. Loading one command never parses another.",
-    'import type { Entry } from "../../cli/command.js";',
+    'import type { CommandEntry } from "../../cli/command.js";',
     "",
-    "export const entries: readonly Entry[] = [",
+    "export const entries: readonly CommandEntry[] = [",
     ...rows.flatMap(({ name, summary, group, load, hidden }) => [
       "  {",
       `    name: ${JSON.stringify(name)},`,

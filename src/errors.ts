@@ -265,6 +265,15 @@ const SYSTEM_REFUSALS: Readonly<Record<string, SystemRefusal>> = {
   ENOMEM: { code: "FILE_UNREADABLE", words: "the system has no memory left", hint: () => "free -h" },
 };
 
+/** Making a folder and those above it, Node says "no such file" of every disk that takes none of them. */
+const NOT_MADE: SystemRefusal = {
+  code: "FILE_UNWRITABLE",
+  words:
+    "the folder cannot be made: a link above it leads nowhere, or the disk is read-only, over its quota or failing",
+  // The system's own word for it.
+  hint: (path) => `mkdir -p ${path}`,
+};
+
 /** Calls on files: whatever the system answers there, it is no mistake of ours. */
 const FILE_CALL =
   /^(?:access|chmod|chown|close|copyfile|cp|fchmod|fdatasync|fstat|fsync|ftruncate|futime|link|lstat|lutime|mkdir|mkdtemp|open|opendir|read|readlink|realpath|rename|rm|rmdir|scandir|stat|statfs|symlink|unlink|utime|write)$/;
@@ -274,6 +283,7 @@ const OURS: ReadonlySet<string> = new Set(["EBADF", "EINVAL", "EFAULT", "EPIPE"]
 
 function refusalFor(error: NodeJS.ErrnoException & { code: string }): SystemRefusal | null {
   const name = nameOf(error);
+  if (name === "ENOENT" && error.syscall === "mkdir") return NOT_MADE;
   const known = SYSTEM_REFUSALS[name];
   if (known !== undefined) return known;
   if (!FILE_CALL.test(error.syscall ?? "") || OURS.has(name)) return null;

@@ -162,14 +162,12 @@ function inWords(issue: Mismatch, given: unknown): string {
 }
 
 function report(program: Program, error: unknown, io: Io, json: boolean): number {
-  if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? 143 : 130;
-  const refusal = error instanceof NutError ? error : fromSystemError(error);
   const color = hasColor(io) && io.stderr.isTTY === true;
   const say = (text: string) => io.stderr.write(`${render(text, color)}\n`);
-  if (error instanceof Stopped) {
-    say(`${program.name}: stopped at a question`);
-    return 130;
-  }
+  if (error instanceof Stopped) say(`${program.name}: stopped at a question`);
+  if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? 143 : 130;
+  if (error instanceof Stopped) return 130;
+  const refusal = error instanceof NutError ? error : fromSystemError(error);
   if (refusal !== null) {
     const { code, message, hint, data } = refusal;
     if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);

@@ -13,7 +13,7 @@ export async function runProcess(program: Program): Promise<number> {
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
   try {
-    return await main(program, process.argv.slice(2), processIo(controller.signal));
+    return await main(program, process.argv.slice(2), processIo(controller));
   } finally {
     process.off("SIGINT", stop);
     process.off("SIGTERM", stop);
@@ -21,7 +21,8 @@ export async function runProcess(program: Program): Promise<number> {
 }
 
 /** Each stream is made when it is first used: making all three takes longer than many commands. */
-function processIo(signal: AbortSignal): Io {
+function processIo(controller: AbortController): Io {
+  const { signal } = controller;
   let stdout: Io["stdout"] | null = null;
   return {
     cwd: process.cwd(),
@@ -37,7 +38,7 @@ function processIo(signal: AbortSignal): Io {
       return process.stderr;
     },
     get ask() {
-      return canAnswer() ? lazyPrompter(signal) : null;
+      return canAnswer() ? lazyPrompter(controller) : null;
     },
   };
 }
@@ -53,8 +54,9 @@ function canAnswer(): boolean {
 }
 
 /** Prompts are rare and readline is not small, so it is loaded at the first question. */
-function lazyPrompter(signal: AbortSignal): Io["ask"] {
-  const prompter = async () => (await import("./prompt.js")).terminalPrompter(process.stdin, process.stderr, signal);
+function lazyPrompter(controller: AbortController): Io["ask"] {
+  const prompter = async () =>
+    (await import("./prompt.js")).terminalPrompter(process.stdin, process.stderr, controller);
   return {
     text: async (question, options) => (await prompter()).text(question, options),
     confirm: async (question, options) => (await prompter()).confirm(question, options),

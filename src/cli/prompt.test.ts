@@ -4,7 +4,7 @@ import { terminalPrompter } from "./prompt.js";
 import { Stopped } from "./stopped.js";
 
 /** A person who types these lines, and what the terminal shows. */
-function terminal() {
+function terminal(controller = new AbortController()) {
   const input = new PassThrough();
   const output = new PassThrough();
   let shown = "";
@@ -14,7 +14,7 @@ function terminal() {
   const prompter = terminalPrompter(
     input as unknown as NodeJS.ReadStream,
     output as unknown as NodeJS.WriteStream,
-    new AbortController().signal,
+    controller,
   );
   /** Asks first: what is typed before anybody listens belongs to nobody. */
   const answering = async <T>(question: Promise<T>, line: string): Promise<T> => {
@@ -65,6 +65,17 @@ describe("a question [P4]", () => {
       setImmediate(() => type(key));
       await expect(prompter[kind]("Name")).rejects.toBeInstanceOf(Stopped);
       expect(shown().endsWith("\n")).toBe(true);
+    }
+  });
+
+  it("is ended by a signal, also by one that came before it was asked", async () => {
+    for (const early of [true, false]) {
+      const stop = new AbortController();
+      const { prompter, shown } = terminal(stop);
+      if (early) stop.abort("SIGINT");
+      else setImmediate(() => stop.abort("SIGTERM"));
+      await expect(prompter.confirm("Sure?")).rejects.toBeInstanceOf(Stopped);
+      expect(shown().match(/\n/g)).toHaveLength(1);
     }
   });
 

@@ -4,6 +4,7 @@
 import { closeSync, constants, fstatSync, lstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
+import { removeEmpty } from "./make-folder.js";
 
 const { O_APPEND, O_CREAT, O_DIRECTORY, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = constants;
 const HAS_DESCRIPTORS = process.platform === "linux";
@@ -26,9 +27,13 @@ export function writeInside(root: string, path: string, data: string | Uint8Arra
 /** Adds to a plain file, or begins it. A line that is not ended is ended first. */
 export function appendInside(root: string, path: string, text: string): void {
   within(root, path, { make: true, mode: 0o777 }, (folder, name) => {
-    const file = openPlain(join(folder, name), join(root, path));
+    const place = join(folder, name);
+    const file = openPlain(place, join(root, path));
     try {
       writeSync(file, endsInLine(file) ? text : `\n${text}`);
+    } catch (error) {
+      if (fstatSync(file).size === 0) rmSync(place, { force: true });
+      throw error;
     } finally {
       closeSync(file);
     }
@@ -76,23 +81,30 @@ export function within(
   const parts = path.split("/").filter((part) => part !== "");
   const name = parts.pop() ?? "";
   if (name === "" || parts.includes("..") || name === "..") throw unsafe(join(root, path));
-  let folder = openFolder(root, root);
+  const opened = [openFolder(root, root)];
+  const made: string[] = [];
   try {
     for (const part of parts) {
-      const next = step(folder, part, join(root, path), make ? mode : null);
+      const from = opened.at(-1)!;
+      const next = step(from, part, join(root, path), make ? mode : null);
       if (next === null) return;
-      folder.close();
-      folder = next;
+      if (next.isNew) made.push(join(from.path, part));
+      opened.push(next);
     }
-    act(folder.path, name);
+    act(opened.at(-1)!.path, name);
+  } catch (error) {
+    for (const folder of made.reverse()) removeEmpty(folder);
+    throw error;
   } finally {
-    folder.close();
+    for (const folder of opened) folder.close();
   }
 }
 
 interface Folder {
   /** Leads to the folder itself, whatever became of its name. */
   readonly path: string;
+  /** It was made on the way. */
+  readonly isNew?: boolean;
   close(): void;
 }
 
@@ -120,7 +132,7 @@ function step(from: Folder, name: string, shown: string, make: number | null): F
     if (!isSystemError(error) || error.code !== "ENOENT") throw error;
     if (make === null) return null;
     mkdirSync(path, { mode: make });
-    return openFolder(path, shown);
+    return { ...openFolder(path, shown), isNew: true };
   }
 }
 

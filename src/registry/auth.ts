@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { NutError } from "../errors.js";
+import { fromSystemError, NutError } from "../errors.js";
 import { findProgram, neverShow, runChild } from "../process/index.js";
 import { type Ask, ask, bodyOf } from "./http.js";
 import { isLoopback } from "./reference.js";
@@ -48,6 +48,8 @@ export async function findLogin(
   try {
     config = Config.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch (cause) {
+    const unread = fromSystemError(cause, path);
+    if (unread !== null) throw unread;
     throw new NutError("REGISTRY_DENIED", `${path} is not a Docker configuration`, { hint: "docker login", cause });
   }
   const helper = config.credHelpers?.[host] ?? config.credsStore;
@@ -179,5 +181,5 @@ function refresh(url: URL, { secret }: Login, service: string, scope: string): A
   });
   const body = Buffer.from(form.toString());
   const headers = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": String(body.length) };
-  return { method: "POST", url, headers, body: () => body };
+  return { method: "POST", url, headers, body };
 }

@@ -1,4 +1,5 @@
-// What lies in folders, files and registries, as the chain of each task. What cannot be read is named and the rest goes on.
+// What lies in folders, files and registries, as the chain of each task. What lies there and cannot be read is named and the
+// rest goes on; what was asked for by name must be readable, and so must something of a folder or repository.
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { MANIFEST_NAME } from "../bundle/index.js";
@@ -38,6 +39,8 @@ interface Found {
   readonly pieces: Piece[];
   readonly loose: { readonly source: string; readonly envelope: Envelope }[];
   readonly unread: { readonly source: string; readonly why: string }[];
+  /** Why the first of them could not be read. */
+  first: NutError | null;
 }
 
 /** A folder or repository with more is not one anybody reads as a whole. */
@@ -45,12 +48,13 @@ const MOST = 1_000;
 
 export async function findChain({ places, identity, at }: ChainQuestion, context: Context): Promise<FoundChain> {
   const trust = readTrust(context);
-  const found: Found = { pieces: [], loose: [], unread: [] };
+  const found: Found = { pieces: [], loose: [], unread: [], first: null };
   for (const place of places) {
     if (place.startsWith("oci://")) await readRegistry(place, found, context);
     else await readPlace(place, identity, found, context);
   }
-  const { pieces, loose, unread } = found;
+  const { pieces, loose, unread, first } = found;
+  if (first !== null && pieces.length === 0 && loose.length === 0) throw first;
   return { ...chainOf({ pieces, loose, trust, at }), unread };
 }
 
@@ -58,7 +62,10 @@ async function readPlace(place: string, identity: readonly string[], found: Foun
   const path = resolve(context.cwd, place);
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
-  if (!stat.isDirectory()) return readOne(path, place, identity, found, context);
+  const read = async (one: string, source: string) => {
+    found.pieces.push(pieceOf(await readWhole(one, identity, context), source, readSignatures(one)));
+  };
+  if (!stat.isDirectory()) return read(path, place);
   const { bundles, sidecars } = listed(path);
   if (bundles.length === 0 && sidecars.length === 0) {
     throw new NutError("FILE_NOT_FOUND", `${path}: no bundle lies here`, {
@@ -68,7 +75,7 @@ async function readPlace(place: string, identity: readonly string[], found: Foun
   }
   if (bundles.length + sidecars.length > MOST) throw tooMany(place, "name the bundles you mean instead of the folder");
   const shown = (one: string) => relative(context.cwd, one) || ".";
-  for (const one of bundles) await readOne(one, shown(one), identity, found, context);
+  for (const one of bundles) await orUnread(shown(one), found, () => read(one, shown(one)));
   for (const one of sidecars) readLoose(one, shown(one), found);
 }
 
@@ -95,25 +102,14 @@ function listed(path: string): { bundles: string[]; sidecars: string[] } {
   }
 }
 
-async function readOne(
-  path: string,
-  source: string,
-  identity: readonly string[],
-  found: Found,
-  context: Context,
-): Promise<void> {
-  await orUnread(source, found, async () => {
-    found.pieces.push(pieceOf(await readWhole(path, identity, context), source, readSignatures(path)));
-  });
-}
-
 /** A bundle that cannot be read says nothing; that is said, and the others are read all the same. */
-async function orUnread(source: string, { unread }: Found, read: () => Promise<void>): Promise<void> {
+async function orUnread(source: string, found: Found, read: () => Promise<void>): Promise<void> {
   try {
     await read();
   } catch (error) {
     if (!(error instanceof NutError) || ENDS_ALL.has(error.code)) throw error;
-    unread.push({ source, why: error.message });
+    found.first ??= error;
+    found.unread.push({ source, why: error.message });
   }
 }
 
@@ -181,7 +177,7 @@ async function readRegistry(place: string, found: Found, context: Context): Prom
   await withWorkFolder(context, async (folder) => {
     for (const name of names) {
       const source = `oci://${reference.host}/${reference.repository}${name.startsWith("sha256:") ? "@" : ":"}${name}`;
-      await orUnread(source, found, async () => {
+      const read = async () => {
         const { digest, layer } = await getBundle(registry, name);
         const known = seen.get(digest);
         if (known !== undefined) {
@@ -199,7 +195,8 @@ async function readRegistry(place: string, found: Found, context: Context): Prom
         } finally {
           rmSync(file, { force: true });
         }
-      });
+      };
+      await (reference.isNamed ? read() : orUnread(source, found, read));
     }
   });
 }

@@ -1,8 +1,8 @@
 // Changing whom one trusts. Lines that are not concerned stay as they are, comments and all.
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
-import { atomicWrite } from "../files/index.js";
+import { makeFolder, replaceFiles } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { NAMESPACE } from "../schema/statement.js";
 import {
@@ -98,8 +98,8 @@ function readText(path: string): string {
 
 function write(path: string, text: string): void {
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    atomicWrite(path, text, { mode: 0o600 });
+    makeFolder(dirname(path), 0o700);
+    replaceFiles([{ path, data: text, mode: 0o600 }]);
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }

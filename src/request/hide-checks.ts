@@ -4,7 +4,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync, rmdirSync, rmSync } f
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { HIDDEN_FILE, planChecks } from "../acceptance/index.js";
 import { manifestFile, readManifest, resolveReference } from "../bundle/index.js";
-import { NutError, shellWord } from "../errors.js";
+import { fromSystemError, NutError, shellWord } from "../errors.js";
 import { writeInFolder } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { CRITERION_TYPES, Criteria, type Criterion } from "../schema/criteria.js";
@@ -101,8 +101,8 @@ function readJson(file: string): unknown {
   }
   try {
     return JSON.parse(readFileSync(file, "utf8"));
-  } catch {
-    throw invalid(`${file}: not JSON`);
+  } catch (error) {
+    throw fromSystemError(error, file) ?? invalid(`${file}: not JSON`);
   }
 }
 

@@ -42,7 +42,7 @@ export async function makeFolders(folders: readonly NewFolder[], signal: AbortSi
     for (const parent of parents) syncFolder(parent);
   } catch (error) {
     for (const path of [...written, ...made]) rmSync(path, { recursive: true, force: true });
-    for (const target of there) mkdirSync(target, { recursive: true });
+    for (const target of there) makeFolder(target);
     throw fromSystemError(error) ?? error;
   }
 }
@@ -68,7 +68,7 @@ async function fill(folder: string, { manifest, files }: NewFolder, signal: Abor
   for (const { path, executable, isFolder, read } of files) {
     signal.throwIfAborted();
     const target = join(folder, path);
-    mkdirSync(isFolder ? target : dirname(target), { recursive: true });
+    makeFolder(isFolder ? target : dirname(target));
     if (!isFolder) writeFileSync(target, await read(), { flag: "wx", mode: executable ? 0o755 : 0o644 });
   }
   writeManifest(folder, manifest);

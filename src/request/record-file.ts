@@ -1,9 +1,10 @@
 // What this account did, one row per line, outside every bundle: nothing a stranger sends can write it. A row that cannot
 // be read counts for nothing.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
 import type { z } from "zod";
 import { isSystemError } from "../errors.js";
+import { makeFolder } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { hasHome, homeOf } from "./keys.js";
 
@@ -57,7 +58,7 @@ export function appendRow(name: string, row: object, { env, now }: Context): str
   if (folder === null) return "no home folder is set";
   const path = join(folder, name);
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
     const file = openSync(path, flags, 0o600);
     try {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { contentDigest, readManifest, unpackBundle } from "../bundle/index.js";
-import { NutError } from "../errors.js";
+import { isSystemError, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
 import { unsealed } from "./sealed.js";
@@ -13,7 +13,19 @@ export async function withWorkFolder<T>({ env }: Context, work: (folder: string)
   try {
     return await work(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+    remove(folder);
+  }
+}
+
+/** A second try where the disk failed once. What is left then is a temporary folder's, and changes no answer. */
+function remove(folder: string): void {
+  for (let tries = 0; tries < 2; tries += 1) {
+    try {
+      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+      return;
+    } catch (error) {
+      if (!isSystemError(error)) throw error;
+    }
   }
 }
 

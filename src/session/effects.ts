@@ -1,10 +1,11 @@
 // Doing what was decided. Each effect may have something to say to the model or to the person.
 import { spawn } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Catalog } from "../catalog/index.js";
 import { NutError } from "../errors.js";
 import type { Decision, Effect, Facts } from "../events/index.js";
+import { makeFolder } from "../files/index.js";
 import { daemonCovers, findBwrap, type Sandbox, sandboxCommand } from "../process/index.js";
 import type { LifecycleEvent } from "../schema/events.js";
 import {
@@ -157,7 +158,7 @@ async function openSession(
 ): Promise<void> {
   const { project, around, catalog } = applying;
   const { layout } = project;
-  mkdirSync(layout.own, { recursive: true });
+  makeFolder(layout.own);
   const ignore = join(layout.nexus, ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "state/\n", { flag: "wx" });
   const now = around.now();
@@ -208,7 +209,7 @@ function isLarge(tree: string): boolean {
 async function gateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<GateCache> {
   const { layout } = project;
   // A person may have reasons to do without; the tree is compared all the same.
-  const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env);
+  const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env, { network: false });
   const root = realPath(layout.root);
   const sandbox: Sandbox = { root: "read-only", mounts: daemonCovers(env, root), network: "host" };
   const shell = [existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh", "-c"];

@@ -1,7 +1,7 @@
 // What tags put into .nexus/memory and .nexus/rules. Plain files that people read and commit.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, makeFolder } from "../files/index.js";
 import { assertFolderInside, type Layout } from "../state/index.js";
 
 /** Lessons nobody touched for this long are named as stale; only a model or a person drops them. */
@@ -20,7 +20,7 @@ export function storeRule(layout: Layout, tag: string, text: string): string {
 function append(layout: Layout, folder: "memory" | "rules", name: string, text: string): string {
   const path = join(layout.nexus, folder, name);
   assertFolderInside(layout, join(layout.nexus, folder));
-  mkdirSync(join(layout.nexus, folder), { recursive: true });
+  makeFolder(join(layout.nexus, folder));
   const before = existsSync(path) ? readFileSync(path, "utf8") : "";
   const gap = before === "" || before.endsWith("\n") ? "" : "\n";
   if (!before.split("\n").includes(text.trimEnd())) atomicWrite(path, before + gap + text);

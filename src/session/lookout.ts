@@ -1,9 +1,9 @@
 // What the harness keeps of a session outside the project, in the account's state folder, where no agent works: which project
 // a session belongs to, which agents it announced, and how the settings of hosts were when they started. An agent may forge
 // or delete what lies in the project; compared with this it does not go unseen. Read by every gate: plain and small.
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, makeFolder } from "../files/index.js";
 import type { Env } from "../state/index.js";
 import { safeName } from "../trees/disk-names.js";
 import type { GateCache } from "./gate-facts.js";
@@ -59,7 +59,7 @@ export function keepSession(sessionId: string, harnessId: string, env: Env, root
   const file = sessionFile(sessionId, harnessId, env);
   if (file === null) return;
   const folder = dirname(file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   for (const name of readdirSync(folder)) {
     const age = Date.now() - (statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0);
     if (age > FORGOTTEN_MS) rmSync(join(folder, name), { force: true });
@@ -82,15 +82,15 @@ export const readGateCache = ({ folder }: Lookout): GateCache | null =>
   readRecord(join(folder, "gate.json")) as GateCache | null;
 
 export function writeGateCache({ folder }: Lookout, cache: GateCache): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   atomicWrite(join(folder, "gate.json"), `${JSON.stringify(cache)}\n`, { mode: 0o600, durable: false });
 }
 
 export function writeAgent(lookout: Lookout, record: AgentRecord, { held }: { readonly held: boolean }): void {
-  mkdirSync(join(lookout.folder, "agents"), { recursive: true, mode: 0o700 });
+  makeFolder(join(lookout.folder, "agents"), 0o700);
   atomicWrite(agentFile(lookout, record.agentId), `${JSON.stringify(record)}\n`, { mode: 0o600, durable: false });
   if (!held) return;
-  mkdirSync(lookout.marks, { recursive: true, mode: 0o700 });
+  makeFolder(lookout.marks, 0o700);
   writeFileSync(markFile(lookout, record.agentId), "");
 }
 

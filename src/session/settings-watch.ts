@@ -1,8 +1,8 @@
 // The settings that start our hooks, watched while an agent is at work: copies are taken when it starts, every gate looks
 // whether they are still the same, and when it ends they are put back. No role may change them, whichever way.
-import { existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, makeFolder } from "../files/index.js";
 
 /** A file, or with a `/` at its end a folder of files; relative to the project or starting with `~/`. */
 export interface Watch {
@@ -48,7 +48,7 @@ export function watchSettings(watches: readonly Watch[], place: WatchPlace, fold
     });
   });
   rmSync(folder, { recursive: true, force: true });
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   return files.slice(0, MAX_FILES).map(({ file, base, shared }, index) => {
     const { hash, bytes, mode } = look(file, shared);
     if (bytes !== null) writeFileSync(join(folder, String(index)), bytes, { mode: 0o600 });
@@ -114,14 +114,14 @@ function restore(path: string, bytes: Uint8Array | null, mode: number): void {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry !== undefined && (bytes === null || !entry.isFile())) rmSync(path, { recursive: true, force: true });
   if (bytes === null) return;
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   atomicWrite(path, bytes, { mode });
 }
 
 function setAside(path: string, copies: string): void {
   const { bytes } = look(path, false);
   if (bytes === null) return;
-  mkdirSync(copies, { recursive: true, mode: 0o700 });
+  makeFolder(copies, 0o700);
   writeFileSync(join(copies, basename(path)), bytes, { mode: 0o600 });
 }
 

@@ -2,7 +2,7 @@
 import { lstatSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { NutError } from "../errors.js";
-import { atomicWrite, syncFolder } from "../files/index.js";
+import { atomicWrite, makeFolder, syncFolder } from "../files/index.js";
 import type { Project } from "./project.js";
 
 const MAX_CONTENT_BYTES = 16 * 1024 * 1024; // Larger than any report; small enough that one call cannot fill a disk.
@@ -19,7 +19,7 @@ export async function writeArtifact(project: Project, filename: string, content:
   }
   return project.store.update(() => {
     let folder = project.layout.artifacts;
-    mkdirSync(folder, { recursive: true });
+    makeFolder(folder);
     for (const part of parts.slice(0, -1)) {
       const parent = folder;
       folder = join(folder, part);

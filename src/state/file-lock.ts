@@ -4,8 +4,9 @@
 // exactly one living process may remove any dead claim, and no claim is ever removed by two. A holder that cannot be proved
 // dead is waited for, never robbed.
 import { randomBytes } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, linkSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { makeFolder } from "../files/index.js";
 import type { Lock } from "./lock.js";
 import { asHolder, type Holder, isDead, thisProcess } from "./lock-holder.js";
 
@@ -20,7 +21,7 @@ export function fileLock(path: string, heldElsewhere: () => boolean = () => fals
   const own = claimPath(path);
   return {
     tryAcquire() {
-      mkdirSync(dirname(path), { recursive: true });
+      makeFolder(dirname(path));
       if (!makeClaim(own)) {
         clearIfDead(own, own);
         if (!makeClaim(own)) return false;

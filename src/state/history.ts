@@ -21,15 +21,16 @@ export interface Archived {
 
 /**
  * Appends a cycle, on disk when this returns. A process killed after archiving and before deleting finds its own cycle at
- * the end of the file, and adds nothing twice. Closing nothing files nothing, but for the first cycle of a history: the
- * contract's own fixture wants a file there.
+ * the end of the file, and adds nothing twice. Closing nothing files nothing, but for the first cycle of a history where
+ * `emptyFirst` asks for it: the contract's own fixture wants a file there.
  */
-export function archive(change: Transaction, closing: Closing, now: Date): Archived {
+export function archive(change: Transaction, closing: Closing, now: Date, emptyFirst = false): Archived {
   const history: History = change.open(historyFile) ?? { cycles: [] };
   const last = history.cycles.at(-1);
   const empty = closing.plan === null && closing.tasks.length === 0;
-  if (last !== undefined && (empty || cycleIdentity(last) === cycleIdentity(closing))) {
-    return { completedAt: last.completed_at, totalCycles: history.cycles.length };
+  const isFiled = last !== undefined && cycleIdentity(last) === cycleIdentity(closing);
+  if (isFiled || (empty && (last !== undefined || !emptyFirst))) {
+    return { completedAt: last?.completed_at ?? now.toISOString(), totalCycles: history.cycles.length };
   }
   const cycle: Cycle = {
     schema_version: CONTRACT_VERSION,

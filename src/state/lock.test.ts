@@ -1,11 +1,20 @@
 // The two kinds of lock, in one process: what each leaves for the other to see, and that it gives way.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { exclusively, type Lock, openLock } from "./lock.js";
-import { thisProcess } from "./lock-holder.js";
+import { isDead, thisProcess } from "./lock-holder.js";
 
 let folder: string;
 let path: string;
@@ -47,6 +56,14 @@ describe("a lock [P5]", () => {
     one.release();
     expect(other.tryAcquire()).toBe(true);
     other.release();
+  });
+
+  it("is never a file behind a link that lies in its place", () => {
+    mkdirSync(join(folder, "own"));
+    const target = join(folder, "elsewhere");
+    symlinkSync(target, path);
+    expect(() => openLock(path).tryAcquire()).toThrow("ELOOP");
+    expect(existsSync(target)).toBe(false);
   });
 
   it("survives that its folder is deleted under it", () => {
@@ -123,6 +140,17 @@ describe("a lock of the kernel and a lock of files", () => {
     put(claim(), JSON.stringify({ ...gone(), ...over, nonce: "ab" }));
     expect(openLock(path).tryAcquire()).toBe(false);
     expect(existsSync(claim())).toBe(true);
+  });
+
+  it.each([
+    ["EPERM", false],
+    ["ESRCH", true],
+  ])("believe a process dead only when the kernel says so: %s", (code, dead) => {
+    const kill = vi.spyOn(process, "kill").mockImplementation(() => {
+      throw Object.assign(new Error(code), { code });
+    });
+    expect(isDead({ ...thisProcess(), pid: process.pid })).toBe(dead);
+    kill.mockRestore();
   });
 
   it.each([

@@ -3,10 +3,11 @@
 // A process whose addon does not load holds by a claim instead (file-lock.ts), which the kernel knows nothing of. So each kind
 // shows that it holds (a mark in the lock's file, a claim beside it) and only then looks for the other, and gives way if it
 // is there: of two that come at once, both see each other or one of them has gone.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NutError } from "../errors.js";
+import { makeFolder } from "../files/index.js";
 import { claimant, fileLock, isClaimed } from "./file-lock.js";
 import { loadAddon } from "./kernel-addon.js";
 import { isMarked, markedPid, writeMark } from "./lock-mark.js";
@@ -126,7 +127,7 @@ function kernelLock(path: string, { tryLock, unlock }: Kernel): Lock {
 }
 
 function openLockFile(path: string): number {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   return openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o644);
 }
 

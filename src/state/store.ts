@@ -3,20 +3,10 @@
 // Changes of the one list that everybody writes at once share that work: see group.ts.
 // A damaged file is never replaced: a copy is kept, and every change is refused until a person has looked at it.
 import { createHash } from "node:crypto";
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-} from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
-import { atomicWrite, syncFolder, TEMP_MARK } from "../files/index.js";
+import { atomicWrite, makeFolder, syncFolder, TEMP_MARK } from "../files/index.js";
 import { type Document, newerVersion, tasksFile } from "./documents.js";
 import { Group, identityAt, identityOf, ledgerPath, type Revision } from "./group.js";
 import { assertInside, type Layout } from "./layout.js";
@@ -138,7 +128,7 @@ export class Store {
   replace(document: Document<unknown>, value: unknown, change?: ListChange): void {
     const path = document.path(this.layout);
     const text = document.list === undefined ? null : this.#text(document, path, value, change);
-    mkdirSync(dirname(path), { recursive: true });
+    makeFolder(dirname(path));
     const content = text === null ? `${JSON.stringify(value, null, 2)}\n` : chunks(text);
     atomicWrite(path, content, { durable: this.#durable });
     this.#touched.add(path);
@@ -258,7 +248,7 @@ export class Transaction {
     const folder = join(this.layout.own, "damaged");
     const copy = join(folder, `${basename(path)}.${digest}`);
     if (!existsSync(copy)) {
-      mkdirSync(folder, { recursive: true });
+      makeFolder(folder);
       atomicWrite(copy, bytes);
     }
     return new NutError(error.code, `${error.message}; nothing was changed`, {

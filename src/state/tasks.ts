@@ -156,14 +156,14 @@ function reopen(change: Transaction, given: StatusChange, now: Date): { task: Ta
   return change.revise(tasksFile, (file) => withStatus(file, given));
 }
 
-export async function closeCycle(project: Project, now: Date) {
+export async function closeCycle(project: Project, now: Date, { emptyFirst = false } = {}) {
   return project.store.update((change) => {
     const plan = change.open(planFile);
     const file = change.open(tasksFile);
     const tasks = file?.tasks ?? [];
     const branch = project.branch();
     const hadLoopDetection = hadLoop(project.store);
-    const { completedAt, totalCycles } = archive(change, { plan, tasks, branch }, now);
+    const { completedAt, totalCycles } = archive(change, { plan, tasks, branch }, now, emptyFirst);
     const deleted = change.remove(
       [planFile, tasksFile, editTracker, reopenTracker].map((document) => join(document.path(change.layout))),
     );

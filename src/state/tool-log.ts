@@ -1,6 +1,7 @@
 // The tool log. A file of its own, because the gate writes it and must not load what else the state holds.
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { makeFolder } from "../files/index.js";
 import type { ToolLogLine } from "../schema/tracker.js";
 import { assertInside, type Layout } from "./layout.js";
 
@@ -12,7 +13,7 @@ export function logTool(layout: Layout, line: ToolLogLine, hostLine?: Readonly<R
 }
 
 function appendLine(path: string, record: unknown): void {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const file = openLog(path);
   try {
     const { size } = fstatSync(file);

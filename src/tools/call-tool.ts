@@ -15,8 +15,8 @@ export interface ToolOutcome {
 }
 
 /** Calls a tool by its abstract name (or `nx_` and its name) with arguments nobody has checked yet. */
-export async function callTool(name: string, args: unknown, context: Context): Promise<ToolOutcome> {
-  const tool = findTool(name);
+export async function callTool(name: string, args: unknown, context: Context, among = tools): Promise<ToolOutcome> {
+  const tool = findTool(name, among);
   const input = tool.input.strict().safeParse(args ?? {});
   if (!input.success) throw invalidArguments(tool, input.error.issues);
   const result = await tool.run(input.data, context);
@@ -25,7 +25,7 @@ export async function callTool(name: string, args: unknown, context: Context): P
 
 /** What a tool takes, a line each; null when there is no such tool. */
 export function describeArguments(name: string): (readonly [argument: string, about: string])[] | null {
-  const tool = toolNamed(name);
+  const tool = toolNamed(name, tools);
   if (tool === undefined) return null;
   const { properties = {}, required = [] } = z.toJSONSchema(tool.input, { io: "input" });
   return Object.entries(properties).map(([argument, schema]) => {
@@ -45,10 +45,11 @@ function typeOf(schema: z.core.JSONSchema._JSONSchema): string {
   return { string: "text", integer: "whole number", object: "object of texts" }[String(schema.type)] ?? "value";
 }
 
-const toolNamed = (name: string): Tool | undefined => tools.find((tool) => tool.name === name.replace(/^nx_/, ""));
+const toolNamed = (name: string, among: readonly Tool[]): Tool | undefined =>
+  among.find((tool) => tool.name === name.replace(/^nx_/, ""));
 
-function findTool(name: string): Tool {
-  const tool = toolNamed(name);
+function findTool(name: string, among: readonly Tool[]): Tool {
+  const tool = toolNamed(name, among);
   if (tool !== undefined) return tool;
   throw new NutError("USAGE", `there is no tool "${name}"`, {
     hint: `name one of ${tools.map((tool) => tool.name).join(", ")}`,

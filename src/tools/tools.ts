@@ -6,7 +6,7 @@ import { planStart } from "./plan-start.js";
 import { planStatus } from "./plan-status.js";
 import { planUpdate } from "./plan-update.js";
 import { taskAdd } from "./task-add.js";
-import { taskClose } from "./task-close.js";
+import { taskClose, taskCloseByHand } from "./task-close.js";
 import { taskList } from "./task-list.js";
 import { taskUpdate } from "./task-update.js";
 import type { Tool } from "./tool.js";
@@ -25,3 +25,6 @@ export const tools: readonly Tool[] = [
   context,
   artifactWrite,
 ];
+
+/** The same at the command line, where closing nothing files nothing. */
+export const toolsByHand: readonly Tool[] = tools.map((tool) => (tool === taskClose ? taskCloseByHand : tool));

@@ -182,7 +182,8 @@ const isTooDeep = (path: string): boolean => path.split("/", DEEPEST + 1).length
 export function copyFolder(from: string, to: string): void {
   const hidden = join(from, HIDDEN_FILE);
   if (copiedBySystem(from, to)) {
-    rmSync(join(to, HIDDEN_FILE), { force: true });
+    // Not through a link, which may lead anywhere.
+    if (parentsAreFolders(to, HIDDEN_FILE)) rmSync(join(to, HIDDEN_FILE), { force: true });
     return;
   }
   try {

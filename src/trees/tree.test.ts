@@ -2,6 +2,7 @@ import {
   chmodSync,
   cpSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -17,7 +18,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasMarkers, mergeChanges } from "./merge.js";
 import { Objects } from "./objects.js";
-import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, withChanges } from "./tree.js";
+import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, seeEntry, withChanges } from "./tree.js";
 
 let root: string;
 beforeEach(() => {
@@ -35,6 +36,14 @@ const kinds = (changes: readonly { path: string; kind: string }[]) =>
   changes.map(({ path, kind }) => `${kind} ${path}`);
 
 describe("trees", () => {
+  it("see names that are not UTF-8 where somebody may hide behind them", () => {
+    put("a", { "x.txt": "1" });
+    const odd = Buffer.concat([Buffer.from(join(root, "a/")), Buffer.from([0x66, 0xff])]);
+    writeFileSync(odd, "hidden");
+    const { entries } = lookAt(join(root, "a"), { unlock: () => false });
+    expect([...entries.values()].map(({ size }) => size)).toEqual([6, 1]);
+  });
+
   it("sees content, run bits, links and empty folders", () => {
     put("a", { "x.txt": "1", "d/y.txt": "2", "gone.txt": "3", "run.sh": "#!" });
     const before = lookAt(join(root, "a"));
@@ -77,6 +86,27 @@ describe("trees", () => {
     writeFileSync(path, "two");
     utimesSync(path, old, old);
     expect(kinds(compareTrees(before, lookAt(join(root, "a"), { before })))).toEqual(["modified x.txt"]);
+  });
+
+  it("is not fooled when the clock was set back between two looks", () => {
+    put("a", { "x.txt": "one" });
+    const path = join(root, "a/x.txt");
+    const earlier = seeEntry(path)!;
+    const ctime = () => lstatSync(path, { bigint: true }).ctimeNs;
+    const first = ctime();
+    while (ctime() === first) writeFileSync(path, "two");
+    // As if the first look had been made later than the change.
+    expect(seeEntry(path, earlier, Date.now() + 60_000)?.hash).not.toBe(earlier.hash);
+  });
+
+  it("sees where a link leads, and never what is there", () => {
+    put("a", { "x.txt": "one", "y.txt": "one" });
+    const link = join(root, "a/link");
+    symlinkSync("x.txt", link);
+    const before = lookAt(join(root, "a"));
+    rmSync(link);
+    symlinkSync("y.txt", link);
+    expect(kinds(compareTrees(before, lookAt(join(root, "a"), { before })))).toEqual(["modified link"]);
   });
 
   it("applies kept changes to another folder, twice as once", () => {

@@ -44,14 +44,52 @@ const PROVIDERS = [
     "trello",
   ],
   ...["twilio", "twitch", "twitter", "typesense", "upstash", "vercel", "vonage", "vultr", "wandb", "yandex"],
-  ...["zendesk", "zoom"],
+  ...[
+    "zendesk",
+    "zoom",
+    "together",
+    "fireworks",
+    "tavily",
+    "nvidia",
+    "voyage",
+    "firecrawl",
+    "langfuse",
+    "neon",
+    "consul",
+  ],
+  ...[
+    "infisical",
+    "posthog",
+    "cursor_api",
+    "square",
+    "hcloud",
+    "forgejo",
+    "databricks",
+    "pinecone",
+    "replicate",
+    "groq",
+  ],
 ];
 const PROVIDER = new RegExp(`(?<![A-Za-z])(?:${PROVIDERS.join("|")})`, "i");
 /** Names that say that everybody may know it, or that it is a sum and not a secret. */
 const PUBLIC_NAME =
-  /public|pub_?key|publishable|site_?key|cache|partition|sort_?key|hash|sha\d|digest|checksum|integrity|etag|next_?token|page_?token|cursor|foreign|primary|idempotency|key_?(?:id|name|path|file|words?)|token_?(?:id|type|name|url|uri)|secret_?(?:id|name|arn)/i;
+  /public|pub_?key|publishable|site_?key|cache|partition|sort_?key|hash|sha\d|digest|checksum|integrity|etag|next_?token|page_?token|cursor(?!_?api)|foreign|primary|idempotency|key_?(?:id|name|path|file|words?)|token_?(?:id|type|name|url|uri)|secret_?(?:id|name|arn)/i;
 
-const WORDS = ["KEY", "TOKEN", "SECRET", "PASSW", "PWD", "_AUTH", "_key", "-key", "Key", "oken", "ecret", "assword"];
+const WORDS = [
+  "KEY",
+  "TOKEN",
+  "SECRET",
+  "PASSW",
+  "PWD",
+  "_AUTH",
+  "_PAT",
+  "_key",
+  "-key",
+  "Key",
+  "oken",
+  "ecret",
+  "assword",
+];
 /** The value is only looked at, since it may be an assignment itself: `line = "API_KEY=…"`. */
 const ASSIGNMENT =
   /([A-Za-z][\w.-]{0,60})["'`]?\]?\s{0,4}(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
@@ -108,14 +146,16 @@ function assigned(id: string, isMeant: (name: string) => boolean): OwnRule {
   };
 }
 
-const SAYS_SECRET = /key|token|secret|passw|pwd|auth/i;
+const SAYS_SECRET = /key|token|secret|passw|pwd|auth|_pat$/i;
 const SAYS_PRIVATE =
-  /(?:api|secret|access|private|auth|signing|encryption|master|service|admin|webhook)[_.-]?key|secret|passw|pwd|(?:access|auth|api|bearer|refresh|bot|deploy|personal|id|session)[_.-]?token|_token$|^token$/i;
+  /(?:api|secret|access|private|auth|signing|encryption|master|service|admin|webhook|write)[_.-]?key|secret|passw|pwd|(?:access|auth|api|bearer|refresh|bot|deploy|personal|id|session)[_.-]?token|_token$|^token$/i;
 
 /** A password may hold anything and be shorter than a token, so it is looked for where it must end: a quote, a tag, a line. */
 const QUOTED =
   /(?:pass(?:word|wd|phrase)?|pwd|secret(?:_?key)?|token)["']?[\])]?\s{0,4}(?:=>|[=:,])\s{0,4}(?:"([^"\s]{10,80})"|'([^'\s]{10,80})')/gi;
-const BARE = /(?:password|passwd|pwd)\s{0,2}[=:>]\s{0,4}([^\s"'`<>;,(){}[\]$]{10,80})(?=[<;]|\r?$)/gim;
+const BARE = /(?:password|passwd|pwd)\s{0,2}[=:]\s{0,4}([^\s"'`<>;,(){}[\]$]{10,80})(?=[<;]|\r?$)/gim;
+/** Between two tags, a drawn word of any length: no rule for assignments looks there. */
+const TAGGED = /<(?:password|passwd|secret|token|apikey)>\s{0,4}([^\s"'`<>;,(){}[\]$]{10,256})(?=\s{0,4}<\/)/gi;
 const PASSWORD_WORDS = ["assword", "ASSWORD", "asswd", "PWD", "pwd", "ECRET", "ecret", "oken"];
 
 /** Three kinds of characters, often changing: nobody writes so by hand. */
@@ -133,10 +173,15 @@ export const ASSIGNED_RULES: readonly OwnRule[] = [
     id: "assigned-password",
     keywords: PASSWORD_WORDS.map((text) => [text, 0] as const),
     reach: REACH,
-    find: (text) =>
-      [...text.matchAll(QUOTED), ...text.matchAll(BARE)]
-        .filter(([, ...values]) => isPassword(values.find((value) => value !== undefined) ?? ""))
-        .map(({ index, 0: all }) => [index, index + all.length]),
+    find: (text) => {
+      const [quoted, bare, tagged] = [QUOTED, BARE, TAGGED].map((pattern) => [...text.matchAll(pattern)]);
+      const value = ([, ...values]: RegExpExecArray) => values.find((one) => one !== undefined) ?? "";
+      const found = [
+        ...[...quoted!, ...bare!].filter((match) => isPassword(value(match))),
+        ...tagged!.filter((match) => isPassword(value(match)) || isDrawn(value(match))),
+      ];
+      return found.map(({ index, 0: all }) => [index, index + all.length]);
+    },
     warns: true,
   },
   assigned("assigned-token", (name) => PROVIDER.test(name) && SAYS_SECRET.test(name)),

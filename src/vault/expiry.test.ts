@@ -39,6 +39,7 @@ describe("earliestExpiry", () => {
 
   it("is the one nobody can read, when there is one", () => {
     expect(earliestExpiry(["2026-03-15T00:00:00Z", "next week"])).toBe("next week");
+    expect(earliestExpiry(["1960-01-01T00:00:00Z", "next week"])).toBe("next week");
   });
 });
 

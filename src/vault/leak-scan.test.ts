@@ -87,12 +87,19 @@ const SAMPLES: Record<string, string> = {
   "oracle-url": `${"jdbc"}:oracle:thin:app/${mixed(12)}@//db.internal:1521/x`,
   "curl-user": `curl --${"user"} app:${mixed(20)}`,
   "command-line-key": `login --${"api"}key ${mixed(40)}`,
+  airtable: `${"pa"}t${mixed(14)}.${many("0a1b2c3d", 64)}`,
+  laravel: `${"APP"}_KEY=base64:${mixed(43)}=`,
+  "go-dsn": `app:${mixed(16)}@${"tc"}p(db.internal:3306)/x`,
+  "command-line-password": `${"sshpa"}ss -p ${mixed(16)} ssh a@b`,
   "npm-registry": `//registry.internal/:_${"auth"}=${mixed(40)}`,
 };
 /** Rules that look at more than what stands between two quotes. */
 const IN_CONTEXT: Readonly<Record<string, string>> = {
   "npmrc-auth": `${"_au"}th=${mixed(40)}`,
   "assigned-password": `db_${"pass"}word = "Zk#4t+9mU!-f2wQo"`,
+  "twilio-pair": `Client("${"A"}C${many("0a1b2c3d", 32)}", "${many("3d0a1b2c", 32)}")`,
+  django: `${"SECRET"}_KEY = "${many("a1(b2=c3&", 50)}"`,
+  "wallet-key": `${"private"}Key: "0x${many("0a1b2c3d4e5f", 64)}"`,
   "docker-login": `{"${"auths"}": {"registry.example": {"auth": "${mixed(32)}"}}}`,
 };
 /** The other formats are a prefix and a body: a body of whichever letters the format takes. */

@@ -149,6 +149,18 @@ const TOKENS: readonly OwnRule[] = [
   token("dropbox", WORD, 120, "sl.A", "sl.B", "sl.C", "sl.u."),
   token("vault-recovery", WORD, 24, "hvr."),
   token("nuget", "[a-z0-9]", 43, "oy2"),
+  token("clojars", HEX, 50, "CLOJARS_"),
+  token("posthog", "[A-Za-z0-9]", 40, "phx_", "phs_"),
+  token("neon", "[a-z0-9]", 48, "napi_"),
+  token("nvidia", WORD, 60, "nvapi-"),
+  token("tavily", "[A-Za-z0-9-]", 28, "tvly-"),
+  token("firecrawl", HEX, 32, "fc-"),
+  token("fireworks", "[A-Za-z0-9]", 22, "fw_"),
+  token("voyage", WORD, 43, "pa-"),
+  token("jina", "[A-Za-z0-9_-]", 50, "jina_"),
+  token("langfuse", "[0-9a-f-]", 36, "sk-lf-"),
+  token("hex-secret", HEX, 40, "sk_", "key_"),
+  token("twitch", "[a-z0-9]", 30, "oauth:"),
 ];
 
 const BROKERS = [
@@ -185,8 +197,8 @@ const SHAPES: readonly OwnRule[] = [
   // 64 bytes in quotes: what Azure gives for storage, Cosmos DB and others.
   rule(
     "azure-key",
-    /["'][A-Za-z0-9+/]{86}==(?=["'])/g,
-    ['=="', "=='"].map((text) => [text, 0]),
+    /(?:["']|(?<=_[Kk][Ee][Yy])\s?[=:]\s?)[A-Za-z0-9+/]{86}==(?=["']|\s|$)/gm,
+    ['=="', "=='", "==\n", "==\r"].map((text) => [text, 0]),
     (match) => !isDrawn(match),
   ),
   rule(
@@ -282,7 +294,38 @@ const SHAPES: readonly OwnRule[] = [
     ["access_token$production$", 16],
     ["access_token$sandbox$", 16],
   ]),
-  rule("new-relic-license", /(?<![0-9A-Za-z])[0-9a-f]{36}NRAL(?![0-9A-Za-z])/g, [["NRAL", 0]]),
+  rule("new-relic-license", /(?<![0-9A-Za-z])(?:[a-z]{2}\d\dxx)?[0-9a-f]{30,36}NRAL(?![0-9A-Za-z])/g, [["NRAL", 0]]),
+  rule("airtable", /(?<!\w)pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?!\w)/g, [["pat", 14]]),
+  rule("twilio-pair", /["']AC[0-9a-f]{32}["'],?\s{0,3}["'][0-9a-f]{32}(?=["'])/g, [
+    ['"AC', 32],
+    ["'AC", 32],
+  ]),
+  rule("laravel", /APP_KEY\s?=\s?["']?base64:[A-Za-z0-9+/]{43}=/g, [["base64:", 43]]),
+  rule(
+    // Fifty characters of what Django draws from.
+    "django",
+    /SECRET_KEY\s{0,3}=\s{0,3}["'](?:django-insecure-)?(?=[^"'\n]*[!@#$%^&*()])[a-z0-9!@#$%^&*(\-_=+)]{50}(?=["'])/g,
+    [["SECRET_KEY", 0]],
+  ),
+  rule(
+    "go-dsn",
+    /(?<![\w/:])[\w.-]{1,40}:[^\s:@/"'`]{10,80}@(?:tcp|unix)\(/g,
+    ["@tcp(", "@unix("].map((text) => [text, 0]),
+    (match) => !isDrawn(match.slice(match.indexOf(":") + 1, match.lastIndexOf("@")), 10),
+  ),
+  rule(
+    "wallet-key",
+    /(?:private_?key|accounts|mnemonic)["']?\s{0,3}[:=]\s{0,3}\[?\s{0,3}["']?(?:0x)?[0-9a-f]{64}(?![0-9a-f])/gi,
+    ["rivate_key", "rivateKey", "RIVATE_KEY", "ccounts", "rivatekey"].map((text) => [text, 0]),
+    (match) => !isDrawn(match.slice(-64)),
+  ),
+  rule(
+    // What is given to a program as its password, on a line of a shell.
+    "command-line-password",
+    /(?:\bsshpass -p ?["']?|\bmysql(?:dump|admin)?\s[^\n|;]{0,80}?\s-p|\bredis-cli\s[^\n|;]{0,80}?\s-a ["']?|\bdocker login\s[^\n|;]{0,80}?\s(?:-p|--password)[ =]["']?)[^\s"'$]{10,80}/g,
+    ["sshpass -p", "mysql", "redis-cli ", "docker login"].map((text) => [text, 0]),
+    (match) => !isDrawn(match.slice(match.search(/[^\s"']+$/)).replace(/^-[pa]/, ""), 10),
+  ),
   rule(
     // The first part is a number in base64, which leaves few ways to begin.
     "discord-bot",
@@ -291,7 +334,7 @@ const SHAPES: readonly OwnRule[] = [
       ["MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"].map((start) => [`${quote}${start}`, 55] as const),
     ),
   ),
-  rule("facebook", /(?<![\w+/=-])EAA[A-Za-z0-9]{100,}(?![\w+/=-])/g, [["EAA", 100]], (match) => !isDrawn(match)),
+  rule("facebook", /(?<![\w+/-])EAA[A-Za-z0-9]{100,}(?![\w+/=-])/g, [["EAA", 100]], (match) => !isDrawn(match)),
   rule("twitter", /(?<![\w+/])A{20,24}[A-Za-z0-9%]{5,80}%[23][DFB][A-Za-z0-9%]{25,}/g, [
     ["%3D", 25],
     ["%2F", 25],

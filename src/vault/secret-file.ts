@@ -1,18 +1,8 @@
 // Files that hold keys: created 0600 and never over another; read only when nobody else can read them.
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, constants, fstatSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
-import { syncFolder } from "../files/index.js";
+import { makeFolder, syncFolder } from "../files/index.js";
 
 /** Far above any key file; a device or a huge file in its place is refused instead of read. */
 const MAX_KEY_FILE_BYTES = 1 << 20;
@@ -52,7 +42,7 @@ export function readSecretFile(path: string): Buffer {
 
 /** Creates a key file, 0600, in a folder of its owner's. Never replaces a file: a lost key cannot be made again. */
 export function writeSecretFile(path: string, data: string | Uint8Array): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   const bytes = typeof data === "string" ? Buffer.from(data, "utf8") : data;
   let file: number;
   try {

@@ -32,7 +32,7 @@ describe.concurrent("documents", () => {
           if (!matches(step.output, printed)) expect(printed, at).toBe(`${step.output.join("\n")}\n`);
         }
         expect(outcomes.length).toBe(all.length);
-      }, 120_000);
+      }, 240_000);
     }
 
     it(`${name} names only commands and flags that exist`, async () => {

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { ownKey } from "../statements/keys.js";
 import { Desk } from "../vault/run.js";
 import type { Outcome, Trial } from "./trials.js";
 
@@ -30,6 +31,11 @@ const COMMANDS = [
   "nutshell export task.nut -o page.html",
   "nutshell keygen -o key.txt",
   "nutshell inspect task.nut",
+  "nutshell init new --from bug-fix --yes",
+  "nutshell trust add a@example.org --key home/id.pub",
+  "nutshell reveal api --dir task",
+  "nutshell apply task.nut --repo .",
+  "nexus setup claude --yes",
 ];
 
 const FULL = ",create,write,mkdir,";
@@ -72,6 +78,7 @@ describe.skipIf(!hasCompiler)("a disk that fails (cc)", () => {
     ])
       cpSync(join(desk.root, from!), join(template, to!), { recursive: true });
     desk.remove();
+    writeFileSync(join(template, "home/id.pub"), `${ownKey().line}\n`);
     const shim = join(place, "shim.so");
     execFileSync("cc", ["-shared", "-fPIC", "-O1", "-o", shim, join(root, "tests/faults/shim.c"), "-ldl"]);
     writeFileSync(join(place, "trials.json"), JSON.stringify(COMMANDS.flatMap(trialsOf)));
@@ -100,7 +107,7 @@ describe.skipIf(!hasCompiler)("a disk that fails (cc)", () => {
   });
 
   it("is said in a sentence with a hint, never called a bug", () => {
-    const wrong = struck().filter(({ code, err }) => code !== 0 && !/^nutshell: hint: \S/m.test(err));
+    const wrong = struck().filter(({ code, err }) => code !== 0 && !/^(?:nutshell|nexus): hint: \S/m.test(err));
     expect(wrong.map(told)).toEqual([]);
     expect(
       struck()
@@ -115,10 +122,20 @@ describe.skipIf(!hasCompiler)("a disk that fails (cc)", () => {
     expect(messages.filter(({ err }) => !err.includes("the disk quota is used up")).map(told)).toEqual([]);
   });
 
+  it("is never called a name that was misspelt", () => {
+    expect(
+      struck()
+        .filter(({ err, code }) => code === 2 && /no such file|check the spelling|not JSON/.test(err))
+        .map(told),
+    ).toEqual([]);
+  });
+
   it("leaves everything as it was when the command fails", () => {
-    // The lock beside one's keys stays, as after a command that ended well.
-    const own = (name: string) => !name.startsWith("home/.config/nutshell/locks");
-    const wrong = struck().filter(({ changed }) => changed?.some(own));
+    // The lock beside one's keys, or beside whom one trusts, stays, as after a command that ended well.
+    const own = (name: string) => !/^home\/(?:\.config\/nutshell\/locks|\.local\/state\/nutshell)/.test(name);
+    // A temporary folder that was made before the disk became read-only cannot be removed any more.
+    const stuck = (name: string, errno: string) => errno === "EROFS" && name.startsWith("tmp/");
+    const wrong = struck().filter(({ changed, errno }) => changed?.some((name) => own(name) && !stuck(name, errno)));
     expect(wrong.map(told)).toEqual([]);
   });
 });

@@ -41,6 +41,14 @@ const task = () => {
   return dir;
 };
 
+/** A no, and a hint with the command that gets back. */
+async function leadsOn(who: Person, argv: readonly string[], way: string): Promise<void> {
+  const { code, err } = await who.run(...argv);
+  expect([1, 2], `${argv.join(" ")}\n${err}`).toContain(code);
+  expect(err).toMatch(/hint: /);
+  expect(err.slice(err.indexOf("hint: "))).toContain(way);
+}
+
 const codeOf = ({ err }: { err: string }) => JSON.parse(err.slice(err.indexOf('{"error"'))).error;
 
 describe("the way home over the market", () => {
@@ -70,8 +78,14 @@ describe("the way home over the market", () => {
     expect(codeOf(await worker.run("deliver", kept, "--yes", "--json")).message).toContain("is a request");
     expect(codeOf(await worker.run("deliver", "none.nut", "--yes", "--json")).code).toBe("FILE_NOT_FOUND");
     expect((await worker.run("deliver", "done.nut", "--yes")).err).toContain(`nutshell bid ${id}`);
+    const peer = double.nodes[1]!.peerId;
+    await leadsOn(author, ["assign", id, peer], `nutshell bids ${id}`);
+    await leadsOn(worker, ["bid", "00000000-0000-4000-8000-000000000000"], "nutshell tasks");
+    await leadsOn(author, ["bid", id], "nutshell tasks");
+    await leadsOn(author, ["receive", id, "--file", join(worker.home, "done.nut"), "--approve", "--yes"], "nutshell");
     await worker.json("bid", id);
-    await author.json("assign", id, double.nodes[1]!.peerId);
+    await leadsOn(worker, ["assign", id, peer], "nutshell");
+    await author.json("assign", id, peer);
     const done = join(worker.home, "done.nut");
     const before = readFileSync(done);
     expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "deliver", file: "done.nut" });

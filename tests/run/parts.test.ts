@@ -60,6 +60,8 @@ it("comes home: split, run each part, merge, verify the whole by running it", as
     whole: ["AC-BOTH"],
   });
   expect((await nutshell("split", "task", "--by-folder")).err).toContain("already there");
+  const lost = await run("task-part-3", "three.nut");
+  expect([lost.code, lost.err]).toEqual([2, expect.stringMatching(/task-part-3: no such file or folder[\s\S]*hint: /)]);
   expect((await run("task-part-1", "one.nut")).code).toBe(0);
 
   // Half of it is not the whole, and an untouched part is not done work.
@@ -86,7 +88,9 @@ it("comes home: split, run each part, merge, verify the whole by running it", as
   });
   expect(digests).toHaveProperty("request");
   const verify = (...flags: string[]) => nutshell("verify", "merged", "-r", "whole.nut", "--trials", "1", ...flags);
-  expect((await verify()).code).toBe(1);
+  expect(await verify()).toMatchObject({ code: 1, out: expect.stringContaining("--request and --rerun") });
+  const alone = await nutshell("verify", "one.nut", "-r", "whole.nut", "--rerun", "--yes", "--trials", "1");
+  expect(alone).toMatchObject({ code: 1, out: expect.stringContaining("it answers") });
   const { code, out } = await verify("--rerun", "--yes");
   expect({ code, out }).toMatchObject({ code: 0, out: expect.stringContaining("verified: completed") });
   expect(out).toContain("AC-BOTH: passed, proven");

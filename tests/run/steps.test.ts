@@ -38,8 +38,8 @@ describe("a run", () => {
     expect(openFolder().store.read(tasksFile)).toBeNull();
   });
 
-  it("begins with a request and with nothing else", async () => {
-    helloRequest(root, { bundle_type: "template" });
+  it.each(["template", "delivery"])("begins with a request and not with a %s", async (type) => {
+    helloRequest(root, { bundle_type: type });
     const w = await world({ root, agent: honest, options: { force: true } });
     await expect(w.go()).rejects.toMatchObject({ code: "RUN_NOT_A_REQUEST" });
     expect(w.started).toEqual([]);
@@ -87,6 +87,22 @@ describe("an agent", () => {
     await w.go();
     const ends = [...w.state().agents.values()].map(({ end }) => end);
     expect(ends.every((end) => end?.changes.length === 0 && end.problems.length > 0)).toBe(true);
+  });
+
+  it("that is stopped with the run leaves half-done work to nobody", async () => {
+    helloRequest(root);
+    const stop = new AbortController();
+    const w = await world({
+      root,
+      signal: stop.signal,
+      agent: ({ cwd }) => {
+        put(cwd, { "files/hello.txt": "hello wor" });
+        stop.abort("SIGINT");
+        return new Promise(() => {});
+      },
+    });
+    await w.go().catch(() => {});
+    expect(w.state().agents.get("engineer-1")?.end).toMatchObject({ outcome: "stopped", changes: [], problems: [] });
   });
 
   it("that only diagnoses may not repair", async () => {

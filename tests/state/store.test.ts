@@ -58,6 +58,7 @@ describe("nexus task close", () => {
       code: 0,
       out: "nothing is open, so nothing was filed\n",
     });
+    expect(await call(project, "task_close")).toMatchObject({ closed: true, total_cycles: 0, deleted: [] });
     expect(existsSync(join(project, FILES.history))).toBe(false);
     await call(project, "task_add", { title: "t", context: "c" });
     await call(project, "task_close");

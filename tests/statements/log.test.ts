@@ -246,6 +246,18 @@ describe("nutshell log", () => {
     expect(tasks[0].deliveries[0].sources).toHaveLength(3);
   });
 
+  it("refuses what was named and is no bundle, and a folder in which nothing can be read", async () => {
+    await request();
+    writeFileSync(desk.path("noise.nut"), "not a bundle");
+    mkdirSync(desk.path("broken"));
+    copyFileSync(desk.path("noise.nut"), desk.path("broken/noise.nut"));
+    for (const places of [[desk.path("noise.nut")], [nut("task"), desk.path("noise.nut")], [desk.path("broken")]]) {
+      const { code, out, err } = await desk.run(["log", ...places]);
+      expect({ code, out }).toEqual({ code: 2, out: "" });
+      expect(err).toMatch(/error: .*noise\.nut.*\n.*hint: /);
+    }
+  });
+
   it("refuses a place where nothing lies, and leaves nothing behind", async () => {
     for (const place of [desk.path("bundles"), desk.path("nowhere")]) {
       const { code, err } = await desk.run(["log", place, "--json"]);

@@ -1,5 +1,6 @@
 // A stranger's bundle tries to give orders to the programs of whoever unpacks it.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { PassThrough, Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
@@ -33,6 +34,24 @@ const OBEYED = [
   ...["mise.toml", ".mise.toml", "mise.local.toml", ".config/mise/config.toml", ".envrc", ".yarnrc.yml", ".npmrc"],
   ...[".vscode/tasks.json", ".vscode/settings.json", ".vscode/launch.json", ".idea/workspace.xml", "x.code-workspace"],
   ...[".devcontainer/devcontainer.json", ".devcontainer.json", ".nvim.lua", ".dir-locals.el", ".nexus/config.yml"],
+  ...[
+    ".pi/settings.json",
+    "GROK.md",
+    ".vibe/config.toml",
+    ".kimi/config.toml",
+    ".aiassistant/rules/x.md",
+    ".serena/project.yml",
+  ],
+  ...[
+    "conductor.json",
+    ".mcp/servers.json",
+    ".vs/tasks.vs.json",
+    ".helix/languages.toml",
+    ".bsp/sbt.json",
+    ".luarc.json",
+  ],
+  ...[".pdbrc", ".irbrc", ".pryrc", ".ghci", ".iex.exs", ".Rprofile", ".venv/bin/python", ".pnp.cjs", ".corepack.env"],
+  ...[".mvn/extensions.xml", ".cargo/config.toml", ".autoenv_leave.zsh", ".bazelrc", "repo.git/HEAD"],
 ];
 const HARMLESS = [
   "README.md",
@@ -40,6 +59,10 @@ const HARMLESS = [
   "src/claude.ts",
   "docs/agents.txt",
   "mise/readme.md",
+  "head/index.ts",
+  "src/head.ts",
+  ".mvn/wrapper/maven-wrapper.properties",
+  ".cargo/audit.toml",
   "rules",
 ];
 
@@ -53,7 +76,7 @@ describe("what programs obey", () => {
   });
 
   it("is set aside by unpack in every folder, unless it is trusted by its path", async () => {
-    const names = OBEYED.map((name) => `files/app/${name}`);
+    const names = OBEYED.filter((name) => !name.startsWith(".venv")).map((name) => `files/app/${name}`);
     const { path } = await packFolder(folder([...names, "files/app/main.ts"]), { output: join(root, "deep.nut") });
     const { dir, quarantined } = await unpackBundle(path, join(root, "deep"), { trust: ["files/app/.claude"] });
     const aside = names.filter((name) => !name.includes("/.claude/")).sort();
@@ -62,6 +85,27 @@ describe("what programs obey", () => {
     expect(aside.every((name) => existsSync(join(dir, "quarantine", name)))).toBe(true);
     expect(existsSync(join(dir, "files/app/.claude/settings.json"))).toBe(true);
     expect(existsSync(join(dir, "files/app/main.ts"))).toBe(true);
+  });
+
+  it("is no repository that git obeys, whatever its folder is called", async () => {
+    const source = folder(["files/app/main.ts"]);
+    const ran = join(dirname(source), "ran");
+    const hostile = join(source, "files/app/docs");
+    const git = (cwd: string, ...args: string[]) => spawnSync("git", args, { cwd, env: { PATH: process.env.PATH } });
+    git(source, "init", "-q", "--bare", hostile);
+    for (const name of ["objects/info", "refs/heads"]) writeFileSync(join(hostile, name, "keep"), "");
+    writeFileSync(
+      join(hostile, "config"),
+      `[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = "touch '${ran}'; false"\n`,
+    );
+    git(hostile, "status");
+    expect(existsSync(ran)).toBe(true);
+    rmSync(ran);
+    const { path } = await packFolder(source, { output: join(dirname(source), "x.nut") });
+    const { dir, quarantined } = await unpackBundle(path, join(dirname(source), "out"));
+    expect(quarantined).toContain("files/app/docs/HEAD");
+    for (const place of ["files/app/docs", "quarantine/files/app/docs"]) git(join(dir, place), "status");
+    expect(existsSync(ran)).toBe(false);
   });
 
   it("is named by inspect, which unpacks nothing", async () => {

@@ -133,6 +133,21 @@ describe("what is installed is made of", () => {
     expect(names(path, tree)).toEqual(expected);
   });
 
+  it("crates that lie in the tree, whole", () => {
+    const tree = {
+      "Cargo.lock": "",
+      "src/main.rs": "fn main() {}",
+      "other/lib.rs": "x",
+      ".cargo/config.toml": '[source.crates-io]\nreplace-with = "v"\n[source.v]\ndirectory = "vendor"\n',
+      "vendor/adder/src/lib.rs": "pub fn add() {}",
+      "vendor/adder/.cargo-checksum.json": "{}",
+    };
+    const found = inputs("Cargo.lock", tree);
+    expect(found.get("vendor/adder/src/lib.rs")).toHaveProperty("from");
+    expect(found.has("vendor/adder/.cargo-checksum.json")).toBe(true);
+    expect(found.get("src/main.rs")).toEqual({ text: "" });
+  });
+
   it("nothing of a crate but its names", () => {
     const tree = { "Cargo.lock": "", "src/main.rs": "fn main() {}" };
     expect(inputs("Cargo.lock", tree).get("src/main.rs")).toEqual({ text: "" });

@@ -226,9 +226,14 @@ function uvInputs(lock: string, files: TreeFiles, inputs: Inputs): void {
 
 function cargoInputs(lock: string, files: TreeFiles, inputs: Inputs): void {
   take(inputs, files, named(files, lock, /^(?:Cargo\.toml|rust-toolchain(?:\.toml)?)$/));
-  take(inputs, files, [beside(lock, ".cargo/config.toml"), beside(lock, ".cargo/config")]);
+  for (const config of [beside(lock, ".cargo/config.toml"), beside(lock, ".cargo/config")]) {
+    take(inputs, files, [config]);
+    // Crates that lie in the tree itself: `cargo vendor`, or a registry in a folder.
+    const local = textOf(files, config).matchAll(/^\s*(?:directory|local-registry)\s*=\s*"([^"]+)"/gm);
+    for (const [, path] of local) if (inside(beside(lock, path!))) takeAll(inputs, files, beside(lock, path!));
+  }
   // A crate without a source is none to cargo; what is in it makes no difference here.
-  for (const path of named(files, lock, /\.rs$/)) inputs.set(path, { text: "" });
+  for (const path of named(files, lock, /\.rs$/)) if (!inputs.has(path)) inputs.set(path, { text: "" });
 }
 
 function goInputs(lock: string, files: TreeFiles, inputs: Inputs): void {

@@ -2,7 +2,7 @@
 
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { NutError } from "../../errors.js";
+import { fromSystemError, NutError } from "../../errors.js";
 import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -162,6 +162,8 @@ function readJson<T>(root: string, file: string, schema: Schema<T>, required: bo
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
+    const unread = fromSystemError(error, file);
+    if (unread !== null) throw unread;
     throw new NutError("CRITERIA_INVALID", `${file}: not JSON`, {
       hint: "mend the file, then: nutshell check",
       data: { path: file },

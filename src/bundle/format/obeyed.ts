@@ -25,26 +25,50 @@ const AGENTS: readonly string[] = [
     "firebender.json",
   ],
   ...[".codebuddy", "codebuddy.md", ".tabnine", ".cody", ".copilot", "copilot-instructions.md", ".ruler", ".replit"],
-  ...["replit.md", ".nexus"],
+  ...["replit.md", ".nexus", ".pi", ".omp", ".grok", "grok.md", ".vibe", ".kimi", ".forge", "forge.yaml", ".devin"],
+  ...[".jules", ".aiassistant", ".plandex", ".plandex-v2", ".deepagents", ".lingma", ".qoder", ".zencoder", ".pochi"],
+  ...[".rovodev", ".letta", ".serena", ".rulesync", ".taskmaster", ".conductor", "conductor.json", ".emdash.json"],
+  ...[
+    ".superset",
+    ".void",
+    ".codeium",
+    ".codegpt",
+    ".cortex",
+    ".mux",
+    ".jetbrains",
+    ".mcp",
+    "mcp.json",
+    ".stackblitzrc",
+  ],
 ];
 
 const EDITORS: readonly string[] = [
   ...[".vscode", ".idea", ".fleet", ".zed", ".devcontainer", ".devcontainer.json", ".theia", ".gitpod.yml"],
   ...[".exrc", ".vimrc", ".nvimrc", ".nvim.lua", ".lvimrc", ".dir-locals.el", ".dir-locals-2.el"],
-  ...[".gdbinit", ".lldbinit"],
+  ...[".vs", ".nova", ".helix", ".nvim", ".vim", ".neoconf.json", ".vimspector.json", ".ycm_extra_conf.py"],
+  ...[".luarc.json", ".luarc.jsonc", ".bsp", ".metals"],
+];
+
+/** What interpreters, debuggers and consoles run from the folder they are started in. */
+const CONSOLES: readonly string[] = [
+  ...[".gdbinit", ".lldbinit", ".pdbrc", ".pdbrc.py", ".perldb", ".pryrc", ".irbrc", ".byebugrc", ".rdebugrc"],
+  ...[".ghci", ".iex.exs", ".ocamlinit", ".utoprc", ".rprofile", ".renviron", ".octaverc", ".jshellrc"],
 ];
 
 const SHELLS_AND_PACKAGE_MANAGERS: readonly string[] = [
   ...[".envrc", ".autoenv", ".autoenv.zsh", ".mise", ".mise.toml", "mise.toml", ".rtx.toml", ".devbox"],
-  ...[".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".npmrc", "bunfig.toml"],
+  ...[".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".npmrc", "bunfig.toml", ".bunfig.toml"],
+  ...[".pnp.cjs", ".pnp.loader.mjs", ".corepack.env", ".venv", ".flox", ".shadowenv.d", ".ondirrc", ".sdkmanrc"],
+  ...[".prototools", ".bazelrc", ".bazelversion", ".buckconfig"],
 ];
 
-const NAMES: ReadonlySet<string> = new Set([...AGENTS, ...EDITORS, ...SHELLS_AND_PACKAGE_MANAGERS]);
+const NAMES: ReadonlySet<string> = new Set([...AGENTS, ...EDITORS, ...CONSOLES, ...SHELLS_AND_PACKAGE_MANAGERS]);
 
 /** Families of names: `.aider.conf.yml`, `.windsurfrules`, `.roorules-code`, `mise.local.toml`, `x.code-workspace`. */
 const FAMILIES: readonly RegExp[] = [
   /^\.(?:aider|windsurf|roorules|kilocoderules|clinerules|cursorrules)/,
   /^\.?mise\..*toml$/,
+  /^\.autoenv/,
   /\.(?:code-workspace|sublime-project)$/,
 ];
 
@@ -53,11 +77,20 @@ const INSIDE: Readonly<Record<string, ReadonlySet<string>>> = {
   ".github": new Set(["instructions", "prompts", "chatmodes", "agents", "skills", "hooks", "copilot"]),
   ".config": new Set(["mise", "mise.toml", "direnv"]),
   mise: new Set(["config.toml", "config.local.toml"]),
+  ".mvn": new Set(["jvm.config", "maven.config", "extensions.xml"]),
+  ".cargo": new Set(["config", "config.toml"]),
 };
+
+/**
+ * A folder that git takes for a repository without being called `.git`: it needs a HEAD, and its settings start programs
+ * whenever somebody, or a shell's prompt, asks git anything in there.
+ */
+const isRepositoryHead = (names: readonly string[]): boolean => names.at(-1) === "head";
 
 /** Whether a program would act on this entry merely because of where it lies, in whichever folder. */
 export function isObeyed(path: string): boolean {
   const names = path.split("/").map(folded);
+  if (isRepositoryHead(names)) return true;
   return names.some(
     (name, index) =>
       NAMES.has(name) ||

@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, utim
 import { isAbsolute, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { NutError } from "../../errors.js";
-import { removeFolder, temporaryName } from "../../files/index.js";
+import { makeFolder, removeFolder, temporaryName } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { sweepLeftovers } from "../../process/index.js";
 import { openLock } from "../../state/index.js";
@@ -75,7 +75,7 @@ function cacheOf({ env }: Context): string {
       hint: "export XDG_CACHE_HOME=<folder>",
     });
   }
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const { uid, mode } = lstatSync(folder);
   if (process.getuid !== undefined && (uid !== process.getuid() || (mode & 0o022) !== 0)) {
     throw new NutError("INSTALL_FAILED", `${folder} can be written by others, so nothing is kept there`, {

@@ -1,10 +1,11 @@
 // The delivery: a folder with what changed and what is known about it, packed, checked, and named in the journal.
 import { createHash } from "node:crypto";
-import { cpSync, createReadStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, createReadStream, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Change, deliverable, writeArtifacts } from "../../acceptance/index.js";
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
+import { makeFolder } from "../../files/index.js";
 import { recordPacked } from "../../request/consent-record.js";
 import { PATCH_FILE, workPatch, writePatch } from "../../request/delivery-patch.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
@@ -79,7 +80,7 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<void>
   const result = resultOf(run, accepted);
   const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
   rmSync(folder.delivery, { recursive: true, force: true });
-  mkdirSync(join(folder.delivery, "delivery/logs"), { recursive: true });
+  makeFolder(join(folder.delivery, "delivery/logs"));
   const changes = accepted.changes.filter(({ path }) => !run.isOwnTest(path));
   writeArtifacts(folder.main, folder.delivery, changes);
   writeLogs(run);
@@ -114,7 +115,7 @@ async function pack(
   accepted: AcceptedReport,
 ): Promise<{ readonly path: string; readonly hash: string }> {
   const { output } = run.options;
-  mkdirSync(dirname(output), { recursive: true });
+  makeFolder(dirname(output));
   const temporary = join(dirname(output), `.${run.folder.id}.nut`);
   try {
     const { contentDigest } = await packFolder(run.folder.delivery, {
@@ -208,7 +209,7 @@ function writeLogs(run: Run): void {
   for (const agent of run.state.agents.keys()) {
     const report = join(folder.agents, agent, "report.md");
     if (!existsSync(report)) continue;
-    mkdirSync(join(logs, "agents"), { recursive: true });
+    makeFolder(join(logs, "agents"));
     writeFileSync(join(logs, "agents", `${agent}.md`), secrets.scrub(readFileSync(report, "utf8")));
   }
 }

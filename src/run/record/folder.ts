@@ -1,8 +1,9 @@
 // One folder per run, under the project's own harness folder. What is where, and which runs there are.
 import { randomBytes } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isSystemError } from "../../errors.js";
+import { makeFolder } from "../../files/index.js";
 import type { RunOptions } from "../../schema/run.js";
 import { writeOptions } from "./options.js";
 
@@ -69,7 +70,7 @@ export function createRun(runs: string, options: RunOptions): RunFolder {
   const folder = runFolder(runs, options.id, options.repo !== undefined);
   keepOutOfGit(runs);
   for (const path of [folder.root, folder.agents, folder.logs, folder.scratch]) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+    makeFolder(path, 0o700);
   }
   writeOptions(folder, options);
   return folder;
@@ -92,7 +93,7 @@ export function removeRun({ root }: Pick<RunFolder, "root">): void {
 
 /** `.nexus/.gitignore` holding `state/`, as the contract has it. */
 function keepOutOfGit(runs: string): void {
-  mkdirSync(runs, { recursive: true, mode: 0o700 });
+  makeFolder(runs, 0o700);
   const ignore = join(runs, "..", "..", "..", ".gitignore");
   if (!existsSync(ignore)) writeFileSync(ignore, "state/\n");
 }

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NutError } from "../../errors.js";
 import type { JournalRecord } from "../../schema/journal.js";
 import { Journal, JournalFollower, readJournal } from "./journal.js";
+import { lineOf } from "./journal-reader.js";
 
 const at = "2026-01-01T00:00:00Z";
 const digest = `sha256:${"0".repeat(64)}`;
@@ -76,6 +77,19 @@ describe("a journal [P8]", () => {
     write(created, opened, planned);
     const lines = readFileSync(path, "utf8").split("\n");
     writeFileSync(path, [...lines.slice(0, 2), line, ...lines.slice(2)].join("\n"));
+    expect(refusal(() => readJournal(path))).toMatchObject({
+      code: "RUN_DAMAGED",
+      message: expect.stringMatching(words),
+    });
+  });
+
+  it.each([
+    ["whose field is missing", { at, type: "issue" }, /line 2 is damaged: "message" is missing or wrong/],
+    ["whose field has another shape", { ...opened, digest: 7 }, /line 2 is damaged: "digest" is missing or wrong/],
+    ["of a kind nobody knows", { at, type: "party" }, /line 2 is damaged: "type" is missing or wrong/],
+  ])("refuses a record %s, though its sum is right", (_, record, words) => {
+    const first = lineOf(created, "");
+    writeFileSync(path, first.line + lineOf(record as JournalRecord, first.sum).line);
     expect(refusal(() => readJournal(path))).toMatchObject({
       code: "RUN_DAMAGED",
       message: expect.stringMatching(words),

@@ -26,9 +26,19 @@ describe("schedule", () => {
   it("starts only what is ready, in plan order, as many as there are jobs", () => {
     const tasks = [1, 2, 3, 4].map((id) => task(id, { files: [`${id}.txt`] }));
     expect(ask(tasks, { jobs: 3 })).toEqual([1, 2, 3]);
-    expect(ask([task(1), task(2, { deps: [1] })])).toEqual([1]);
-    expect(ask([task(1), task(2, { deps: [1] })], { done: new Set([1]) })).toEqual([2]);
     expect(ask(tasks, { busy: new Set([1, 2]), running: [tasks[0]!, tasks[1]!], jobs: 2 })).toEqual([]);
+  });
+
+  it("waits for everything a task depends on, also where there is room and no file in common", () => {
+    const tasks = [1, 2, 3].map((id) => task(id, { files: [`${id}.txt`], deps: id === 3 ? [1, 2] : [] }));
+    expect(ask(tasks)).toEqual([1, 2]);
+    expect(ask(tasks, { done: new Set([1]) })).toEqual([2]);
+    expect(ask(tasks, { done: new Set([1, 2]) })).toEqual([3]);
+  });
+
+  it("starts nothing twice: neither what runs nor what failed for good", () => {
+    const readers = [1, 2, 3].map((id) => task(id, { owner: "reviewer" }));
+    expect(ask(readers, { busy: new Set([1, 2]), running: [readers[0]!] })).toEqual([3]);
   });
 
   it("never runs two writers that may touch the same file", () => {

@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { authoring } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { count, green, red } from "../../../cli/text.js";
-import { atomicWrite } from "../../../files/index.js";
+import { atomicWrite, makeFolder } from "../../../files/index.js";
 import { CORE, coreFolder } from "./open-catalog.js";
 
 export default command({
@@ -32,7 +32,7 @@ export default command({
     const changed = [...files].filter(([name, content]) => current(join(folder, name)) !== content);
     if (!check) {
       for (const [name, content] of changed) {
-        mkdirSync(dirname(join(folder, name)), { recursive: true });
+        makeFolder(dirname(join(folder, name)));
         atomicWrite(join(folder, name), content);
       }
     }

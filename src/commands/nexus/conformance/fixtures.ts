@@ -51,7 +51,7 @@ function readFixtures(file: string): Fixture[] {
   try {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (cause) {
-    throw broken(file, "is not JSON", cause);
+    throw fromSystemError(cause, file) ?? broken(file, "is not JSON", cause);
   }
   return (Array.isArray(value) ? value : [value]).map((one, index) => {
     const parsed = Fixture.safeParse(one);

@@ -1,9 +1,9 @@
 // What a set-up changes, written before it does, kept outside the project and outside the host, so that it can be undone to the byte.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { atomicWrite } from "../../../files/index.js";
+import { atomicWrite, makeFolder } from "../../../files/index.js";
 
 const ReceiptFile = z.object({
   path: z.string(),
@@ -53,7 +53,7 @@ export const projectsSetUp = (path: string): boolean =>
 
 /** Settings may hold secrets, and the receipt holds what they were. */
 export function writeReceipt(path: string, receipt: Receipt): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   atomicWrite(path, `${JSON.stringify(receipt, null, 2)}\n`, { mode: 0o600 });
 }
 

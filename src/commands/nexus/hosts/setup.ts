@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, rmdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmdirSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red } from "../../../cli/text.js";
-import { atomicWrite } from "../../../files/index.js";
+import { atomicWrite, makeFolder } from "../../../files/index.js";
 import { findHost, HOST_NAMES, type InstallInput, installFiles, localFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { sweepLeftovers } from "../../../process/index.js";
@@ -78,8 +78,15 @@ export default command({
     const applied = !dryRun && (yes || (await agreed(shown, context)));
     if (applied) {
       const key = { host: name, scope, root: input.root, version: input.version };
-      if (!remove && scope === "project") writeLocal(input);
-      apply(plan, changes, { path, receipt, key, remove });
+      const made = missingFolders(dirname(path));
+      try {
+        if (!remove && scope === "project") writeLocal(input);
+        apply(plan, changes, { path, receipt, key, remove });
+      } catch (error) {
+        if (!projectsSetUp(path)) removeLocal(input);
+        removeFolders(made);
+        throw error;
+      }
       if (remove && !projectsSetUp(path)) removeLocal(input);
     }
     return {
@@ -176,7 +183,7 @@ function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, recei
 /** Settings of a project name no path: where we are on this machine is kept beside. */
 function writeLocal(input: InstallInput): void {
   for (const { path, content, mode } of localFiles(input)) {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path), 0o700);
     atomicWrite(path, content, { mode });
   }
 }
@@ -200,7 +207,7 @@ function write(path: string, text: string | null): void {
     rmSync(path, { force: true });
     return;
   }
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o644;
   atomicWrite(path, text, { mode });
 }

@@ -5,6 +5,7 @@ import { positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
 import { isRefusal } from "../../../state/index.js";
 import { callTool, describeArguments } from "../../../tools/call-tool.js";
+import { toolsByHand } from "../../../tools/tools.js";
 
 export default command({
   name: "call",
@@ -37,7 +38,7 @@ export default command({
         cause,
       });
     }
-    const { result, notes, root } = await callTool(tool, given, context);
+    const { result, notes, root } = await callTool(tool, given, context, toolsByHand);
     for (const message of [...notes, `project: ${root}`]) context.progress({ type: "note", message });
     return result;
   },

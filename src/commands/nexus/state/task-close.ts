@@ -1,24 +1,22 @@
 import { command } from "../../../cli/command.js";
 import { count } from "../../../cli/text.js";
-import { listTasks, planStatus, searchHistory } from "../../../state/index.js";
-import { taskClose } from "../../../tools/task-close.js";
-import { projectOf } from "../../../tools/tool.js";
+import { taskCloseByHand } from "../../../tools/task-close.js";
 import { useTool } from "./use-tool.js";
 
 export default command({
   name: "task close",
   summary: "file the cycle in history",
-  input: taskClose.input,
-  output: taskClose.output,
+  input: taskCloseByHand.input,
+  output: taskCloseByHand.output,
   about: [
-    "Files the plan and the tasks in .nexus/history.json, then clears them. Unfinished tasks are filed as they are.",
+    "Files the plan and the tasks in .nexus/history.json, then clears them. Unfinished tasks are filed as they are. With nothing open, nothing is filed.",
   ],
   examples: [["nexus task close", "ends the cycle"]],
   async run(input, context) {
-    const project = projectOf(context);
-    if (planStatus(project).active || !("exists" in listTasks(project))) return useTool(taskClose, input, context);
-    context.progress({ type: "note", message: `project: ${project.root}` });
-    return nothingClosed(project.branch(), searchHistory(project, {}).total);
+    const result = await useTool(taskCloseByHand, input, context);
+    const { archived, deleted } = result;
+    if (archived.plan || archived.tasks > 0 || deleted.includes("tasks.json")) return result;
+    return { ...result, closed: false, cycle: "" };
   },
   text: ({ closed, archived, branch, total_cycles, memoryHint }) =>
     closed
@@ -29,14 +27,4 @@ export default command({
             : []),
         ]
       : ["nothing is open, so nothing was filed"],
-});
-
-const nothingClosed = (branch: string, cycles: number) => ({
-  closed: false,
-  cycle: "",
-  branch,
-  archived: { plan: false, decisions: 0, tasks: 0 },
-  deleted: [],
-  total_cycles: cycles,
-  memoryHint: { taskCount: 0, decisionCount: 0, hadLoopDetection: false, cycleTopics: [] },
 });

@@ -110,7 +110,7 @@ export default command({
     return { path, id: facts.id, created, label };
   },
   text({ path, created, label }) {
-    const where = label === undefined ? "" : ` ${label}`;
+    const where = label === undefined ? "" : ` ${shellWord(label)}`;
     return [
       `Started a task in ${path}`,
       ...created.map((name) => `  ${name}`),
@@ -246,9 +246,9 @@ function copyFolder(from: string, to: string): void {
   const { entries } = listFolder(from);
   mkdirSync(to);
   for (const { path, kind } of [...entries, { path: MANIFEST_NAME, kind: "file" as const }]) {
-    if (kind === "folder") mkdirSync(join(to, path), { recursive: true });
+    if (kind === "folder") makeFolder(join(to, path));
     else {
-      mkdirSync(dirname(join(to, path)), { recursive: true });
+      makeFolder(dirname(join(to, path)));
       cpSync(join(from, path), join(to, path), { errorOnExist: true });
     }
   }
@@ -291,9 +291,18 @@ function moveInto(from: string, to: string): string[] {
   const names = readdirSync(from).sort();
   const taken = names.filter((name) => existsSync(join(to, name)));
   for (const name of taken) assertFree(join(to, name));
-  mkdirSync(to, { recursive: true });
+  const made = makeFolder(to);
   // The manifest last: a folder that has one is a task.
   const ordered = [...names.filter((name) => name !== MANIFEST_NAME), MANIFEST_NAME];
-  for (const name of ordered) renameSync(join(from, name), join(to, name));
-  return ordered;
+  const moved: string[] = [];
+  try {
+    for (const name of ordered) {
+      renameSync(join(from, name), join(to, name));
+      moved.push(join(to, name));
+    }
+    return ordered;
+  } catch (error) {
+    for (const path of made === null ? moved : [made]) rmSync(path, { recursive: true, force: true });
+    throw error;
+  }
 }

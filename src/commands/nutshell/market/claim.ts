@@ -6,6 +6,7 @@ import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { green, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
+import { makeFolder } from "../../../files/index.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 import { defaultName } from "../../../request/default-name.js";
@@ -129,7 +130,7 @@ async function writeFromMetadata(dir: string, task: MarketTask, context: Context
     publisher: { name: task.author_name, tool: "clawnet" },
     context: { requirements: "context/requirements.md" },
   };
-  mkdirSync(dirname(dir), { recursive: true });
+  makeFolder(dirname(dir));
   const fresh = mkdtempSync(join(dirname(dir), `.${basename(dir)}-`));
   try {
     mkdirSync(join(fresh, "context"));

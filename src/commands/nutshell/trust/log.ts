@@ -21,7 +21,7 @@ export default command({
   }),
   output: LogShape,
   about: [
-    "Reads every bundle to its end and links deliveries to requests by content, never by a name. Who is what your allowed_signers says; when is the signer's own word. What nobody signed, what counts for nothing and links that do not hold are named as that.",
+    "Reads every bundle to its end and links deliveries to requests by content, never by a name. Who is what your allowed_signers says; when is the signer's own word. What nobody signed, what counts for nothing and links that do not hold are named as that. A bundle in a folder that cannot be read is named too, and the others are read; one that you name must be readable.",
     "It runs nothing and decides nothing: nutshell verify does. From a registry every bundle is fetched, read and removed again.",
   ],
   examples: [
