@@ -14,6 +14,7 @@ import {
   compareTrees,
   lookAt,
   lookAtCopy,
+  parentsAreFolders,
   seeEntry,
   type Tree,
   type TreeEntry,
