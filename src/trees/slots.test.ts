@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { gitFacts } from "./git-facts.js";
 import { Objects } from "./objects.js";
 import { isResult } from "./result-tree.js";
-import { Slots } from "./slots.js";
+import { copyFolder, Slots } from "./slots.js";
 import { type Change, compareTrees, fileChanges, lookAt } from "./tree.js";
 
 let root: string;
@@ -127,5 +128,20 @@ describe("gitFacts", () => {
     expect(facts().refs).not.toBe(moved.refs);
     expect(facts().trusted).toBe(before.trusted);
     expect(gitFacts(join(root, "base/d"))).toBeNull();
+  });
+});
+
+describe("a copy for an agent", () => {
+  it("leaves hidden checks behind, and takes nothing away behind a link", () => {
+    const outside = join(root, "outside/hidden.age");
+    mkdirSync(dirname(outside), { recursive: true });
+    writeFileSync(outside, "sealed");
+    mkdirSync(join(root, "plain/acceptance"), { recursive: true });
+    writeFileSync(join(root, "plain/acceptance/hidden.age"), "sealed");
+    mkdirSync(join(root, "linked"));
+    symlinkSync(dirname(outside), join(root, "linked/acceptance"));
+    for (const name of ["plain", "linked"]) copyFolder(join(root, name), join(root, `${name}-copy`));
+    expect(existsSync(join(root, "plain-copy/acceptance/hidden.age"))).toBe(false);
+    expect(readFileSync(outside, "utf8")).toBe("sealed");
   });
 });

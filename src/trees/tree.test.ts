@@ -1,10 +1,14 @@
 import {
   chmodSync,
+  cpSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -14,7 +18,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { hasMarkers, mergeChanges } from "./merge.js";
 import { Objects } from "./objects.js";
-import { compareTrees, fileChanges, lookAt, seeEntry, withChanges } from "./tree.js";
+import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, seeEntry, withChanges } from "./tree.js";
 
 let root: string;
 beforeEach(() => {
@@ -215,5 +219,41 @@ describe("merge", () => {
     const equal = await both({ "a.txt": "same" }, { "a.txt": "same" });
     expect(equal.merge).toEqual({ changes: [], conflicts: [] });
     expect(readFileSync(join(root, "base/a.txt"), "utf8")).toBe(base);
+  });
+});
+
+describe("a copy we just made", () => {
+  const make = () => {
+    const [from, to] = [join(root, "from"), join(root, "to")];
+    mkdirSync(join(from, "in"), { recursive: true });
+    writeFileSync(join(from, "in/a.txt"), "one");
+    writeFileSync(join(from, "run.sh"), "#!/bin/sh\n", { mode: 0o755 });
+    symlinkSync("a.txt", join(from, "in/link"));
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+    return { to, start: lookAt(from) };
+  };
+
+  it("is what a look at it finds, without what did not come along", () => {
+    const { to, start } = make();
+    expect(compareTrees(lookAtCopy(to, start), lookAt(to))).toEqual([]);
+    rmSync(join(to, "run.sh"));
+    expect([...lookAtCopy(to, start, (path) => path === "in/link").entries.keys()]).toEqual(["in", "in/a.txt"]);
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ["written with the same size and times", (file) => writeFileSync(file, "two")],
+    ["replaced by a rename", (file) => [writeFileSync(`${file}.new`, "two"), renameSync(`${file}.new`, file)]],
+    ["written through another name", (file) => [linkSync(file, `${file}.2`), writeFileSync(`${file}.2`, "two")]],
+    ["given another mode", (file) => chmodSync(file, 0o755)],
+  ])("shows a file that was %s, when later looks build on it", async (_, change) => {
+    const { to, start } = make();
+    const file = join(to, "in/a.txt");
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    const times = statSync(file);
+    rememberTree(to, lookAtCopy(to, start));
+    expect(compareTrees(start, lookAt(to))).toEqual([]);
+    change(file);
+    utimesSync(file, times.atime, times.mtime);
+    expect(compareTrees(start, lookAt(to)).map(({ path }) => path)).toContain("in/a.txt");
   });
 });

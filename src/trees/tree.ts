@@ -52,8 +52,20 @@ export interface LookOptions {
   readonly unlock?: (path: string) => boolean;
 }
 
+/**
+ * Looks that later ones at the same folder build on. Only those taken before anybody could work there: a file that is mapped
+ * and dirty already can be written to without a new change time, one that nobody has opened yet cannot.
+ */
+const remembered = new Map<string, Tree>();
+
+export function rememberTree(folder: string, tree: Tree): void {
+  // Two a run; a process that makes many of them keeps the last.
+  for (const oldest of [...remembered.keys()].slice(0, -3)) remembered.delete(oldest);
+  remembered.set(folder, tree);
+}
+
 /** Looks at every entry under `folder`. Never follows a link. */
-export function lookAt(folder: string, { before, skip, unlock }: LookOptions = {}): Tree {
+export function lookAt(folder: string, { before = remembered.get(folder), skip, unlock }: LookOptions = {}): Tree {
   const takenMs = Date.now();
   const entries = new Map<string, TreeEntry>();
   for (const path of pathsIn(folder, skip, unlock)) {
@@ -63,6 +75,19 @@ export function lookAt(folder: string, { before, skip, unlock }: LookOptions = {
   }
   return { entries, takenMs };
 }
+
+/** A copy we just made of a tree we looked at: the same content, stamps of its own. What did not come along is not in it. */
+export function lookAtCopy(folder: string, original: Tree, skip: (path: string) => boolean = () => false): Tree {
+  const takenMs = Date.now();
+  const entries = new Map<string, TreeEntry>();
+  for (const [path, entry] of original.entries) {
+    const stats = skip(path) ? undefined : lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false });
+    if (stats !== undefined) entries.set(path, { ...entry, stamp: stampOf(stats) } as StampedEntry);
+  }
+  return { entries, takenMs };
+}
+
+const stampOf = ({ size, ino, ctimeNs, mode }: BigIntStats): string => `${size}:${ino}:${ctimeNs}:${mode}`;
 
 /** What may not be read and could not be unlocked. */
 const SHUT: TreeEntry | null = { type: "other", executable: false, size: 0, hash: "" };
@@ -126,7 +151,7 @@ export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEn
     if ((error as NodeJS.ErrnoException).code === "ENAMETOOLONG") throw error;
     return null;
   }
-  const stamp = `${stats.size}:${stats.ino}:${stats.ctimeNs}:${stats.mode}`;
+  const stamp = stampOf(stats);
   const isUntouched = earlier !== undefined && (earlier as StampedEntry).stamp === stamp;
   if (isUntouched && stats.ctimeMs + BigInt(CLOCK_GRAIN_MS) < takenMs) return earlier;
   const executable = stats.isFile() && (Number(stats.mode) & 0o111) !== 0;

@@ -7,7 +7,8 @@ import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { AcceptedReport } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
-import { baseDigest, putBack } from "../open/workspace.js";
+import { compareTrees, lookAt } from "../../trees/tree.js";
+import { counts, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
 import { sawThisTree } from "../record/run-state.js";
 import { type Run, record, roleOf } from "../run.js";
@@ -58,7 +59,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
 export function assertUntouched(run: Run): void {
   const { folder, state } = run;
   if (
-    baseDigest(folder.base) !== state.baseDigest ||
+    compareTrees(lookAt(folder.base, { skip: (path) => !counts(path) }), run.start).length > 0 ||
     contentDigest(folder.request, { ignoreRules: false }) !== state.requestDigest
   ) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {

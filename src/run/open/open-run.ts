@@ -102,7 +102,8 @@ function openTrees(
 ) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
-  openMain(folder);
+  const start = lookAt(folder.base, { skip: (path) => !counts(path) });
+  openMain(folder, start);
   const base = baseDigest(folder.base);
   const isNew = state.baseDigest === null;
   const began =
@@ -114,10 +115,14 @@ function openTrees(
     });
   }
   const objects = new Objects(folder.objects, folder.base);
-  const start = lookAt(folder.base, { skip: (path) => !counts(path) });
   const main = mainTree(state.versions.reduce((tree: Tree, changes) => withChanges(tree, changes), start));
   if (!isNew) putBack(folder.main, main, objects);
-  return { objects, start, main, slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts }) };
+  return {
+    objects,
+    start,
+    main,
+    slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts }),
+  };
 }
 
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */

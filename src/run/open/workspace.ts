@@ -20,7 +20,7 @@ import {
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
-import { compareTrees, fileChanges, lookAt, type Tree } from "../../trees/tree.js";
+import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, type Tree } from "../../trees/tree.js";
 import type { RunFolder } from "../record/folder.js";
 
 export interface OpenedRequest {
@@ -115,13 +115,16 @@ export async function openRepository(
   return { facts: { ...facts, commit: cloned }, warnings };
 }
 
-/** The main tree: a copy of the base, made once. */
-export function openMain(folder: RunFolder): void {
+/** The main tree: a copy of the base, which holds `start`, made once. */
+export function openMain(folder: RunFolder, start: Tree): void {
   if (existsSync(folder.main)) return;
   const staging = `${folder.main}.part`;
   rmSync(staging, { recursive: true, force: true });
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
+  // No agent has started yet.
+  rememberTree(folder.base, start);
+  rememberTree(folder.main, lookAtCopy(folder.main, start));
 }
 
 /** Makes the main tree what the journal says, and names what was not. */
@@ -137,19 +140,20 @@ export const counts = isResult;
 /** A digest of the base tree, so that a resumed run knows it still works on the same one. */
 export function baseDigest(base: string): string {
   const hash = createHash("sha256");
+  // One for all files: making it takes longer than reading most of them.
+  const piece = Buffer.alloc(1024 ** 2);
   for (const [path, { executable }] of listTree(base, isResult)) {
     hash.update(`${executable ? "x" : "-"} ${path}\0`);
     if (lstatSync(join(base, path)).isSymbolicLink()) hash.update("link");
-    else for (const piece of piecesOf(join(base, path))) hash.update(piece);
+    else for (const bytes of piecesOf(join(base, path), piece)) hash.update(bytes);
   }
   return `sha256:${hash.digest("hex")}`;
 }
 
 /** A file of any size; one read holds 2 GiB at most. */
-function* piecesOf(path: string): Generator<Uint8Array> {
+function* piecesOf(path: string, piece: Buffer): Generator<Uint8Array> {
   const file = openSync(path, "r");
   try {
-    const piece = Buffer.alloc(1024 ** 2);
     for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) yield piece.subarray(0, read);
   } finally {
     closeSync(file);
