@@ -3,7 +3,7 @@
 // bends the test that loads it.
 import { type Trick, works } from "../table.js";
 import { nodeLoose, nodeScript, nodeTest, nodeTestDirect, nodeTestScripts, nodeThrows } from "../worlds/node.js";
-import { pytest, pytestModule, pythonScript, unittestWorld } from "../worlds/python.js";
+import { pytest, pytestFromHere, pytestModule, pythonScript, unittestWorld } from "../worlds/python.js";
 import { repoPytest, repoTests } from "../worlds/repository.js";
 import { jest, vitestWorld } from "../worlds/runners.js";
 import { cargo, cTest, go, java, make, shellSource } from "../worlds/system.js";
@@ -329,6 +329,18 @@ export const EXIT: readonly Trick[] = [
       id: "pytest-module-exit-hook",
       does: "ends with 0 on the way out of python3 -m pytest",
       lie: py(`import atexit, os\natexit.register(lambda: os._exit(0))\n${zeroPy}`),
+    },
+  ]),
+  ...works("exit", pytestFromHere, [
+    {
+      id: "pytest-one-line-equal",
+      does: "answers with a number that equals every other, where each test is one line",
+      lie: { "files/shop/calc.py": EQUAL_PY },
+    },
+    {
+      id: "pytest-from-here-twin",
+      does: "puts a pytest.py into the folder python3 -m pytest is started in",
+      lie: { "files/pytest.py": "import sys\nsys.exit(0)\n" },
     },
   ]),
   ...works("exit", repoPytest, [

@@ -112,6 +112,25 @@ export const pytestModule: World = {
   criteria: [command("AC-1", "python3 -m pytest -q tests")],
 };
 
+/** Modules are found from the folder it is started in; every test is one line. */
+export const pytestFromHere: World = {
+  ...pytest,
+  id: "pytest-from-here",
+  files: {
+    "files/shop/__init__.py": "",
+    "files/shop/calc.py": broken,
+    "files/tests/test_calc.py": `from shop.calc import total
+
+def test_adds_up(): assert total([1, 2, 3]) == 6
+def test_negative(): assert total([10, -4]) == 6
+def test_nothing(): assert total([]) == 0
+`,
+  },
+  criteria: [command("AC-1", "cd files && python3 -m pytest -q tests")],
+  honest: { "files/shop/calc.py": summingPython },
+  hidden: undefined,
+};
+
 /** A project with settings of its own. */
 export const pytestProject: World = {
   ...pytest,
@@ -164,6 +183,7 @@ export const PYTHON_WORLDS = [
   unittestWorld,
   pytest,
   pytestModule,
+  pytestFromHere,
   pytestProject,
   pythonTwo,
   pytestTwo,

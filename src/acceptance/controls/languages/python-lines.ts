@@ -58,14 +58,40 @@ function readStatements(mask: string, pairs: Int32Array): Statement[] {
     const start = at + /^[ \t\r]*/.exec(mask.slice(at, Math.min(end, at + 1000)))![0].length;
     if (start < end && mask.slice(start, end).trim() !== "") {
       const indent = mask[at - 1] === ";" ? statements.at(-1)!.indent : start - at;
-      while (open.length > 0 && statements[open.at(-1)!]!.indent >= indent) open.pop();
-      statements.push({ start, end, indent, outer: open.at(-1) ?? -1, line });
-      open.push(statements.length - 1);
+      for (const piece of withBody(mask, pairs, { start, end, indent })) {
+        while (open.length > 0 && statements[open.at(-1)!]!.indent >= piece.indent) open.pop();
+        statements.push({ ...piece, outer: open.at(-1) ?? -1, line });
+        open.push(statements.length - 1);
+      }
     }
     for (let each = at; each <= end && each < mask.length; each += 1) if (mask[each] === "\n") line += 1;
     at = end + 1;
   }
   return statements;
+}
+
+const HEADS = /^(?:(?:async\s+)?(?:def|for|with)|class|while|try|else|finally|except)\b/;
+
+/** `def test(): assert f() == 1` is a head and, one step deeper, its body. */
+function withBody(
+  mask: string,
+  pairs: Int32Array,
+  whole: Omit<Statement, "outer" | "line">,
+): readonly Omit<Statement, "outer" | "line">[] {
+  const { start, end, indent } = whole;
+  if (!HEADS.test(mask.slice(start, Math.min(end, start + 100)))) return [whole];
+  for (let at = start; at < end; at += 1) {
+    if (pairs[at]! > at) at = pairs[at]!;
+    else if (mask[at] === ":" && mask[at + 1] !== "=") {
+      const body = at + 1 + /^\s*/.exec(mask.slice(at + 1, end))![0].length;
+      if (body >= end || mask[body] === "#") return [whole];
+      return [
+        { start, end: at + 1, indent },
+        { start: body, end, indent: indent + 1 },
+      ];
+    }
+  }
+  return [whole];
 }
 
 /** The line break that ends a statement: not one in brackets or strings, nor after a backslash. */
