@@ -88,8 +88,11 @@ export default command({
     const wanted = approve ? "approve" : reject ? "reject" : await ask(verified, context.ask);
     if (wanted === null) return { ...answer, settled: null, paid: 0, waived: null };
     const waived = wanted === "approve" && !verified ? (waive ?? (await askWhy(context))) : null;
-    if (wanted === "approve") keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
-    const { paid } = await settleTask(market, task, wanted, context, yes || (!approve && !reject));
+    const keep = () => keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
+    const { paid } = await settleTask(market, task, wanted, context, {
+      yes: yes || (!approve && !reject),
+      ...(wanted === "approve" ? { agreed: keep } : {}),
+    });
     return { ...answer, settled: wanted === "approve" ? ("approved" as const) : ("rejected" as const), paid, waived };
   },
   text: ({ task_id, hash, verified, why, settled, paid, waived }) => [

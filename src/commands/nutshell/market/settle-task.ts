@@ -22,8 +22,15 @@ const ENDS: Readonly<Record<Verb, { status: string; question: (task: MarketTask)
   },
 };
 
+interface Settling {
+  readonly yes: boolean;
+  /** What goes on record once the person agreed, and before the money goes. */
+  readonly agreed?: () => void;
+}
+
 /** Ends a task one way. Repeating it after a lost answer is harmless: an end already reached is reported as done. */
-export async function settleTask(market: Market, task: MarketTask, verb: Verb, context: Context, yes: boolean) {
+export async function settleTask(market: Market, task: MarketTask, verb: Verb, context: Context, settling: Settling) {
+  const { yes, agreed } = settling;
   const end = ENDS[verb];
   const done = {
     task_id: task.id,
@@ -47,6 +54,7 @@ export async function settleTask(market: Market, task: MarketTask, verb: Verb, c
     );
   }
   await confirm(context, { yes, question: end.question(task), command: `nutshell ${verb} ${task.id}` });
+  agreed?.();
   await market.settle(task.id, verb);
   return done;
 }
