@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 30 * 60_000,
     hookTimeout: 120_000,
     pool: "forks",
+    setupFiles: ["tests/clean-up.ts"],
     fileParallelism: false,
     globalSetup: ["tests/global-setup.ts"],
   },

@@ -109,8 +109,20 @@ describe("a criterion", () => {
   });
 
   it("that the request does not have proves nothing about it", () => {
-    const strange = judge(delivery([criterion(), criterion({ id: "AC-9" })]));
-    expect(strange.claims[1]).toMatchObject({ evidence: "said", note: "the request has no such criterion" });
+    const more = [criterion({ id: "AC-9" }), criterion({ id: "АС-1", evidence: "judged", reason: "looked" })];
+    const strange = judge(delivery([criterion(), ...more], [point()]), { rerun: rerun("passed") });
+    const note = "the request has no such criterion";
+    expect(strange.claims.slice(1)).toMatchObject([
+      { id: "AC-9", status: "unknown", evidence: "said", note, unasked: true },
+      { id: "АС-1", status: "unknown", evidence: "said", note, unasked: true },
+      { kind: "checklist", status: "unknown", evidence: "said", note: "the request has no such point", unasked: true },
+    ]);
+    expect(strange.findings.map(({ code, severity, path }) => [code, severity, path])).toEqual([
+      ["CLAIM_UNASKED", "warning", "AC-9"],
+      ["CLAIM_UNASKED", "warning", "АС-1"],
+      ["CLAIM_UNASKED", "warning", "it is polite"],
+    ]);
+    expect(strange.backed).toBe(true);
   });
 
   it("of the request that is left out is a gap, also one for a person", () => {
@@ -215,9 +227,13 @@ describe("a point of the checklist", () => {
 
 describe("digests", () => {
   it.each(["request", "result", "tests"] as const)("of another %s are an error, and nothing is backed", (key) => {
-    const other = judge(delivery([criterion()], [], { digests: { ...digests, [key]: hash("f") } }));
+    const forged = delivery([criterion()], [], { digests: { ...digests, [key]: hash("f") } });
+    const other = judge(forged);
     expect(other.findings).toMatchObject([{ code: "DIGEST_MISMATCH", severity: "error", path: `digests.${key}` }]);
     expect(other.backed).toBe(false);
+    // Not even when everything passes here: it is another delivery than the one that was made.
+    const ran = judge(forged, { rerun: rerun("passed") });
+    expect(ran).toMatchObject({ gaps: [], backed: false, recorded: false });
   });
 
   it("that are not named make a record worthless, but not what was run here", () => {

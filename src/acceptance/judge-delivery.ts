@@ -19,6 +19,8 @@ export interface Claim {
   readonly note?: string;
   /** What running it again here came to. */
   readonly rerun?: "passed" | "failed" | "skipped" | "unknown";
+  /** The request asks nothing of that name: whatever the delivery says of it, it answers nothing. */
+  readonly unasked?: true;
 }
 
 export interface DeliveryFacts {
@@ -58,6 +60,7 @@ export function judgeDelivery(facts: DeliveryFacts): Judgement {
     ...refuted.map(
       ({ id }): Finding => error("CLAIM_REFUTED", id, `"${id}" is claimed as passed, but fails when it is run again`),
     ),
+    ...claims.filter(({ unasked }) => unasked === true).map(unaskedFinding),
   ];
   const whole = !findings.some(({ severity }) => severity === "error");
   const gaps = gapsOf(claims, facts, isProven);
@@ -120,6 +123,7 @@ function worstOfEach<T extends { readonly status: string }>(rows: readonly T[], 
 
 function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boolean): Claim {
   const { id, status } = row;
+  if (facts.request?.checks.some((check) => check.id === id) === false) return unasked("criterion", id);
   const again = facts.rerun?.results.find((result) => result.id === id);
   const base = { kind: "criterion" as const, id, status, ...(again === undefined ? {} : { rerun: again.status }) };
   if (again?.status === "passed" || again?.status === "failed") {
@@ -131,10 +135,30 @@ function criterionClaim(row: CriterionResult, facts: DeliveryFacts, trusted: boo
   if (row.evidence === "judged" && hasReason(row.reason))
     return { ...base, provesNothing, evidence: "judged", ...judgedBy(row, row.reason) };
   if (weakness !== null) return { ...base, provesNothing, evidence: "said", note: weakness };
-  const note = facts.rerun === null ? "not run here" : `here it is ${again?.status ?? "unknown to the request"}`;
+  const note = facts.rerun === null ? "not run here" : `here it is ${again?.status ?? "not run"}`;
   // A record that was asked again and gave no answer is no better than a word.
   return { ...base, provesNothing, evidence: facts.rerun === null ? "recorded" : "said", note };
 }
+
+const UNASKED = { criterion: "the request has no such criterion", checklist: "the request has no such point" } as const;
+
+/** Shown, because it was said; never as passed, because nobody asked. */
+const unasked = (kind: keyof typeof UNASKED, id: string): Claim => ({
+  kind,
+  id,
+  status: "unknown",
+  evidence: "said",
+  provesNothing: false,
+  note: UNASKED[kind],
+  unasked: true,
+});
+
+const unaskedFinding = ({ id, note }: Claim): Finding => ({
+  code: "CLAIM_UNASKED",
+  severity: "warning",
+  path: id,
+  message: `the delivery speaks of "${id}", but ${note}`,
+});
 
 /** What a run here is worth. */
 function strengthOf({
@@ -151,9 +175,8 @@ function strengthOf({
 }
 
 /** Why a record does not even say properly what it says; null when it does. */
-function weaknessOf(row: CriterionResult, { request, has }: DeliveryFacts, trusted: boolean): string | null {
+function weaknessOf(row: CriterionResult, { has }: DeliveryFacts, trusted: boolean): string | null {
   if (row.evidence !== "proven" && row.evidence !== "recorded") return "no evidence is given";
-  if (request !== null && !request.checks.some(({ id }) => id === row.id)) return "the request has no such criterion";
   if (row.log === undefined || !has(row.log)) return "the log of the run is missing";
   return trusted ? null : "the trees it was run on are not these";
 }
@@ -180,7 +203,8 @@ function checklistClaims({ delivery, request }: DeliveryFacts, criteria: readonl
     const answer = twin === undefined ? undefined : criteria.find(({ id }) => id === twin.id);
     if (answer !== undefined) return [{ ...answer, kind: "checklist", id: item }];
     const row = rows.find((entry) => entry.item === item);
-    return row === undefined ? [] : [checklistClaim(row)];
+    if (row === undefined) return [];
+    return [request?.checklist.includes(item) === false ? unasked("checklist", item) : checklistClaim(row)];
   });
 }
 

@@ -58,7 +58,7 @@ export async function measureStrength(options: StrengthOptions): Promise<Strengt
       { options: { ...options, result: base }, plan, trees, rooms },
       signal === undefined ? stop.signal : AbortSignal.any([signal, stop.signal]),
     );
-    const made = standIns(trees.base.view, subjectPaths(parts));
+    const made = standIns(trees.base.view, subjectPaths(parts), wordsOf(plan, request));
     const turn = turns(availableParallelism());
     const all = plan.checks.map((check, index) =>
       turn(async () => {
@@ -76,6 +76,23 @@ export async function measureStrength(options: StrengthOptions): Promise<Strengt
   } finally {
     rooms.remove();
   }
+}
+
+/** All that the checks of a request could look for: their own words, and those of the files they are written in. */
+function wordsOf({ checks, ownFiles }: CheckPlan, request: string): string {
+  const expected = checks.flatMap(({ expected: { stdout_contains: out = [], body_contains: body = [] } = {} }) => [
+    ...[out].flat(),
+    ...[body].flat(),
+  ]);
+  const files = [
+    ...ownFiles,
+    ...[...lookAtFiles(request, (path) => path === "tests" || path.startsWith("tests/")).entries.keys()],
+  ];
+  const texts = [...new Set(files)]
+    .flatMap((path) => readRequest(request, path) ?? [])
+    .map((bytes) => Buffer.from(bytes).toString("utf8"));
+  const commands = checks.flatMap(({ command }) => command ?? []);
+  return [...expected, ...commands, ...texts.filter((text) => !text.includes("\0"))].join("\n");
 }
 
 /** Files of the untouched tree that would be the work if they were changed. */

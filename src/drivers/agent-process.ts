@@ -29,6 +29,10 @@ const STDERR_KEPT = 8 * 1024;
 export interface Transcript {
   sessionId: string | null;
   text: string;
+  /** What it handed in in the shape it was asked for; undefined when nothing was. */
+  report: unknown;
+  /** What it had said when its program reminded it of the shape. */
+  unshaped?: string;
   usage: Usage | null;
   /** The program said that its turn is over. */
   turnEnded: boolean;
@@ -46,6 +50,7 @@ export interface Transcript {
 export const newTranscript = (): Transcript => ({
   sessionId: null,
   text: "",
+  report: undefined,
   usage: null,
   turnEnded: false,
   error: null,
@@ -238,7 +243,8 @@ export function readObjects(
   return watch;
 }
 
-function objectIn(line: string): Record<string, unknown> | null {
+/** null when it is not the text of one object. */
+export function objectIn(line: string): Record<string, unknown> | null {
   if (!line.startsWith("{")) return null;
   try {
     return JSON.parse(line) as Record<string, unknown>;
@@ -291,8 +297,8 @@ export function sessionEnd(
   /** What an error is about by its words; nobody can tell that of a program we do not know. */
   judge: Judge = troubleOf,
 ): SessionEnd {
-  const { sessionId, text, usage } = transcript;
-  const base = { sessionId, text, usage, exit };
+  const { sessionId, text, report, usage } = transcript;
+  const base = { sessionId, text, usage, exit, ...(report === undefined ? {} : { report }) };
   if (transcript.givenUp) {
     const trouble = transcript.trouble ?? TRANSPORT;
     return { ...base, outcome: "failed", error: transcript.error ?? "it was given up", trouble };
@@ -310,7 +316,9 @@ export function sessionEnd(
     return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, crashed ? TRANSPORT : null);
   }
   if (!transcript.turnEnded) return failed(complaint || "it ended in the middle of its turn", TRANSPORT);
-  return text.trim() === "" ? failed("it ended without a word") : { ...base, outcome: "completed" };
+  return text.trim() === "" && report === undefined
+    ? failed("it ended without a word")
+    : { ...base, outcome: "completed" };
 }
 
 /** For programs whose words are their own affair. */

@@ -73,7 +73,7 @@ function mcpServers({ mcpServers: servers }: SessionRequest): Record<string, unk
 }
 
 export function claudeArguments(request: SessionRequest, files: { role: string; servers: string }): string[] {
-  const { may, mcpServers: servers, deniedTools = [], model, resume, budgetUsd } = request;
+  const { may, mcpServers: servers, deniedTools = [], model, resume, budgetUsd, reportSchema } = request;
   const tools = [...READING, ...(may.edit ? EDITING : []), ...(may.shell ? SHELL : [])];
   const serverTools = servers.map(({ name }) => `mcp__${name}`);
   const denied = deniedTools.map((tool) => `mcp__${tool.replace(".", "__")}`);
@@ -84,6 +84,7 @@ export function claudeArguments(request: SessionRequest, files: { role: string; 
     ...["--tools", tools.join(","), "--allowedTools", [...tools, ...serverTools].join(",")],
     ...(denied.length === 0 ? [] : ["--disallowedTools", denied.join(",")]),
     ...(model === undefined ? [] : ["--model", model]),
+    ...(reportSchema === undefined ? [] : ["--json-schema", JSON.stringify(reportSchema)]),
     ...(budgetUsd === undefined ? [] : ["--max-budget-usd", String(budgetUsd)]),
     ...(resume === undefined ? [] : ["--resume", resume]),
   ];
@@ -105,6 +106,7 @@ export function listener(transcript: Transcript, emit: Emit): (line: Record<stri
       transcript.waiting = null;
     } else if (line.type === "assistant" || line.type === "user") {
       transcript.waiting = null;
+      if (line.isSynthetic === true && transcript.text !== "") transcript.unshaped ??= transcript.text;
       for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, transcript, tools, emit);
       if (line.type === "user") hearResult(line.tool_use_result, emit);
     } else if (line.type === "result") hearEnd(line, transcript, emit);
@@ -164,7 +166,9 @@ function hearResult(result: unknown, emit: Emit): void {
 function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Emit): void {
   transcript.turnEnded = true;
   transcript.waiting = null;
-  if (text(line.result) !== "") transcript.text = text(line.result);
+  // The result then repeats the report as text; the agent's words are what it said before.
+  if (line.structured_output !== undefined) transcript.report = line.structured_output;
+  else if (text(line.result) !== "") transcript.text = wordsOf(line, transcript);
   const cached = amount(at(line, "usage", "cache_read_input_tokens"));
   transcript.usage = {
     inputTokens:
@@ -179,6 +183,11 @@ function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Em
     emit({ type: "question", text: `may it use ${text(at(denial, "tool_name"))}?`, answer: "refused" });
   }
   if (line.is_error === true) hearError(line, transcript);
+}
+
+/** Reminded of the shape, an agent may only add a word to what it had said: then both are its words. */
+function wordsOf({ result }: Record<string, unknown>, { unshaped }: Transcript): string {
+  return unshaped === undefined || unshaped === result ? text(result) : `${unshaped}\n\n${text(result)}`;
 }
 
 /** What the vendor answered counts as trouble; a limit of turns or money does not. */

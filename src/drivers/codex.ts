@@ -11,6 +11,7 @@ import {
   isSandboxed,
   lineSession,
   newTranscript,
+  objectIn,
   readObjects,
   startAgent,
   type Transcript,
@@ -33,22 +34,28 @@ export const codex: Driver = {
     const sandboxed = await isSandboxed(request);
     const profile = `session-${randomUUID()}`;
     const file = `.codex/${profile}.config.toml`;
+    const schema = `.codex/${profile}.schema.json`;
     writeInside(request.home, file, stringify(codexProfile(request)));
+    if (request.reportSchema !== undefined) writeInside(request.home, schema, JSON.stringify(request.reportSchema));
     const forget = () => {
       takeBack();
-      forgetInside(request.home, file);
+      for (const name of [file, schema]) forgetInside(request.home, name);
     };
     try {
       const command = {
         command: program,
-        args: codexArguments(request, profile, sandboxed),
+        args: codexArguments(request, profile, sandboxed, join(request.home, schema)),
         env: { CODEX_HOME: codexHome(request) },
         variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
       const transcript = newTranscript();
       const emit = request.onEvent ?? (() => {});
-      readObjects(agent, transcript, (line) => hear(line, transcript, emit), request.patienceMs);
+      const hearLine = (line: Record<string, unknown>) => {
+        hear(line, transcript, emit);
+        if (line.type === "turn.completed" && request.reportSchema !== undefined) takeReport(transcript);
+      };
+      readObjects(agent, transcript, hearLine, request.patienceMs);
       const session = lineSession(agent, transcript);
       void session.ended.then(forget);
       return session;
@@ -135,13 +142,15 @@ export const codexFeatures = (may: SessionRequest["may"]): Record<string, unknow
 
 /** `sandboxed`: bubblewrap surrounds it, and Codex's own sandbox does not work inside another. */
 export function codexArguments(
-  { cwd, may, model, resume }: SessionRequest,
+  { cwd, may, model, resume, reportSchema }: SessionRequest,
   profile: string,
   sandboxed: boolean,
+  schema = "",
 ): string[] {
   return [
     ...["exec", "--json", "--skip-git-repo-check", "-p", profile, "-C", cwd, "-s", sandboxMode(may, sandboxed)],
     ...(model === undefined ? [] : ["-m", model]),
+    ...(reportSchema === undefined ? [] : ["--output-schema", schema]),
     ...(resume === undefined ? [] : ["resume", resume]),
     "-",
   ];
@@ -183,6 +192,12 @@ export function hear(line: Record<string, unknown>, transcript: Transcript, emit
       hearItem(line.type === "item.completed", at(line, "item"), transcript, emit);
       return;
   }
+}
+
+/** Its last message is the report, unless its model paid no heed to the shape: then it is words. */
+export function takeReport(transcript: Transcript): void {
+  const value = objectIn(transcript.text.trim());
+  if (value !== null) Object.assign(transcript, { report: value, text: "" });
 }
 
 /** `Reconnecting... 2/5 (why)` is a note that it tries again. A login that is refused twice stays refused. */

@@ -36,6 +36,8 @@ export interface SessionRequest {
   readonly login?: "access" | "whole";
   readonly model?: string;
   readonly timeoutMs?: number;
+  /** The shape its last word must have, for programs that hold one themselves: a JSON Schema. */
+  readonly reportSchema?: Readonly<Record<string, unknown>>;
   /** Ceiling for the session's cost, for programs that hold one themselves. */
   readonly budgetUsd?: number;
   /** Id of an earlier session of the same driver and home. Everything else in the request is sent again. */
@@ -88,8 +90,10 @@ export interface SessionEnd {
   /** completed: the turn ended and said something. It is a claim about the conversation, never about the work. */
   readonly outcome: "completed" | "failed" | "cancelled" | "timeout";
   readonly sessionId: string | null;
-  /** The agent's last message. */
+  /** The agent's last message, as far as it is words. */
   readonly text: string;
+  /** What it handed in instead, or besides, when a shape was asked for: JSON nobody has checked. */
+  readonly report?: unknown;
   readonly usage: Usage | null;
   /** One sentence, when the outcome is not completed. */
   readonly error?: string;
@@ -108,7 +112,17 @@ export interface Session {
 
 /** native: the program does it; emulated: we do it around the program; absent: it cannot be had. */
 export type Support = "native" | "emulated" | "absent";
-export const ABILITIES = ["resume", "cancel", "mcp", "usage", "files", "deny_edit", "deny_shell", "budget"] as const;
+export const ABILITIES = [
+  "resume",
+  "cancel",
+  "mcp",
+  "usage",
+  "files",
+  "deny_edit",
+  "deny_shell",
+  "budget",
+  "report",
+] as const;
 export type Ability = (typeof ABILITIES)[number];
 
 export interface Probe {

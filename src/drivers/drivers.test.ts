@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { ChildEnd } from "../process/index.js";
 import { newTranscript, sessionEnd, type Transcript } from "./agent-process.js";
 import { claudeArguments, listener } from "./claude.js";
-import { codexArguments, codexProfile } from "./codex.js";
+import { codexArguments, codexProfile, takeReport } from "./codex.js";
 import type { DriverEvent, SessionRequest } from "./driver.js";
 import { hear } from "./opencode.js";
 import { opencodeEnvironment } from "./opencode-settings.js";
@@ -147,6 +147,19 @@ describe("codex", () => {
     expect(codexProfile(request({ may: { edit: true, shell: true } }))).toMatchObject({
       features: { shell_tool: true },
     });
+  });
+
+  it("asks Codex for a report by a file, ahead of the session it continues, and reads it from the last message", () => {
+    const args = codexArguments(request({ resume: "s1", reportSchema: {} }), "p", false, "/home/s.json");
+    expect(args.slice(-5)).toEqual(["--output-schema", "/home/s.json", "resume", "s1", "-"]);
+    expect(codexArguments(request(), "p", false, "/home/s.json")).not.toContain("--output-schema");
+    const fields = said({ text: ' {"summary":"s"}\n' });
+    takeReport(fields);
+    expect(sessionEnd(fields, exited, "")).toMatchObject({ outcome: "completed", text: "", report: { summary: "s" } });
+    const words = said({ text: "VERDICT: pass" });
+    takeReport(words);
+    expect(sessionEnd(words, exited, "")).toMatchObject({ outcome: "completed", text: "VERDICT: pass" });
+    expect(words.report).toBeUndefined();
   });
 
   it("continues a session by its id, with everything else said again", () => {

@@ -31,7 +31,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     versionArgs: ["--version"],
     versions: KNOWN_VERSIONS.codex,
     install: KNOWN_VERSIONS.codex.install,
-    abilities: { ...COMMON_ABILITIES, budget: "absent" },
+    abilities: { ...COMMON_ABILITIES, budget: "absent", report: "native" },
     obeys: [".codex", ".agents"],
   },
   claude: {
@@ -39,7 +39,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     versionArgs: ["--version"],
     versions: KNOWN_VERSIONS.claude,
     install: KNOWN_VERSIONS.claude.install,
-    abilities: { ...COMMON_ABILITIES, budget: "native" },
+    abilities: { ...COMMON_ABILITIES, budget: "native", report: "native" },
     obeys: [".claude", ".mcp.json"],
   },
   opencode: {
@@ -47,7 +47,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
     versionArgs: ["--version"],
     versions: KNOWN_VERSIONS.opencode,
     install: KNOWN_VERSIONS.opencode.install,
-    abilities: { ...COMMON_ABILITIES, budget: "absent" },
+    abilities: { ...COMMON_ABILITIES, budget: "absent", report: "emulated" },
     obeys: [".opencode", ".claude", ".agents"],
   },
   acp: {
@@ -64,6 +64,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
       deny_edit: "emulated",
       deny_shell: "emulated",
       budget: "absent",
+      report: "emulated",
     },
     obeys: [".opencode", ".claude", ".mcp.json", ".codex", ".gemini", ".qwen", ".agents"],
   },
@@ -81,6 +82,7 @@ export const QUIRKS: Readonly<Record<DriverName, Quirks>> = {
       deny_edit: "emulated",
       deny_shell: "absent",
       budget: "absent",
+      report: "emulated",
     },
     obeys: [],
   },

@@ -2,6 +2,8 @@
 // and hint the command line gives; protocol errors are for malformed requests only.
 import { fromSystemError, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
+import { REPORT_TOOL } from "../schema/tools.js";
+import { PREFIX } from "./prefix.js";
 
 export interface ToolAnswer {
   content: { type: "text"; text: string }[];
@@ -19,6 +21,7 @@ export interface ToolRequest {
 
 export async function answer({ name, arguments: given, _meta }: ToolRequest, context: Context): Promise<ToolAnswer> {
   try {
+    if (name === `${PREFIX}${REPORT_TOOL}`) return await answerReport(given, context);
     // Loaded with the first call: listing the tools needs none of it.
     const [{ callTool }, { asCaller }] = await Promise.all([
       import("../tools/call-tool.js"),
@@ -36,6 +39,12 @@ export async function answer({ name, arguments: given, _meta }: ToolRequest, con
   } catch (error) {
     return refusalAnswer(error);
   }
+}
+
+async function answerReport(given: unknown, { env }: Context): Promise<ToolAnswer> {
+  const { handIn } = await import("../tools/report.js");
+  const value = { ...handIn(env, given) };
+  return { content: [text(JSON.stringify(value))], structuredContent: value };
 }
 
 const MAX_NOTES = 20;

@@ -3,6 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import { Server, type Tool } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import type { Context } from "../operation.js";
+import { REPORT_KIND } from "../schema/tools.js";
 import { VERSION } from "../version.js";
 import { answer } from "./answer.js";
 import { PatientTransport } from "./patient-transport.js";
@@ -30,9 +31,18 @@ function makeServer(context: Context): Server {
     { name: "nexus", title: "Nutcracker Nexus", version: VERSION },
     { capabilities: { tools: {} }, instructions: instructions(context) },
   );
-  server.setRequestHandler("tools/list", () => ({ tools: listed as unknown as Tool[] }));
+  server.setRequestHandler("tools/list", async () => ({
+    tools: [...(listed as unknown as Tool[]), ...(await reportTool(context))],
+  }));
   server.setRequestHandler("tools/call", ({ params }) => answer(params, context));
   return server;
+}
+
+/** Where a report is awaited, the tool that takes it. */
+async function reportTool({ env }: Context): Promise<Tool[]> {
+  if (env[REPORT_KIND] === undefined) return [];
+  const { reportListing } = await import("../tools/report.js");
+  return reportListing(env) as unknown as Tool[];
 }
 
 /** Read once per session by the model: what the tools are for, and who it is here. */

@@ -261,12 +261,16 @@ const escapeLayer = (path: string): string => path.replace(/[\\:,]/g, "\\$&");
 
 const probes = new Map<string, Promise<Bwrap | null>>();
 
-/** bubblewrap, when it is installed and really works here (many containers forbid it); asked once per program. */
-export function findBwrap(env: Environment): Promise<Bwrap | null> {
+/**
+ * bubblewrap, when it is installed and really works here (many containers forbid it); asked once per program. Whoever only
+ * holds files, as a host's shell is held, spares the question whether it can make a network: `network` is false then.
+ */
+export function findBwrap(env: Environment, { network = true } = {}): Promise<Bwrap | null> {
   const program = findProgram("bwrap", env);
   if (program === null) return Promise.resolve(null);
-  const known = probes.get(program) ?? probe(program);
-  probes.set(program, known);
+  const key = `${network ? "network" : "files"} ${program}`;
+  const known = probes.get(key) ?? probe(program, network);
+  probes.set(key, known);
   return known;
 }
 
@@ -274,11 +278,11 @@ export async function bwrapAvailable(env: Environment): Promise<boolean> {
   return (await findBwrap(env)) !== null;
 }
 
-async function probe(program: string): Promise<Bwrap | null> {
+async function probe(program: string, asksNetwork: boolean): Promise<Bwrap | null> {
   const works = async (devices: boolean): Promise<Bwrap | null> => {
     const command = (network: Sandbox["network"]) =>
       sandboxCommand({ program, network: true, devices }, { root: "read-only", network }, "/", {});
-    const [host, none] = await Promise.all([tries(command("host")), tries(command("none"))]);
+    const [host, none] = await Promise.all([tries(command("host")), asksNetwork && tries(command("none"))]);
     return host ? { program, network: none, devices } : null;
   };
   // Root in a container may not mount, and bubblewrap still works there.

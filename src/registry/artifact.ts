@@ -100,6 +100,12 @@ async function readBundle(
   return { digest, bytes, layer: layer as Descriptor, artifactType, annotations };
 }
 
+/** Whether a bundle of this size is there by this name: then it is likely the same. */
+export async function holdsSize(registry: Registry, name: string, size: number): Promise<boolean> {
+  const found = await registry.manifest(name);
+  return found !== null && (await readBundle(registry, found))?.layer.size === size;
+}
+
 /** The same manifest under another name or in another repository. */
 export async function putArtifact(registry: Registry, tag: string, { bytes, digest }: Artifact): Promise<void> {
   await registry.blobs.putBytes(EMPTY);

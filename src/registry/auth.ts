@@ -181,5 +181,5 @@ function refresh(url: URL, { secret }: Login, service: string, scope: string): A
   });
   const body = Buffer.from(form.toString());
   const headers = { "Content-Type": "application/x-www-form-urlencoded", "Content-Length": String(body.length) };
-  return { method: "POST", url, headers, body: () => body };
+  return { method: "POST", url, headers, body };
 }

@@ -1,8 +1,9 @@
 // Blobs to a registry and back: in pieces, on where a broken connection left off, every byte compared with its digest.
 import { createHash } from "node:crypto";
-import { closeSync, createReadStream, fsyncSync, ftruncateSync, openSync, statSync, writeSync } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
-import { NutError } from "../errors.js";
+import { fromSystemError, NutError } from "../errors.js";
+import { pieces } from "./file-part.js";
 import { bodyOf, broken } from "./http.js";
 import { isUnreachable, TRIES, type Transport } from "./transport.js";
 
@@ -16,6 +17,10 @@ export interface Descriptor {
 
 /** Large enough that a registry's work per piece does not count, small enough to be sent again. */
 const CHUNK_BYTES = 32 * 1024 * 1024;
+/** Smaller ones are hashed before anything is sent: that takes no time. */
+const EAGER_BYTES = 16 * 1024 * 1024;
+/** The first piece of what may be sent in vain; the next ones are as large as all before them. */
+const FIRST_BYTES = 1024 * 1024;
 /** So much more makes up for a broken connection: a large blob may meet many. */
 const GOOD_BYTES = 1024 * 1024;
 
@@ -25,7 +30,8 @@ interface Upload {
   readonly location: URL;
   /** How many bytes the registry has. */
   readonly at: number;
-  readonly chunkBytes: number;
+  /** The least a registry takes as one piece, the last aside. */
+  readonly leastBytes: number;
 }
 
 export class Blobs {
@@ -55,22 +61,37 @@ export class Blobs {
     }
   }
 
-  /** Uploads the first `size` bytes of a file in pieces, going on where a broken connection left off; false when it was there. */
-  async putFile(path: string, digest: string, size: number): Promise<boolean> {
-    if (await this.has(digest)) return false;
+  /**
+   * Uploads the first `size` bytes of a file in pieces, going on where a broken connection left off; false when it was there.
+   * A large one is sent while its digest is still being made, in pieces that begin small: if the registry turns out to have
+   * it, little was sent in vain.
+   */
+  async putFile(path: string, named: string | Promise<string>, size: number): Promise<boolean> {
+    const digest = typeof named === "string" || size < EAGER_BYTES ? await named : named;
+    const there = Promise.resolve(digest).then((one) => this.has(one));
+    const known: { isThere: boolean | null } = { isThere: null };
+    there.then(
+      (isThere) => Object.assign(known, { isThere }),
+      () => {},
+    );
+    if (typeof digest === "string" && (await there)) return false;
     let upload = await this.begin();
     let isCut = false;
     for (let failures = 0, reached = 0; ; ) {
       try {
         if (isCut) {
           // The end may have been reached, and only its answer lost.
-          if (await this.has(digest)) return true;
+          if (await this.has(await digest)) return true;
           upload = (await this.uploaded(upload)) ?? (await this.begin());
           if (upload.at - reached >= GOOD_BYTES) failures = 0;
           reached = upload.at;
         }
-        while (upload.at < size) upload = await this.putChunk(upload, path, size);
-        await this.finish(upload.location, digest, Buffer.alloc(0));
+        while (upload.at < size && known.isThere !== true) {
+          const most = known.isThere === null ? Math.max(FIRST_BYTES, upload.at) : CHUNK_BYTES;
+          upload = await this.putChunk(upload, path, size, most);
+        }
+        if (await there) return await this.giveUp(upload);
+        await this.finish(upload.location, await digest, Buffer.alloc(0));
         return true;
       } catch (error) {
         failures += 1;
@@ -79,6 +100,16 @@ export class Blobs {
         isCut = true;
       }
     }
+  }
+
+  /** Ends an upload that nobody needs. A registry that cannot do so forgets it after a while. */
+  private async giveUp({ location }: Upload): Promise<false> {
+    const ask = { method: "DELETE", url: location, once: true } as const;
+    await this.transport.send(ask, "pull,push").then(
+      (answer) => bodyOf(answer, location),
+      () => {},
+    );
+    return false;
   }
 
   private async begin(): Promise<Upload> {
@@ -90,19 +121,20 @@ export class Blobs {
   /** Mounts a blob of another repository of the same registry; false when that is not possible. */
   async mount(digest: string, from: string): Promise<boolean> {
     if (await this.has(digest)) return true;
-    return (await this.start({ mount: digest, from })) === null;
+    // What it says it shares is looked for: a name for a blob that is not there would be good for nothing.
+    return (await this.start({ mount: digest, from })) === null && (await this.has(digest));
   }
 
   /** Writes a blob to a new file. What does not have its digest is left there for the caller to remove. */
   async getFile({ digest, size }: Descriptor, path: string): Promise<void> {
     const { transport } = this;
-    const file = openSync(path, "wx", 0o644);
+    const file = await open(path, "wx", 0o644);
     const got = { at: 0, hash: createHash("sha256") };
     try {
       for (let failures = 0; got.at < size; ) {
         const before = got.at;
         try {
-          await this.receive(digest, size, file, got);
+          await this.receive(digest, size, { file, path }, got);
         } catch (error) {
           const cut = error instanceof NutError ? error : broken(transport.base, error);
           failures = got.at - before >= GOOD_BYTES ? 1 : failures + 1;
@@ -111,31 +143,34 @@ export class Blobs {
         }
       }
       if (`sha256:${got.hash.digest("hex")}` !== digest) throw transport.lie(`what was sent is not ${digest}`);
-      fsyncSync(file);
+      await file.sync();
     } finally {
-      closeSync(file);
+      await file.close();
     }
   }
 
   private async receive(
     digest: string,
     size: number,
-    file: number,
+    { file, path }: { readonly file: FileHandle; readonly path: string },
     got: { at: number; hash: ReturnType<typeof createHash> },
   ): Promise<void> {
     const answer = await this.open(digest, got.at);
     if (got.at > 0 && answer.statusCode === 200) {
       // It knows nothing of ranges and begins again; so do we.
-      ftruncateSync(file, 0);
+      await file.truncate(0);
       Object.assign(got, { at: 0, hash: createHash("sha256") });
     }
-    for await (const part of answer as AsyncIterable<Buffer>) {
-      if (got.at + part.length > size) throw this.transport.lie(`${digest} is longer than ${size} bytes`);
-      for (let done = 0; done < part.length; ) {
-        done += writeSync(file, part, done, part.length - done, got.at + done);
+    const disk = new Behind(file, path);
+    try {
+      for await (const part of answer as AsyncIterable<Buffer>) {
+        if (got.at + part.length > size) throw this.transport.lie(`${digest} is longer than ${size} bytes`);
+        await disk.write(part, got.at);
+        got.hash.update(part);
+        got.at += part.length;
       }
-      got.hash.update(part);
-      got.at += part.length;
+    } finally {
+      await disk.flush();
     }
     if (got.at < size) throw broken(this.transport.base, new Error("the answer was cut off"));
   }
@@ -178,8 +213,8 @@ export class Blobs {
     if (query.mount !== undefined && answer.statusCode === 201) return null;
     transport.expect(answer, 202, body);
     const least = Number(answer.headers["oci-chunk-min-length"] ?? 0);
-    const chunkBytes = Number.isSafeInteger(least) ? Math.max(CHUNK_BYTES, least) : CHUNK_BYTES;
-    return { location: this.locationOf(answer, url), at: 0, chunkBytes };
+    const leastBytes = Number.isSafeInteger(least) ? Math.max(0, least) : 0;
+    return { location: this.locationOf(answer, url), at: 0, leastBytes };
   }
 
   private locationOf(answer: IncomingMessage, url: URL): URL {
@@ -188,15 +223,15 @@ export class Blobs {
     return this.transport.elsewhere(location, url);
   }
 
-  private async putChunk(upload: Upload, path: string, size: number): Promise<Upload> {
-    const { location, at, chunkBytes } = upload;
-    const end = Math.min(size, at + chunkBytes);
+  private async putChunk(upload: Upload, path: string, size: number, most: number): Promise<Upload> {
+    const { location, at, leastBytes } = upload;
+    const end = Math.min(size, at + Math.max(leastBytes, Math.min(most, CHUNK_BYTES)));
     const headers = {
       "Content-Type": "application/octet-stream",
       "Content-Length": String(end - at),
       "Content-Range": `${at}-${end - 1}`,
     };
-    const body = () => createReadStream(path, { start: at, end: end - 1, highWaterMark: 1024 * 1024 });
+    const body = { path, start: at, end };
     const answer = await this.transport.send(
       { method: "PATCH", url: location, headers, body, once: true },
       "pull,push",
@@ -206,11 +241,11 @@ export class Blobs {
     // 416: it has less or more than we think, which it will tell.
     if (status >= 500 || status === 416) throw broken(location, new Error(`it answered ${status}`));
     this.transport.expect(answer, 202, bytes);
-    return { location: this.locationOf(answer, location), at: end, chunkBytes };
+    return { location: this.locationOf(answer, location), at: end, leastBytes };
   }
 
   /** How far an upload got; null when the registry no longer knows it. */
-  private async uploaded({ location, chunkBytes }: Upload): Promise<Upload | null> {
+  private async uploaded({ location, leastBytes }: Upload): Promise<Upload | null> {
     const answer = await this.transport.send({ method: "GET", url: location }, "pull,push");
     const body = await bodyOf(answer, location);
     if (answer.statusCode === 404) return null;
@@ -219,27 +254,75 @@ export class Blobs {
     const next = answer.headers.location === undefined ? location : this.locationOf(answer, location);
     // A range of 0-0 is how an upload without a byte is told too: sending the first byte again would spoil it.
     if (end === "0") return null;
-    return { location: next, at: end === undefined ? 0 : Number(end) + 1, chunkBytes };
+    return { location: next, at: end === undefined ? 0 : Number(end) + 1, leastBytes };
   }
 
   private async finish(location: URL, digest: string, rest: Buffer): Promise<void> {
     const url = new URL(location);
     url.searchParams.set("digest", digest);
     const headers = { "Content-Type": "application/octet-stream", "Content-Length": String(rest.length) };
-    const answer = await this.transport.send(
-      { method: "PUT", url, headers, body: () => rest, once: true },
-      "pull,push",
-    );
+    const answer = await this.transport.send({ method: "PUT", url, headers, body: rest, once: true }, "pull,push");
     this.transport.expect(answer, 201, await bodyOf(answer, url));
   }
 }
 
+/** Large enough that a write costs little, small enough to be held twice. */
+const WRITE_BYTES = 1024 * 1024;
+
+/** Writes what was received while more is received. What fails is thrown by a later call, at the latest by flush. */
+class Behind {
+  private readonly file: FileHandle;
+  private readonly path: string;
+  private parts: Buffer[] = [];
+  private bytes = 0;
+  private start = 0;
+  private writing: Promise<void> = Promise.resolve();
+
+  constructor(file: FileHandle, path: string) {
+    this.file = file;
+    this.path = path;
+  }
+
+  async write(part: Buffer, at: number): Promise<void> {
+    if (this.parts.length === 0) this.start = at;
+    this.parts.push(part);
+    this.bytes += part.length;
+    if (this.bytes >= WRITE_BYTES) await this.send();
+  }
+
+  async flush(): Promise<void> {
+    await this.send();
+    await this.writing;
+  }
+
+  private async send(): Promise<void> {
+    await this.writing;
+    const { parts, start } = this;
+    this.parts = [];
+    this.bytes = 0;
+    if (parts.length > 0) this.writing = writeAll(this.file, this.path, parts, start);
+    this.writing.catch(() => {});
+  }
+}
+
+/** What the disk refuses is not the registry's fault, and asking again helps nobody. */
+async function writeAll(file: FileHandle, path: string, parts: readonly Buffer[], start: number): Promise<void> {
+  try {
+    const { bytesWritten } = await file.writev(parts, start);
+    const rest = bytesWritten < sizeOf(parts) ? Buffer.concat(parts).subarray(bytesWritten) : null;
+    for (let done = 0; rest !== null && done < rest.length; ) {
+      done += (await file.write(rest, done, rest.length - done, start + bytesWritten + done)).bytesWritten;
+    }
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
+
 /** SHA-256 of the first bytes of a file. */
 export async function hashFile(path: string, size: number): Promise<string> {
   const hash = createHash("sha256");
-  if (statSync(path).size < size) throw new NutError("SOURCE_CHANGED", `${path} became shorter`, {});
-  if (size === 0) return `sha256:${hash.digest("hex")}`;
-  for await (const part of createReadStream(path, { end: size - 1, highWaterMark: 1024 * 1024 }))
-    hash.update(part as Buffer);
+  for await (const piece of pieces({ path, start: 0, end: size })) hash.update(piece);
   return `sha256:${hash.digest("hex")}`;
 }

@@ -40,7 +40,7 @@ export class Registry {
   async putManifest(name: string, bytes: Buffer, mediaType = MANIFEST_TYPE): Promise<boolean> {
     const url = this.transport.url(`manifests/${name}`);
     const headers = { "Content-Type": mediaType, "Content-Length": String(bytes.length) };
-    const answer = await this.transport.send({ method: "PUT", url, headers, body: () => bytes }, "pull,push");
+    const answer = await this.transport.send({ method: "PUT", url, headers, body: bytes }, "pull,push");
     this.transport.expect(answer, 201, await bodyOf(answer, url));
     return answer.headers["oci-subject"] !== undefined;
   }

@@ -1,15 +1,14 @@
 // One request to a registry: no redirect is followed unseen, an answer that stops coming is given up.
-import { Agent, request as httpRequest, type IncomingMessage } from "node:http";
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from "node:http";
 import { request as httpsRequest, Agent as SecureAgent } from "node:https";
-import type { Readable } from "node:stream";
 import { NutError } from "../errors.js";
+import { type FilePart, pieces } from "./file-part.js";
 
 export interface Ask {
-  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
+  readonly method: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly url: URL;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Made anew for every try. */
-  readonly body?: () => Uint8Array | Readable;
+  readonly body?: Uint8Array | FilePart;
   readonly signal?: AbortSignal | undefined;
   /** Asking twice would not be the same as asking once. */
   readonly once?: boolean;
@@ -31,14 +30,22 @@ export function ask({ method, url, headers = {}, body, signal }: Ask): Promise<I
     outgoing.on("timeout", () => outgoing.destroy(new Error("nothing came for a minute")));
     outgoing.on("error", (error) => reject(signal?.aborted ? error : broken(url, error)));
     outgoing.on("response", resolve);
-    const content = body?.();
-    if (content === undefined || content instanceof Uint8Array) outgoing.end(content);
-    else {
-      content.on("error", (error) => outgoing.destroy(error));
-      outgoing.on("close", () => content.destroy());
-      content.pipe(outgoing);
-    }
+    if (body === undefined || body instanceof Uint8Array) outgoing.end(body);
+    else sendPart(outgoing, body).catch((error: Error) => outgoing.destroy(error));
   });
+}
+
+/** Each piece is handed to the system before its memory is used again. */
+async function sendPart(outgoing: ClientRequest, part: FilePart): Promise<void> {
+  let isGone = false;
+  const gone = new Promise<void>((resolve) => outgoing.once("close", resolve)).then(() => {
+    isGone = true;
+  });
+  for await (const piece of pieces(part)) {
+    await Promise.race([new Promise<void>((resolve) => outgoing.write(piece, () => resolve())), gone]);
+    if (isGone) return;
+  }
+  outgoing.end();
 }
 
 export const broken = (url: URL, cause: unknown): NutError =>

@@ -4,6 +4,7 @@ export {
   type BundleFacts,
   getBundle,
   getStatements,
+  holdsSize,
   putArtifact,
   putBundle,
   putStatements,

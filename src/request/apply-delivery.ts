@@ -93,10 +93,17 @@ const nothingIn = (name: string) =>
     hint: `nutshell inspect ${shellWord(name)}`,
   });
 
+/** As it was asked for, for a line that asks again. */
+function modeWords(mode: ApplyMode): string {
+  if (mode.kind === "branch") return ` --branch ${shellWord(mode.name)}`;
+  return mode.kind === "patch" ? " --patch -" : ` --${mode.kind}`;
+}
+
 /** Throws BASE_UNKNOWN: without the commit it began with there is nothing to merge three-way. */
-async function baseCommit({ name, base, delivery }: ApplyRequest, repo: string, context: Context): Promise<string> {
+async function baseCommit(request: ApplyRequest, repo: string, context: Context): Promise<string> {
+  const { base, delivery } = request;
   const wanted = base ?? delivery.base?.commit;
-  const again = `nutshell apply ${shellWord(name)}`;
+  const again = `nutshell apply ${shellWord(request.name)} --repo ${shellWord(repo)}${modeWords(request.mode)}`;
   if (wanted === undefined) {
     throw new NutError("BASE_UNKNOWN", "the delivery does not say with which commit its work began", {
       hint: `${again} --base HEAD (or the commit that was handed out)`,

@@ -8,8 +8,11 @@ import { mismatchLine } from "../schema/mismatch.js";
 
 export const RESULT_FILE = "delivery/result.json";
 
-/** What a delivery says of itself: delivery/result.json, or the manifest where other tools put it. */
-export function readDelivery(dir: string, manifest: Manifest): Delivery {
+/**
+ * What a delivery says of itself: delivery/result.json, or the manifest where other tools put it. `name` is the delivery as it
+ * was typed: a folder of ours is gone when its hint is pasted.
+ */
+export function readDelivery(dir: string, manifest: Manifest, name: string = dir): Delivery {
   const path = join(dir, RESULT_FILE);
   if (!existsSync(path)) {
     const parsed = Delivery.safeParse(manifest);
@@ -17,7 +20,7 @@ export function readDelivery(dir: string, manifest: Manifest): Delivery {
     throw new NutError(
       "MANIFEST_INVALID",
       `${RESULT_FILE} is missing, and the manifest does not say how the work ended`,
-      { hint: `nutshell check ${shellWord(dir)}` },
+      { hint: `nutshell check ${shellWord(name)}` },
     );
   }
   let value: unknown;
@@ -27,7 +30,7 @@ export function readDelivery(dir: string, manifest: Manifest): Delivery {
     const unread = fromSystemError(cause, path);
     if (unread !== null) throw unread;
     throw new NutError("MANIFEST_INVALID", `${RESULT_FILE}: not JSON`, {
-      hint: `nutshell check ${shellWord(dir)}`,
+      hint: `nutshell check ${shellWord(name)}`,
       cause,
     });
   }

@@ -11,6 +11,7 @@ import {
   getBundle,
   getStatements,
   hashFile,
+  holdsSize,
   MANIFEST_TYPE,
   parseReference,
   putArtifact,
@@ -57,16 +58,21 @@ export async function pushBundle(path: string, target: string, context: Context)
   }
   await assertBundle(path, context);
   const { archiveBytes } = readAttached(path);
-  const digest = await hashFile(path, archiveBytes);
   // Sent while it is read: a blob without a manifest is nobody's, and one is entered only for what was found whole.
   const stop = new AbortController();
   const registry = openRegistry(reference, { ...context, signal: AbortSignal.any([context.signal, stop.signal]) });
-  const both = [readWhole(path, null, context), registry.blobs.putFile(path, digest, archiveBytes)] as const;
-  const [{ manifest, compression, digest: contentDigest }, uploaded] = await Promise.all(both).catch(async (error) => {
-    stop.abort();
-    await Promise.allSettled(both);
-    throw error;
-  });
+  const hashed = hashFile(path, archiveBytes);
+  hashed.catch(() => {});
+  const isLikelyThere = await holdsSize(registry, reference.name, archiveBytes);
+  const named = isLikelyThere ? await hashed : hashed;
+  const all = [readWhole(path, null, context), registry.blobs.putFile(path, named, archiveBytes), hashed] as const;
+  const [{ manifest, compression, digest: contentDigest }, uploaded, digest] = await Promise.all(all).catch(
+    async (error) => {
+      stop.abort();
+      await Promise.allSettled(all);
+      throw error;
+    },
+  );
   const layer = { mediaType: "", digest, size: archiveBytes };
   const facts = {
     kind: manifest.bundle_type,

@@ -43,8 +43,8 @@ export async function signVerdict(question: VerdictQuestion, context: Context): 
   );
 }
 
-/** What this verifier asks of signatures is not the delivery's fault, and what it allows is nobody else's business. */
-const OWN: ReadonlySet<string> = new Set(["POLICY_REFUSED", "SIGNER_REQUIRED"]);
+/** What this verifier asks of signatures, or what others found, is not what this rerun came to. */
+const OWN: ReadonlySet<string> = new Set(["POLICY_REFUSED", "SIGNER_REQUIRED", "VERDICT_FAILED"]);
 
 function resultOf({ isProven, accepted, findings }: VerdictQuestion): "PASSED" | "WARNED" | "FAILED" {
   const wrong = findings.some(({ severity, code }) => severity === "error" && !OWN.has(code));

@@ -32,6 +32,11 @@ export function findSigningKey(named: string | undefined, context: Context): Sig
   const bytes = readKeyFile(path);
   const identity = isText(bytes) ? null : parseIdentity(bytes);
   if (identity !== null) return { path, sign: async (message) => signWithIdentity(message, identity) };
+  if (!isText(bytes)) {
+    throw new NutError("SIGNER_MISSING", `${path} holds no key we know`, {
+      hint: "name an SSH key, its .pub file where the agent holds it, or an identity of nutshell keygen --peer: --key <file>",
+    });
+  }
   return { path, sign: (message) => signWithSsh(message, path, context) };
 }
 
@@ -84,7 +89,7 @@ async function signWithSsh(message: Uint8Array, path: string, context: Context):
   if (blob !== null) return blob;
   const said = stderr.text.trim().split("\n").at(-1) ?? "";
   throw new NutError("SIGNER_MISSING", `${path}: ssh-keygen could not sign${said === "" ? "" : `: ${said}`}`, {
-    hint: `where it has a passphrase, give it to your agent first: ssh-add ${shellWord(path)}`,
+    hint: `where it has a passphrase, or lies elsewhere, give it to your agent first: ssh-add ${shellWord(path.replace(/\.pub$/, ""))}`,
     data: { path },
   });
 }

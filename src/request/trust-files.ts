@@ -1,6 +1,6 @@
 // Whom this account trusts, and what its policies demand. Both lie outside every bundle; a project's own policy can only
 // demand more, since a stranger's repository could have brought it.
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
 import type { Context } from "../operation.js";
@@ -35,12 +35,22 @@ export function readTrust(context: Context): Trust {
   const path = trustPath(context);
   if (path === null) return NO_TRUST;
   const isGiven = (context.env.NUTSHELL_ALLOWED_SIGNERS ?? "") !== "";
-  const text = existsSync(path) || isGiven ? readGuarded(path) : Buffer.alloc(0);
+  const text = isThere(path) || isGiven ? readGuarded(path) : Buffer.alloc(0);
   const revoked = revokedPath(path);
-  const keys = existsSync(revoked)
+  const keys = isThere(revoked)
     ? parseRevoked(readGuarded(revoked), (why) => invalid(revoked, why))
     : new Set<string>();
   return { ...parseAllowedSigners(text.toString("utf8")), revoked: keys };
+}
+
+/** A link that leads nowhere, or a folder that cannot be looked into, is not the same as no file: what it held would be lost. */
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return false;
+    throw fromSystemError(error, path) ?? error;
+  }
 }
 
 const invalid = (path: string, why: string): NutError =>
@@ -57,7 +67,7 @@ function readGuarded(path: string): Buffer {
         data: { path },
       });
     }
-    if (size > MAX_BYTES) throw invalid(path, "too large for a list of keys");
+    if (size > MAX_BYTES) throw invalid(path, "too large for what it should hold");
     return readFileSync(path);
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
@@ -97,21 +107,22 @@ export interface Policies {
 
 /** The named policy, your own and the project's. Throws POLICY_INVALID: going on without one would ask for less. */
 export async function readPolicies(named: string | undefined, context: Context): Promise<Policies> {
-  const given = [
-    ...(named === undefined ? [] : [resolve(context.cwd, named)]),
-    ...(hasHome(context.env) ? [join(configFolder(context.env), "policy.yml")].filter((path) => existsSync(path)) : []),
-  ];
+  const home = hasHome(context.env) ? [join(configFolder(context.env), "policy.yml")].filter(isThere) : [];
+  const given = [...(named === undefined ? [] : [resolve(context.cwd, named)]), ...home];
   const project = join(layoutOf(findRoot(context.cwd, context.env)).nexus, "policy.yml");
-  const isNew = existsSync(project) && !given.includes(project);
-  const own = await Promise.all(given.map(readPolicy));
+  const isNew = isThere(project) && !given.includes(project);
+  // Whose word is enough is said by your own: nobody else may have written it.
+  const own = await Promise.all(
+    given.map((path) => readPolicy(path, home.includes(path) ? readGuarded : readFileSync)),
+  );
   return {
-    demands: [...own, ...(isNew ? [await readPolicy(project)] : [])],
+    demands: [...own, ...(isNew ? [await readPolicy(project, readFileSync)] : [])],
     own,
     paths: [...given, ...(isNew ? [project] : [])],
   };
 }
 
-async function readPolicy(path: string): Promise<Policy> {
+async function readPolicy(path: string, read: (path: string) => Buffer): Promise<Policy> {
   const refuse = (why: string) =>
     new NutError("POLICY_INVALID", `${path}: ${why}`, {
       hint: "nutshell schema policy says what it may hold",
@@ -119,7 +130,7 @@ async function readPolicy(path: string): Promise<Policy> {
     });
   let text: string;
   try {
-    text = readFileSync(path, "utf8");
+    text = read(path).toString("utf8");
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }

@@ -1,10 +1,18 @@
-// Who vouches for a delivery, and what is still asked of it: by the person (--require), by policies.
+// Who vouches for a delivery or a request, and what is still asked of it: by the person (--require), by policies.
 import { type Finding, NutError } from "../errors.js";
 import type { Context } from "../operation.js";
 import type { Delivery } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { Policy } from "../schema/policy.js";
-import { believedBy, deliveryRefusals, isNamed, type Voucher } from "../statements/index.js";
+import {
+  believedBy,
+  deliveryRefusals,
+  isNamed,
+  refusedBy,
+  requestRefusal,
+  statedVerdict,
+  type Voucher,
+} from "../statements/index.js";
 import { contradicts, subjectOf, vouchersOf } from "./signatures.js";
 import { readPolicies, readSigstoreRoot } from "./trust-files.js";
 
@@ -13,9 +21,12 @@ export interface WhoQuestion {
   readonly path: string;
   readonly manifest: Manifest;
   readonly digest: string;
-  readonly delivery: Delivery;
+  /** null: it is a request. */
+  readonly delivery: Delivery | null;
   /** Content digest of the request, when it is at hand. */
   readonly request: string | null;
+  /** What it claims was proven here: then one's own eyes count for more than somebody's no. */
+  readonly isProven: boolean;
   /** `signer=<principal>`, as typed. */
   readonly require: readonly string[];
   readonly policy?: string | undefined;
@@ -35,20 +46,24 @@ export interface Who {
 export async function whoSigned(question: WhoQuestion, context: Context): Promise<Who> {
   const { path, manifest, digest, delivery, require, policy } = question;
   const at = question.at === undefined ? context.now() : new Date(question.at);
-  const request = question.request ?? delivery.digests?.request;
-  const subject = subjectOf(manifest, digest, { request, result: delivery.digests?.result });
+  const request = question.request ?? delivery?.digests?.request;
+  const subject = subjectOf(manifest, digest, { request, result: delivery?.digests?.result });
   const policies = await readPolicies(policy, context);
   const named = [...requiredSigners(require), ...policies.own.flatMap(namesIn)];
   const sigstoreTrust =
     question.sigstoreRoot === undefined ? null : await readSigstoreRoot(question.sigstoreRoot, named, context);
   const vouchers = vouchersOf(path, subject, context, { at, sigstoreTrust });
-  const refusals = deliveryRefusals(policies.demands, vouchers);
+  const refusals =
+    delivery === null
+      ? [requestRefusal(policies.demands, vouchers) ?? []].flat()
+      : deliveryRefusals(policies.demands, vouchers);
   return {
     vouchers,
     findings: [
       ...requiredFindings(require, vouchers),
       ...refusals.map((message): Finding => ({ code: "POLICY_REFUSED", severity: "error", path: "policy", message })),
       ...publisherFindings(manifest, vouchers),
+      ...refusedFindings(vouchers, question.isProven),
     ],
     believed: refusals.length > 0 ? null : believedBy(policies.own, vouchers),
   };
@@ -69,7 +84,8 @@ export function requiredSigners(require: readonly string[]): string[] {
 }
 
 function requiredFindings(require: readonly string[], vouchers: readonly Voucher[]): Finding[] {
-  const trusted = vouchers.filter(({ standing }) => standing === "trusted");
+  // Who checked it and found that it does not hold vouches for nothing.
+  const trusted = vouchers.filter((one) => one.standing === "trusted" && (statedVerdict(one) ?? "PASSED") === "PASSED");
   return requiredSigners(require)
     .filter((name) => !trusted.some((one) => isNamed(one, [name])))
     .map((name) => ({
@@ -79,6 +95,16 @@ function requiredFindings(require: readonly string[], vouchers: readonly Voucher
       message: `no trusted signature by ${name} is on it`,
       fix: "nutshell trust list shows whom you trust",
     }));
+}
+
+/** Somebody you trust says no. */
+function refusedFindings(vouchers: readonly Voucher[], isProven: boolean): Finding[] {
+  return refusedBy(vouchers).map((name) => ({
+    code: "VERDICT_FAILED",
+    severity: isProven ? "warning" : "error",
+    path: "signatures",
+    message: `${name} checked it and found that it does not hold`,
+  }));
 }
 
 function publisherFindings(manifest: Manifest, vouchers: readonly Voucher[]): Finding[] {

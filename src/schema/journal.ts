@@ -81,6 +81,7 @@ export const AgentEnd = z.object({
   problems: z.array(z.string()).describe("what is wrong with it, before any test is run"),
   tools: z.array(z.string()),
   reported: z.boolean(),
+  structured: z.literal(true).optional().describe("what it says came in fields, not in words"),
   decisions: z.array(Decision),
   issues: z.array(z.string()),
   judgements: z.array(ItemJudgement),

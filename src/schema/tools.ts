@@ -20,3 +20,9 @@ export function isNexusTool(name: string): name is NexusTool {
 
 /** Variable that tells `nexus mcp` to pass its words on to a socket, behind which the server is: see run/agents/tool-line.ts. */
 export const TOOL_SOCKET = "NEXUS_TOOL_SOCKET";
+
+/** Takes an agent's report. Not one of the eleven: it is there only while a run awaits one. */
+export const REPORT_TOOL = "report";
+/** Variables that tell a tool server which report is awaited, and where it goes. No agent in a sandbox has them. */
+export const REPORT_KIND = "NEXUS_REPORT_KIND";
+export const REPORT_FILE = "NEXUS_REPORT_FILE";

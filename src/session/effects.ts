@@ -209,7 +209,7 @@ function isLarge(tree: string): boolean {
 async function gateCache(project: Project, catalog: Catalog, { env }: Surroundings): Promise<GateCache> {
   const { layout } = project;
   // A person may have reasons to do without; the tree is compared all the same.
-  const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env);
+  const bwrap = env.NEXUS_SANDBOX === "off" ? null : await findBwrap(env, { network: false });
   const root = realPath(layout.root);
   const sandbox: Sandbox = { root: "read-only", mounts: daemonCovers(env, root), network: "host" };
   const shell = [existsSync("/bin/bash") ? "/bin/bash" : "/bin/sh", "-c"];

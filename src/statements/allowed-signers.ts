@@ -51,7 +51,7 @@ export function parseRevoked(bytes: Uint8Array, refuse: (why: string) => Error):
 }
 
 function parseTrustLine(raw: string, line: number): TrustLine | string {
-  const [first, rest] = splitWord(raw.trim());
+  const [first, rest] = splitWord(trim(raw));
   const principals = unquoted(first).split(",");
   const wrong = principals.map(principalProblem).find((problem) => problem !== null);
   if (wrong !== undefined) return wrong!;
@@ -74,9 +74,12 @@ export function principalProblem(principal: string): string | null {
 
 /** The first word, double quotes respected, and what follows it. */
 function splitWord(text: string): [string, string] {
-  const word = /^(?:"[^"]*"|[^\s"])+/.exec(text)?.[0] ?? "";
-  return [word, text.slice(word.length).trim()];
+  const word = /^(?:"[^"]*"|[^ \t"])+/.exec(text)?.[0] ?? "";
+  return [word, trim(text.slice(word.length))];
 }
+
+/** Without blanks in front, as SSH knows them: JavaScript's own also takes off what only looks like nothing. */
+const trim = (text: string): string => text.replace(/^[ \t]+/, "");
 
 const unquoted = (word: string): string => (/^"[^"]*"$/.test(word) ? word.slice(1, -1) : word);
 
@@ -95,7 +98,7 @@ function parseOptions(text: string): Options | string {
     if (word === "namespaces" && value !== "") read = { ...read, namespaces: value.split(",") };
     else if (word === "valid-after" || word === "valid-before") {
       const time = parseTime(value);
-      if (time === null) return `${word} is not a time such as 20260314 or 20260314T1000Z`;
+      if (time === null) return `${word} is not a time such as 20260314 or 202603141000Z`;
       read = { ...read, [word === "valid-after" ? "validAfter" : "validBefore"]: time };
     } else return `the option "${option.slice(0, 40)}" is not known`;
   }
@@ -154,12 +157,21 @@ export function keyStanding(key: SshKey, trust: Trust, namespace: string, at: Da
 }
 
 function lineProblem({ namespaces, validAfter, validBefore }: TrustLine, namespace: string, at: Date): string | null {
-  if (namespaces !== null && !namespaces.some((pattern) => matchesPattern(namespace, pattern))) {
+  if (namespaces !== null && !isListed(namespace, namespaces)) {
     return `the key is trusted for ${namespaces.join(", ")} only`;
   }
   if (validAfter !== null && at < validAfter) return `the key is valid only after ${validAfter.toISOString()}`;
   if (validBefore !== null && at >= validBefore) return `the key was valid only before ${validBefore.toISOString()}`;
   return null;
+}
+
+/** A list of patterns as SSH reads it: what matches one with a `!` in front is out, whatever else it matches. */
+function isListed(text: string, patterns: readonly string[]): boolean {
+  const [out, listed] = [true, false].map((isOut) => patterns.filter((pattern) => pattern.startsWith("!") === isOut));
+  return (
+    !out!.some((pattern) => matchesPattern(text, pattern.slice(1))) &&
+    listed!.some((pattern) => matchesPattern(text, pattern))
+  );
 }
 
 /** `*` and `?`, as SSH reads patterns; everything else stands for itself. */

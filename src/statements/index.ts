@@ -44,7 +44,7 @@ export {
   type VerdictInput,
   verdictStatement,
 } from "./make.js";
-export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal } from "./policy.js";
+export { believedBy, deliveryRefusals, independentVerdicts, isNamed, requestRefusal, statedVerdict } from "./policy.js";
 export { loadSigstore, MAX_ROOT_BYTES } from "./sigstore.js";
 export { ed25519Blob, fingerprint, keyLine, parseKeyLine, readKey, type SshKey } from "./ssh-key.js";
 export { wireString } from "./ssh-wire.js";

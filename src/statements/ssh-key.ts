@@ -80,7 +80,7 @@ function readRsa(reader: WireReader): Material | null {
 
 /** `ssh-ed25519 AAAA… comment`, as in a .pub file; null when it is not one. */
 export function parseKeyLine(line: string): SshKey | null {
-  const [type, base64 = ""] = line.trim().split(/[ \t]+/);
+  const [type, base64 = ""] = line.replace(/^[ \t]+/, "").split(/[ \t\r\n]+/);
   const key = type === undefined ? null : readKey(Buffer.from(base64, "base64"));
   return key !== null && key.type === type && key.blob.toString("base64") === base64 ? key : null;
 }

@@ -31,6 +31,14 @@ const kinds = (changes: readonly { path: string; kind: string }[]) =>
   changes.map(({ path, kind }) => `${kind} ${path}`);
 
 describe("trees", () => {
+  it("see names that are not UTF-8 where somebody may hide behind them", () => {
+    put("a", { "x.txt": "1" });
+    const odd = Buffer.concat([Buffer.from(join(root, "a/")), Buffer.from([0x66, 0xff])]);
+    writeFileSync(odd, "hidden");
+    const { entries } = lookAt(join(root, "a"), { unlock: () => false });
+    expect([...entries.values()].map(({ size }) => size)).toEqual([6, 1]);
+  });
+
   it("sees content, run bits, links and empty folders", () => {
     put("a", { "x.txt": "1", "d/y.txt": "2", "gone.txt": "3", "run.sh": "#!" });
     const before = lookAt(join(root, "a"));

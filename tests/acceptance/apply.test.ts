@@ -221,6 +221,19 @@ describe("a stranger's delivery", () => {
   const create = (path: string) => (result: Forged) =>
     result.artifacts.files_created.push({ path: `delivery/artifacts/${path}` });
 
+  it("that names no commit is asked for one, in a line that asks for the same again", async () => {
+    await forge({}, (result) => {
+      delete (result as Partial<Forged>).base;
+      delete result.patch;
+    });
+    const { code, err } = await nutshell("apply", "forged.nut", "--repo", "repo", "--branch", "fix/it");
+    expect({ code, err }).toMatchObject({ code: 2, err: expect.stringContaining("which commit its work began") });
+    expect(err).toMatch(/hint: nutshell apply forged\.nut --repo \S+ --branch fix\/it --base HEAD/);
+    expect((await nutshell("apply", "forged.nut", "--repo", "repo", "--branch", "fix/it", "--base", "HEAD")).code).toBe(
+      0,
+    );
+  });
+
   it.each(["CLAUDE.md", ".gitattributes", "sub/.gitattributes", ".gitmodules", ".npmrc", "hooks/pre-commit"])(
     "brings %s only when it is trusted by name",
     async (path) => {

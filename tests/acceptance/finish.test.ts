@@ -229,6 +229,32 @@ describe("a delivery folder made by hand", () => {
     expect((await nutshell("pack", "--dir", "work", "-o", "bad.nut")).code).toBe(1);
   });
 
+  it("packed by a tool that looks for nothing is not verified, and the line verify names makes a delivery of it", async () => {
+    await unpacked();
+    put(join(folder, "work"), {
+      "files/greeting.txt": "hello\n",
+      "delivery/result.json": JSON.stringify({
+        status: "completed",
+        artifacts: { files_modified: [{ path: "files/greeting.txt" }] },
+        acceptance_results: { tests_passed: 1 },
+      }),
+    });
+    await nutshell("set", "bundle_type", "delivery", "--dir", "work");
+    await packFolder(join(folder, "work"), { output: join(folder, "theirs.nut") });
+    rmSync(join(folder, "work"), { recursive: true });
+    const { code, out } = await nutshell("verify", "theirs.nut", "-r", "request.nut", "--rerun", "--trials", "1");
+    expect({ code, out }).toMatchObject({
+      code: 1,
+      out: expect.stringContaining("files/greeting.txt; make a delivery"),
+    });
+    const [, unpack, finish] = /: nutshell (unpack .*) && nutshell (finish .*)$/m.exec(out)!;
+    expect((await nutshell(...unpack!.split(" "))).code).toBe(0);
+    const done = await nutshell(...finish!.split(" "), "-m", "x", "-o", "done.nut", "--trials", "1");
+    expect(done, done.err).toMatchObject({ code: 0 });
+    const home = await nutshell(...VERIFY, "--trials", "1", "--json");
+    expect(JSON.parse(home.out)).toMatchObject({ verified: true, findings: [] });
+  }, 60_000);
+
   it("with only what the seed's schema has is verified once its work passes here", async () => {
     await unpacked();
     put(join(folder, "work"), {

@@ -102,6 +102,45 @@ describe("check --strength", () => {
     expect(out).toMatch(/ANY +weak +passed untouched +passes on empty files/);
   });
 
+  it("names checks that are met by saying every word", async () => {
+    const server =
+      'import { createServer } from "node:http";\ncreateServer((_, to) => to.end("hm")).listen(process.env.PORT);\n';
+    stage(
+      [
+        { id: "GREP", type: "shell", command: "node files/report.mjs | grep -q 'total: 6'" },
+        { id: "SAYS", type: "shell", command: "python3 files/report.py", expected: { stdout_contains: "it's 6" } },
+        { id: "HOLDS", type: "shell", script: "tests/holds.sh" },
+        { id: "EXACT", type: "shell", command: '[ "$(node files/report.mjs)" = "total: 6" ]' },
+        {
+          id: "BODY",
+          type: "api_test",
+          endpoint: "GET /",
+          start: "tests/start.sh",
+          expected: { status_code: 200, body_contains: "six" },
+        },
+      ],
+      {},
+      {
+        "files/report.mjs": 'console.log("total: 0");\n',
+        "files/report.py": "def main():\n    print(0)\n\nif __name__ == '__main__':\n    main()\n",
+        "files/report.sh": "echo 0\n",
+        "files/server.mjs": server,
+        "tests/holds.sh": "set -eu\nsh files/report.sh > out.txt\ngrep 'sum: 6' out.txt\n",
+        "tests/start.sh": "exec node files/server.mjs\n",
+      },
+    );
+    const { out } = await nutshell(["check", "task", "--strength", "--json"]);
+    const rows = JSON.parse(out).strength.checks as { id: string; worth: string; reason?: string }[];
+    const why = "passes on answers that hold every word of the checks";
+    expect(rows.map(({ id, worth, reason }) => [id, worth, reason])).toEqual([
+      ["GREP", "weak", why],
+      ["SAYS", "weak", why],
+      ["HOLDS", "weak", why],
+      ["EXACT", "strong", undefined],
+      ["BODY", "weak", why],
+    ]);
+  });
+
   it("names a check that fails alone and passes after the ones before it", async () => {
     stage([
       { id: "MAKE", type: "shell", command: "echo 3 > made.txt" },

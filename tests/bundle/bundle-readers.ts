@@ -1,15 +1,14 @@
 // Every way to read a bundle, and bundles to try them on.
 import { createHash } from "node:crypto";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { type Bundle, type OpenOptions, openBundle, unpackBundle } from "../../src/bundle/index.js";
+import { temporary } from "../temporary.js";
 import { END, entry, MAGIC, manifest } from "./forge.js";
-import { temporaryFolder } from "./temp.js";
 
-const root = temporaryFolder();
-export const fresh = () => mkdtempSync(join(root, "t-"));
+export const fresh = () => temporary("nut-test-");
 export const sha256 = (bytes: string | Buffer) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
 
 interface File {

@@ -46,7 +46,7 @@ it("leaves out packages, environments, outputs, earlier bundles and what .gitign
   ]);
   expect(left.sort((a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : 1))).toEqual([
     { path: ".git/", reason: "never packed" },
-    { path: "earlier.nut", reason: "build output" },
+    { path: "earlier.nut", reason: "earlier bundle" },
     { path: "env/", reason: "build output" },
     { path: "files/dist/", reason: "build output" },
     { path: "files/node_modules/", reason: "build output" },

@@ -7,8 +7,8 @@ import { pathWith } from "./clients.js";
 import { type Desk, desk } from "./desk.js";
 import { sequence } from "./sequence.js";
 
-// Claude Code is not free to install in a test, so a program with its manners stands in for it: what it is told is
-// checked to the letter, and what it prints is what version 2.1 prints.
+// What the real program does is shown first; beside it a program with its manners stands in for it: what that one is told
+// is checked to the letter, and what it prints is what version 2.1 prints.
 let at: Desk;
 beforeEach(() => {
   at = desk();
@@ -61,6 +61,21 @@ describe.skipIf(PATH === null)("claude (needs the real program)", () => {
 });
 
 describe("the claude driver", () => {
+  it("takes a report in the shape it asked for; an agent reminded of it without success has only its words", async () => {
+    const reportSchema = { type: "object" };
+    const said = (text: string) => ({ type: "assistant", message: { content: [{ type: "text", text }] } });
+    const reminder = { type: "user", isSynthetic: true, message: { content: [{ type: "text", text: "call it" }] } };
+    standIn([INIT, said("words"), result({ result: '{"summary":"s"}', structured_output: { summary: "s" } })]);
+    const report = await at.run("claude", { reportSchema });
+    expect(report).toMatchObject({ outcome: "completed", text: "words", report: { summary: "s" } });
+    standIn([INIT, result({ result: "{}", structured_output: {} })]);
+    expect(await at.run("claude", { reportSchema })).toMatchObject({ outcome: "completed", text: "", report: {} });
+    standIn([INIT, said("VERDICT: fail"), reminder, said("sorry"), result({ result: "sorry" })]);
+    const words = await at.run("claude", { reportSchema });
+    expect(words).toMatchObject({ outcome: "completed", text: "VERDICT: fail\n\nsorry" });
+    expect(words).not.toHaveProperty("report");
+  });
+
   it("hears messages, tools, files, refusals, usage", async () => {
     standIn([
       INIT,

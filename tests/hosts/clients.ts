@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { runNexus } from "../state/run-nexus.js";
 import versions from "./clients.json" with { type: "json" };
 import { newProject, ROOT } from "./hook-process.js";
 
@@ -54,6 +55,8 @@ export interface Place {
   readonly home: string;
   /** Runs nexus for real, in the project. */
   nexus(...args: string[]): Ran;
+  /** The same command line in this process, which takes a tenth of the time. */
+  nexusHere(...args: string[]): Promise<Ran>;
   /** Runs a client in the project with a private home and a small environment. */
   run(program: string, args: readonly string[], env?: Readonly<Record<string, string>>): Promise<Ran>;
   read(path: string): string;
@@ -90,6 +93,10 @@ export function newPlace(files: Readonly<Record<string, string>> = {}): Place {
     root,
     home,
     nexus: (...args) => now(process.execPath, [join(ROOT, "bin/nexus.js"), ...args]),
+    nexusHere: async (...args) => {
+      const { code, out, err } = await runNexus(args, { cwd: root, env: base });
+      return { exit: code, stdout: out, stderr: err };
+    },
     run: (program, args, env = {}) => runClient(program, args, root, { ...base, ...env }),
     read: (path) => readFileSync(join(root, path), "utf8"),
     json: (path) => JSON.parse(readFileSync(join(root, path), "utf8")),

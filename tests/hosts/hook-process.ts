@@ -1,23 +1,18 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Host } from "../../src/hosts/index.js";
 import type { HostFace } from "../../src/session/surroundings.js";
+import { temporary } from "../temporary.js";
 
 export const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 export const HOOK = join(ROOT, "dist/hook/hook.js");
 
-const made: string[] = [];
-process.on("exit", () => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
-});
-
 /** A fresh project with a private home beside it, gone when the tests are. */
 export function newProject(files: Readonly<Record<string, string>> = {}): { root: string; home: string } {
-  const base = realpathSync(mkdtempSync(join(tmpdir(), "nut-hosts-")));
-  made.push(base);
+  const base = temporary("nut-hosts-");
   const root = join(base, "project");
   const home = join(base, "home");
   for (const folder of [join(root, ".git"), home]) mkdirSync(folder, { recursive: true });
@@ -54,9 +49,7 @@ function homeFor(payload: string | Uint8Array | object): string {
   const { cwd } = typeof payload === "object" ? (payload as { cwd?: string }) : {};
   const beside = cwd === undefined ? "" : join(cwd, "../home");
   if (cwd !== undefined && existsSync(beside)) return beside;
-  const home = mkdtempSync(join(tmpdir(), "nut-home-"));
-  made.push(home);
-  return home;
+  return temporary("nut-home-");
 }
 
 /** Runs the real hook process, as a host would: payload on stdin, small environment. */

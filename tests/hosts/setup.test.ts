@@ -41,8 +41,8 @@ function tree(folder: string): Record<string, string> {
 const HOSTS = ["claude", "codex", "opencode"] as const;
 
 describe("nexus setup", () => {
-  it("adds its part and keeps comments, order and everything else", () => {
-    for (const host of HOSTS) expect(place.nexus("setup", host).exit).toBe(0);
+  it("adds its part and keeps comments, order and everything else", async () => {
+    for (const host of HOSTS) expect((await place.nexusHere("setup", host)).exit).toBe(0);
     const settings = place.read(".claude/settings.json");
     for (const text of ["say done, }", '"matcher": "Bash"']) expect(settings).toContain(text);
     expect(settings.indexOf('"model"')).toBeLessThan(settings.indexOf('"hooks"'));
@@ -57,48 +57,51 @@ describe("nexus setup", () => {
     expect(readdirSync(join(place.root, ".claude/agents"))).toHaveLength(9);
   });
 
-  it("changes nothing the second time, and nothing at all in a dry run", () => {
+  it("changes nothing the second time, and nothing at all in a dry run", async () => {
     const before = tree(place.root);
     for (const host of HOSTS)
-      expect(JSON.parse(place.nexus("setup", host, "--dry-run", "--json").stdout)).toMatchObject({ applied: false });
+      expect(JSON.parse((await place.nexusHere("setup", host, "--dry-run", "--json")).stdout)).toMatchObject({
+        applied: false,
+      });
     expect(tree(place.root)).toEqual(before);
-    for (const host of HOSTS) place.nexus("setup", host);
+    for (const host of HOSTS) await place.nexusHere("setup", host);
     const after = tree(place.root);
-    for (const host of HOSTS) expect(JSON.parse(place.nexus("setup", host, "--json").stdout).changes).toEqual([]);
+    for (const host of HOSTS)
+      expect(JSON.parse((await place.nexusHere("setup", host, "--json")).stdout).changes).toEqual([]);
     expect(tree(place.root)).toEqual(after);
   });
 
   it.each([
     ["in the same order", HOSTS],
     ["in the other order", [...HOSTS].reverse()],
-  ])("is undone to the byte, %s", (_, order) => {
+  ])("is undone to the byte, %s", async (_, order) => {
     const before = tree(place.root);
-    for (const host of HOSTS) place.nexus("setup", host);
-    for (const host of order) expect(place.nexus("setup", host, "--remove").exit).toBe(0);
+    for (const host of HOSTS) await place.nexusHere("setup", host);
+    for (const host of order) expect((await place.nexusHere("setup", host, "--remove")).exit).toBe(0);
     expect(tree(place.root)).toEqual(before);
   });
 
-  it("does the same for a person's own settings", () => {
+  it("does the same for a person's own settings", async () => {
     mkdirSync(join(place.home, ".config/opencode"), { recursive: true });
     writeFileSync(join(place.home, ".config/opencode/opencode.json"), OPENCODE);
     const before = tree(place.home);
-    for (const host of HOSTS) expect(place.nexus("setup", host, "--scope", "user").exit).toBe(0);
+    for (const host of HOSTS) expect((await place.nexusHere("setup", host, "--scope", "user")).exit).toBe(0);
     expect(readFileSync(join(place.home, ".claude.json"), "utf8")).toContain("nexus");
     expect(readFileSync(join(place.home, ".codex/hooks.json"), "utf8")).toContain("codex PreToolUse");
-    for (const host of HOSTS) place.nexus("setup", host, "--scope", "user", "--remove");
+    for (const host of HOSTS) await place.nexusHere("setup", host, "--scope", "user", "--remove");
     const left = tree(place.home);
     for (const name of Object.keys(left)) if (name.startsWith(".local")) delete left[name];
     expect(left).toEqual(before);
   });
 
-  it("takes out only its own part of what a person changed since", () => {
-    place.nexus("setup", "claude");
-    place.nexus("setup", "codex");
+  it("takes out only its own part of what a person changed since", async () => {
+    await place.nexusHere("setup", "claude");
+    await place.nexusHere("setup", "codex");
     place.write(".claude/settings.json", place.read(".claude/settings.json").replace('"opus"', '"sonnet"'));
     place.write(".codex/config.toml", `${place.read(".codex/config.toml")}\n[mine]\nlater = true # added\n`);
     place.write("CLAUDE.md", `${place.read("CLAUDE.md")}\nmore of mine\n`);
-    place.nexus("setup", "claude", "--remove");
-    place.nexus("setup", "codex", "--remove");
+    await place.nexusHere("setup", "claude", "--remove");
+    await place.nexusHere("setup", "codex", "--remove");
     const settings = place.read(".claude/settings.json");
     expect(settings).toContain('"sonnet"');
     expect(settings).toContain("say done");
@@ -111,12 +114,12 @@ describe("nexus setup", () => {
     expect(place.read("CLAUDE.md")).not.toContain("nexus:start");
   });
 
-  it("leaves a file of the person's alone that has a name it wanted", () => {
+  it("leaves a file of the person's alone that has a name it wanted", async () => {
     place.write(".claude/agents/tester.md", "my own tester\n");
-    expect(JSON.parse(place.nexus("setup", "claude", "--json").stdout).kept).toEqual([
+    expect(JSON.parse((await place.nexusHere("setup", "claude", "--json")).stdout).kept).toEqual([
       join(place.root, ".claude/agents/tester.md"),
     ]);
-    place.nexus("setup", "claude", "--remove");
+    await place.nexusHere("setup", "claude", "--remove");
     expect(place.read(".claude/agents/tester.md")).toBe("my own tester\n");
   });
 
@@ -124,45 +127,45 @@ describe("nexus setup", () => {
     [".claude/settings.json", "claude", "{ broken"],
     [".codex/config.toml", "codex", "= broken"],
     ["opencode.jsonc", "opencode", "[]"],
-  ])("refuses settings it cannot understand, and writes nothing (%s)", (file, host, text) => {
+  ])("refuses settings it cannot understand, and writes nothing (%s)", async (file, host, text) => {
     place.write(file, text);
     const before = tree(place.root);
-    const { exit, stderr } = place.nexus("setup", host);
+    const { exit, stderr } = await place.nexusHere("setup", host);
     expect(exit).toBe(2);
     expect(stderr).toContain("nothing was changed");
     expect(tree(place.root)).toEqual(before);
   });
 
-  it("does not write into settings that Claude Code would leave out for their comments, until it may convert them", () => {
+  it("does not write into settings that Claude Code would leave out for their comments, until it may convert them", async () => {
     for (const [path, text] of [
       [".claude/settings.json", COMMENTED],
       [".mcp.json", '{ "mcpServers": {} /* mine */ }\n'],
     ] as const) {
       const kept = place.has(path) ? place.read(path) : "{}\n";
       place.write(path, text);
-      const { exit, stderr } = place.nexus("setup", "claude");
+      const { exit, stderr } = await place.nexusHere("setup", "claude");
       expect([exit, stderr]).toEqual([2, expect.stringContaining("nexus setup claude --convert")]);
-      expect(place.nexus("setup", "claude", "--convert").exit).toBe(0);
+      expect((await place.nexusHere("setup", "claude", "--convert")).exit).toBe(0);
       expect(place.json(path)).toMatchObject(path === ".mcp.json" ? { mcpServers: {} } : { model: "opus" });
-      expect(place.nexus("setup", "claude", "--remove").exit).toBe(0);
+      expect((await place.nexusHere("setup", "claude", "--remove")).exit).toBe(0);
       expect(place.read(path)).toBe(text);
       place.write(path, kept);
     }
     expect(place.read(".claude/settings.json")).not.toContain("//");
   });
 
-  it("keeps a byte order mark, and approves its own server, since Claude Code's dialog proposes no", () => {
+  it("keeps a byte order mark, and approves its own server, since Claude Code's dialog proposes no", async () => {
     place.write(".claude/settings.json", `\uFEFF${SETTINGS}`);
-    expect(place.nexus("setup", "claude").exit).toBe(0);
+    expect((await place.nexusHere("setup", "claude")).exit).toBe(0);
     const settings = place.read(".claude/settings.json");
     expect(settings.startsWith("\uFEFF{")).toBe(true);
     expect(JSON.parse(settings.slice(1))).toMatchObject({ model: "opus", enabledMcpjsonServers: ["nexus"] });
-    place.nexus("setup", "claude", "--remove");
+    await place.nexusHere("setup", "claude", "--remove");
     expect(place.read(".claude/settings.json")).toBe(`\uFEFF${SETTINGS}`);
   });
 
-  it("offers manual skills to no model", () => {
-    for (const host of HOSTS) place.nexus("setup", host);
+  it("offers manual skills to no model", async () => {
+    for (const host of HOSTS) await place.nexusHere("setup", host);
     for (const skill of ["nx-init", "nx-setup"]) {
       expect(place.read(`.claude/skills/${skill}/SKILL.md`)).toContain("disable-model-invocation: true");
       expect(place.read(`.agents/skills/${skill}/agents/openai.yaml`)).toContain("allow_implicit_invocation: false");
@@ -201,7 +204,7 @@ describe("nexus doctor", () => {
     ],
     ["none seen", { state: "problem", message: expect.stringContaining("does not see the hooks") }],
   ])("asks Codex whether the hooks are trusted: %s", async (trust, expected) => {
-    place.nexus("setup", "codex");
+    await place.nexusHere("setup", "codex");
     place.write("trust.txt", trust);
     place.write("bin/codex", CODEX);
     chmodSync(join(place.root, "bin/codex"), 0o755);
@@ -213,9 +216,9 @@ describe("nexus doctor", () => {
     expect(checks.find(({ what }) => what === "codex project trust")).toMatchObject(expected);
   });
 
-  it("finds nothing wrong after a set-up, and names what is, with its fix", () => {
-    for (const host of ["claude", "opencode"]) place.nexus("setup", host);
-    const well = place.nexus("doctor", "claude", "--json");
+  it("finds nothing wrong after a set-up, and names what is, with its fix", async () => {
+    for (const host of ["claude", "opencode"]) await place.nexusHere("setup", host);
+    const well = await place.nexusHere("doctor", "claude", "--json");
     const checks = JSON.parse(well.stdout).checks as { what: string; state: string; message: string; fix?: string }[];
     const of = (what: string) => checks.find((check) => check.what === what);
     expect(of("mcp server")).toMatchObject({ state: "ok", message: expect.stringContaining("11 tools") });
@@ -228,7 +231,7 @@ describe("nexus doctor", () => {
     expect(of("sandbox")).toBeDefined();
 
     place.write(".opencode/agents/tester.md", '---\npermission: {"no_such_tool":"deny"}\n---\n');
-    const ill = place.nexus("doctor", "opencode", "--json");
+    const ill = await place.nexusHere("doctor", "opencode", "--json");
     expect(ill.exit).toBe(1);
     expect(JSON.parse(ill.stdout).checks).toEqual(
       expect.arrayContaining([

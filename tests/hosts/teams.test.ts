@@ -91,8 +91,8 @@ const LIST = [
   .join("");
 
 describe("settings of a project", () => {
-  it("name no path of the machine they were written on", () => {
-    for (const host of HOSTS) expect(place.nexus("setup", host).exit).toBe(0);
+  it("name no path of the machine they were written on", async () => {
+    for (const host of HOSTS) expect((await place.nexusHere("setup", host)).exit).toBe(0);
     const found = readdirSync(place.root, { recursive: true, encoding: "utf8" })
       .filter((path) => !path.startsWith(".git/") && statSync(join(place.root, path)).isFile())
       .filter((path) => {
@@ -104,8 +104,8 @@ describe("settings of a project", () => {
     expect(found).toEqual([]);
   });
 
-  it("work for a colleague who has nexus on PATH, and close the gate with a sentence for one who has not", () => {
-    for (const host of HOSTS) place.nexus("setup", host);
+  it("work for a colleague who has nexus on PATH, and close the gate with a sentence for one who has not", async () => {
+    for (const host of HOSTS) await place.nexusHere("setup", host);
     const MISSING = /nexus is not installed on this machine.*npm install -g nutcracker/;
 
     const without = colleague({ nexus: false });
@@ -133,8 +133,8 @@ describe("settings of a project", () => {
     expect(tryPlugin(having)).toContain("task_add");
   });
 
-  it("are nothing to change for a colleague who sets up, too, and then work without PATH", () => {
-    for (const host of HOSTS) place.nexus("setup", host);
+  it("are nothing to change for a colleague who sets up, too, and then work without PATH", async () => {
+    for (const host of HOSTS) await place.nexusHere("setup", host);
     const other = colleague({ nexus: false });
     for (const host of HOSTS) {
       const nexus = [process.execPath, join(ROOT, "bin/nexus.js"), "setup", host, "--json"];
@@ -145,9 +145,9 @@ describe("settings of a project", () => {
     expect(tryPlugin(other)).toContain("task_add");
   });
 
-  it("close the gate when nexus went away from this machine, and leave nothing here with the last project", () => {
-    place.nexus("setup", "claude");
-    place.nexus("setup", "codex");
+  it("close the gate when nexus went away from this machine, and leave nothing here with the last project", async () => {
+    await place.nexusHere("setup", "claude");
+    await place.nexusHere("setup", "codex");
     const here = join(place.home, ".local/state/nutcracker/here");
     const launcher = readFileSync(join(here, "nexus"), "utf8").replaceAll(ROOT, "/gone");
     rmSync(join(here, "nexus"));
@@ -158,26 +158,26 @@ describe("settings of a project", () => {
     const gate = other.start(hookIn(other.root, "claude", "PreToolUse"), reading(other.root));
     expect(gate).toMatchObject({ exit: 2, stderr: expect.stringContaining("not installed") });
 
-    place.nexus("setup", "codex", "--remove");
+    await place.nexusHere("setup", "codex", "--remove");
     expect(readdirSync(here)).toEqual(["opencode.js"]);
-    place.nexus("setup", "claude", "--remove");
+    await place.nexusHere("setup", "claude", "--remove");
     expect(readdirSync(dirname(here))).not.toContain("here");
   });
 });
 
 describe("a person's own server called nexus", () => {
-  it("comes back to the byte although the files were changed since, with the approval they had before", () => {
+  it("comes back to the byte although the files were changed since, with the approval they had before", async () => {
     const theirs = '{\n  "mcpServers": { "nexus": { "command":"mine",  "args": [ "--x" ] } }\n}\n';
     const config = "[mcp_servers.nexus] # mine\ncommand = 'n'\n";
     place.write(".mcp.json", theirs);
     place.write(".codex/config.toml", config);
     place.write(".claude/settings.json", '{ "enabledMcpjsonServers": ["nexus"] }\n');
-    for (const host of ["claude", "codex"]) place.nexus("setup", host);
+    for (const host of ["claude", "codex"]) await place.nexusHere("setup", host);
     const add = (text: string) => text.replace(/\n\}\n$/, ',\n  "later": 1\n}\n');
     place.write(".mcp.json", add(place.read(".mcp.json")));
     place.write(".codex/config.toml", `${place.read(".codex/config.toml")}[later]\n`);
     place.write(".claude/settings.json", place.read(".claude/settings.json").replace('"hooks"', '"x": 1, "hooks"'));
-    for (const host of ["claude", "codex"]) place.nexus("setup", host, "--remove");
+    for (const host of ["claude", "codex"]) await place.nexusHere("setup", host, "--remove");
     expect(place.read(".mcp.json")).toBe(add(theirs));
     expect(place.read(".codex/config.toml")).toBe(`${config}[later]\n`);
     expect(place.json(".claude/settings.json")).toEqual({ enabledMcpjsonServers: ["nexus"], x: 1 });

@@ -103,6 +103,8 @@ describe("a registry of OCI 1.1", () => {
   it("shares blobs between repositories, and is sent them where it does not", async () => {
     await json("push", file, at());
     expect(await json("copy", at(), at(`other/task${count}:v1`))).toMatchObject({ how: "mounted", signatures: 3 });
+    await double.set({ mounts: "lie" });
+    expect(await json("copy", at(), at(`liar/task${count}:v1`))).toMatchObject({ how: "sent", signatures: 3 });
     await double.set({ mounts: false });
     expect(await json("copy", at(), at(`third/task${count}:v1`))).toMatchObject({ how: "sent", signatures: 3 });
     expect(await json("copy", at(), at(`third/task${count}:v2`))).toMatchObject({ how: "present" });
@@ -111,6 +113,26 @@ describe("a registry of OCI 1.1", () => {
     expect(await json("copy", at(), at(`x/y@${digest}`))).toMatchObject({ digest });
     expect((await refusal("push", file, at(`x/y@${digest}`))).code).toBe("REGISTRY_BAD_ADDRESS");
   });
+});
+
+it("a large bundle is sent while its digest is made, and given up where it turns out to be there", async () => {
+  const folder = desk.folder(desk.path("large"));
+  writeFileSync(join(folder, "noise.bin"), randomBytes(17 * 1024 ** 2));
+  const large = desk.path("large.nut");
+  await packFolder(folder, { output: large, compression: "none" });
+  expect(await json("push", large, at())).toMatchObject({ uploaded: true });
+  const ranges = of(await double.log(), "PATCH", "/blobs/uploads/").map(({ contentRange }) => contentRange);
+  expect(ranges[0]).toBe("0-1048575");
+  await json("pull", at(), "-o", output());
+  expect(readFileSync(output()).equals(readFileSync(large))).toBe(true);
+  await double.log();
+  // By the same name nothing is sent at all; by another, a little at most.
+  expect(await json("push", large, at())).toMatchObject({ uploaded: false });
+  expect(of(await double.log(), "POST", "/blobs/uploads/")).toEqual([]);
+  expect(await json("push", large, at(`team/task${count}:v2`))).toMatchObject({ uploaded: false });
+  const again = await double.log();
+  expect(of(again, "PUT", "/blobs/uploads/")).toEqual([]);
+  expect(of(again, "DELETE", "/blobs/uploads/")).toHaveLength(1);
 });
 
 it("nothing is entered of a bundle that is damaged, and nothing is sent of what is none", async () => {

@@ -15,8 +15,19 @@ afterEach(async () => {
   if (open.folder !== undefined) rmSync(open.folder, { recursive: true, force: true });
 });
 
+const variables = (name: string, url: string): Record<string, string> =>
+  name === "claude" ? { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none", ANTHROPIC_MODEL: "scripted" } : {};
+
+type Fields = Record<string, unknown>;
+
 const AGENTS = {
+  claude: {
+    write: { tool: /^Bash$/, args: { command: "echo hello world > files/hello.txt", description: "greet" } },
+    settings: () => ({}),
+    report: (value: Fields): Step[] => [{ tool: /^StructuredOutput$/, args: value }],
+  },
   codex: {
+    report: (value: Fields): Step[] => [JSON.stringify(value)],
     write: { unoffered: "exec_command", args: { cmd: "echo hello world > files/hello.txt" } },
     settings: (url: string) => ({
       ".codex/config.toml": [
@@ -33,6 +44,7 @@ const AGENTS = {
     }),
   },
   opencode: {
+    report: (value: Fields): Step[] => [{ tool: /nx_report$/, args: value }, "That is all."],
     write: { unoffered: "bash", args: { command: "echo hello world > files/hello.txt", description: "greet" } },
     settings: (url: string) => ({
       ".config/opencode/opencode.json": JSON.stringify({
@@ -49,17 +61,27 @@ const AGENTS = {
   },
 } as const;
 
-for (const name of ["codex", "opencode"] as const) {
+const fields = { decisions: [], issues: [] };
+const WORKED = { ...fields, summary: "it greets", decisions: [{ decision: "one line", reason: "one is enough" }] };
+const TESTED = { ...fields, summary: "nothing to complain about", verdict: "pass", items: [] };
+const REVIEWED = {
+  ...fields,
+  summary: "it holds",
+  verdict: "pass",
+  items: [{ number: 1, status: "passed", evidence: 'files/hello.txt:1 "hello world"' }],
+};
+
+for (const name of ["claude", "codex", "opencode"] as const) {
   const path = pathWith(name);
   describe.skipIf(path === null)(`a run with ${name} (needs the real program)`, () => {
-    it("works in roles, reports through the tools, and is proven by the harness", async () => {
-      const { write, settings } = AGENTS[name];
+    it("works in roles, reports in fields, and is proven by the harness", async () => {
+      const { write, settings, report } = AGENTS[name];
       const turns: Step[] = [
-        { tool: /nx_artifact_write$/, args: { filename: "report-engineer-1.md", content: "it greets" } },
         write as Step,
-        "RESULT: done\nSUMMARY: it greets\n- DECISION: one line because one is enough",
-        "VERDICT: pass\nSUMMARY: nothing to complain about",
-        "VERDICT: pass\n- [passed] 1: files/hello.txt says so",
+        ...report(WORKED),
+        // Words alone are heard as well.
+        ...(name === "claude" ? report(TESTED) : ["VERDICT: pass\nSUMMARY: nothing to complain about"]),
+        ...report(REVIEWED),
       ];
       const model = await scriptedModel(sequence(...turns));
       const folder = mkdtempSync("/var/tmp/nut-run-");
@@ -68,14 +90,21 @@ for (const name of ["codex", "opencode"] as const) {
       mkdirSync(cwd);
       put(home, settings(model.url));
       const request = helloRequest(folder);
-      const env = environment(home, { PATH: path! });
+      const env = environment(home, { PATH: path!, ...variables(name, model.url) });
       const args = ["run", request, "--driver", name, "--plan", "default", "--jobs", "1", "-o", "out.nut"];
       const ran = await start(cwd, args, env).done;
       expect(ran.status, ran.stderr + ran.stdout).toBe(0);
       const { agents, decisions, spent } = stateOf(cwd);
       expect([...agents.keys()]).toEqual(["engineer-1", "tester-2", "reviewer-3"]);
-      expect(agents.get("engineer-1")).toMatchObject({ end: { reported: true, outcome: "done" } });
+      expect(agents.get("engineer-1")).toMatchObject({ end: { reported: true, structured: true, outcome: "done" } });
       expect(agents.get("engineer-1")?.session).toBeTruthy();
+      expect(agents.get("tester-2")?.end?.structured).toBe(name === "claude" ? true : undefined);
+      expect(agents.get("tester-2")?.end?.verdict).toBe("pass");
+      expect(agents.get("reviewer-3")?.end).toMatchObject({
+        structured: true,
+        verdict: "pass",
+        judgements: [{ item: "it greets", status: "passed" }],
+      });
       expect(decisions).toContainEqual({ decision: "one line", reason: "one is enough" });
       expect(spent.tokens).toBeGreaterThan(0);
       expect(readFileSync(join(runFolderOf(cwd), "delivery/delivery/artifacts/files/hello.txt"), "utf8")).toBe(

@@ -38,6 +38,7 @@ const start = (act: (w: World) => void): Promise<World> => {
   });
 };
 
+const AS = "git -c user.name=t -c user.email=t@example.org";
 const inRepo = (...args: string[]) => {
   const identity = ["-c", "user.name=t", "-c", "user.email=t@example.org"];
   const { status, stdout, stderr } = spawnSync("git", ["-C", repo, ...identity, ...args], { encoding: "utf8" });
@@ -64,6 +65,33 @@ describe("a run in a repository", () => {
     expect(inRepo("am", patch)).toMatchObject({ status: 0 });
     expect(inRepo("show", "HEAD:files/hello.txt").out).toBe("hello world\n");
     expect(inRepo("log", "-1", "--format=%an%n%B").out).toContain(`Nutshell-Delivery: ${result.id}`);
+  });
+
+  it("says which files are not there: those of submodules, and nothing that was left in one counts as a change", async () => {
+    put(join(root, "lib"), { "lib.txt": "lib\n" });
+    const lib = spawnSync(
+      "sh",
+      ["-ec", `git init -q ../lib && git -C ../lib add . && ${AS} -C ../lib commit -qm lib`],
+      { cwd: repo },
+    );
+    expect(lib.status).toBe(0);
+    const added = inRepo(
+      "-c",
+      "protocol.file.allow=always",
+      "submodule",
+      "--quiet",
+      "add",
+      join(root, "lib"),
+      "vendor/lib",
+    );
+    expect(added, added.out).toMatchObject({ status: 0 });
+    inRepo("commit", "-qam", "with a submodule");
+    put(repo, { "vendor/lib/.nexus/.gitignore": "state/\n" });
+    const w = await start(() => {});
+    expect((await w.go()).delivery?.result.status).toBe("completed");
+    expect(w.events.flatMap((event) => (event.type === "warning" ? [event.message] : []))).toEqual([
+      "files of submodules are not there for agents and checks: vendor/lib",
+    ]);
   });
 
   it("says what is not installed before an agent is started, and shows agents what is", async () => {

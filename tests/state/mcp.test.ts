@@ -1,7 +1,7 @@
 // The server as a host sees it: a real process, the official client.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -87,6 +87,35 @@ describe("nexus mcp", () => {
     expect(readers).toEqual(["nx_plan_status", "nx_task_list", "nx_history_search", "nx_context"]);
     expect(client.getInstructions()).toContain("Lead, the session a person talks to");
     expect(client.getInstructions()).not.toContain("You are");
+  });
+
+  it("takes a report where one is awaited, and knows no such tool elsewhere", async () => {
+    const project = freshProject();
+    const file = join(project, "..", `report-${process.pid}.json`);
+    const client = await connect(project, { NEXUS_ROLE: "tester", NEXUS_REPORT_KIND: "work", NEXUS_REPORT_FILE: file });
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).slice(11)).toEqual(["nx_report"]);
+    const report = { summary: "s", decisions: [], issues: [] };
+    expect(await call(client, "nx_report", { ...report, verdict: "pass" })).toMatchObject({
+      isError: true,
+      structuredContent: {
+        error: "report: arguments: there is no field verdict",
+        hint: expect.stringContaining("again"),
+      },
+    });
+    expect(existsSync(file)).toBe(false);
+    expect(await call(client, "nx_report", { ...report, summary: "x".repeat(200_001) })).toMatchObject({
+      isError: true,
+    });
+    expect(await call(client, "nx_report", report)).toMatchObject({ structuredContent: { received: true } });
+    expect(await call(client, "nx_report", { ...report, summary: "later" })).not.toHaveProperty("isError");
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ summary: "later" });
+    rmSync(file);
+    const other = await connect(project, { NEXUS_ROLE: "tester" });
+    expect(await call(other, "nx_report", report)).toMatchObject({
+      isError: true,
+      structuredContent: { code: "USAGE" },
+    });
   });
 
   it("answers with structured content, the same as text, and the project", async () => {

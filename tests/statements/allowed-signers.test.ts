@@ -33,6 +33,10 @@ const LINES: readonly (readonly [string, string, boolean, boolean])[] = [
   ["quoted principals", '"alice@example.org"', true, true],
   ["our namespace", 'alice@example.org namespaces="nutshell"', true, true],
   ["ours among others", 'alice@example.org namespaces="git,nut*"', true, true],
+  ["every namespace but ours", 'alice@example.org namespaces="!nutshell,*"', false, false],
+  ["ours, and one taken out", 'alice@example.org namespaces="nut*,!git"', true, true],
+  ["only what is taken out", 'alice@example.org namespaces="!git"', false, false],
+  ["an empty list of namespaces", 'alice@example.org namespaces=""', false, false],
   ["another namespace", 'alice@example.org namespaces="git"', false, false],
   ["not yet valid", 'alice@example.org valid-after="20260401Z"', false, false],
   ["valid by now", 'alice@example.org valid-after="20260301Z"', true, true],
@@ -44,6 +48,12 @@ const LINES: readonly (readonly [string, string, boolean, boolean])[] = [
   ["a wildcard principal", "*@example.org", false, true],
   ["a wildcard for everybody", "*", false, true],
   ["a certificate authority", "alice@example.org cert-authority", false, false],
+  ["a principal taken out", "!alice@example.org,*", false, false],
+  ["two namespaces options", 'alice@example.org namespaces="git",namespaces="nutshell"', false, false],
+  ["a blank that is none", "alice@example.org\u00a0", false, false],
+  ["a byte-order mark", "\ufeffalice@example.org", false, false],
+  ["an option in capital letters", 'alice@example.org NAMESPACES="nutshell"', true, true],
+  ["a time without its quotes", "alice@example.org valid-before=20260401Z", false, false],
   ["a homoglyph", "аlice@example.org", false, false],
 ];
 
@@ -62,6 +72,13 @@ describe("a line", () => {
       const time = ["-Overify-time=20260314100000Z"];
       expect(spawnSync("ssh-keygen", [...args, ...time], { input: message }).status === 0, name).toBe(theirs);
     }
+  });
+
+  it("ends as other systems end lines, too", () => {
+    const text = `# list\r\nalice@example.org namespaces="nutshell" ${key.line} comment\r\n`;
+    expect(stands(text).trusted).toBe(true);
+    expect(stands(text, NOW, `${key.line}\r\n`)).toEqual({ trusted: false, why: "the key was revoked" });
+    expect(stands(`bob@example.org\ralice@example.org ${key.line}\n`).trusted).toBe(false);
   });
 
   it("that is not understood trusts nobody, and is told", () => {

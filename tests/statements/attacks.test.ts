@@ -1,4 +1,5 @@
 // What a liar does with signatures. Nothing of it is accepted.
+// Long because: every attack is one row of a table, tried on the same people and the same task.
 import { generateKeyPairSync, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { type Envelope, NAMESPACE, PAYLOAD_TYPE, type Statement } from "../../src/schema/statement.js";
@@ -232,6 +233,44 @@ const ATTACKS: readonly Attack[] = [
   ],
 ];
 
+/** Every way to write a payload so that two readers could read two statements, rightly signed by alice. */
+const DOUBTFUL: readonly (readonly [string, (text: string) => string | Buffer])[] = [
+  ["a duplicate key written another way", (text) => text.replace("{", '{"\\u0073ubject":[],')],
+  [
+    "a duplicate key deep inside",
+    (text) => text.replace('"nutshellContent":', `"nutshellContent":"${"b".repeat(64)}","nutshellContent":`),
+  ],
+  ["a key that changes every object", (text) => text.replace("{", '{"__proto__":{"subject":[]},')],
+  ["two documents", (text) => `${text}${text}`],
+  ["text after its end", (text) => `${text}//`],
+  ["a byte-order mark", (text) => `\ufeff${text}`],
+  ["UTF-16", (text) => Buffer.from(`\ufeff${text}`, "utf16le")],
+  ["bytes that are no text", (text) => Buffer.concat([Buffer.from(text.slice(0, -1)), Buffer.from([0xff, 0x7d])])],
+  ["a digest in capital letters", (text) => text.replaceAll("a".repeat(64), "A".repeat(64))],
+  ["a digest with a space", (text) => text.replaceAll("a".repeat(64), `${"a".repeat(64)} `)],
+  ["another type of statement", (text) => text.replace("Statement/v1", "Statement/v2")],
+  ["a predicate nobody knows", (text) => text.replace("request:1", "request:2")],
+  ["no subject", (text) => text.replace(/"subject":\[[^\]]*\]/, '"subject":[]')],
+];
+
+/** What lies in an envelope around alice's good signature, and is not what she signed. */
+const AROUND: readonly (readonly [string, (good: Envelope) => unknown])[] = [
+  ["a type with a space at its end", (good) => ({ ...good, payloadType: `${PAYLOAD_TYPE} ` })],
+  ["a type in capital letters", (good) => ({ ...good, payloadType: PAYLOAD_TYPE.toUpperCase() })],
+  ["a payload as an object", (good) => ({ ...good, payload: JSON.parse(payloadOf(good)) })],
+  ["a payload in base64url", (good) => ({ ...good, payload: `${good.payload.replace(/=+$/, "")}-_` })],
+  ["a payload with padding it does not need", (good) => ({ ...good, payload: `${good.payload}=` })],
+  ["a signature with a byte more", (good) => withSig(good, (sig) => Buffer.concat([sig, Buffer.from([0])]))],
+  ["a signature with a byte less", (good) => withSig(good, (sig) => sig.subarray(0, -1))],
+  ["its signature given as text", (good) => ({ ...good, signatures: good.signatures[0]!.sig })],
+  ["seventeen signatures", (good) => ({ ...good, signatures: Array.from({ length: 17 }, () => good.signatures[0]) })],
+];
+
+function withSig(envelope: Envelope, change: (sig: Buffer) => Buffer): Envelope {
+  const sig = change(Buffer.from(envelope.signatures[0]!.sig, "base64")).toString("base64");
+  return { ...envelope, signatures: [{ sig }] };
+}
+
 let GOOD: Envelope | undefined;
 
 /** Alice's own key, signing for another purpose. */
@@ -258,6 +297,51 @@ describe("not accepted as a request of alice's:", () => {
     expect(
       vouchers.some(({ principals, kind }) => kind === "request" && principals.includes("alice@example.org")),
     ).toBe(false);
+  });
+
+  it.each(DOUBTFUL)("a payload with %s, signed by her", async (_name, change) => {
+    const payload = change(payloadOf(await good()));
+    expect(payload.toString()).not.toBe(payloadOf(await good()));
+    const vouchers = judge([await signPayload(payload, alice.sign)]);
+    expect(vouchers).toMatchObject([{ standing: "invalid" }]);
+    expect(requestRefusal([policy], vouchers)).not.toBeNull();
+  });
+
+  it.each(AROUND)("an envelope with %s", async (_name, change) => {
+    const vouchers = judge([change(await good()) as Envelope]);
+    expect(vouchers).toMatchObject([{ standing: "invalid" }]);
+  });
+
+  it("her signature beside mallory's, of which hers is about something else", async () => {
+    const envelope = await signStatement(request(), mallory.sign);
+    const other = await signStatement(request(hash("b")), alice.sign);
+    for (const signatures of [
+      [envelope.signatures[0]!, other.signatures[0]!],
+      [other.signatures[0]!, envelope.signatures[0]!],
+    ]) {
+      const vouchers = judge([{ ...envelope, signatures }]);
+      expect(vouchers.map(({ standing }) => standing).sort()).toEqual(["invalid", "unknown"]);
+      expect(requestRefusal([policy], vouchers)).not.toBeNull();
+    }
+  });
+
+  it("and with a bad signature beside it a good one stays good", async () => {
+    const envelope = await good();
+    const bad = { sig: Buffer.from("nothing").toString("base64") };
+    const vouchers = judge([{ ...envelope, signatures: [bad, envelope.signatures[0]!] }]);
+    expect(vouchers).toMatchObject([{ standing: "invalid" }, { standing: "trusted" }]);
+  });
+
+  it.each([
+    "\uff41lice@example.org",
+    "alice@example.org\u200b",
+    "alice@example.org.",
+    "ALICE@EXAMPLE.ORG",
+    "alice@example.org issuer=https://accounts.example.org",
+    "alice",
+  ])("whoever a policy means by %j", async (name) => {
+    const other = { version: 1, requests: { signers: [name] } } as const;
+    expect(requestRefusal([other], judge([await good()]))).not.toBeNull();
   });
 
   it("the control: the same key in our namespace is", async () => {

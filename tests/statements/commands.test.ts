@@ -1,6 +1,17 @@
 // Signing, trusting and policies through the command line.
-import { execFile, execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,7 +20,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { contentDigest, openBundle, packFolder, readAttached, writeAttached } from "../../src/bundle/index.js";
 import type { Prompter } from "../../src/operation.js";
 import { Desk } from "../vault/run.js";
-import { hasSshKeygen, publicLine, sshKey } from "./keys.js";
+import { hasSshAgent, hasSshKeygen, publicLine, sshAgent, sshKey } from "./keys.js";
 
 let desk: Desk;
 beforeEach(() => {
@@ -55,6 +66,30 @@ const policy = (text: string) => {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 };
+
+const hasGo = spawnSync("go", ["version"]).error === undefined;
+
+/** Magic, gzip and tar as a tool in Go reads them, and whatever follows. */
+const GO_READER = `package main
+import ("archive/tar"; "compress/gzip"; "fmt"; "io"; "os")
+func must(err error) { if err != nil { panic(err) } }
+func main() {
+	file, err := os.Open(os.Args[1]); must(err)
+	_, err = io.ReadFull(file, make([]byte, 4)); must(err)
+	unzipped, err := gzip.NewReader(file); must(err)
+	archive := tar.NewReader(unzipped)
+	count := 0
+	for {
+		_, err := archive.Next()
+		if err == io.EOF { break }
+		must(err)
+		_, err = io.Copy(io.Discard, archive); must(err)
+		count++
+	}
+	rest, err := io.Copy(io.Discard, unzipped); must(err)
+	fmt.Printf("%d entries, then %d bytes\\n", count, rest)
+}
+`;
 
 describe("a signature", () => {
   it("travels in the file, changes no content digest, and several may be on it", async () => {
@@ -122,6 +157,22 @@ describe("a signature", () => {
     expect(readAttached(path).bytes.length).toBe(0);
   });
 
+  it.skipIf(!hasGo)(
+    "is passed over by Go's readers, which read to the end of the file",
+    async () => {
+      const { path } = await stranger();
+      for (const name of ["alice", "bob"]) await desk.run(["sign", path, "--key", (await key(name)).file]);
+      writeAttached(path, Buffer.concat([readAttached(path).bytes, Buffer.from("x".repeat(150_000))]));
+      writeFileSync(desk.path("main.go"), GO_READER);
+      const env = { ...desk.env, GOCACHE: desk.path("go-cache"), GOFLAGS: "-mod=mod" };
+      const said = execFileSync("go", ["run", desk.path("main.go"), path], { env, encoding: "utf8" });
+      const bundle = await openBundle(path);
+      expect(said).toBe(`${(await bundle.list()).length} entries, then 0 bytes\n`);
+      await bundle.close();
+    },
+    60_000,
+  );
+
   it("of several who sign at once is lost by nobody, and there is an end to how many", async () => {
     const { path } = await stranger();
     const keys = await Promise.all(["a", "b", "c", "d"].map(async (name) => (await key(name)).file));
@@ -179,6 +230,28 @@ describe.skipIf(!hasSshKeygen)("an SSH key", () => {
     expect(code).toBe(2);
     expect(codeOf(err)).toMatchObject({ code: "SIGNER_MISSING", hint: expect.stringContaining(`ssh-add ${file}`) });
     expect(readAttached(path).bytes.length).toBe(0);
+    const gone = await desk.run(["sign", path, "--key", `${file}.pub`, "--json"], { env: { SSH_AUTH_SOCK: "" } });
+    rmSync(file);
+    const elsewhere = await desk.run(["sign", path, "--key", `${file}.pub`, "--json"]);
+    for (const { err: said } of [gone, elsewhere]) expect(codeOf(said).hint).toMatch(new RegExp(`ssh-add ${file}$`));
+    const none = await desk.run(["sign", path, "--key", path, "--json"]);
+    expect(codeOf(none.err)).toMatchObject({ code: "SIGNER_MISSING", message: `${path} holds no key we know` });
+  });
+
+  it.skipIf(!hasSshAgent)("that only the agent holds signs by its .pub file", async () => {
+    const file = sshKey(desk.root, "held", ["ecdsa", "384"]);
+    const agent = await sshAgent(desk.root, file);
+    try {
+      rmSync(file);
+      const { path } = await stranger();
+      const env = { SSH_AUTH_SOCK: agent.socket };
+      const { code, err } = await desk.run(["sign", path, "--key", `${file}.pub`], { env });
+      expect(code, err).toBe(0);
+      await desk.run(["trust", "add", "alice@example.org", "--key", `${file}.pub`]);
+      expect((await desk.run(["verify", path, "--require", "signer=alice@example.org"])).code).toBe(0);
+    } finally {
+      agent.stop();
+    }
   });
 });
 
@@ -271,6 +344,25 @@ describe("the one question before a stranger's commands run", () => {
     const { code, err } = await desk.run(["accept", path, "--yes", "--json"]);
     expect(code).toBe(2);
     expect(codeOf(err).code).toBe("POLICY_INVALID");
+  });
+
+  it("a policy of yours that others may write, or a link that leads nowhere, is not passed over", async () => {
+    const { path } = await stranger();
+    policy("version: 1\ndeliveries:\n  believe: [alice@example.org]\n");
+    const own = join(desk.home, ".config/nutshell/policy.yml");
+    chmodSync(own, 0o666);
+    const open = await desk.run(["accept", path, "--yes", "--json"]);
+    expect(codeOf(open.err)).toMatchObject({ code: "TRUST_INVALID", hint: `chmod go-w ${own}` });
+    for (const name of ["policy.yml", "revoked_keys"]) {
+      const link = join(desk.home, ".config/nutshell", name);
+      rmSync(link, { force: true });
+      symlinkSync(desk.path("nowhere"), link);
+      await desk.run(["sign", path, "--key", (await key(`for-${name}`)).file]);
+      const { code, err } = await desk.run(["accept", path, "--yes", "--json"]);
+      expect(code, name).toBe(2);
+      expect(codeOf(err).code, name).toBe("FILE_NOT_FOUND");
+      rmSync(link);
+    }
   });
 
   it("a folder keeps its digest beside a signature of its own", async () => {

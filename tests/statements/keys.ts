@@ -1,8 +1,9 @@
 // Keys for tests: real ones from ssh-keygen, and a token that lives in this process.
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { NAMESPACE } from "../../src/schema/statement.js";
 import {
   bytesToSign,
@@ -110,4 +111,15 @@ function mpints(plain: Buffer): Buffer {
       return wireString(short[0]! >= 0x80 ? Buffer.concat([Buffer.from([0]), short]) : short);
     }),
   );
+}
+
+export const hasSshAgent = spawnSync("ssh-add", ["-h"]).error === undefined;
+
+/** An agent of its own that holds one key, ended by its process. */
+export async function sshAgent(folder: string, key: string): Promise<{ socket: string; stop: () => void }> {
+  const socket = join(folder, "agent.sock");
+  const child = spawn("ssh-agent", ["-D", "-a", socket], { stdio: "ignore" });
+  for (let tries = 0; tries < 100 && !existsSync(socket); tries += 1) await sleep(50);
+  execFileSync("ssh-add", ["-q", key], { env: { ...process.env, SSH_AUTH_SOCK: socket }, stdio: "ignore" });
+  return { socket, stop: () => void child.kill() };
 }

@@ -3,11 +3,13 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { packFolder, readAttached, writeAttached } from "../../src/bundle/index.js";
+import { openBundle, packFolder, readAttached, writeAttached } from "../../src/bundle/index.js";
 import { main } from "../../src/cli/main.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
+import { formatEnvelopes, signStatement, verdictStatement } from "../../src/statements/index.js";
 import { put } from "../acceptance/room.js";
 import { Desk, NOW } from "../vault/run.js";
+import { ownKey } from "./keys.js";
 
 let desk: Desk;
 let made: Buffer;
@@ -61,6 +63,10 @@ const verify = async (...argv: string[]) => {
   const { code, out, err } = await desk.run(["verify", done(), "-r", task(), ...argv, "--json"]);
   return { code, err, answer: out === "" ? null : JSON.parse(out) };
 };
+const digestOf = async (path: string) => {
+  const bundle = await openBundle(path);
+  return bundle.contentDigest().finally(() => bundle.close());
+};
 const codes = (answer: { findings: { code: string }[] }) => answer.findings.map(({ code }) => code);
 const rerun = (name: string) => verify("--rerun", "--yes", "--sign", "--key", key(name));
 
@@ -110,6 +116,60 @@ describe("verify --rerun --sign", () => {
   });
 });
 
+describe("verify of a request", () => {
+  const ask = async (...argv: string[]) => {
+    const { code, out, err } = await desk.run(["verify", task(), ...argv, "--json"]);
+    return { code, err, answer: out === "" ? null : JSON.parse(out) };
+  };
+
+  it("says who asks for it, and yes when it is somebody trusted and whoever is required", async () => {
+    const own = await ask();
+    expect(own.code).toBe(0);
+    expect(own.answer).toMatchObject({
+      verified: true,
+      kind: "request",
+      status: null,
+      signatures: [{ standing: "trusted", says: "request", principals: ["alice@example.org"] }],
+    });
+    expect((await desk.run(["verify", task()])).out).toContain("verified: alice@example.org asked for this request");
+    expect((await ask("--require", "signer=alice@example.org")).code).toBe(0);
+    const other = await ask("--require", "signer=bob@example.org");
+    expect(other).toMatchObject({ code: 1, answer: { verified: false } });
+    expect(codes(other.answer)).toEqual(["SIGNER_REQUIRED"]);
+    const refused = await ask("--policy", policy("requests:\n  signers: [bob@example.org]\n"));
+    expect(refused.code).toBe(1);
+    expect(codes(refused.answer)).toEqual(["POLICY_REFUSED"]);
+    await desk.run(["trust", "remove", "alice@example.org"]);
+    expect((await desk.run(["verify", task()])).out).toContain("not verified: nobody you trust asks for this request");
+    expect((await ask()).code).toBe(1);
+  });
+
+  it("that was changed, or whose signature was taken off, says no", async () => {
+    const before = readFileSync(task());
+    try {
+      writeAttached(task(), Buffer.alloc(0));
+      const bare = await ask("--require", "signer=alice@example.org");
+      expect(bare).toMatchObject({ code: 1, answer: { signatures: [] } });
+      const bytes = readFileSync(task());
+      bytes[bytes.length - 20]! ^= 0xff;
+      writeFileSync(task(), bytes);
+      expect(await ask()).toMatchObject({ code: 1, answer: { verified: false, kind: null } });
+    } finally {
+      writeFileSync(task(), before);
+    }
+  });
+
+  it("is no answer to whoever wants a delivery", async () => {
+    for (const more of [
+      ["-r", task()],
+      ["-r", task(), "--rerun", "--yes"],
+      ["--allow", "recorded"],
+    ]) {
+      expect((await ask(...more)).err, more.join(" ")).toContain("is a request, not a delivery");
+    }
+  });
+});
+
 describe("verify --require", () => {
   it("says no unless that person, trusted now, signed it", async () => {
     const believe = ["--allow", "recorded"];
@@ -129,6 +189,47 @@ describe("verify --require", () => {
     for (const typed of ["bob@example.org", "signer=", "key=x"]) {
       expect((await verify("--require", typed)).code, typed).toBe(2);
     }
+  });
+
+  it("is not met by somebody who checked it and says no, whose no is heard unless it was proven here", async () => {
+    const work = desk.path("lies");
+    await desk.run(["unpack", done(), "-o", work]);
+    const result = join(work, "delivery/artifacts/files/greeting.txt");
+    writeFileSync(result, "nothing\n");
+    const lie = desk.path("lie.nut");
+    await packFolder(work, { output: lie });
+    await desk.run(["sign", lie, "--key", key("dave")]);
+    const said = await desk.run([
+      ...["verify", lie, "-r", task(), "--rerun", "--yes", "--sign", "--key", key("bob"), "--json"],
+    ]);
+    expect(JSON.parse(said.out).verified).toBe(false);
+    const { out, code } = await desk.run(["verify", lie, "--require", "signer=bob@example.org", "--json"]);
+    expect(code).toBe(1);
+    expect(codes(JSON.parse(out))).toEqual(expect.arrayContaining(["SIGNER_REQUIRED", "VERDICT_FAILED"]));
+    const text = await desk.run(["verify", lie]);
+    expect(text.out).toContain("✗ bob@example.org checked this: failed");
+    // The same no on honest work, by somebody who is wrong: one's own rerun counts for more, the record alone does not.
+    const statement = verdictStatement({
+      bundle: { id: JSON.parse(out).id, digest: await digestOf(done()) },
+      request: { id: JSON.parse(out).request_id, digest: await digestOf(task()) },
+      at: NOW,
+      platform: "linux-x64",
+      result: "FAILED",
+      passed: [],
+      failed: ["AC-1"],
+      acceptance: { passed: 0, failed: 1 },
+      hidden: null,
+      digests: { result: `sha256:${"0".repeat(64)}`, tests: `sha256:${"0".repeat(64)}` },
+    });
+    const erin = ownKey();
+    await desk.run(["trust", "add", "erin@example.org", "--key", erin.line]);
+    const wrong = await signStatement(statement, erin.sign);
+    const attached = readAttached(done()).bytes.toString();
+    writeAttached(done(), Buffer.from(attached + formatEnvelopes([wrong])));
+    expect((await verify("--allow", "recorded")).code).toBe(1);
+    const proven = await verify("--rerun", "--yes");
+    expect(proven.code).toBe(0);
+    expect(codes(proven.answer)).toContain("VERDICT_FAILED");
   });
 
   it("takes a key for valid at the time --at names, and at no other", async () => {

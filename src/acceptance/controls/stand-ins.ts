@@ -1,4 +1,4 @@
-// Work that does nothing, or always the same: a check that takes it for done is too weak.
+// Work that does nothing, always the same, or says every word there is: a check that takes it for done is too weak.
 import type { TreeView } from "../runners/runner.js";
 import { maskText } from "./text/mask.js";
 
@@ -21,8 +21,8 @@ const CONSTANTS: readonly Constant[] = [
   { name: "true", javascript: "true", python: "True" },
 ];
 
-/** Paths of the work itself; those in a language nobody reads here become empty. */
-export function standIns(view: TreeView, subjectPaths: readonly string[]): readonly StandIn[] {
+/** Paths of the work itself; those in a language nobody reads here become empty. `words` is all that checks could look for. */
+export function standIns(view: TreeView, subjectPaths: readonly string[], words = ""): readonly StandIn[] {
   const texts = subjectPaths.flatMap((path) => {
     const text = view.read(path);
     return text === null ? [] : [{ path, text }];
@@ -45,8 +45,53 @@ export function standIns(view: TreeView, subjectPaths: readonly string[]): reado
         return path.endsWith(".py") ? constantPython(text, constant.python) : null;
       }),
     ),
+    ...(words === ""
+      ? []
+      : made("answers that hold every word of the checks", (path, text) => saysAll(path, text, words))),
   ];
 }
+
+/** Longer answers than any check reads would only cost time. */
+const MOST_WORDS = 64 * 1024;
+
+/** Functions that return every word, programs that print it, servers that answer with it; null in other languages. */
+function saysAll(path: string, text: string, words: string): string | null {
+  const all = JSON.stringify(words.slice(0, MOST_WORDS));
+  const first = text.startsWith("#!") ? `${text.split("\n")[0]}\n` : "";
+  if (/\.[cm]?[jt]sx?$/.test(path) || /^#!.*\bnode\b/.test(first)) {
+    const functions = constantJavaScript(path, text, all);
+    if (functions !== null) return functions;
+    return /\.listen\s*\(/.test(text)
+      ? `${first}import("node:http").then(({ createServer }) => createServer((_, answer) => answer.end(${all})).listen(Number(process.env.PORT)));\n`
+      : `${first}console.log(${all});\n`;
+  }
+  if (path.endsWith(".py") || /^#!.*\bpython/.test(first)) {
+    if (/\bhttp\.server\b/.test(text)) return `${first}${pythonServer(all)}`;
+    const functions = constantPython(text, all) ?? "";
+    // Whoever is imported prints nothing.
+    return functions !== "" && !/__main__/.test(text)
+      ? functions
+      : `${first}${functions}\nif __name__ == "__main__":\n    print(${all})\n`;
+  }
+  if (path.endsWith(".sh") || /^#!.*sh\s*$/.test(first))
+    return `${first}printf '%s\\n' '${words.slice(0, MOST_WORDS).replaceAll("'", "'\\''")}'\n`;
+  return null;
+}
+
+const pythonServer = (all: string): string => `import http.server, os
+
+
+class Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(${all}.encode())
+
+    do_POST = do_GET
+
+
+http.server.HTTPServer(("127.0.0.1", int(os.environ["PORT"])), Answer).serve_forever()
+`;
 
 /** null when it exports nothing. */
 function constantJavaScript(path: string, text: string, value: string): string | null {

@@ -36,7 +36,7 @@ export interface Listing {
   readonly manifestBytes: number;
 }
 
-export const LEFT_REASONS = ["ignored", "never packed", "build output", "in .gitignore"] as const;
+export const LEFT_REASONS = ["ignored", "never packed", "build output", "earlier bundle", "in .gitignore"] as const;
 
 interface Left {
   readonly path: string;
@@ -157,7 +157,8 @@ function reasonToLeave(
   if (isIgnored(own, named)) return "ignored";
   if (unsaid === null || named.startsWith("delivery/")) return null;
   if (isIgnored(git, named)) return "in .gitignore";
-  return isBuildOutput(path, isFolder, (other) => isThere(join(root, other))) ? "build output" : null;
+  if (!isBuildOutput(path, isFolder, (other) => isThere(join(root, other)))) return null;
+  return !isFolder && path.endsWith(".nut") ? "earlier bundle" : "build output";
 }
 
 /** Version control, a harness's own state, and what a killed process left of ours. */

@@ -132,15 +132,10 @@ function versionOf(name: string, step: InstallStep, known: Map<string, Promise<s
 }
 
 function askVersion(name: string, env: Context["env"]): Promise<string> {
-  const program = findProgram(name, env);
-  if (program === null) return Promise.resolve("");
-  if (name === "sh") return Promise.resolve("sh");
-  const args = name === "go" ? ["version"] : ["--version"];
-  return new Promise((done) => {
-    execFile(program, args, { env: { ...env }, timeout: 30_000, cwd: "/" }, (error, out) =>
-      done(error === null ? `${name} ${out.trim()}` : ""),
-    );
-  });
+  if (name === "sh") return Promise.resolve(findProgram(name, env) === null ? "" : "sh");
+  return answerOf(name, name === "go" ? ["version"] : ["--version"], env).then((said) =>
+    said === "" ? "" : `${name} ${said.trim()}`,
+  );
 }
 
 interface Missing {
@@ -202,15 +197,14 @@ function notAllowed({ path }: InstallStep): NutError {
 const PASSED_ON = [
   ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"],
   ...["npm_config_registry", "NPM_CONFIG_REGISTRY", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL"],
-  ...["UV_DEFAULT_INDEX", "GOPROXY", "GOSUMDB", "GONOSUMDB"],
+  ...["UV_DEFAULT_INDEX", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY", "GOINSECURE"],
 ];
 const TRUSTED_FILES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "PIP_CERT", "REQUESTS_CA_BUNDLE"];
 
-async function wayOut({ kind }: InstallStep, context: Context) {
-  const { env } = context;
-  const settings = kind === "npm" || kind === "pnpm" ? await npmRegistry(context) : {};
-  const named = { ...settings, ...Object.fromEntries(PASSED_ON.map((name) => [name, env[name]])) };
-  const plain = Object.entries(named).filter(([, text]) => text !== undefined && !/\/\/[^/\s]*@/.test(text));
+async function wayOut({ kind }: InstallStep, { env }: Context) {
+  const said = PASSED_ON.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  const named: Record<string, string> = { ...(await ownSettings(kind, env)), ...Object.fromEntries(said) };
+  const plain = Object.entries(named).filter(([, text]) => !/\/\/[^/\s]*@/.test(text));
   const trusted = TRUSTED_FILES.filter((name) => isAbsolute(env[name] ?? "") && existsSync(env[name]!));
   return {
     env: Object.fromEntries([...plain, ...trusted.map((name) => [name, env[name]!] as const)]),
@@ -219,13 +213,31 @@ async function wayOut({ kind }: InstallStep, context: Context) {
 }
 
 /** The person's own settings are not in the sandbox; where their packages come from is no secret. */
-async function npmRegistry({ env }: Context): Promise<Record<string, string>> {
-  const npm = findProgram("npm", env);
-  if (npm === null) return {};
-  const out = await new Promise<string>((done) => {
-    execFile(npm, ["config", "get", "registry"], { env: { ...env }, timeout: 30_000, cwd: "/" }, (error, text) =>
-      done(error === null ? text.trim() : ""),
+async function ownSettings(kind: InstallStep["kind"], env: Context["env"]): Promise<Record<string, string>> {
+  const asked = async (name: string, args: readonly string[]) => (await answerOf(name, args, env)).trim();
+  if (kind === "npm" || kind === "pnpm") {
+    const registry = await asked("npm", ["config", "get", "registry"]);
+    return URL.canParse(registry) ? { npm_config_registry: registry } : {};
+  }
+  if (kind === "pip") {
+    const list = await asked("python3", ["-m", "pip", "config", "list"]);
+    const index = /^(?:global|install)\.index-url='(https?:[^']*)'$/m.exec(list)?.[1];
+    return index === undefined ? {} : { PIP_INDEX_URL: index };
+  }
+  if (kind !== "go") return {};
+  const values = (await answerOf("go", ["env", ...GO_SETTINGS], env)).split("\n");
+  return Object.fromEntries(GO_SETTINGS.flatMap((name, index) => (values[index] ? [[name, values[index]]] : [])));
+}
+
+const GO_SETTINGS = ["GOPROXY", "GOSUMDB", "GONOSUMDB", "GOPRIVATE", "GONOPROXY", "GOINSECURE"];
+
+/** What a program prints; nothing when it is not there or fails. */
+function answerOf(name: string, args: readonly string[], env: Context["env"]): Promise<string> {
+  const program = findProgram(name, env);
+  if (program === null) return Promise.resolve("");
+  return new Promise((done) => {
+    execFile(program, args, { env: { ...env }, timeout: 30_000, cwd: "/" }, (error, text) =>
+      done(error === null ? text : ""),
     );
   });
-  return URL.canParse(out) ? { npm_config_registry: out } : {};
 }

@@ -1,8 +1,9 @@
 // What an agent is started with: its prompts, its limits, its environment.
 import { randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bodyOf, modelFor } from "../../catalog/index.js";
+import type { ReportKind } from "../../schema/report.js";
 import { TOOLS } from "../../schema/tools.js";
 import { namedModel, type Role, type Run } from "../run.js";
 import type { AgentRequest } from "./agent.js";
@@ -29,6 +30,10 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     role.agent === null
       ? bodyOf(catalog.coreDir, "skills", catalog.skills.find(({ id }) => id === "nx-plan")!)
       : bodyOf(catalog.coreDir, "agents", role.agent);
+  const kind = reportKind(attempt);
+  const reported = join(agentFolder, "report.json");
+  // A name may be used again after a kill; what was handed in then is nobody's report now.
+  rmSync(reported, { force: true });
   const fence = randomBytes(12).toString("hex");
   const prompts = {
     rolePrompt: secrets.scrub(
@@ -38,7 +43,9 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
         tools: runner.hasTools ? Object.fromEntries(TOOLS.map((name) => [name, runner.toolName(name)])) : {},
         mayEdit: role.mayEdit,
         denied: role.capabilities,
-        notes: runner.hasTools ? [reportNote(agent, runner.toolName("artifact_write"))] : [],
+        reports: kind === undefined ? undefined : runner.reports,
+        notes:
+          runner.hasTools && runner.reports === undefined ? [reportNote(agent, runner.toolName("artifact_write"))] : [],
       }),
     ),
     taskPrompt: secrets.scrub(attempt.prompt(fence)),
@@ -69,9 +76,16 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
     readable: [join(run.project.root, ".nexus")],
+    ...(kind === undefined || runner.reports === undefined ? {} : { report: { kind, file: reported } }),
     ...(run.installed === null ? {} : { installed: run.installed }),
     signal: run.halt.signal,
   };
+}
+
+/** What kind of report is awaited. Plans are made with the tools, and a diagnosis is words for the next try. */
+export function reportKind({ purpose, task }: Pick<StartedAttempt, "purpose" | "task">): ReportKind | undefined {
+  if (purpose !== "work") return undefined;
+  return task.kind === "review" ? "review" : task.kind === "verify" ? "test" : "work";
 }
 
 const reportNote = (agent: string, tool: string) =>

@@ -1,6 +1,7 @@
 // What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
 import type { Installed } from "../../acceptance/index.js";
 import type { AgentTrouble } from "../../schema/journal.js";
+import type { ReportKind } from "../../schema/report.js";
 
 export interface AgentRequest {
   readonly agent: string;
@@ -22,6 +23,8 @@ export interface AgentRequest {
   readonly resume?: string;
   /** Folders besides the working folder it may look into, such as the run's state. */
   readonly readable: readonly string[];
+  /** What it is to hand in at its end, and where a tool server may put that. */
+  readonly report?: { readonly kind: ReportKind; readonly file: string };
   /** What was installed for the tree it works in. */
   readonly installed?: Installed;
   readonly signal: AbortSignal;
@@ -54,6 +57,8 @@ export interface AgentOutcome {
   readonly outcome: "done" | "failed" | "stopped";
   /** The final message; empty when there was none. */
   readonly text: string;
+  /** What it handed in in the shape it was asked for; nobody has checked it yet. */
+  readonly report?: unknown;
   readonly error?: string;
   /** What kept it from its work, when the work is not to blame. */
   readonly trouble?: AgentTrouble;
@@ -70,6 +75,8 @@ export interface AgentRunner {
   readonly login?: string;
   /** Renews a login that was refused, where that can be done without a person. Returns whether it is another one now. */
   renewLogin?(signal: AbortSignal, model?: string): Promise<boolean>;
+  /** How it hands in a report: in a shape its program holds it to, through a tool of ours, or in words alone. */
+  readonly reports?: "shape" | "tool";
   /** Whether it can call our tools. */
   readonly hasTools: boolean;
   /** Whether it can be trusted with planning: any program but an unknown command. */

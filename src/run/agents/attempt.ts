@@ -3,18 +3,19 @@ import { existsSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { withEvidence } from "../../acceptance/index.js";
 import type { AgentEnd, AgentStart } from "../../schema/journal.js";
+import { parseReport, type Report } from "../../schema/report.js";
 import type { RunTask } from "../../schema/run.js";
 import { gitFacts } from "../../trees/git-facts.js";
 import type { Slot } from "../../trees/slots.js";
 import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
-import { readReview, readTest } from "../review/answer.js";
+import { readAnswer } from "../review/answer.js";
 import { type Run, record, roleOf, runnerOf } from "../run.js";
 import { getOver, gotOver, untilItMayStart } from "../work/get-over.js";
 import type { AgentRunner } from "./agent.js";
-import { type AnyRole, agentRequest, leadRole, reportFile } from "./agent-request.js";
+import { type AnyRole, agentRequest, leadRole, reportFile, reportKind } from "./agent-request.js";
 import { brokenRules } from "./broken-rules.js";
-import { readReport } from "./report.js";
+import { readReport, reportText } from "./report.js";
 import { type WatchedSession, watchAgent } from "./watch-agent.js";
 
 export interface Attempt {
@@ -138,7 +139,11 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
   const trouble = run.halt.signal.aborted ? undefined : session.trouble;
   const stopped = run.halt.signal.aborted || trouble !== undefined;
   const outcome = stopped ? "stopped" : session.outcome === "stopped" ? "failed" : session.outcome;
-  const text = run.secrets.scrub(session.text);
+  const handedIn = reportOf(run, { task, purpose }, session);
+  // JSON of another shape than was asked for is words.
+  const odd = handedIn === null && session.report !== undefined ? JSON.stringify(session.report) : "";
+  const words = run.secrets.scrub([session.text, odd].filter((part) => part !== "").join("\n\n"));
+  const text = reportText(words, handedIn);
   writeFileSync(join(run.folder.agents, agent, "report.md"), text, { mode: 0o600 });
   const changes = stopped ? [] : run.slots.changes(slot);
   const path = (change: Change) => join(slot.path, change.path);
@@ -159,7 +164,7 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
   // What breaks a rule is not kept: it may hold a secret, and nobody will merge it.
   const keptChanges = problems.length === 0 && role.mayEdit ? changes : [];
   run.objects.keepChanges(slot.path, keptChanges);
-  const report = readReport(text);
+  const report = readReport(words, handedIn);
   return {
     agent,
     task: task.id,
@@ -170,12 +175,15 @@ function finish(run: Run, { task, slot, purpose }: Attempt, { agent, role, sessi
     changes: keptChanges,
     problems: problems.map(run.secrets.scrub),
     tools: session.tools,
-    reported: existsSync(join(run.project.layout.artifacts, reportFile(agent))),
+    reported: handedIn !== null || existsSync(join(run.project.layout.artifacts, reportFile(agent))),
     decisions: report.decisions,
     issues: [...report.issues, ...notes],
+    ...(handedIn === null ? {} : { structured: true as const }),
     ...(session.withoutTools === true ? { withoutTools: true } : {}),
     ...(trouble === undefined ? {} : { trouble: { ...trouble, message: run.secrets.scrub(trouble.message) } }),
-    ...(purpose === "work" ? answerOf(run, { task, slot, mayEdit: role.mayEdit, text }) : { judgements: [] }),
+    ...(purpose === "work"
+      ? answerOf(run, { task, slot, mayEdit: role.mayEdit, words, report: handedIn })
+      : { judgements: [] }),
   };
 }
 
@@ -183,15 +191,26 @@ interface Reporting {
   readonly task: RunTask;
   readonly slot: Slot;
   readonly mayEdit: boolean;
-  readonly text: string;
+  readonly words: string;
+  readonly report: Report | null;
+}
+
+/** What it handed in, without secrets, if that is a report at all. */
+function reportOf(run: Run, attempt: Pick<Attempt, "task" | "purpose">, { report }: WatchedSession): Report | null {
+  const kind = reportKind(attempt);
+  if (kind === undefined || report === undefined) return null;
+  return parseReport(kind, JSON.parse(run.secrets.scrub(JSON.stringify(report))));
 }
 
 /** What a checking agent says of the work. Only the last message of a review, by a role that could not have done the work. */
-function answerOf(run: Run, { task, slot, mayEdit, text }: Reporting): Pick<AgentEnd, "judgements" | "verdict"> {
+function answerOf(
+  run: Run,
+  { task, slot, mayEdit, words, report }: Reporting,
+): Pick<AgentEnd, "judgements" | "verdict"> {
   const checklist = run.manifest.acceptance?.checklist ?? [];
-  if (task.kind === "verify") return readTest(text, checklist);
+  if (task.kind === "verify") return readAnswer("test", { words, report }, checklist);
   if (task.kind !== "review" || mayEdit) return { judgements: [] };
-  const answer = readReview(text, checklist);
+  const answer = readAnswer("review", { words, report }, checklist);
   const read = (path: string, entry: TreeEntry) => run.objects.read(path, entry);
   const tree = { entries: slot.base.entries, before: run.start.entries, read };
   return { ...answer, judgements: withEvidence(answer.judgements, tree) };

@@ -1,4 +1,7 @@
-import { describe, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
 import type { Driver, DriverEvent, Probe, Session, SessionEnd, SessionRequest } from "../../drivers/index.js";
 import type { AgentEvent, AgentRequest } from "./agent.js";
 import { driverRunner } from "./driver-runner.js";
@@ -12,6 +15,7 @@ const abilities = {
   deny_edit: "native",
   deny_shell: "native",
   budget: "absent",
+  report: "native",
 } as const;
 const probe: Probe = {
   driver: "codex",
@@ -122,6 +126,46 @@ describe("a driver as the run sees it", () => {
     expect(one).toMatchObject({ hasTools: false, canPlan: false, canResume: false });
     expect(runner(driver)).toMatchObject({ hasTools: true, canPlan: true, canResume: true });
     expect(runner(driver, { name: "command" }).canPlan).toBe(false);
+  });
+
+  describe("a report", () => {
+    const folder = mkdtempSync(join(tmpdir(), "nut-report-"));
+    afterAll(() => rmSync(folder, { recursive: true, force: true }));
+    const report = { kind: "review" as const, file: join(folder, "report.json") };
+    const emulated: Probe = { ...probe, abilities: { ...abilities, report: "emulated" } };
+
+    it("is asked for in its shape where the program holds one, and no server is told of it", async () => {
+      const { driver, requests } = fake([], { report: { summary: "s" } });
+      const one = runner(driver);
+      expect(one.reports).toBe("shape");
+      expect(await one.run(request({ report }), () => {})).toMatchObject({ report: { summary: "s" }, text: "done" });
+      expect(requests[0]?.reportSchema).toMatchObject({ required: expect.arrayContaining(["verdict", "items"]) });
+      expect(JSON.stringify(requests[0]?.mcpServers)).not.toContain("NEXUS_REPORT");
+    });
+
+    it("goes through a tool of ours elsewhere; the agent's own environment does not know where", async () => {
+      writeFileSync(report.file, '{"summary":"handed in"}');
+      const { driver, requests } = fake([]);
+      const one = runner(driver, { probe: emulated });
+      expect(one.reports).toBe("tool");
+      expect(await one.run(request({ report }), () => {})).toMatchObject({ report: { summary: "handed in" } });
+      expect(requests[0]).not.toHaveProperty("reportSchema");
+      expect(requests[0]?.mcpServers[0]?.env).toMatchObject({
+        NEXUS_REPORT_KIND: "review",
+        NEXUS_REPORT_FILE: report.file,
+      });
+      expect(requests[0]?.extraEnv).not.toHaveProperty("NEXUS_REPORT_FILE");
+    });
+
+    it("is words where none was handed in, and with the demo agent", async () => {
+      writeFileSync(report.file, "{ torn");
+      const { driver } = fake([]);
+      const outcome = await runner(driver, { probe: emulated }).run(request({ report }), () => {});
+      expect(outcome).not.toHaveProperty("report");
+      expect(runner(driver, { name: "demo" })).not.toHaveProperty("reports");
+      const mute: Probe = { ...emulated, abilities: { ...emulated.abilities, mcp: "absent" } };
+      expect(runner(driver, { probe: mute })).not.toHaveProperty("reports");
+    });
   });
 
   it("tells a call once it came to an end, and equal calls by the same key", async () => {

@@ -1,5 +1,6 @@
 // A driver, as the engine sees it: events in our words, one promise for the whole session.
 import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import {
   type Driver,
   type DriverEvent,
@@ -10,8 +11,9 @@ import {
   type Usage,
 } from "../../drivers/index.js";
 import { findBwrap } from "../../process/index.js";
+import { reportSchema } from "../../schema/report.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
-import { TOOL_SOCKET } from "../../schema/tools.js";
+import { REPORT_FILE, REPORT_KIND, TOOL_SOCKET } from "../../schema/tools.js";
 import type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agent.js";
 import { keepLogin } from "./keep-login.js";
 import { openToolLine, type ToolLine } from "./tool-line.js";
@@ -39,6 +41,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     about: { name, ...(probe.version === null ? {} : { version: probe.version }) },
     canResume: probe.abilities.resume !== "absent",
     ...(login === null ? {} : { login }),
+    ...reportsOf(input),
     hasTools,
     canPlan: hasTools && name !== "command",
     toolName: (abstract) => `nx_${abstract}`,
@@ -57,6 +60,14 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
   };
 }
 
+/** The demo agent speaks in words, as any program may. */
+function reportsOf({ probe, name }: DriverRunnerInput): Pick<AgentRunner, "reports"> {
+  const { report, mcp } = probe.abilities;
+  if (name === "demo" || report === "absent") return {};
+  if (report === "native") return { reports: "shape" };
+  return mcp === "absent" ? {} : { reports: "tool" };
+}
+
 const errandOf = (
   { driver, env, command, sandbox = "auto" }: DriverRunnerInput,
   signal: AbortSignal,
@@ -71,9 +82,10 @@ const errandOf = (
 });
 
 /** Null without a sandbox: the agent then starts the server itself. */
-async function toolLine({ tools, env, sandbox = "auto" }: DriverRunnerInput, request: AgentRequest) {
+async function toolLine(input: DriverRunnerInput, request: AgentRequest) {
+  const { tools, env, sandbox = "auto" } = input;
   if (sandbox === "off" || (await findBwrap(env)) === null) return null;
-  return openToolLine({ tools, env: serverEnvironment(env, request) });
+  return openToolLine({ tools, env: serverEnvironment(input, request) });
 }
 
 async function runSession(
@@ -84,6 +96,7 @@ async function runSession(
 ): Promise<AgentOutcome> {
   const { driver, probe, command, env } = input;
   const hasTools = probe.abilities.mcp !== "absent";
+  const asShape = reportsOf(input).reports === "shape" ? request.report : undefined;
   const session = await driver.start({
     rolePrompt: request.rolePrompt,
     taskPrompt: request.taskPrompt,
@@ -99,6 +112,7 @@ async function runSession(
     sandbox: input.sandbox ?? "auto",
     readable: [...request.readable, ...(line === null ? [] : [line.folder])],
     ...(request.installed === undefined ? {} : { installed: request.installed }),
+    ...(asShape === undefined ? {} : { reportSchema: reportSchema(asShape.kind) }),
     ...(line === null ? {} : { hasTools: line.isListed }),
     ...(command === undefined ? {} : { command }),
     onEvent: (event) => {
@@ -110,21 +124,39 @@ async function runSession(
   else request.signal.addEventListener("abort", cancel, { once: true });
   try {
     const outcome = outcomeOf(await session.ended);
-    return line === null || line.isListed() ? outcome : { ...outcome, withoutTools: true };
+    const report = outcome.report ?? (asShape === undefined ? handedIn(request) : undefined);
+    const whole = report === undefined ? outcome : { ...outcome, report };
+    return line === null || line.isListed() ? whole : { ...whole, withoutTools: true };
   } finally {
     request.signal.removeEventListener("abort", cancel);
   }
 }
 
-function server({ tools, env }: DriverRunnerInput, request: AgentRequest, line: ToolLine | null): McpServer {
-  const own = line === null ? serverEnvironment(env, request) : { PATH: env.PATH ?? "", [TOOL_SOCKET]: line.socket };
+function server(input: DriverRunnerInput, request: AgentRequest, line: ToolLine | null): McpServer {
+  const { tools, env } = input;
+  const own = line === null ? serverEnvironment(input, request) : { PATH: env.PATH ?? "", [TOOL_SOCKET]: line.socket };
   return { name: SERVER, ...tools, env: own };
 }
 
 /** Who the server answers: it believes its environment, never an argument. */
-function serverEnvironment(env: DriverRunnerInput["env"], request: AgentRequest): Record<string, string> {
+function serverEnvironment(input: DriverRunnerInput, request: AgentRequest): Record<string, string> {
+  const { PATH } = input.env;
   const nexus = Object.fromEntries(Object.entries(request.env).filter(([key]) => key.startsWith("NEXUS_")));
-  return { ...defined(nexus), ...(env.PATH === undefined ? {} : { PATH: env.PATH }) };
+  const report = reportsOf(input).reports === "tool" ? request.report : undefined;
+  return {
+    ...defined(nexus),
+    ...(report === undefined ? {} : { [REPORT_KIND]: report.kind, [REPORT_FILE]: report.file }),
+    ...(PATH === undefined ? {} : { PATH }),
+  };
+}
+
+/** What the tool server took. */
+function handedIn({ report }: AgentRequest): unknown {
+  try {
+    return report === undefined ? undefined : JSON.parse(readFileSync(report.file, "utf8"));
+  } catch {
+    return undefined;
+  }
 }
 
 /** Kept from the agent by its program's own settings; the server refuses them too. */
@@ -172,11 +204,12 @@ const MOST_USD = 1e9;
 const tokensOf = ({ inputTokens, outputTokens }: Usage) =>
   Math.min(Math.round(inputTokens + outputTokens), MOST_TOKENS);
 
-function outcomeOf({ outcome, text, error, trouble }: SessionEnd): AgentOutcome {
+function outcomeOf({ outcome, text, report, error, trouble }: SessionEnd): AgentOutcome {
   if (outcome === "cancelled") return { outcome: "stopped", text };
   return {
     outcome: outcome === "completed" ? "done" : "failed",
     text,
+    ...(report === undefined ? {} : { report }),
     ...(error === undefined ? {} : { error }),
     ...(trouble === undefined ? {} : { trouble: { ...trouble, message: error ?? trouble.kind } }),
   };

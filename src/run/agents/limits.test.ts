@@ -91,11 +91,13 @@ describe("constraints", () => {
       "Only change files in files/src/ and files/docs/",
       "Change only files/src/slug.mjs",
       "Do not change files/main.mjs or anything under tests/",
+      "No  agent\n may touch files/old/",
       "Do not change the public API",
       "files/csv/ and files/report/ do not import each other",
       "New code goes to files/src/a.mjs; of files/src/b.mjs only delayOf may change",
       "All new code must have corresponding tests",
       "Do not modify anything outside of the spirit of files/src/",
+      "Only change files/src/ and what the tests need",
     ]);
     expect(rules.map(({ kind, paths }) => [kind, paths])).toEqual([
       ["only", ["files/src/"]],
@@ -103,6 +105,7 @@ describe("constraints", () => {
       ["only", ["files/src/", "files/docs/"]],
       ["only", ["files/src/slug.mjs"]],
       ["never", ["files/main.mjs", "tests/"]],
+      ["never", ["files/old/"]],
     ]);
     expect(spoken).toEqual([
       "Do not change the public API",
@@ -110,6 +113,7 @@ describe("constraints", () => {
       "New code goes to files/src/a.mjs; of files/src/b.mjs only delayOf may change",
       "All new code must have corresponding tests",
       "Do not modify anything outside of the spirit of files/src/",
+      "Only change files/src/ and what the tests need",
     ]);
   });
 

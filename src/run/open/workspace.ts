@@ -10,7 +10,14 @@ import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { bareGit } from "../../trees/git/git.js";
-import { asSafe, findCommit, type RepositoryFacts, repositoryFacts, uncommitted } from "../../trees/git/repository.js";
+import {
+  asSafe,
+  findCommit,
+  type RepositoryFacts,
+  repositoryFacts,
+  submodules,
+  uncommitted,
+} from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
 import { compareTrees, fileChanges, lookAt, type Tree } from "../../trees/tree.js";
@@ -100,8 +107,12 @@ export async function openRepository(
       data: { path: repo },
     });
   }
-  const words = "the repository has uncommitted changes; the run starts from its last commit";
-  return { facts: { ...facts, commit: cloned }, warnings: dirty.length === 0 ? [] : [words] };
+  const unseen = await submodules(target, cloned, world);
+  const warnings = [
+    ...(dirty.length === 0 ? [] : ["the repository has uncommitted changes; the run starts from its last commit"]),
+    ...(unseen.length === 0 ? [] : [`files of submodules are not there for agents and checks: ${unseen.join(", ")}`]),
+  ];
+  return { facts: { ...facts, commit: cloned }, warnings };
 }
 
 /** The main tree: a copy of the base, made once. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { processorMs } from "../../../tests/run/processor-time.js";
-import { ANSWER_FORMAT, readReview, readTest } from "./answer.js";
+import { ANSWER_FORMAT, readAnswer, readReview, readTest } from "./answer.js";
 
 const list = ["it greets", "it is short"];
 const statuses = (message: string) => {
@@ -184,4 +184,52 @@ it("reads a message of newlines in proportion to its length", () => {
   const texts = (n: number) => ["\n", " \n", '"\n', "```\n", "[failed] \n"].map((piece) => piece.repeat(n));
   const steps = (n: number) => processorMs(() => texts(n).map((text) => readReview(text, list)));
   expect(steps(40_000)).toBeLessThan(40 * Math.max(steps(4_000), 5));
+});
+
+describe("a report with fields", () => {
+  const report = (verdict: "pass" | "fail", ...items: [number, "passed" | "failed" | "unknown", string][]) => ({
+    summary: "s",
+    decisions: [],
+    issues: [],
+    verdict,
+    items: items.map(([number, status, evidence]) => ({ number, status, evidence })),
+  });
+  const full = report("pass", [1, "passed", "a:1"], [2, "passed", "b:1"]);
+  const answer = (words: string, fields: ReturnType<typeof report> | null, kind: "review" | "test" = "review") => {
+    const { verdict: said = "none", judgements } = readAnswer(kind, { words, report: fields }, list);
+    return [said, ...list.map((item) => judgements.find((one) => one.item === item)?.status ?? "none")].join(" ");
+  };
+
+  it.each<[string, string, ReturnType<typeof report> | null, string]>([
+    ["is the answer", "", full, "pass passed passed"],
+    ["is the answer beside words that are none", "I looked at both.", full, "pass passed passed"],
+    ["says no", "", report("fail", [1, "failed", "a:1 is wrong"]), "fail failed none"],
+    ["loses to a no in the words", "VERDICT: fail", full, "fail passed passed"],
+    ["loses to a failed item in the words", "[failed] 2: it is long", full, "pass passed failed"],
+    [
+      "gains nothing from a yes in the words",
+      "VERDICT: pass\n[passed] 2: b",
+      report("fail", [1, "passed", "a"]),
+      "fail passed none",
+    ],
+    ["needs evidence", "", report("pass", [1, "passed", " \n"], [2, "unknown", ""]), "pass unknown unknown"],
+    [
+      "means the worse of two things",
+      "",
+      report("pass", [1, "passed", "a"], [1, "failed", "b"], [1, "passed", "c"]),
+      "pass failed none",
+    ],
+    [
+      "cannot name items that are not there",
+      "",
+      report("pass", [0, "passed", "a"], [3, "passed", "a"], [1.5, "passed", "a"]),
+      "pass none none",
+    ],
+    ["is not needed", "VERDICT: pass\n[passed] 1: a", null, "pass passed none"],
+  ])("%s", (_, words, fields, expected) => expect(answer(words, fields)).toBe(expected));
+
+  it("of a tester counts where it says no", () => {
+    expect(answer("", full, "test")).toBe("pass none none");
+    expect(answer("", report("fail", [1, "passed", "a"], [2, "failed", "b"]), "test")).toBe("fail none failed");
+  });
 });

@@ -1,6 +1,7 @@
 // What a review says, read by a closed grammar. A yes is one exact form, spoken and not shown; a no is heard in any form
 // a person would see; whatever is neither is no verdict. Pure, and linear in the length of the message.
 import type { ItemJudgement, ReviewVerdict } from "../../schema/journal.js";
+import type { Report } from "../../schema/report.js";
 import { type SpokenLine, spokenLines } from "./spoken-lines.js";
 
 export interface ReviewAnswer {
@@ -11,8 +12,9 @@ export interface ReviewAnswer {
 
 /** What of it reviewers are told; the harness adds it to their task. */
 export const ANSWER_FORMAT = [
-  "Your answer is read by a program. Write these lines in your last message, each alone on its line, not indented, in no",
-  "code fence and no quotation:",
+  "Your answer is read by a program. Where you hand in a report with fields, `verdict` and `items` are your answer: its",
+  "number, its status and its evidence for every item of the checklist. Otherwise write these lines in your last message,",
+  "each alone on its line, not indented, in no code fence and no quotation:",
   "",
   "VERDICT: pass",
   '[passed] 1: path/of/file:12 "words that stand there"',
@@ -24,9 +26,38 @@ export const ANSWER_FORMAT = [
   "Saying fail anywhere outweighs every pass. An item you say two things about, or nothing, is not passed.",
 ].join("\n");
 
+const NO_EVIDENCE = "no evidence was given";
+
 /** Bounds the work on a line nobody could have meant. */
 const LONGEST_LINE = 4_000;
 const LONGEST_NOTE = 1_000;
+
+/** What whoever checks says, in a report with fields or in words. A no in the words outweighs every yes in the fields. */
+export function readAnswer(
+  kind: "review" | "test",
+  { words, report }: { readonly words: string; readonly report: Report | null },
+  checklist: readonly string[],
+): ReviewAnswer {
+  const said = kind === "review" ? readReview(words, checklist) : readTest(words, checklist);
+  if (report?.verdict === undefined) return said;
+  const found = new Map<string, ItemJudgement>();
+  const failedInWords = said.judgements.filter(({ status }) => status === "failed");
+  for (const judgement of [...judgementsIn(report, checklist), ...failedInWords]) {
+    if (kind === "test" && judgement.status !== "failed") continue;
+    found.set(judgement.item, worse(found.get(judgement.item), judgement));
+  }
+  return { verdict: said.verdict === "fail" ? "fail" : report.verdict, judgements: [...found.values()] };
+}
+
+function judgementsIn({ items = [] }: Report, checklist: readonly string[]): ItemJudgement[] {
+  return items.flatMap(({ number, status, evidence }) => {
+    const item = checklist[number - 1];
+    if (item === undefined) return [];
+    const note = evidence.replace(/\s+/g, " ").trim();
+    if (note === "" && status === "passed") return [{ item, status: "unknown" as const, note: NO_EVIDENCE }];
+    return [{ item, status, ...(note === "" ? {} : { note: shorten(note) }) }];
+  });
+}
 
 /** The words of a reviewer. */
 export function readReview(message: string, checklist: readonly string[]): ReviewAnswer {
@@ -84,7 +115,7 @@ function itemLine({ text }: SpokenLine, checklist: readonly string[]): ItemJudge
   if (item === undefined) return null;
   const note = (number === null ? rest.slice(item.length) : number[2]!).replace(/^[\s:,;–—-]+/, "").trim();
   // A judgement without evidence is an opinion about nothing.
-  if (note === "" && status === "passed") return { item, status: "unknown", note: "no evidence was given" };
+  if (note === "" && status === "passed") return { item, status: "unknown", note: NO_EVIDENCE };
   return { item, status, ...(note === "" ? {} : { note: shorten(note) }) };
 }
 

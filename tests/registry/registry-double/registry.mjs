@@ -42,6 +42,7 @@ async function uploads({ request, response, url, fault, name, held, id }) {
   if (request.method === "POST") {
     const [mount, from] = [url.searchParams.get("mount"), url.searchParams.get("from")];
     const shared = mount === null || !options.mounts ? undefined : repositoryOf(from).blobs.get(mount);
+    if (mount !== null && options.mounts === "lie") return response.writeHead(201).end();
     if (shared !== undefined) {
       held.blobs.set(mount, shared);
       return response.writeHead(201, { Location: `/v2/${name}/blobs/${mount}` }).end();

@@ -6,15 +6,13 @@ import { flag, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
-import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
-import { askConsent } from "../../../request/consent.js";
-import { acceptanceCredentials } from "../../../request/credentials.js";
+import { ReportShape, toShape } from "../../../request/acceptance-shapes.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
-import { assertHeld } from "../../../request/held.js";
-import { type Accepted, acceptAll } from "../../../request/hidden.js";
+import type { Accepted } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { identityWords } from "../flags.js";
+import { acceptHere } from "./accept-here.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { reportLines } from "./acceptance-text.js";
 
@@ -52,16 +50,10 @@ export default command({
         input.request === undefined
           ? ownRequest(target)
           : await openFolder(input.request, context, join(work, "request"), input.identity);
-      const sources = [input.request ?? input.target, input.target];
-      await assertHeld({ sources, noSandbox: input.noSandbox, identity: input.identity }, context);
-      const agreed = await askConsent(
-        { sources, yes: input.yes, noSandbox: input.noSandbox, identity: input.identity },
-        context,
-      );
       const isDelivery = target.manifest.bundle_type === "delivery";
       const { folder: base } = await findBase(
         {
-          delivery: isDelivery ? readDelivery(target.dir, target.manifest) : null,
+          delivery: isDelivery ? readDelivery(target.dir, target.manifest, input.target) : null,
           request: request.dir,
           typed: input.base,
           scratch: join(work, "repository"),
@@ -70,40 +62,24 @@ export default command({
         context,
       );
       const result = resultFolder(target, base, join(work, "rebuilt"));
-      const credentials = acceptanceCredentials(
-        request.dir,
-        input.identity,
-        context,
-        target.dir.startsWith(work) ? null : target.dir,
-      );
       const logs = input.logs === undefined ? undefined : resolve(context.cwd, input.logs);
-      const accepted = await acceptAll(
+      const { accepted, credentialsUsed } = await acceptHere(
         {
-          request: request.dir,
-          manifest: request.manifest,
+          request,
           base,
           result,
-          workDir: join(work, "rooms"),
-          env: context.env,
-          sandbox: input.noSandbox ? "off" : "auto",
-          trials: input.trials,
-          quick: input.quick,
+          work,
+          sources: [input.request ?? input.target, input.target],
+          uses: target.dir.startsWith(work) ? null : target.dir,
           // Without an untouched request there is nothing to compare with.
           baseline: !input.noBaseline && result !== base,
-          allowOrigins: input.allowOrigin,
-          keepBodies: input.keepBodies,
-          credentials: credentials.read,
-          scrub: credentials.scrub,
           ...(logs === undefined ? {} : { logs: { dir: logs, name: (file: string) => join(logs, file) } }),
-          install: { allowed: input.allowInstall || agreed.install, silent: input.yes },
-          signal: context.signal,
-          onProgress: tell(context),
         },
-        input.identity,
+        input,
         context,
       );
       writeJunit(input.junit, request, accepted, context);
-      return toShape(accepted, credentials.used());
+      return toShape(accepted, credentialsUsed);
     }),
   text: reportLines,
   exit: ({ verdict }) => (verdict === "passed" ? 0 : 1),

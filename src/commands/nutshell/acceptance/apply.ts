@@ -99,7 +99,7 @@ async function apply(input: ApplyInput, work: string, context: Context): Promise
       hint: `nutshell inspect ${shellWord(input.delivery)}`,
     });
   }
-  const delivery = readDelivery(dir, manifest);
+  const delivery = readDelivery(dir, manifest, input.delivery);
   const { base, trust, allowDirty } = input;
   const applied = await applyDelivery(
     {

@@ -8,17 +8,14 @@ import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
-import { askConsent } from "../../../request/consent.js";
-import { acceptanceCredentials } from "../../../request/credentials.js";
+import { ReportShape, toShape } from "../../../request/acceptance-shapes.js";
 import { defaultName } from "../../../request/default-name.js";
 import type { Told } from "../../../request/finish/finish-result.js";
 import { type AcceptedTree, type Finished, finishWork, type Seen } from "../../../request/finish/finish-work.js";
-import { assertHeld } from "../../../request/held.js";
-import { acceptAll } from "../../../request/hidden.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { DELIVERY_STATUSES, DeliveryStatus } from "../../../schema/delivery.js";
 import { identityWords } from "../flags.js";
+import { acceptHere } from "./accept-here.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
 
@@ -154,38 +151,11 @@ interface Where {
   readonly dir: string;
 }
 
-async function accept({ base, result, logs }: AcceptedTree, input: FinishInput, where: Where, context: Context) {
-  const { request, work, dir } = where;
-  const sources = [input.request, input.dir];
-  const { identity, noSandbox } = input;
-  await assertHeld({ sources, noSandbox, identity }, context);
-  const agreed = await askConsent({ sources, yes: input.yes, noSandbox, identity }, context);
+async function accept(tree: AcceptedTree, input: FinishInput, { request, work, dir }: Where, context: Context) {
   const uses = existsSync(join(dir, "nutshell.json")) ? dir : null;
-  const credentials = acceptanceCredentials(request.dir, input.identity, context, uses);
-  const accepted = await acceptAll(
-    {
-      request: request.dir,
-      manifest: request.manifest,
-      base,
-      result,
-      workDir: join(work, "rooms"),
-      env: context.env,
-      sandbox: input.noSandbox ? "off" : "auto",
-      trials: input.trials,
-      quick: input.quick,
-      allowOrigins: input.allowOrigin,
-      keepBodies: input.keepBodies,
-      credentials: credentials.read,
-      scrub: credentials.scrub,
-      logs,
-      install: { allowed: input.allowInstall || agreed.install, silent: input.yes },
-      signal: context.signal,
-      onProgress: tell(context),
-    },
-    input.identity,
-    context,
-  );
-  return { accepted, credentials: credentials.used() };
+  const asked = { ...tree, request, work, sources: [input.request, input.dir], uses };
+  const { accepted, credentialsUsed } = await acceptHere(asked, input, context);
+  return { accepted, credentials: credentialsUsed };
 }
 
 /** "1: why", or the point's own words. */

@@ -82,8 +82,8 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
     input.request === undefined
       ? null
       : await openFolder(input.request, context, join(work, "request"), input.identity);
-  assertAnswers(readDelivery(dir, target.manifest).request_id ?? target.manifest.request_id, request?.manifest.id);
-  const delivery = readDelivery(dir, target.manifest);
+  const delivery = readDelivery(dir, target.manifest, input.delivery);
+  assertAnswers(delivery.request_id ?? target.manifest.request_id, request?.manifest.id);
   const questions = questionsOf(delivery, target, request);
   const names = chosen(delivery, questions, items, all);
   if (names.length === 0) {

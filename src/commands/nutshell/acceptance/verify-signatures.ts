@@ -47,7 +47,10 @@ const MARK = { trusted: green("✓"), unknown: yellow("?"), invalid: red("✗") 
 export function signatureLines({ signatures, believed, verdict }: z.output<z.ZodObject<typeof SIGNED>>): string[] {
   return [
     ...(signatures.length === 0 ? [dim("signed by nobody")] : []),
-    ...signatures.map((row) => `${MARK[row.standing]} ${voucherWords(row)}`),
+    ...signatures.map(
+      (row) =>
+        `${row.standing === "trusted" && row.result === "FAILED" ? red("✗") : MARK[row.standing]} ${voucherWords(row)}`,
+    ),
     ...(believed === null ? [] : [`its record counts as proven by the word of ${believed}, as your policy says`]),
     ...(verdict === null ? [] : [dim(`your verdict is signed, in ${verdict}`)]),
   ];
@@ -84,12 +87,13 @@ interface VouchQuestion {
   readonly delivery: Delivery;
   /** Content digest of the request, when it is at hand. */
   readonly request: string | null;
+  readonly isProven: boolean;
 }
 
-export async function whoVouches({ input, target, delivery, request }: VouchQuestion, context: Context) {
+export async function whoVouches({ input, target, delivery, request, isProven }: VouchQuestion, context: Context) {
   const path = resolve(context.cwd, input.delivery);
   const { require, policy, at, sigstoreRoot } = input;
-  const question = { path, manifest: target.manifest, digest: await target.digest(), delivery, request };
+  const question = { path, manifest: target.manifest, digest: await target.digest(), delivery, request, isProven };
   const { vouchers, findings, believed } = await whoSigned({ ...question, require, policy, at, sigstoreRoot }, context);
   // What a policy believes is what the person allows beforehand.
   const allow: "recorded"[] = believed === null ? [] : ["recorded"];

@@ -24,21 +24,21 @@ import { flag, positional } from "../../../cli/fields.js";
 import { bold, dim, green, red, yellow } from "../../../cli/text.js";
 import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { ReportShape, tell, toShape } from "../../../request/acceptance-shapes.js";
-import { askConsent } from "../../../request/consent.js";
-import { acceptanceCredentials } from "../../../request/credentials.js";
+import { ReportShape, toShape } from "../../../request/acceptance-shapes.js";
 import { deliveredPaths, readDelivery } from "../../../request/delivered.js";
 import { patchFindings } from "../../../request/delivery-patch.js";
-import { assertHeld } from "../../../request/held.js";
-import { type Accepted, acceptAll, hiddenUnrun } from "../../../request/hidden.js";
+import { inPlaceFindings } from "../../../request/finish/in-place.js";
+import { hiddenUnrun } from "../../../request/hidden.js";
 import { findBase } from "../../../request/repository-base.js";
 import { unsealed } from "../../../request/sealed.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/work-folder.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { identityWords } from "../flags.js";
+import { acceptHere } from "./accept-here.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
+import { verifyRequest } from "./verify-request.js";
 import {
   SIGNATURE_FLAGS,
   SIGNED,
@@ -53,11 +53,16 @@ const ALLOWANCES = ["recorded", "partial"] as const;
 const Status = z.enum(["passed", "failed", "skipped", "unknown"]);
 
 const Verification = z.object({
-  verified: z.boolean().describe("whole, linked, completed and proven here; or what --allow says is enough"),
+  verified: z
+    .boolean()
+    .describe(
+      "whole, linked, completed and proven here, or what --allow says is enough; of a request: whole, and somebody you trust asks for it",
+    ),
+  kind: z.enum(["request", "delivery"]).nullable().describe("null when it cannot be read"),
   id: z.string().optional(),
   request_id: z.string().optional(),
   allowed: z.array(z.enum(ALLOWANCES)).describe("what was needed of --allow to say yes"),
-  status: DeliveryStatus.nullable().describe("null when it cannot be read"),
+  status: DeliveryStatus.nullable().describe("null when it cannot be read, and of a request"),
   backed: z.boolean().describe("whether completed would be true"),
   gaps: z.array(z.string()).describe("what keeps it from being backed"),
   claims: z.array(
@@ -69,6 +74,7 @@ const Verification = z.object({
       proves_nothing: z.boolean(),
       note: z.string().optional(),
       rerun: Status.optional(),
+      unasked: z.boolean().optional().describe("true: the request asks nothing of that name, so it answers nothing"),
     }),
   ),
   findings: z.array(FindingShape),
@@ -87,7 +93,7 @@ const Verification = z.object({
 export type Verification = z.output<typeof Verification>;
 
 const Question = z.object({
-  delivery: positional(z.string(), { about: "a delivery: a .nut file or a folder" }),
+  delivery: positional(z.string(), { about: "a delivery, or a signed request: a .nut file or a folder" }),
   request: flag(z.string().optional(), { short: "r", value: "<request>", about: "the request it answers" }),
   rerun: flag(z.boolean().default(false), { about: "run the acceptance again, in a clean folder" }),
   allow: flag(z.array(z.enum(ALLOWANCES)).default([]), {
@@ -114,14 +120,16 @@ export default command({
   about: [
     "Checks every hash, that the delivery answers that request and keeps its constraints, and what backs each claim: proven (run here, with --rerun), judged (someone looked and says why), recorded (the delivery says it was run) or only said.",
     "Answers yes (0) only for completed work that is proven. --allow recorded believes the delivery's own record; --allow partial takes partial work whose claims hold.",
+    "Always says who signed, with which key, what they vouch for and whether you trust them. Of a signed request that is all there is to say: yes (0) when somebody you trust asks for it.",
   ],
   examples: [
     ["nutshell verify delivery.nut -r task.nut --rerun", "run the acceptance here, then believe"],
     ["nutshell verify delivery.nut -r task.nut --allow recorded", "hashes, links, claims; nothing is run"],
     ["nutshell verify delivery.nut -r task.nut --rerun --sign", "and vouch for what came out"],
+    ["nutshell verify task.nut --require signer=alice@example.org", "is this request really hers?"],
   ],
-  run: verifyDelivery,
-  text: ({ verified, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, next, ...signed }) => [
+  run: (input, context) => withWorkFolder(context, (work) => verifyIn(work, input, context, verifyRequest)),
+  text: ({ verified, kind, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, next, ...signed }) => [
     ...signatureLines(signed),
     ...(base === null ? [] : [dim(`began with commit ${base.commit.slice(0, 12)} of ${base.path}`)]),
     ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
@@ -132,7 +140,7 @@ export default command({
     ...(hidden === null || hidden.run ? [] : [`${yellow("?")} ${hidden.count} hidden, not run ${dim(hidden.digest)}`]),
     ...(rerun === null ? [] : ["", "run again:", ...reportLines(rerun)]),
     ...(backed ? [] : gaps.map((gap) => dim(`  ${gap}`))),
-    lastLine({ verified, status, backed, allowed, hidden, rerun }),
+    kind === "request" ? requestLine(verified, signed) : lastLine({ verified, status, backed, allowed, hidden, rerun }),
     ...(next === null ? [] : [`a person's judgement is missing; who finds that it holds: ${next}`]),
   ],
   exit: ({ verified }) => (verified ? 0 : 1),
@@ -157,11 +165,24 @@ function lastLine(
   return `${red("not verified")}: completed is ${why}`;
 }
 
-export function verifyDelivery(input: Question, context: Context): Promise<Verification> {
-  return withWorkFolder(context, (work) => verifyIn(work, input, context));
+function requestLine(verified: boolean, { signatures }: Pick<Verification, "signatures">): string {
+  const people = new Set(signatures.flatMap(({ principals }) => principals));
+  if (verified) return `${green("verified")}: ${[...people].join(", ")} asked for this request`;
+  const why = people.size === 0 ? "nobody you trust asks for this request" : "what is said above speaks against it";
+  return `${red("not verified")}: ${why}`;
 }
 
-async function verifyIn(work: string, input: Question, context: Context): Promise<Verification> {
+/** Of a delivery and nothing else: whoever pays for work is not answered about a request. */
+export function verifyDelivery(input: Question, context: Context): Promise<Verification> {
+  return withWorkFolder(context, (work) => verifyIn(work, input, context, async () => null));
+}
+
+async function verifyIn(
+  work: string,
+  input: Question,
+  context: Context,
+  otherwise: typeof verifyRequest,
+): Promise<Verification> {
   if (input.rerun && input.request === undefined) {
     throw new NutError("USAGE", "--rerun needs the request the delivery answers", {
       hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
@@ -172,11 +193,13 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
   if (archive.some(({ severity }) => severity === "error")) return damaged(archive);
   const target = await openFolder(input.delivery, context, join(work, "delivery"), input.identity);
   if (target.manifest.bundle_type !== "delivery") {
+    const answer = await otherwise(input, target, archive, context);
+    if (answer !== null) return answer;
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
       hint: `nutshell finish "<the folder that was worked in>" --request ${shellWord(input.request ?? input.delivery)} makes a delivery`,
     });
   }
-  const delivery = readDelivery(target.dir, target.manifest);
+  const delivery = readDelivery(target.dir, target.manifest, input.delivery);
   const request =
     input.request === undefined
       ? null
@@ -192,13 +215,18 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
     rerun: second?.accepted?.report ?? null,
     hidden: second?.hidden ?? null,
   });
-  const who = await whoVouches({ input, target, delivery, request: second?.digests.request ?? null }, context);
+  const isProven = input.rerun && judgement.backed;
+  const who = await whoVouches(
+    { input, target, delivery, request: second?.digests.request ?? null, isProven },
+    context,
+  );
   const findings = [...archive, ...links, ...(second?.findings ?? []), ...judgement.findings, ...who.findings];
   const whole = !findings.some(({ severity }) => severity === "error");
   const backed = judgement.backed && whole;
   const allowed = allowedBy([...input.allow, ...who.allow], { delivery, judgement, whole, backed });
   return {
     verified: whole && ((delivery.status === "completed" && backed) || allowed.length > 0),
+    kind: "delivery",
     allowed,
     id: target.manifest.id,
     ...(requestId(target, delivery) === undefined ? {} : { request_id: requestId(target, delivery) }),
@@ -219,6 +247,15 @@ async function verifyIn(work: string, input: Question, context: Context): Promis
 
 const judgeCommand = ({ delivery, request, identity }: Question): string =>
   `nutshell judge ${shellWord(delivery)} --request ${shellWord(request!)}${identityWords(identity)} --all --status passed --by "your name" --why "what you looked at"`;
+
+/** A bundle is unpacked first; a folder is finished where it lies. */
+function finishCommand({ delivery, request, identity }: Question, isFolder: boolean): string {
+  const keys = identityWords(identity);
+  const [first, work] = isFolder
+    ? ["", shellWord(delivery)]
+    : [`nutshell unpack ${shellWord(delivery)}${keys} -o work && `, "work"];
+  return `${first}nutshell finish ${work} --request ${shellWord(request!)}${keys}`;
+}
 
 type Allowed = (typeof ALLOWANCES)[number];
 
@@ -273,6 +310,7 @@ async function archiveFindings(path: string, identity: readonly string[], contex
 function damaged(findings: Finding[]): Verification {
   return {
     verified: false,
+    kind: null,
     status: null,
     backed: false,
     allowed: [],
@@ -384,37 +422,10 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
-  let accepted: Accepted | null = null;
-  const unrun = hiddenUnrun(request.dir, request.manifest);
-  const credentials = acceptanceCredentials(request.dir, input.identity, context);
-  if (input.rerun) {
-    const sources = [input.request!, input.delivery];
-    const { noSandbox, yes, identity, policy } = input;
-    await assertHeld({ sources, noSandbox, identity }, context);
-    const agreed = await askConsent({ sources, yes, noSandbox, identity, policy }, context);
-    accepted = await acceptAll(
-      {
-        request: request.dir,
-        manifest: request.manifest,
-        base,
-        result,
-        workDir: join(work, "rooms"),
-        env: context.env,
-        sandbox: input.noSandbox ? "off" : "auto",
-        trials: input.trials,
-        quick: input.quick,
-        allowOrigins: input.allowOrigin,
-        keepBodies: input.keepBodies,
-        credentials: credentials.read,
-        scrub: credentials.scrub,
-        install: { allowed: input.allowInstall || agreed.install, silent: yes },
-        signal: context.signal,
-        onProgress: tell(context),
-      },
-      input.identity,
-      context,
-    );
-  }
+  const asked = { request, base, result, work, sources: [input.request!, input.delivery] };
+  const { accepted, credentialsUsed } = input.rerun
+    ? await acceptHere(asked, input, context)
+    : { accepted: null, credentialsUsed: [] };
   const trees =
     accepted?.report.digests ??
     buildCleanTree({ base, request: request.dir, plan, result, target: join(work, "clean") }).digests;
@@ -424,10 +435,16 @@ async function secondLook({ input, context, work, target, delivery, request }: S
     checks: plan.checks,
     delivery: withDeliveredEvidence(delivery, base, result),
     accepted,
-    hidden: accepted === null ? unrun : accepted.hidden,
+    hidden: accepted === null ? hiddenUnrun(request.dir, request.manifest) : accepted.hidden,
     base: found.repository,
     findings: [
       ...found.findings,
+      ...inPlaceFindings({
+        delivery: target.dir,
+        request: request.dir,
+        delivered: deliveredPaths(delivery),
+        command: finishCommand(input, target.dir === resolve(context.cwd, input.delivery)),
+      }),
       ...(await patchFindings(
         { delivery, dir: target.dir, base: found, result, scratch: join(work, "patch") },
         context,
@@ -441,7 +458,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
         }),
       ),
     ],
-    credentialsUsed: credentials.used(),
+    credentialsUsed,
     digests: { ...trees, request: await request.digest() },
     requestId: request.manifest.id,
   };

@@ -51,7 +51,7 @@ export default command({
   }),
   about: [
     "Looks at the manifest and at everything it names: documents, interfaces, credentials, criteria, test scripts. What keeps an agent from starting comes first, each with the command that fixes it. A delivery is checked for its request, its result, every artifact and an answer to each point of the checklist.",
-    "With --strength every automatic check is run before anybody works: on the untouched tree, on the tree with its files empty or its functions constant, and with its expectations altered. A check that passes on such a stand-in, or cannot be altered, is weak. What reaches out is not run.",
+    "With --strength every automatic check is run before anybody works: on the untouched tree, on the tree with its files empty, its functions constant or its answers every word of the checks, and with its expectations altered. A check that passes on such a stand-in, or cannot be altered, is weak. What reaches out is not run.",
     "Exit status: 0 ready, 1 draft, incomplete or weak, 2 could not look.",
   ],
   examples: [

@@ -110,7 +110,7 @@ export default command({
     return { path, id: facts.id, created, label };
   },
   text({ path, created, label }) {
-    const where = label === undefined ? "" : ` ${label}`;
+    const where = label === undefined ? "" : ` ${shellWord(label)}`;
     return [
       `Started a task in ${path}`,
       ...created.map((name) => `  ${name}`),

@@ -127,7 +127,7 @@ export default command({
 type LeftOut = z.infer<typeof Left>;
 
 /** Left out without a word of the person's own. */
-const isUnsaid = ({ reason }: LeftOut): boolean => reason === "build output" || reason === "in .gitignore";
+const isUnsaid = ({ reason }: LeftOut): boolean => reason !== "ignored" && reason !== "never packed";
 
 const SHOWN = 3;
 

@@ -84,7 +84,7 @@ function lookInside(path: string, allow: readonly string[], context: Context) {
         data: { leaks },
       });
     }
-    return { manifest, delivery: readDelivery(dir, manifest) };
+    return { manifest, delivery: readDelivery(dir, manifest, path) };
   });
 }
 

@@ -1,0 +1,4 @@
+import { afterAll } from "vitest";
+import { sweepTemporary } from "./temporary.js";
+
+afterAll(sweepTemporary);
