@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { type Packed, unpackBundle } from "../../../bundle/index.js";
 import type { Context } from "../../../operation.js";
 import { recordUnpacked } from "../../../request/consent-record.js";
-import { packBundle } from "../../../request/pack-bundle.js";
+import { packUnrecorded } from "../../../request/pack-bundle.js";
 import { unsealed } from "../../../request/sealed.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { type Verification, verifyDelivery } from "../acceptance/verify.js";
@@ -23,7 +23,7 @@ interface MarketPack {
 /** Packs as `pack` does: complete, guarded against leaks, sealed when meant for one peer. */
 function packForMarket({ folder, manifest, output, peer, allow }: MarketPack, context: Context): Promise<Packed> {
   const how = { compression: "gzip", level: "default", force: false } as const;
-  return packBundle({ dir: folder, manifest, output, peer, allow, ...how }, context);
+  return packUnrecorded({ dir: folder, manifest, output, peer, allow, ...how }, context);
 }
 
 /** The same as bytes: what the network gets appears on disk only when the caller keeps it. */

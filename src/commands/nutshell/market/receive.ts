@@ -12,7 +12,7 @@ import type { MarketTask } from "../../../schema/market.js";
 import { ALLOW_INSTALL, ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import type { Verification } from "../acceptance/verify.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
-import { connect } from "./connect.js";
+import { connect, retyped } from "./connect.js";
 import { verifyForMarket } from "./market-bundle.js";
 import { resolveTask } from "./resolve-task.js";
 import { settleTask } from "./settle-task.js";
@@ -91,6 +91,18 @@ export default command({
     const keep = () => keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
     const { paid } = await settleTask(market, task, wanted, context, {
       yes: yes || (!approve && !reject),
+      command: retyped(["receive", shellWord(id)], {
+        file,
+        request: input.request,
+        identity,
+        approve,
+        waive,
+        reject,
+        rerun: input.rerun,
+        "allow-origin": allowOrigin,
+        "allow-install": allowInstall,
+        clawnet,
+      }),
       ...(wanted === "approve" ? { agreed: keep } : {}),
     });
     return { ...answer, settled: wanted === "approve" ? ("approved" as const) : ("rejected" as const), paid, waived };

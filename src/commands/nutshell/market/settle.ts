@@ -3,7 +3,7 @@ import { command } from "../../../cli/command.js";
 import type { Context } from "../../../operation.js";
 import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
-import { connect } from "./connect.js";
+import { connect, retyped } from "./connect.js";
 import { resolveTask } from "./resolve-task.js";
 import { settleTask, type Verb } from "./settle-task.js";
 
@@ -20,7 +20,8 @@ const settle = (verb: Verb, summary: string, example: string) =>
       const task = await resolveTask(market, id);
       const isUnproven = verb === "approve" && task.status === "submitted" && warnUnproven(task.id, context);
       const note = () => recordMarket({ kind: "waived", task: task.id, reason: "approved by hand" }, context);
-      return settleTask(market, task, verb, context, { yes, ...(isUnproven ? { agreed: note } : {}) });
+      const command = retyped([verb, task.id], { clawnet });
+      return settleTask(market, task, verb, context, { yes, command, ...(isUnproven ? { agreed: note } : {}) });
     },
     text: ({ task_id, status, paid, returned }) => [
       `${task_id} is ${status}`,
