@@ -1,11 +1,12 @@
 // Going on with a run from the board: `nexus resume` in a process of its own, with exactly its guards. What it would ask a
 // person it cannot ask here, so it refuses, and its words are passed on.
 import { spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NutError, shellWord } from "../../errors.js";
+import { clearAway } from "../../files/index.js";
 import { nexusProgram, RunReader } from "../../run/index.js";
 import { withoutEscapes } from "../log-lines.js";
 
@@ -29,7 +30,7 @@ export async function goOn({ root, runs, run, deliver, env }: GoingOn): Promise<
     await started(reader, output, { root, run, deliver, env });
   } finally {
     closeSync(output);
-    rmSync(folder, { recursive: true, force: true });
+    clearAway(folder);
   }
 }
 

@@ -1,9 +1,10 @@
 // Where the market meets bundles, seals and verification.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type Packed, unpackBundle } from "../../../bundle/index.js";
+import { clearAway } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { recordUnpacked } from "../../../request/consent-record.js";
 import { packUnrecorded } from "../../../request/pack-bundle.js";
@@ -37,7 +38,7 @@ export async function packBytes(
     const { contentDigest } = await packForMarket({ ...request, output }, context);
     return { bytes: readFileSync(output), digest: contentDigest };
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    clearAway(scratch);
   }
 }
 
