@@ -52,8 +52,10 @@ describe("a question [P4]", () => {
   });
 
   it("takes the usual answer for none", async () => {
-    const { prompter, answering } = terminal();
+    const { prompter, answering, shown } = terminal();
     expect(await answering(prompter.text("Name", { initial: "Ada" }), "")).toBe("Ada");
+    expect(await answering(prompter.text("Why so?"), "because")).toBe("because");
+    expect(shown()).toContain("Why so? ");
   });
 
   it.each([

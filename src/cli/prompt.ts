@@ -42,7 +42,8 @@ export function terminalPrompter(
   }
   return {
     async text(question, { initial } = {}) {
-      const answer = await ask((initial ?? "") === "" ? `${question}:` : `${question} [${initial}]:`, true);
+      const end = question.endsWith("?") ? "" : ":";
+      const answer = await ask((initial ?? "") === "" ? `${question}${end}` : `${question} [${initial}]:`, true);
       return answer.trim() === "" ? (initial ?? "") : answer.trim();
     },
     async confirm(question, { initial = false } = {}) {

@@ -7,6 +7,7 @@ export {
   temporaryName,
   writeBeside,
 } from "./atomic-write.js";
+export { clearAway } from "./clear-away.js";
 export { removeFolder, sweepFolder } from "./foreign-folder.js";
 export { appendInside, makeInside, removeInside, within, writeInside } from "./inside.js";
 export { isText } from "./is-text.js";

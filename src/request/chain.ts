@@ -1,9 +1,10 @@
 // What lies in folders, files and registries, as the chain of each task. What lies there and cannot be read is named and the
 // rest goes on; what was asked for by name must be readable, and so must something of a folder or repository.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { MANIFEST_NAME } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
+import { clearAway } from "../files/index.js";
 import type { Context } from "../operation.js";
 import { getBundle, getStatements, parseReference } from "../registry/index.js";
 import { Delivery } from "../schema/delivery.js";
@@ -193,7 +194,7 @@ async function readRegistry(place: string, found: Found, context: Context): Prom
           seen.set(digest, piece);
           found.pieces.push(piece);
         } finally {
-          rmSync(file, { force: true });
+          clearAway(file);
         }
       };
       await (reference.isNamed ? read() : orUnread(source, found, read));

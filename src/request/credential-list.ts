@@ -25,10 +25,13 @@ export const CredentialList = z.object({
   vault: z.string().nullable(),
   encryption: z.string().nullable(),
   opened: z.boolean().describe("whether an identity opened the vault; without one only the manifest is read"),
+  why_closed: z.string().optional().describe("what keeps the vault closed here"),
   credentials: z.array(CredentialRow),
   findings: z.array(FindingShape),
 });
 export type CredentialList = z.infer<typeof CredentialList>;
+
+const CLOSED: readonly string[] = ["VAULT_NO_MATCHING_KEY", "NO_TERMINAL", "VAULT_UNREACHABLE"];
 
 /** With a fitting key what the vault says, without one what the manifest says. */
 export async function readCredentials(
@@ -37,21 +40,27 @@ export async function readCredentials(
   context: Context,
 ): Promise<CredentialList> {
   const folder = readVaultFolder(dir, context.env);
-  return listOf(folder, await tryUnlock(folder, identity, context), context.now());
+  const { vault, why } = await tryUnlock(folder, identity, context);
+  const list = listOf(folder, vault, context.now());
+  return why === undefined ? list : { ...list, why_closed: why };
 }
 
-/** null without a fitting key, unless one was named: then its refusal is the answer. */
-async function tryUnlock(folder: VaultFolder, identity: readonly string[], context: Context): Promise<Vault | null> {
-  if (folder.bytes === null) return null;
+interface Unlocked {
+  readonly vault: Vault | null;
+  /** Why it stays closed. */
+  readonly why?: string;
+}
+
+/** No vault without a fitting key, unless one was named: then its refusal is the answer. */
+async function tryUnlock(folder: VaultFolder, identity: readonly string[], context: Context): Promise<Unlocked> {
+  if (folder.bytes === null) return { vault: null };
   try {
     // Nobody is asked for a passphrase only to be shown a list.
     const keys = collectKeys(identity, { ...context, ask: null });
-    return (await unlock(folder, keys)).vault;
+    return { vault: (await unlock(folder, keys)).vault };
   } catch (error) {
-    const closed =
-      error instanceof NutError && ["VAULT_NO_MATCHING_KEY", "NO_TERMINAL", "VAULT_UNREACHABLE"].includes(error.code);
-    if (closed && identity.length === 0) return null;
-    throw error;
+    if (!(error instanceof NutError) || !CLOSED.includes(error.code) || identity.length > 0) throw error;
+    return { vault: null, why: error.message.replace(/^the vault stays closed: /, "") };
   }
 }
 

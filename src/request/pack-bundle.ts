@@ -56,6 +56,13 @@ export function prepare({ dir, output, ...request }: PackRequest, context: Conte
 }
 
 export async function packBundle(request: PackRequest, context: Context): Promise<Packed> {
+  const packed = await packUnrecorded(request, context);
+  recordPacked(resolve(context.cwd, request.dir), packed.contentDigest, context);
+  return packed;
+}
+
+/** The same for what may still be thrown away: whoever keeps it records it. */
+export async function packUnrecorded(request: PackRequest, context: Context): Promise<Packed> {
   const first = prepare(request, context);
   const contextTokens = folderTokens(first.folder, first.manifest, first.listing);
   const judged = await assessPrepared(first, contextTokens, request, context);
@@ -65,7 +72,7 @@ export async function packBundle(request: PackRequest, context: Context): Promis
   const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
   const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
   const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
-  const packed = await packFolder(prepared.folder, {
+  return packFolder(prepared.folder, {
     output: prepared.output,
     isNew: request.isNew,
     seal: peer === null ? undefined : sealFor(peer),
@@ -80,8 +87,6 @@ export async function packBundle(request: PackRequest, context: Context): Promis
     observe: guard.observe,
     approve: guard.approve,
   });
-  recordPacked(prepared.folder, packed.contentDigest, context);
-  return packed;
 }
 
 function assessPrepared(

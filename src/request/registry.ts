@@ -1,10 +1,10 @@
 // Bundles on their way to a registry and back. The archive goes as it is, without what was signed about it: that travels as
 // referrers, so that a verdict can be added later without sending the bundle again.
-import { existsSync, rmSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { canAttach, MAX_TOTAL_BYTES, openBundle, readAttached } from "../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../errors.js";
-import { syncFolder, takeName, temporaryName } from "../files/index.js";
+import { clearAway, syncFolder, takeName, temporaryName } from "../files/index.js";
 import type { Context } from "../operation.js";
 import {
   findLogin,
@@ -149,7 +149,7 @@ export async function pullBundle(
   } catch (error) {
     throw fromSystemError(error, output) ?? error;
   } finally {
-    rmSync(temporary, { force: true });
+    clearAway(temporary);
   }
 }
 

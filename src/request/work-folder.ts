@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, statSync } from "node:fs";
+import { mkdtempSync, statSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
 import { contentDigest, readManifest, unpackBundle } from "../bundle/index.js";
-import { isSystemError, NutError } from "../errors.js";
+import { NutError } from "../errors.js";
+import { clearAway } from "../files/index.js";
 import type { Context } from "../operation.js";
 import type { Manifest } from "../schema/manifest.js";
 import { unsealed } from "./sealed.js";
@@ -13,19 +14,7 @@ export async function withWorkFolder<T>({ env }: Context, work: (folder: string)
   try {
     return await work(folder);
   } finally {
-    remove(folder);
-  }
-}
-
-/** A second try where the disk failed once. What is left then is a temporary folder's, and changes no answer. */
-function remove(folder: string): void {
-  for (let tries = 0; tries < 2; tries += 1) {
-    try {
-      rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-      return;
-    } catch (error) {
-      if (!isSystemError(error)) throw error;
-    }
+    clearAway(folder);
   }
 }
 

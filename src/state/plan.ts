@@ -56,7 +56,8 @@ export interface PlanUpdate {
 
 export type PlanUpdated = { issue: PlanIssue } & Partial<Record<"added" | "removed" | "edited" | "reopened", true>>;
 
-export function updatePlan(project: Project, update: PlanUpdate, now: Date): Promise<PlanUpdated | Refusal> {
+export async function updatePlan(project: Project, update: PlanUpdate, now: Date): Promise<PlanUpdated | Refusal> {
+  if (!project.store.isBegun()) return refusal(NO_PLAN);
   return project.store.update((change) => {
     const plan = change.open(planFile);
     if (plan === null) return refusal(NO_PLAN);
@@ -115,7 +116,8 @@ export interface PlanDecided {
   readonly remaining?: { id: number; title: string; status: PlanIssue["status"] }[];
 }
 
-export function decidePlan(project: Project, given: PlanDecision): Promise<PlanDecided | Refusal> {
+export async function decidePlan(project: Project, given: PlanDecision): Promise<PlanDecided | Refusal> {
+  if (!project.store.isBegun()) return refusal(NO_PLAN);
   const { issue_id, decision, how_agents, how_summary, how_agent_ids } = given;
   return project.store.update((change) => {
     const plan = change.open(planFile);

@@ -61,6 +61,12 @@ export class Store {
     return (this.#load(document, path)?.value as T | undefined) ?? null;
   }
 
+  /** Whether this project has a state at all. Whatever only changes what is there is refused without making one. */
+  isBegun(): boolean {
+    assertInside(this.layout);
+    return existsSync(this.layout.state);
+  }
+
   /** Runs `change` alone among all processes. What it wrote before throwing stays written: order your writes. */
   async update<T>(change: (transaction: Transaction) => T): Promise<T> {
     assertInside(this.layout);
@@ -76,7 +82,10 @@ export class Store {
   async revise<T, R>(document: Document<T>, change: (before: T | null) => Revision<R>): Promise<R> {
     const group = this.#groups.get(document.path(this.layout));
     if (group === undefined || !this.#durable) return this.update((alone) => alone.revise(document, change));
-    assertInside(this.layout);
+    if (!this.isBegun()) {
+      const { answer, entry } = change(null);
+      if (entry === undefined) return answer;
+    }
     try {
       return await group.revise(change as (before: unknown) => Revision<R>);
     } catch (error) {

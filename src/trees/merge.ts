@@ -1,9 +1,9 @@
 // Bringing one agent's changes into a tree that moved on meanwhile. What both sides changed is merged line by line;
 // what cannot be merged is a conflict, and then nothing is applied: a conflict becomes a task, never an overwrite.
 import { createHash } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isText } from "../files/index.js";
+import { clearAway, isText } from "../files/index.js";
 import { runChild } from "../process/index.js";
 import type { Objects } from "./objects.js";
 import { type Change, sameEntry, type Tree, type TreeEntry, withoutNeededFolders } from "./tree.js";
@@ -117,7 +117,7 @@ async function mergeText({ base, ours, theirs }: Sides, { scratch, env, labels }
     if (result?.code == null || result.code > 127) return { bytes: markedWhole(ours, theirs, labels), clean: false };
     return { bytes: readFileSync(files.ours), clean: result.code === 0 };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    clearAway(folder);
   }
 }
 

@@ -184,6 +184,25 @@ describe("nutshell finish", () => {
     });
   });
 
+  it("takes a no for no judgement", async () => {
+    const manifest = JSON.parse(readFileSync(join(folder, "request/nutshell.json"), "utf8"));
+    manifest.acceptance.checklist = ["it is short", "it is kind", "it is true"];
+    put(join(folder, "request"), { "nutshell.json": JSON.stringify(manifest) });
+    await packFolder(join(folder, "request"), { output: join(folder, "request.nut") });
+    await unpacked();
+    put(join(folder, "work"), { "files/greeting.txt": "hello\n" });
+    const answers = ["said hello", "", "", "one word", "No", "n"];
+    const ask = { text: async () => answers.shift() ?? "", confirm: async () => true, secret: async () => "" };
+    const env = { HOME: join(folder, "home"), TMPDIR: join(folder, "tmp"), NUTCRACKER_CONSENT: "all" };
+    const argv = ["finish", "work", "-r", "request.nut", "-o", "done.nut", "--no-accept"];
+    await runNutshell(argv, { cwd: folder, env, ask });
+    expect(answers).toEqual([]);
+    const judged = result().acceptance_results.checklist.filter(
+      ({ status }: { status: string }) => status === "passed",
+    );
+    expect(judged.map(({ item }: { item: string }) => item)).toEqual(["it is short"]);
+  });
+
   it("answers every wrong turn with a way on, and leaves nothing behind", async () => {
     await unpacked();
     const turn = async (...argv: string[]) => {

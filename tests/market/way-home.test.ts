@@ -54,7 +54,11 @@ const codeOf = ({ err }: { err: string }) => JSON.parse(err.slice(err.indexOf('{
 describe("the way home over the market", () => {
   it("is claim, run, deliver, receive: nothing is edited, and only proof is paid for", async () => {
     const request = task();
-    expect((await author.run("publish", "--dir", request)).err).toContain("nobody can answer here");
+    const unasked = await author.run("publish", "--dir", request, "--reward", "700", "--simple");
+    expect(unasked.err).toContain("nobody can answer here");
+    expect(unasked.err).toMatch(/nutshell publish --dir \S+ --reward 700 --simple --clawnet \S+ --yes/);
+    // What was never offered was never packed for anybody.
+    expect(existsSync(join(author.home, ".local/state/nutshell/consent.jsonl"))).toBe(false);
     const { task_id: id } = (await author.json("publish", "--dir", request, "--yes")) as { task_id: string };
 
     const workspace = join(worker.home, "workspace");
@@ -128,10 +132,18 @@ describe("the way home over the market", () => {
     ]) {
       expect((await author.run("receive", id, "--file", bad, "--approve", ...flags, "--yes")).code).toBe(2);
     }
-    const paid = await author.json("receive", id, "--file", bad, "--approve", "--waive", "good enough", "--yes");
+    // A question that nobody answers leaves nothing on record, and its hint is the command that was typed.
+    const waive = ["receive", id, "--file", bad, "--approve", "--waive", "good enough"];
+    expect(codeOf(await author.run(...waive, "--json"))).toMatchObject({
+      code: "NO_TERMINAL",
+      hint: expect.stringContaining(`${id} --file ${bad} --approve --waive 'good enough' --clawnet`),
+    });
+    expect((await author.run("approve", id)).code).toBe(2);
+    const records = () => readFileSync(join(author.home, ".local/state/nutshell/market.jsonl"), "utf8");
+    expect(records()).not.toContain("waived");
+    const paid = await author.json(...waive, "--yes");
     expect(paid).toMatchObject({ verified: false, settled: "approved", waived: "good enough" });
-    const record = readFileSync(join(author.home, ".local/state/nutshell/market.jsonl"), "utf8");
-    expect(record).toContain('"reason":"good enough"');
+    expect(records()).toContain('"reason":"good enough"');
   });
 });
 

@@ -233,6 +233,19 @@ describe("the store", () => {
     expect(JSON.parse(readFileSync(join(project, FILES.history), "utf8")).cycles).toHaveLength(3);
   });
 
+  it("is not begun by what is refused", async () => {
+    const project = freshProject();
+    const asked: [string, unknown][] = [
+      ["task_update", { id: 1, status: "completed" }],
+      ["plan_decide", { issue_id: 1, decision: "d" }],
+      ["plan_update", { action: "add", title: "x" }],
+    ];
+    for (const [tool, params] of asked) {
+      expect(await call(project, tool, params)).toEqual({ error: expect.stringMatching(/not found|No active/) });
+      expect(readdirSync(project), tool).toEqual([]);
+    }
+  });
+
   it("sweeps what a killed writer left", async () => {
     const project = await lived();
     const left = join(project, ".nexus/state/.tasks.json.nut-tmp-999-1");

@@ -157,7 +157,11 @@ describe("sops", () => {
       expect(none).toMatchObject(closed("AWS KMS, and the sops program", "not installed", "sops --version"));
       expect(await revealed({ STAND_IN_KMS: "" })).toMatchObject(closed("did not open it .exit 128.", "aws sso login"));
       const list = await desk.run(["credentials", "--json"], { env: { ...env, PATH: "" } });
-      expect(JSON.parse(list.out)).toMatchObject({ encryption: "sops", opened: false });
+      expect(JSON.parse(list.out)).toMatchObject({
+        encryption: "sops",
+        opened: false,
+        why_closed: expect.stringContaining("AWS KMS, and the sops program"),
+      });
     });
 
     it("is not opened for agents, whom nobody gave that login", async () => {

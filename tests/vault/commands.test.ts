@@ -268,6 +268,8 @@ describe("credentials", () => {
       opened: false,
       credentials: [{ name: "soon" }, { name: "long" }, { name: "forever" }],
     });
+    const words = await desk.run(["credentials"], { env: { HOME: desk.path("nobody") } });
+    expect(words.out).toMatch(/, closed\)\nclosed: .*identity/);
     const text = await desk.run(["credentials"]);
     expect(text.out).toContain("soon: only tables users");
     expect(text.out + JSON.stringify(open) + closed.out).not.toMatch(/value-/);

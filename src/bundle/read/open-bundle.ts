@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type Finding, NutError } from "../../errors.js";
+import { clearAway } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { entryFindings } from "../archive/entry-findings.js";
 import { type Scan, type ScannedEntry, scan, scanFile, scanManifest } from "../archive/scan.js";
@@ -195,7 +196,7 @@ class OpenedBundle implements Bundle {
       });
       return await packFolder(dir, { compression: this.compression, ...options, ignoreRules: false });
     } finally {
-      rmSync(folder, { recursive: true, force: true });
+      clearAway(folder);
     }
   }
 

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { type Change, deliverable, writeArtifacts } from "../../acceptance/index.js";
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import { makeFolder } from "../../files/index.js";
+import { clearAway, makeFolder } from "../../files/index.js";
 import { recordPacked } from "../../request/consent-record.js";
 import { PATCH_FILE, workPatch, writePatch } from "../../request/delivery-patch.js";
 import { leaksIn, leakText } from "../../request/leak-guard.js";
@@ -132,7 +132,7 @@ async function pack(
       record(run, { type: "issue", message: `${output} was taken meanwhile: the delivery is ${path}` });
     return { path, hash };
   } finally {
-    rmSync(temporary, { force: true });
+    clearAway(temporary);
   }
 }
 

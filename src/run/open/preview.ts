@@ -1,9 +1,10 @@
 // What a run would do, without doing it: plan, roles, limits and commands. Leaves nothing behind.
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConstraints } from "../../acceptance/index.js";
 import type { Catalog } from "../../catalog/index.js";
+import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { assertReady } from "../../request/completeness.js";
 import type { Budget, RunOptions } from "../../schema/run.js";
@@ -57,7 +58,7 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
       },
     };
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    clearAway(scratch);
   }
 }
 

@@ -1,9 +1,10 @@
 // Doing what a person asks for from the board: each thing is the command the page shows beside it.
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { NutError } from "../../errors.js";
+import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { recordAllowed } from "../../request/consent-record.js";
 import { findRun, RunReader, runFolder, runsFolder } from "../../run/index.js";
@@ -150,7 +151,7 @@ async function approve(action: Extract<Action, { action: "approve" }>, acting: A
     const command = commandOf(action).map((word) => (word === `--plan=${PLAN_FILE}` ? `--plan=${file}` : word));
     return await goOn(action.run, command, acting, "follows the plan");
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    clearAway(folder);
   }
 }
 

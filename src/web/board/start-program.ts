@@ -1,7 +1,7 @@
 // A command of ours in a process of its own, as if it had been typed in the terminal the board was started from, and with
 // exactly its guards. What it would ask a person it cannot ask here, so it refuses, and its words are passed on.
 import { spawn } from "node:child_process";
-import { closeSync, mkdtempSync, openSync, readSync, rmSync } from "node:fs";
+import { closeSync, mkdtempSync, openSync, readSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -63,7 +63,7 @@ export async function startProgram({ args, root, env, isAtWork, patienceMs }: St
   } finally {
     closeSync(out);
     closeSync(errors);
-    rmSync(folder, { recursive: true, force: true });
+    clearAway(folder);
   }
 }
 

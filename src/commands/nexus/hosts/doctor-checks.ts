@@ -1,9 +1,10 @@
 // The checks of doctor that try something out: a server is started, hooks are run, deny lists are read.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { parse } from "jsonc-parser";
 import { z } from "zod";
+import { clearAway } from "../../../files/index.js";
 import {
   deniedTools,
   type Host,
@@ -142,7 +143,7 @@ export async function hooksCheck(
       };
     return { what, state: "ok", message: `${events.length} events answered, the slowest in ${Math.round(longest)} ms` };
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    clearAway(folder);
   }
 }
 

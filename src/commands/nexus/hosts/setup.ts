@@ -43,8 +43,8 @@ export default command({
     next: z.array(z.string()),
   }),
   about: [
-    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their order, and their comments where the host reads them;",
-    "AGENTS.md, CLAUDE.md, QWEN.md and GEMINI.md are touched only between two markers. Running it again changes nothing.",
+    "Installs the roles, the skills, the hooks and the MCP server. Your own settings keep their order, and their comments where the host reads them; AGENTS.md, CLAUDE.md, QWEN.md and GEMINI.md are touched only between two markers. Running it again changes nothing.",
+    "At a terminal it shows what would change and asks. Where nobody can be asked it goes ahead: --dry-run looks first.",
     "What it writes into a project can be committed: it names no path of this machine, and finds nexus on everybody's PATH.",
   ],
   examples: [

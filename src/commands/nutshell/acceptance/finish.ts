@@ -215,8 +215,8 @@ async function told(
     accepted?.report.results.filter(({ evidence, status }) => evidence === "proven" && status === "passed") ?? [];
   for (const item of manifest.acceptance?.checklist ?? []) {
     if (judged.has(item) || proven.some(({ id, description }) => (description ?? id) === item)) continue;
-    const why = (await ask.text(`Does this hold, and what shows it? ${item} (empty: not judged)`)).trim();
-    if (why !== "") judged.set(item, why);
+    const why = (await ask.text(`What shows that this holds? ${item} (empty: not judged)`)).trim();
+    if (!/^(?:no?[.!]?)?$/i.test(why)) judged.set(item, why);
   }
   return { ...given, summary: summary === "" ? undefined : summary, decisions, open, points: judged };
 }

@@ -31,7 +31,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { cyan } from "../../../cli/text.js";
 import { fromSystemError, isSystemError, NutError, shellWord } from "../../../errors.js";
-import { makeFolder, temporaryName } from "../../../files/index.js";
+import { clearAway, makeFolder, temporaryName } from "../../../files/index.js";
 import type { Context, Prompter } from "../../../operation.js";
 import { sweepLeftovers } from "../../../process/index.js";
 import { recordUnpacked } from "../../../request/consent-record.js";
@@ -235,10 +235,10 @@ async function startFrom(
     if (unpacked !== null) recordUnpacked(path, unpacked.contentDigest, context);
     return made;
   } catch (error) {
-    if (above !== null) rmSync(above, { recursive: true, force: true });
+    if (above !== null) clearAway(above);
     throw fromSystemError(error) ?? error;
   } finally {
-    rmSync(work, { recursive: true, force: true });
+    clearAway(work);
   }
 }
 

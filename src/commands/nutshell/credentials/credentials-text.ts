@@ -23,10 +23,10 @@ export function credentialLines(list: CredentialList): string[] {
     STATES[row.state],
     row.expires_at ?? "-",
   ]);
-  const seen =
-    list.vault === null ? "no vault" : list.opened ? list.vault : `${list.vault}, closed: no fitting identity`;
+  const seen = list.vault === null ? "no vault" : list.opened ? list.vault : `${list.vault}, closed`;
   return [
     `${count(list.credentials.length, "credential")}, ${list.encryption ?? "not encrypted"} (${seen})`,
+    ...(list.why_closed === undefined ? [] : [dim(`closed: ${list.why_closed}`)]),
     ...table([head, ...rows]),
     ...list.credentials.flatMap(restrictionLines),
     ...list.findings.map(

@@ -1,4 +1,4 @@
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { isLoopback, Market, parseAddress } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 
@@ -27,4 +27,16 @@ export async function confirm(context: Context, { yes, question, command }: Conf
   if (!(await context.ask.confirm(question))) {
     throw new NutError("MARKET_NOT_READY", "not confirmed; nothing was sent", { hint: command });
   }
+}
+
+type Typed = string | number | boolean | readonly string[] | undefined;
+
+/** A command line to type again, with what was given the first time. */
+export function retyped(words: readonly string[], flags: Readonly<Record<string, Typed>>): string {
+  const given = Object.entries(flags).flatMap(([name, value]) => {
+    if (value === undefined || value === false) return [];
+    if (value === true) return [`--${name}`];
+    return (Array.isArray(value) ? value : [value]).flatMap((one) => [`--${name}`, shellWord(String(one))]);
+  });
+  return ["nutshell", ...words, ...given].join(" ");
 }

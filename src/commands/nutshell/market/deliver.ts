@@ -10,7 +10,7 @@ import { lastMarketRow } from "../../../request/market-record.js";
 import { isSealedFile } from "../../../request/sealed.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { CLAWNET, YES } from "./clawnet-flags.js";
-import { confirm, connect } from "./connect.js";
+import { confirm, connect, retyped } from "./connect.js";
 import { type DoneWork, openWork } from "./done-work.js";
 import { keepBytes, keptBefore } from "./kept-copies.js";
 import { resolveTask } from "./resolve-task.js";
@@ -81,8 +81,9 @@ export default command({
     if (route.kind === "refuse") throw refusal(route);
     let file = before?.path ?? copy ?? path;
     if (route.kind !== "done") {
+      const command = retyped(["deliver", work.label], { task: named, score, allow, clawnet });
       const question = `deliver ${hash.slice(0, 19)}… for "${task.title}"?`;
-      await confirm(context, { yes, question, command: `nutshell deliver ${work.label}` });
+      await confirm(context, { yes, question, command });
       const rating = score ?? work.rating;
       if (route.kind === "claim") assertRated(rating, work);
       if (copy !== null) file = keepBytes(copy, bytes).path;

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { type Manifest, readManifest, unpackBundle, writeManifest } from "../../../bundle/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
+import { recordPacked } from "../../../request/consent-record.js";
 import { RESULT_FILE, readDelivery } from "../../../request/delivered.js";
 import { leakList, leaksIn } from "../../../request/leak-guard.js";
 import { lastMarketRow } from "../../../request/market-record.js";
@@ -58,7 +59,7 @@ async function bundleWork({ path, allow }: WorkInput, context: Context, label: s
   const { manifest, delivery } = await lookInside(path, allow, context);
   return {
     ...factsOf(manifest, delivery, path),
-    label,
+    label: shellWord(label),
     copyPath: (sealed) => (sealed ? path.replace(/(?:\.nut)?$/, ".sealed.nut") : null),
     bytes: async (peer) => {
       const bytes = readFileSync(path);
@@ -99,12 +100,20 @@ function folderWork({ path: folder, allow }: WorkInput, me: string, context: Con
   // A delivery's manifest may say how the work ended all by itself.
   const said = manifest.bundle_type === "delivery" && manifest.status !== undefined;
   if (!said && !isThere(join(folder, RESULT_FILE))) throw unfinished(folder, label, delivery.request_id, context);
+  let digest: string | null = null;
   return {
     ...factsOf(delivery, readDelivery(folder, delivery), folder),
     label: `--dir ${shellWord(label)}`,
     copyPath: () => `${folder}.delivery.nut`,
-    bytes: async (peer) => (await packBytes({ folder, manifest: delivery, peer, allow }, context)).bytes,
-    sent: () => writeManifest(folder, delivery),
+    bytes: async (peer) => {
+      const packed = await packBytes({ folder, manifest: delivery, peer, allow }, context);
+      digest = packed.digest;
+      return packed.bytes;
+    },
+    sent: () => {
+      if (digest !== null) recordPacked(folder, digest, context);
+      writeManifest(folder, delivery);
+    },
   };
 }
 

@@ -1,12 +1,13 @@
 // Where the market meets bundles, seals and verification.
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { type Packed, unpackBundle } from "../../../bundle/index.js";
+import { clearAway } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { recordUnpacked } from "../../../request/consent-record.js";
-import { packBundle } from "../../../request/pack-bundle.js";
+import { packUnrecorded } from "../../../request/pack-bundle.js";
 import { unsealed } from "../../../request/sealed.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { type Verification, verifyDelivery } from "../acceptance/verify.js";
@@ -23,7 +24,7 @@ interface MarketPack {
 /** Packs as `pack` does: complete, guarded against leaks, sealed when meant for one peer. */
 function packForMarket({ folder, manifest, output, peer, allow }: MarketPack, context: Context): Promise<Packed> {
   const how = { compression: "gzip", level: "default", force: false } as const;
-  return packBundle({ dir: folder, manifest, output, peer, allow, ...how }, context);
+  return packUnrecorded({ dir: folder, manifest, output, peer, allow, ...how }, context);
 }
 
 /** The same as bytes: what the network gets appears on disk only when the caller keeps it. */
@@ -37,7 +38,7 @@ export async function packBytes(
     const { contentDigest } = await packForMarket({ ...request, output }, context);
     return { bytes: readFileSync(output), digest: contentDigest };
   } finally {
-    rmSync(scratch, { recursive: true, force: true });
+    clearAway(scratch);
   }
 }
 

@@ -5,7 +5,7 @@ import { readManifest, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, dim, green } from "../../../cli/text.js";
-import { type Finding, NutError, shellWord } from "../../../errors.js";
+import { type Finding, NutError } from "../../../errors.js";
 import {
   type Cost,
   costOf,
@@ -17,12 +17,13 @@ import {
   sameHash,
 } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
+import { recordPacked } from "../../../request/consent-record.js";
 import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { parsePeer, peerIdOf, sealBundle } from "../../../vault/index.js";
 import { CLAWNET, YES } from "./clawnet-flags.js";
-import { confirm, connect } from "./connect.js";
+import { confirm, connect, retyped } from "./connect.js";
 import { type Kept, keepBytes, keptBefore } from "./kept-copies.js";
 import { packBytes } from "./market-bundle.js";
 
@@ -84,14 +85,16 @@ export default command({
 
     const warnings = await refuseOrWarn(market, cost, bytes, manifest, context);
     const mode = simple ? ("simple" as const) : ("auction" as const);
-    const draft: Draft = { manifest, mode, target, cost, bytes, clear, dir, folder };
+    const command = retyped(["publish"], { dir, reward: rewardFlag, peer, simple, allow, clawnet });
+    const draft: Draft = { manifest, mode, target, cost, bytes, clear, command, folder };
     const existing = await existingTask(market, draft);
     if (existing === null) {
-      await confirm(context, { yes, question: question(draft), command: `nutshell publish --dir ${dir}` });
+      await confirm(context, { yes, question: question(draft), command });
     }
     const task = existing ?? (await create(market, draft));
     await upload(market, task, draft);
     const kept = keepBytes(copyPath(folder), clear).path;
+    recordPacked(folder, digest, context);
     recordMarket({ kind: "published", task: task.id, request: manifest.id, digest, kept }, context);
 
     writeManifest(folder, withClawnet(published, { task_id: task.id }));
@@ -128,7 +131,8 @@ interface Draft {
   readonly bytes: Buffer;
   /** The same before it was sealed, if it was. */
   readonly clear: Buffer;
-  readonly dir: string;
+  /** What was typed, to be typed again. */
+  readonly command: string;
   readonly folder: string;
 }
 
@@ -264,7 +268,7 @@ async function afterFailedCreate(
   return found;
 }
 
-async function upload(market: Market, task: MarketTask, { bytes, dir }: Draft): Promise<void> {
+async function upload(market: Market, task: MarketTask, { bytes, command }: Draft): Promise<void> {
   try {
     await market.attach(task.id, bytes);
   } catch (error) {
@@ -272,7 +276,7 @@ async function upload(market: Market, task: MarketTask, { bytes, dir }: Draft): 
       "MARKET_UPLOAD_FAILED",
       `task ${task.id} is published, but its bundle did not arrive: ${error instanceof Error ? error.message : String(error)}`,
       {
-        hint: `try again: nutshell publish --dir ${shellWord(dir)} --yes   or take it back: nutshell cancel ${task.id}`,
+        hint: `try again: ${command} --yes   or take it back: nutshell cancel ${task.id}`,
         data: { task_id: task.id },
         cause: error,
       },

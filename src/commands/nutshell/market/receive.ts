@@ -12,7 +12,7 @@ import type { MarketTask } from "../../../schema/market.js";
 import { ALLOW_INSTALL, ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import type { Verification } from "../acceptance/verify.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
-import { connect } from "./connect.js";
+import { connect, retyped } from "./connect.js";
 import { verifyForMarket } from "./market-bundle.js";
 import { resolveTask } from "./resolve-task.js";
 import { settleTask } from "./settle-task.js";
@@ -88,8 +88,23 @@ export default command({
     const wanted = approve ? "approve" : reject ? "reject" : await ask(verified, context.ask);
     if (wanted === null) return { ...answer, settled: null, paid: 0, waived: null };
     const waived = wanted === "approve" && !verified ? (waive ?? (await askWhy(context))) : null;
-    if (wanted === "approve") keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
-    const { paid } = await settleTask(market, task, wanted, context, yes || (!approve && !reject));
+    const keep = () => keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
+    const { paid } = await settleTask(market, task, wanted, context, {
+      yes: yes || (!approve && !reject),
+      command: retyped(["receive", shellWord(id)], {
+        file,
+        request: input.request,
+        identity,
+        approve,
+        waive,
+        reject,
+        rerun: input.rerun,
+        "allow-origin": allowOrigin,
+        "allow-install": allowInstall,
+        clawnet,
+      }),
+      ...(wanted === "approve" ? { agreed: keep } : {}),
+    });
     return { ...answer, settled: wanted === "approve" ? ("approved" as const) : ("rejected" as const), paid, waived };
   },
   text: ({ task_id, hash, verified, why, settled, paid, waived }) => [

@@ -22,8 +22,17 @@ const ENDS: Readonly<Record<Verb, { status: string; question: (task: MarketTask)
   },
 };
 
+interface Settling {
+  readonly yes: boolean;
+  /** What was typed, to be typed again. */
+  readonly command: string;
+  /** What goes on record once the person agreed, and before the money goes. */
+  readonly agreed?: () => void;
+}
+
 /** Ends a task one way. Repeating it after a lost answer is harmless: an end already reached is reported as done. */
-export async function settleTask(market: Market, task: MarketTask, verb: Verb, context: Context, yes: boolean) {
+export async function settleTask(market: Market, task: MarketTask, verb: Verb, context: Context, settling: Settling) {
+  const { yes, command, agreed } = settling;
   const end = ENDS[verb];
   const done = {
     task_id: task.id,
@@ -46,7 +55,8 @@ export async function settleTask(market: Market, task: MarketTask, verb: Verb, c
       },
     );
   }
-  await confirm(context, { yes, question: end.question(task), command: `nutshell ${verb} ${task.id}` });
+  await confirm(context, { yes, question: end.question(task), command });
+  agreed?.();
   await market.settle(task.id, verb);
   return done;
 }

@@ -3,7 +3,7 @@ import { command } from "../../../cli/command.js";
 import type { Context } from "../../../operation.js";
 import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
-import { connect } from "./connect.js";
+import { connect, retyped } from "./connect.js";
 import { resolveTask } from "./resolve-task.js";
 import { settleTask, type Verb } from "./settle-task.js";
 
@@ -18,8 +18,10 @@ const settle = (verb: Verb, summary: string, example: string) =>
     async run({ clawnet, id, yes }, context) {
       const market = await connect(clawnet, context);
       const task = await resolveTask(market, id);
-      if (verb === "approve" && task.status === "submitted") noteUnproven(task.id, context);
-      return settleTask(market, task, verb, context, yes);
+      const isUnproven = verb === "approve" && task.status === "submitted" && warnUnproven(task.id, context);
+      const note = () => recordMarket({ kind: "waived", task: task.id, reason: "approved by hand" }, context);
+      const command = retyped([verb, task.id], { clawnet });
+      return settleTask(market, task, verb, context, { yes, command, ...(isUnproven ? { agreed: note } : {}) });
     },
     text: ({ task_id, status, paid, returned }) => [
       `${task_id} is ${status}`,
@@ -27,11 +29,11 @@ const settle = (verb: Verb, summary: string, example: string) =>
     ],
   });
 
-/** Paying by hand is a person's own word, and is kept as such. */
-function noteUnproven(task: string, context: Context): void {
-  if (lastMarketRow(context.env, "proven", (row) => row.task === task) !== null) return;
+/** Paying by hand is a person's own word, and is kept as such when they have given it. */
+function warnUnproven(task: string, context: Context): boolean {
+  if (lastMarketRow(context.env, "proven", (row) => row.task === task) !== null) return false;
   context.progress({ type: "warning", message: `nothing proved this delivery here: nutshell receive ${task} does` });
-  recordMarket({ kind: "waived", task, reason: "approved by hand" }, context);
+  return true;
 }
 
 export default [
