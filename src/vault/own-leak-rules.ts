@@ -1,5 +1,6 @@
 // Token formats the preset does not know: a public prefix, and what follows it. Facts from the providers' documents; each
 // row is one line so that a new format is one more. A rule is asked only where one of its keywords stands.
+// Long because: one format is one line, and there are many.
 import { ASSIGNED_RULES, isDrawn, PLACEHOLDER } from "./assigned-secrets.js";
 import type { LeakRule } from "./leak-rules.js";
 

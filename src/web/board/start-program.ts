@@ -5,6 +5,7 @@ import { closeSync, mkdtempSync, openSync, readSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { clearAway } from "../../files/index.js";
 import { nexusProgram } from "../../run/index.js";
 
 export interface Starting {
