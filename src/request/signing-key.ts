@@ -34,7 +34,7 @@ export function findSigningKey(named: string | undefined, context: Context): Sig
   if (identity !== null) return { path, sign: async (message) => signWithIdentity(message, identity) };
   if (!isText(bytes)) {
     throw new NutError("SIGNER_MISSING", `${path} holds no key we know`, {
-      hint: "name an SSH key, its .pub file where the agent holds it, or an identity of nutshell keygen --peer: --key <file>",
+      hint: "--key <file> names an SSH key, its .pub file where the agent holds it, or an identity (nutshell keygen --peer)",
     });
   }
   return { path, sign: (message) => signWithSsh(message, path, context) };

@@ -1,4 +1,5 @@
 // Signing, trusting and policies through the command line.
+// Long because: they share the keys and bundles that are made once.
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import {
   chmodSync,

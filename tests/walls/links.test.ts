@@ -15,7 +15,7 @@ const READS = new Set(
   (
     "accessSync closeSync constants createReadStream existsSync fdatasyncSync fstatSync fsyncSync ftruncateSync lstatSync openSync " +
     "read readFileSync readSync readdirSync readlinkSync realpathSync statSync statfsSync watch writeSync " +
-    "BigIntStats Dirent FSWatcher"
+    "BigIntStats Dirent FSWatcher FileHandle"
   ).split(" "),
 );
 const OPENS_TO_WRITE = /openSync\([^;]*?(?:"[aw]|"r\+|O_WRONLY|O_RDWR|O_CREAT|O_APPEND|\bflags\b|FLAGS)/;
@@ -108,6 +108,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "commands/nutshell/market/market-bundle.ts": FRESH,
   "commands/nutshell/market/publish.ts": SETTINGS,
   "commands/nutshell/view/export.ts": NAMED,
+  "files/clear-away.ts": TOOL,
   "files/atomic-write.ts": TOOL,
   "files/foreign-folder.ts": CHECKED,
   "files/inside.ts": CHECKED,
@@ -120,7 +121,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "process/sandbox.ts": ROOM,
   "process/seccomp.ts": FRESH,
   "registry/blobs.ts": FRESH,
-  "request/chain.ts": "removes the temporary file it fetched to",
+  "registry/file-part.ts": "opens to read",
   "request/delivery-patch.ts": STAGE,
   "request/edit-trust.ts": SETTINGS,
   "request/finish/finish-work.ts": STAGE,
@@ -139,6 +140,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "state/lock.ts": STATE,
   "state/store.ts": STATE,
   "state/tool-log.ts": STATE,
+  "tools/report.ts": OURS,
   "vault/secret-file.ts": SETTINGS,
   "web/board/act.ts": FRESH,
   "web/board/start-program.ts": FRESH,
@@ -148,10 +150,10 @@ const sources = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter((name) => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name))
   .map((name) => ({ name, text: readFileSync(join(source, name), "utf8") }));
 
-/** Names a file takes from node:fs, as Node knows them; null when it takes all of it, or promises, under a name of its own. */
+/** Names a file takes from node:fs, as Node knows them; null when it takes all of it under a name of its own. */
 function taken(text: string): string[] | null {
   const imports = [...text.matchAll(IMPORT)];
-  if (imports.some(([, names, promises]) => !names!.startsWith("{") || promises !== undefined)) return null;
+  if (imports.some(([, names]) => !names!.startsWith("{"))) return null;
   return imports.flatMap(([, names]) =>
     names!
       .replace(/[{}]/g, "")

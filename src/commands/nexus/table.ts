@@ -167,7 +167,7 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "setup",
     group: "Hosts",
-    summary: "live inside Claude Code, Codex, OpenCode, Qwen Code or Gemini CLI",
+    summary: "live inside Claude Code, Codex, OpenCode, Qwen or Gemini",
     load: async () => (await import("./hosts/setup.js")).default,
   },
   {

@@ -58,7 +58,8 @@ export function Search({ known, ask, keys }: SearchProps) {
         class="search-dialog"
         ref={dialog}
         aria-label={open === "keys" ? "keys" : "search"}
-        onClose={() => setOpen("")}
+        // Not onClose: it comes later than the closing, when the next key may have opened it again.
+        onCancel={() => setOpen("")}
         onClick={(event) => event.target === dialog.current && setOpen("")}
       >
         {open === "search" ? <Finder known={known} ask={ask} onLeave={() => setOpen("")} /> : null}

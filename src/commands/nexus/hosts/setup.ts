@@ -17,7 +17,7 @@ const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
 
 export default command({
   name: "setup",
-  summary: "live inside Claude Code, Codex, OpenCode, Qwen Code or Gemini CLI",
+  summary: "live inside Claude Code, Codex, OpenCode, Qwen or Gemini",
   input: z.object({
     host: positional(z.enum(HOST_NAMES), { about: "claude, codex, opencode, qwen or gemini" }),
     scope: flag(z.enum(["project", "user"]).default("project"), {

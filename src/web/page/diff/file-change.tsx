@@ -327,6 +327,8 @@ function useWide(): boolean {
     const query = matchMedia(WIDE);
     const look = () => setWide(query.matches);
     query.addEventListener("change", look);
+    // It may have changed between the first look and now.
+    look();
     return () => query.removeEventListener("change", look);
   }, []);
   return isWide;
