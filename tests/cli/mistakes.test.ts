@@ -46,7 +46,11 @@ describe("a mistake", () => {
     ["nutshell credentials task", 'nutshell credentials does not take "task"', "nutshell credentials --dir task"],
     ["nutshell publish task", 'nutshell publish does not take "task"', "nutshell publish --dir task"],
     ["nutshell exec ls", 'nutshell exec does not take "ls"', "nutshell exec [flags] -- ls"],
-    ["nexus setup cursor", '<host>: must be one of claude, codex, opencode, qwen, gemini, not "cursor"', "nexus setup --help"],
+    [
+      "nexus setup cursor",
+      '<host>: must be one of claude, codex, opencode, qwen, gemini, not "cursor"',
+      "nexus setup --help",
+    ],
     ["nexus run task --driver codx", 'there is no driver "codx": demo, codex, claude', "nexus drivers"],
     ["nexus run plain", "nobody can be asked here which agent program to use", "nexus run plain --driver codex"],
     ["nexus run task --plan nope.json", "~/nope.json: no such file or folder", "check the spelling"],
