@@ -58,10 +58,12 @@ describe("Qwen Code", () => {
     expect(reason(await qwen.tool("mcp__nexus__nx_plan_decide"))).toContain("only Lead");
   });
 
-  it("holds two agents at once to the limits of both", async () => {
+  it.each([
+    ["engineer", "reviewer"],
+    ["reviewer", "engineer"],
+  ])("holds two agents at once to the limits of both: %s, then %s", async (...both) => {
     await send("qwen", "UserPromptSubmit", { prompt: "hello" });
-    await qwen.start("engineer");
-    await qwen.start("reviewer");
+    for (const role of both) await qwen.start(role);
     expect(reason(await write())).toMatch(/may not change files/);
     await qwen.stop("reviewer");
     expect(reason(await write())).toBe("allowed");
