@@ -6,7 +6,7 @@ import { dirname, extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Decrypter } from "age-encryption";
 import { packFolder } from "../src/bundle/index.js";
-import { leakGuard } from "../src/request/leak-guard.js";
+import { leakGuard } from "../src/request/pack/leak-guard.js";
 import { generateAgeIdentity, leakScanner, openVault, type Secret, sealVault } from "../src/vault/index.js";
 
 const megabytes = Number(process.argv[2] ?? 200);

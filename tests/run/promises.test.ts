@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildCleanTree, planChecks, rebuildTree, treeDigest } from "../../src/acceptance/index.js";
 import { contentDigest, readManifest, unpackBundle } from "../../src/bundle/index.js";
-import { deliveredPaths, readDelivery } from "../../src/request/delivered.js";
+import { deliveredPaths, readDelivery } from "../../src/request/apply/delivered.js";
 import type { AgentRequest } from "../../src/run/index.js";
 import { type Agent, dieAt, helloRequest, put, scratch, sweep, world } from "./scripted.js";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Context } from "../../src/operation.js";
-import { RequestCredentials } from "../../src/request/credentials.js";
+import { RequestCredentials } from "../../src/request/vault/credentials.js";
 import { Desk } from "./run.js";
 
 let desk: Desk;

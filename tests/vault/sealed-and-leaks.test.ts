@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { leaksIn, leakText } from "../../src/request/leak-guard.js";
+import { leaksIn, leakText } from "../../src/request/pack/leak-guard.js";
 import { peerIdOf } from "../../src/vault/index.js";
 import { Desk } from "./run.js";
 

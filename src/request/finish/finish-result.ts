@@ -3,8 +3,8 @@
 import type { Change } from "../../acceptance/index.js";
 import type { ChecklistResult, CriterionResult, Delivery, RepositoryBase } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { artifactsOf } from "../delivered.js";
-import type { Accepted } from "../hidden.js";
+import { artifactsOf } from "../apply/delivered.js";
+import type { Accepted } from "../hidden/hidden.js";
 
 /** What the person says. */
 export interface Told {

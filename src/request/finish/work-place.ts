@@ -16,7 +16,7 @@ import {
 } from "../../trees/git/repository.js";
 import { GitStore } from "../../trees/git/store.js";
 import { isResult, listTree } from "../../trees/result-tree.js";
-import type { OpenedFolder } from "../work-folder.js";
+import type { OpenedFolder } from "../open/work-folder.js";
 
 export interface WorkPlace {
   /** The folder that is compared: the one that was named, or the top of its repository. */

@@ -9,7 +9,7 @@ import { makeFolder, removeFolder, temporaryName } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { sweepLeftovers } from "../../process/index.js";
 import { openLock } from "../../state/index.js";
-import { hasHome, homeOf } from "../keys.js";
+import { hasHome, homeOf } from "../vault/keys.js";
 
 /** Unused for this long, an installation is removed when another is made. */
 const OLDEST_MS = 30 * 86_400_000;

@@ -3,7 +3,7 @@
 import type { AcceptanceCredential } from "../../acceptance/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { RequestCredentials } from "../../request/credentials.js";
+import { RequestCredentials } from "../../request/vault/credentials.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { expiryState } from "../../vault/index.js";
 

@@ -6,10 +6,10 @@ import { type Change, deliverable, writeArtifacts } from "../../acceptance/index
 import { openBundle, packFolder, writeManifest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { clearAway, makeFolder } from "../../files/index.js";
-import { recordPacked } from "../../request/consent-record.js";
-import { PATCH_FILE, workPatch, writePatch } from "../../request/delivery-patch.js";
-import { leaksIn, leakText } from "../../request/leak-guard.js";
-import { signBundle } from "../../request/sign-bundle.js";
+import { PATCH_FILE, workPatch, writePatch } from "../../request/apply/delivery-patch.js";
+import { leaksIn, leakText } from "../../request/pack/leak-guard.js";
+import { recordPacked } from "../../request/records/consent-record.js";
+import { signBundle } from "../../request/signatures/sign-bundle.js";
 import { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";

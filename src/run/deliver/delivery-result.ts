@@ -1,6 +1,6 @@
 // What a delivery says, from what happened. Pure: nothing here is taken from an agent's word without being marked so.
 import { createHash } from "node:crypto";
-import { artifactsOf } from "../../request/delivered.js";
+import { artifactsOf } from "../../request/apply/delivered.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, AgentEnd, ItemJudgement, ReviewVerdict } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";

@@ -4,9 +4,9 @@ import { setTimeout } from "node:timers/promises";
 import { planChecks, readConstraints, treeDigest, untouchedFiles } from "../../acceptance/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import { loadBriefing } from "../../request/briefing.js";
-import { assertReady } from "../../request/completeness.js";
 import { openInstaller } from "../../request/install/installer.js";
+import { assertReady } from "../../request/judge/completeness.js";
+import { loadBriefing } from "../../request/open/briefing.js";
 import { RUN_VERSION } from "../../schema/run.js";
 import {
   agentTracker,

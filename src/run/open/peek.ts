@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { type Bundle, openBundle, readManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { unsealed } from "../../request/sealed.js";
+import { unsealed } from "../../request/pack/sealed.js";
 import { DEMO_SCRIPT } from "../demo/script.js";
 
 export interface Peek {

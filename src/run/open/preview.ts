@@ -6,7 +6,7 @@ import { readConstraints } from "../../acceptance/index.js";
 import type { Catalog } from "../../catalog/index.js";
 import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
-import { assertReady } from "../../request/completeness.js";
+import { assertReady } from "../../request/judge/completeness.js";
 import type { Budget, RunOptions } from "../../schema/run.js";
 import type { AgentRunner } from "../agents/agent.js";
 import { givenPlan, planFacts, plansWithLead } from "../plan/make-plan.js";

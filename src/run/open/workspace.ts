@@ -7,7 +7,7 @@ import { isResult, listTree } from "../../acceptance/index.js";
 import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { unsealed } from "../../request/sealed.js";
+import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { bareGit } from "../../trees/git/git.js";
 import {

@@ -6,7 +6,7 @@ import { z } from "zod";
 import { NutError } from "../../errors.js";
 import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
-import { recordAllowed } from "../../request/consent-record.js";
+import { recordAllowed } from "../../request/records/consent-record.js";
 import { findRun, RunReader, runFolder, runsFolder } from "../../run/index.js";
 import { isRefusal, openProject } from "../../state/index.js";
 import { planDecide } from "../../tools/plan-decide.js";

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { unpackBundle } from "../../../bundle/index.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { applyDelivery } from "../../../request/apply-delivery.js";
-import { assertNewBranch } from "../../../request/bring-in.js";
-import { readDelivery } from "../../../request/delivered.js";
-import { withWorkFolder } from "../../../request/work-folder.js";
+import { applyDelivery } from "../../../request/apply/apply-delivery.js";
+import { assertNewBranch } from "../../../request/apply/bring-in.js";
+import { readDelivery } from "../../../request/apply/delivered.js";
+import { withWorkFolder } from "../../../request/open/work-folder.js";
 import type { RunOptions } from "../../../schema/run.js";
 import type { RunResult } from "./result.js";
 

@@ -4,7 +4,7 @@ import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
-import { assertHeld } from "../../../request/held.js";
+import { assertHeld } from "../../../request/consent/held.js";
 import {
   type CurrentProgram,
   currentProgram,

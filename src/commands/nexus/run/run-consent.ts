@@ -5,8 +5,8 @@ import { readFileSync, realpathSync } from "node:fs";
 import { basename, join } from "node:path";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { askConsent, type Consent } from "../../../request/consent.js";
-import { isAllowed, readConsentRecord, recordAllowed } from "../../../request/consent-record.js";
+import { askConsent, type Consent } from "../../../request/consent/consent.js";
+import { isAllowed, readConsentRecord, recordAllowed } from "../../../request/records/consent-record.js";
 import type { RunFolder } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
 

@@ -6,8 +6,8 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { askConsent } from "../../../request/consent.js";
-import { assertHeld } from "../../../request/held.js";
+import { askConsent } from "../../../request/consent/consent.js";
+import { assertHeld } from "../../../request/consent/held.js";
 import {
   carriesDemoScript,
   createRun,

@@ -2,8 +2,8 @@
 import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { tryKey } from "../../../request/sign-bundle.js";
-import { findSigningKey, type SigningKey } from "../../../request/signing-key.js";
+import { tryKey } from "../../../request/signatures/sign-bundle.js";
+import { findSigningKey, type SigningKey } from "../../../request/signatures/signing-key.js";
 import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";
 
 export interface RunnerInput {

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import type { z } from "zod";
 import type { AcceptanceOptions } from "../../../acceptance/index.js";
 import type { Context } from "../../../operation.js";
-import { tell } from "../../../request/acceptance-shapes.js";
-import { askConsent } from "../../../request/consent.js";
-import { acceptanceCredentials } from "../../../request/credentials.js";
-import { assertHeld } from "../../../request/held.js";
-import { type Accepted, acceptAll } from "../../../request/hidden.js";
-import type { OpenedFolder } from "../../../request/work-folder.js";
+import { askConsent } from "../../../request/consent/consent.js";
+import { assertHeld } from "../../../request/consent/held.js";
+import { type Accepted, acceptAll } from "../../../request/hidden/hidden.js";
+import { tell } from "../../../request/judge/acceptance-shapes.js";
+import type { OpenedFolder } from "../../../request/open/work-folder.js";
+import { acceptanceCredentials } from "../../../request/vault/credentials.js";
 import type { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 
 type Flags = Omit<z.output<z.ZodObject<typeof ACCEPTANCE_FLAGS>>, "base"> & { readonly policy?: string | undefined };

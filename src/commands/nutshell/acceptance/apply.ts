@@ -8,9 +8,9 @@ import { bold, count, dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
-import { type Applied, type ApplyMode, applyDelivery } from "../../../request/apply-delivery.js";
-import { readDelivery } from "../../../request/delivered.js";
-import { openFolder, withWorkFolder } from "../../../request/work-folder.js";
+import { type Applied, type ApplyMode, applyDelivery } from "../../../request/apply/apply-delivery.js";
+import { readDelivery } from "../../../request/apply/delivered.js";
+import { openFolder, withWorkFolder } from "../../../request/open/work-folder.js";
 import { DeliveryStatus } from "../../../schema/delivery.js";
 
 const ApplyInput = z.object({

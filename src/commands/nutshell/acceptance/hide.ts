@@ -6,9 +6,9 @@ import { flag } from "../../../cli/fields.js";
 import { count, dim, green } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { hideChecks } from "../../../request/hide-checks.js";
-import { collectKeys, ownRecipients } from "../../../request/keys.js";
-import { folderTarget } from "../../../request/target.js";
+import { hideChecks } from "../../../request/hidden/hide-checks.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { collectKeys, ownRecipients } from "../../../request/vault/keys.js";
 import { checkRecipient } from "../../../vault/index.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
 

@@ -2,10 +2,10 @@
 import { resolve } from "node:path";
 import type { Finding } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { contradicts } from "../../../request/signatures.js";
-import { voucherRow } from "../../../request/voucher-text.js";
-import { whoSigned } from "../../../request/who-signed.js";
-import type { OpenedFolder } from "../../../request/work-folder.js";
+import type { OpenedFolder } from "../../../request/open/work-folder.js";
+import { contradicts } from "../../../request/signatures/signatures.js";
+import { voucherRow } from "../../../request/signatures/voucher-text.js";
+import { whoSigned } from "../../../request/signatures/who-signed.js";
 import type { Verification } from "./verify.js";
 
 interface Asked {

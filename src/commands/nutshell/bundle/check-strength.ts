@@ -5,12 +5,12 @@ import { measureStrength } from "../../../acceptance/index.js";
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { tell } from "../../../request/acceptance-shapes.js";
-import { askConsent } from "../../../request/consent.js";
-import { acceptanceCredentials } from "../../../request/credentials.js";
-import { assertHeld } from "../../../request/held.js";
+import { askConsent } from "../../../request/consent/consent.js";
+import { assertHeld } from "../../../request/consent/held.js";
 import { openInstaller } from "../../../request/install/installer.js";
-import { openFolder, withWorkFolder } from "../../../request/work-folder.js";
+import { tell } from "../../../request/judge/acceptance-shapes.js";
+import { openFolder, withWorkFolder } from "../../../request/open/work-folder.js";
+import { acceptanceCredentials } from "../../../request/vault/credentials.js";
 
 const WORTH = ["strong", "guards", "weak", "untried"] as const;
 

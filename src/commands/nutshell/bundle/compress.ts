@@ -3,7 +3,7 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, count, dim, size, table } from "../../../cli/text.js";
-import { packBundle } from "../../../request/pack-bundle.js";
+import { packBundle } from "../../../request/pack/pack-bundle.js";
 import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {

@@ -3,7 +3,7 @@ import { diffContents } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, cyan, dim, green, red, yellow } from "../../../cli/text.js";
-import { openTarget } from "../../../request/target.js";
+import { openTarget } from "../../../request/open/target.js";
 
 const Row = z.object({
   field: z.string(),

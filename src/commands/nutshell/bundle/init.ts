@@ -34,8 +34,8 @@ import { fromSystemError, isSystemError, NutError, shellWord } from "../../../er
 import { clearAway, makeFolder, temporaryName } from "../../../files/index.js";
 import type { Context, Prompter } from "../../../operation.js";
 import { sweepLeftovers } from "../../../process/index.js";
-import { recordUnpacked } from "../../../request/consent-record.js";
-import { folderTarget } from "../../../request/target.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { recordUnpacked } from "../../../request/records/consent-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { VERSION } from "../../../version.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";

@@ -4,8 +4,8 @@ import { mergeContents, newBundleId, type OpenedContent } from "../../../bundle/
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { count, red } from "../../../cli/text.js";
-import { makeFolders } from "../../../request/new-folder.js";
-import { openTarget } from "../../../request/target.js";
+import { openTarget } from "../../../request/open/target.js";
+import { makeFolders } from "../../../request/pack/new-folder.js";
 
 export default command({
   name: "merge",

@@ -6,7 +6,7 @@ import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, count, dim, size, table } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { packBundle, prepare } from "../../../request/pack-bundle.js";
+import { packBundle, prepare } from "../../../request/pack/pack-bundle.js";
 import { parsePeer, peerIdOf } from "../../../vault/index.js";
 import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
 

@@ -11,8 +11,8 @@ import {
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
-import { folderTarget } from "../../../request/target.js";
-import { dirWords } from "../../../request/vault-folder.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { dirWords } from "../../../request/vault/vault-folder.js";
 import { DIR } from "../flags.js";
 
 export default command({

@@ -5,9 +5,9 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, size, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
-import { recordUnpacked } from "../../../request/consent-record.js";
-import { unsealed } from "../../../request/sealed.js";
-import { bundleSource } from "../../../request/target.js";
+import { bundleSource } from "../../../request/open/target.js";
+import { unsealed } from "../../../request/pack/sealed.js";
+import { recordUnpacked } from "../../../request/records/consent-record.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 

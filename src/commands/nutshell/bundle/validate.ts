@@ -18,7 +18,7 @@ import { positional } from "../../../cli/fields.js";
 import { count, dim, green, red, yellow } from "../../../cli/text.js";
 import { type ErrorCode, type Finding, NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { bundleSource } from "../../../request/target.js";
+import { bundleSource } from "../../../request/open/target.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 

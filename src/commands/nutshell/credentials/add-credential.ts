@@ -4,10 +4,16 @@ import { flag, flagWords } from "../../../cli/fields.js";
 import { count } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { collectKeys, defaultIdentityPath, findPeerIdentity, hasHome, ownRecipients } from "../../../request/keys.js";
-import { withPublicKey } from "../../../request/rotation.js";
-import { folderTarget } from "../../../request/target.js";
-import { readValue } from "../../../request/value-source.js";
+import { folderTarget } from "../../../request/open/target.js";
+import {
+  collectKeys,
+  defaultIdentityPath,
+  findPeerIdentity,
+  hasHome,
+  ownRecipients,
+} from "../../../request/vault/keys.js";
+import { withPublicKey } from "../../../request/vault/rotation.js";
+import { readValue } from "../../../request/vault/value-source.js";
 import {
   backendOf,
   dirWords,
@@ -15,7 +21,7 @@ import {
   saveVault,
   unlock,
   type VaultFolder,
-} from "../../../request/vault-folder.js";
+} from "../../../request/vault/vault-folder.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { Credential, Vault } from "../../../schema/vault.js";
 import {

@@ -5,9 +5,9 @@ import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { count } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
-import { sequenceOf, withSequence } from "../../../request/rotation.js";
-import { folderTarget } from "../../../request/target.js";
-import { putVault, readVaultFolder } from "../../../request/vault-folder.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { sequenceOf, withSequence } from "../../../request/vault/rotation.js";
+import { putVault, readVaultFolder } from "../../../request/vault/vault-folder.js";
 import { detectBackend, readRotation } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
 

@@ -1,6 +1,6 @@
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
-import type { CredentialList, CredentialRow } from "../../../request/credential-list.js";
-import type { RotateResult } from "../../../request/rotation.js";
+import type { CredentialList, CredentialRow } from "../../../request/vault/credential-list.js";
+import type { RotateResult } from "../../../request/vault/rotation.js";
 
 const STATES: Readonly<Record<CredentialRow["state"], string>> = {
   valid: green("valid"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
-import { CredentialList, readCredentials } from "../../../request/credential-list.js";
-import { folderTarget } from "../../../request/target.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { CredentialList, readCredentials } from "../../../request/vault/credential-list.js";
 import { DIR } from "../flags.js";
 import { IDENTITY } from "./credentials-flags.js";
 import { credentialLines } from "./credentials-text.js";

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
-import { defaultIdentityPath, defaultPeerPath } from "../../../request/keys.js";
+import { defaultIdentityPath, defaultPeerPath } from "../../../request/vault/keys.js";
 import {
   generateAgeIdentity,
   peerIdentity,

@@ -8,9 +8,9 @@ import { progressLine } from "../../../cli/progress.js";
 import { printable } from "../../../cli/text.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { collectKeys } from "../../../request/keys.js";
-import { folderTarget } from "../../../request/target.js";
-import { dirWords, noVault, readVaultFolder, unlock } from "../../../request/vault-folder.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { collectKeys } from "../../../request/vault/keys.js";
+import { dirWords, noVault, readVaultFolder, unlock } from "../../../request/vault/vault-folder.js";
 import {
   assertUsable,
   findCredential,

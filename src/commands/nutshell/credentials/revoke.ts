@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
-import { collectKeys } from "../../../request/keys.js";
-import { RotateResult, replaceCredential, requireSigner, saveRotation } from "../../../request/rotation.js";
-import { folderTarget } from "../../../request/target.js";
-import { readVaultFolder, unlock } from "../../../request/vault-folder.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { collectKeys } from "../../../request/vault/keys.js";
+import { RotateResult, replaceCredential, requireSigner, saveRotation } from "../../../request/vault/rotation.js";
+import { readVaultFolder, unlock } from "../../../request/vault/vault-folder.js";
 import { findCredential, wholeSeconds } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
 import { EXPORT, IDENTITY } from "./credentials-flags.js";

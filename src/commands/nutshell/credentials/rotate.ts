@@ -4,17 +4,17 @@ import { command } from "../../../cli/command.js";
 import { flag, flagWords, positional } from "../../../cli/fields.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { listOf, readCredentials } from "../../../request/credential-list.js";
-import { collectKeys, ownRecipients } from "../../../request/keys.js";
+import { folderTarget } from "../../../request/open/target.js";
+import { listOf, readCredentials } from "../../../request/vault/credential-list.js";
+import { collectKeys, ownRecipients } from "../../../request/vault/keys.js";
 import {
   RotateResult,
   replaceCredential,
   requireSigner,
   rotateResult,
   saveRotation,
-} from "../../../request/rotation.js";
-import { folderTarget } from "../../../request/target.js";
-import { hasValue, readValue } from "../../../request/value-source.js";
+} from "../../../request/vault/rotation.js";
+import { hasValue, readValue } from "../../../request/vault/value-source.js";
 import {
   dirWords,
   noVault,
@@ -22,7 +22,7 @@ import {
   readVaultFolder,
   unlock,
   type VaultFolder,
-} from "../../../request/vault-folder.js";
+} from "../../../request/vault/vault-folder.js";
 import type { Credential, Vault } from "../../../schema/vault.js";
 import {
   type BackendName,

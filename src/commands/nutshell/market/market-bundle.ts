@@ -6,9 +6,9 @@ import { Readable } from "node:stream";
 import { type Packed, unpackBundle } from "../../../bundle/index.js";
 import { clearAway } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
-import { recordUnpacked } from "../../../request/consent-record.js";
-import { packUnrecorded } from "../../../request/pack-bundle.js";
-import { unsealed } from "../../../request/sealed.js";
+import { packUnrecorded } from "../../../request/pack/pack-bundle.js";
+import { unsealed } from "../../../request/pack/sealed.js";
+import { recordUnpacked } from "../../../request/records/consent-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { type Verification, verifyDelivery } from "../acceptance/verify.js";
 

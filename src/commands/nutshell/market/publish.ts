@@ -17,8 +17,8 @@ import {
   sameHash,
 } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
-import { recordPacked } from "../../../request/consent-record.js";
-import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
+import { recordPacked } from "../../../request/records/consent-record.js";
+import { lastMarketRow, recordMarket } from "../../../request/records/market-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { parsePeer, peerIdOf, sealBundle } from "../../../vault/index.js";

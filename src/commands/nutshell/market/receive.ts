@@ -7,7 +7,7 @@ import { dim, green, red, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
-import { lastMarketRow, type MarketRow, recordMarket } from "../../../request/market-record.js";
+import { lastMarketRow, type MarketRow, recordMarket } from "../../../request/records/market-record.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { ALLOW_INSTALL, ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import type { Verification } from "../acceptance/verify.js";

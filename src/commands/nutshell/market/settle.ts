@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import type { Context } from "../../../operation.js";
-import { lastMarketRow, recordMarket } from "../../../request/market-record.js";
+import { lastMarketRow, recordMarket } from "../../../request/records/market-record.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
 import { connect, retyped } from "./connect.js";
 import { resolveTask } from "./resolve-task.js";

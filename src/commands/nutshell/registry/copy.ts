@@ -3,8 +3,8 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { count, green } from "../../../cli/text.js";
-import { copyBundle } from "../../../request/registry.js";
-import { withWorkFolder } from "../../../request/work-folder.js";
+import { withWorkFolder } from "../../../request/open/work-folder.js";
+import { copyBundle } from "../../../request/signatures/registry.js";
 
 export default command({
   name: "copy",

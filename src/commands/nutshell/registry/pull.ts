@@ -4,7 +4,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { count, green, size } from "../../../cli/text.js";
 import { parseReference } from "../../../registry/index.js";
-import { pullBundle } from "../../../request/registry.js";
+import { pullBundle } from "../../../request/signatures/registry.js";
 
 export default command({
   name: "pull",

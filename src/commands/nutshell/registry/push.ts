@@ -3,7 +3,7 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { count, green, size } from "../../../cli/text.js";
-import { pushBundle } from "../../../request/registry.js";
+import { pushBundle } from "../../../request/signatures/registry.js";
 
 export default command({
   name: "push",

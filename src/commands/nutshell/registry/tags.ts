@@ -2,7 +2,7 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { parseReference } from "../../../registry/index.js";
-import { openRegistry } from "../../../request/registry.js";
+import { openRegistry } from "../../../request/signatures/registry.js";
 
 export default command({
   name: "tags",

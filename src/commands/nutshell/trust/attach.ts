@@ -5,7 +5,7 @@ import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { count, dim, green } from "../../../cli/text.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
-import { addSignatures } from "../../../request/signatures.js";
+import { addSignatures } from "../../../request/signatures/signatures.js";
 import { MAX_LIST_BYTES, parseEnvelopes, type Signatures, signatureLines } from "../../../statements/index.js";
 
 export default command({

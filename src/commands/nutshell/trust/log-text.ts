@@ -2,8 +2,8 @@
 // look like a line of ours.
 import { z } from "zod";
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
-import type { FoundChain } from "../../../request/chain.js";
-import { VoucherShape, voucherRow, voucherWords } from "../../../request/voucher-text.js";
+import type { FoundChain } from "../../../request/signatures/chain.js";
+import { VoucherShape, voucherRow, voucherWords } from "../../../request/signatures/voucher-text.js";
 import {
   type ChainDelivery,
   type ChainTask,

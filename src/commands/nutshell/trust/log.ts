@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
-import { findChain } from "../../../request/chain.js";
+import { findChain } from "../../../request/signatures/chain.js";
 import { SEALED_IDENTITY } from "../flags.js";
 import { LogShape, logLines, toLog } from "./log-text.js";
 import { Moment } from "./signing-flags.js";

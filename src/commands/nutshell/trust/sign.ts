@@ -3,8 +3,8 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { dim, green } from "../../../cli/text.js";
-import { signBundle } from "../../../request/sign-bundle.js";
-import { findSigningKey } from "../../../request/signing-key.js";
+import { signBundle } from "../../../request/signatures/sign-bundle.js";
+import { findSigningKey } from "../../../request/signatures/signing-key.js";
 import { KEY } from "./signing-flags.js";
 
 export default command({

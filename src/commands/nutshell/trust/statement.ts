@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
-import { statementFor } from "../../../request/sign-bundle.js";
+import { statementFor } from "../../../request/signatures/sign-bundle.js";
 
 export default command({
   name: "statement",

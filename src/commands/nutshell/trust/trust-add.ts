@@ -5,10 +5,10 @@ import { flag, positional } from "../../../cli/fields.js";
 import { green } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { addTrust, readPublicKey } from "../../../request/edit-trust.js";
-import { inTurn } from "../../../request/in-turn.js";
-import { readSignatures } from "../../../request/signatures.js";
-import { trustPath } from "../../../request/trust-files.js";
+import { inTurn } from "../../../request/records/in-turn.js";
+import { addTrust, readPublicKey } from "../../../request/signatures/edit-trust.js";
+import { readSignatures } from "../../../request/signatures/signatures.js";
+import { trustPath } from "../../../request/signatures/trust-files.js";
 import { fingerprint, type SshKey, signingKeys } from "../../../statements/index.js";
 import { Moment } from "./signing-flags.js";
 

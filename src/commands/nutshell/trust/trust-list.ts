@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { dim, red, table, yellow } from "../../../cli/text.js";
-import { readPolicies, readTrust, trustPath } from "../../../request/trust-files.js";
+import { readPolicies, readTrust, trustPath } from "../../../request/signatures/trust-files.js";
 import { NAMESPACE } from "../../../schema/statement.js";
 import { fingerprint, keyStanding } from "../../../statements/index.js";
 

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { green } from "../../../cli/text.js";
-import { removeTrust, revokeKey } from "../../../request/edit-trust.js";
-import { inTurn } from "../../../request/in-turn.js";
+import { inTurn } from "../../../request/records/in-turn.js";
+import { removeTrust, revokeKey } from "../../../request/signatures/edit-trust.js";
 import { fingerprint } from "../../../statements/index.js";
 
 export default command({

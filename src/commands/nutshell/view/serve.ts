@@ -3,7 +3,7 @@ import { rawCommand } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../cli/serving.js";
 import { NutError } from "../../../errors.js";
-import { unsealed } from "../../../request/sealed.js";
+import { unsealed } from "../../../request/pack/sealed.js";
 import { serveViewer } from "../../../web/view/viewer.js";
 import { SEALED_IDENTITY } from "../flags.js";
 

@@ -1,0 +1,116 @@
+// Packing and the leak scan together: what is about to leave is looked at on its way, and held back when it must not go.
+import { createReadStream, realpathSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { listFolder, type Observer } from "../../bundle/index.js";
+import { NutError, shellWord } from "../../errors.js";
+import type { Manifest } from "../../schema/manifest.js";
+import { type Leak, leakScanner, type Secret } from "../../vault/index.js";
+
+export interface LeakGuardOptions {
+  /** Paths, or folders of them, that may go although something was found. */
+  readonly allow?: readonly string[];
+  /** Values that must not occur anywhere; those of the vault, when it could be opened. */
+  readonly knownValues?: readonly Secret[];
+  /** Key files in use: never part of a bundle, whatever they are called. */
+  readonly keyFiles?: readonly string[];
+  /** Paths that are not looked at: a vault in clear whose risk was accepted by name. */
+  readonly skip?: readonly string[];
+  /** Told what may be a secret and is packed all the same. */
+  readonly onWarning?: (leaks: readonly Leak[]) => void;
+}
+
+/** Hooks for packFolder. */
+export interface LeakGuard {
+  readonly observe: (path: string) => Observer | null;
+  /** Throws LEAK_FOUND; nothing was written by then. */
+  readonly approve: (manifest: Manifest) => void;
+  /** What is refused; warnings are not. */
+  readonly leaks: () => readonly Leak[];
+}
+
+/** How many findings a refusal spells out; all are in its data. */
+const SHOWN = 5;
+
+export async function leakGuard(folder: string, options: LeakGuardOptions = {}): Promise<LeakGuard> {
+  const scanner = await leakScanner({ knownValues: options.knownValues ?? [] });
+  const allowed = (options.allow ?? []).map(normal);
+  const skipped = new Set(options.skip ?? []);
+  const keys = new Set(
+    (options.keyFiles ?? []).map((file) => insidePath(folder, file)).filter((path) => path !== null),
+  );
+  const keyLeaks: Leak[] = [];
+  const leaks = () => [...keyLeaks, ...scanner.leaks()];
+  return {
+    observe(path) {
+      if (skipped.has(path) || allowed.some((one) => path === one || path.startsWith(`${one}/`))) return null;
+      if (keys.has(path))
+        keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use", severity: "error" });
+      return scanner.observe(path);
+    },
+    approve(manifest) {
+      // The tree is left out: it is ours, large, and made of hashes.
+      const { files: _tree, ...rest } = manifest;
+      if (!allowed.includes("nutshell.json")) scanner.scan("nutshell.json", Buffer.from(JSON.stringify(rest, null, 2)));
+      const [errors, warnings] = bySeverity(leaks());
+      if (errors.length > 0) throw refusal(errors);
+      if (warnings.length > 0) options.onWarning?.(warnings);
+    },
+    leaks: () => bySeverity(leaks())[0],
+  };
+}
+
+function bySeverity(leaks: readonly Leak[]): [errors: Leak[], warnings: Leak[]] {
+  return [leaks.filter(({ severity }) => severity === "error"), leaks.filter(({ severity }) => severity === "warning")];
+}
+
+/** Everything in a folder that looks like a secret; for those who report what they found instead of refusing it. */
+export async function leaksIn(folder: string, options: LeakGuardOptions = {}): Promise<readonly Leak[]> {
+  const guard = await leakGuard(folder, options);
+  for (const { path, kind } of listFolder(folder, { ignoreRules: false }).entries) {
+    const watcher = kind === "file" ? guard.observe(path) : null;
+    if (watcher === null) continue;
+    for await (const chunk of createReadStream(join(folder, path), { highWaterMark: 1 << 20 }))
+      watcher.chunk(chunk as Buffer);
+    watcher.end();
+  }
+  return guard.leaks();
+}
+
+/** `files/app.ts:2 github (ghp_…)` */
+export function leakText({ path, line, rule, masked }: Leak): string {
+  return `${path}${line === null ? "" : `:${line}`} ${rule} (${masked})`;
+}
+
+/** The first findings, and how many more there are. */
+export function leakList(leaks: readonly Leak[]): string {
+  const more = leaks.length > SHOWN ? `, and ${leaks.length - SHOWN} more` : "";
+  return `${leaks.slice(0, SHOWN).map(leakText).join("; ")}${more}`;
+}
+
+function refusal(leaks: readonly Leak[]): NutError {
+  return new NutError("LEAK_FOUND", `what looks like a secret would be packed: ${leakList(leaks)}`, {
+    hint: `leave it out with .nutignore, or take the risk: --allow ${shellWord(leaks[0]!.path)}`,
+    data: { leaks },
+  });
+}
+
+function normal(path: string): string {
+  return path.replace(/^\.\//, "").replace(/\/+$/, "");
+}
+
+/** The path a file has inside a folder, or null when it lies elsewhere or does not exist. */
+function insidePath(folder: string, file: string): string | null {
+  try {
+    const path = relative(realpathSync(folder), realpathSync(file));
+    return path === "" || path.startsWith("..") ? null : path.split(sep).join("/");
+  } catch {
+    return null;
+  }
+}
+
+/** Records in the packed manifest what was let through, so that a receiver knows that it was meant. */
+export function withAllowed(manifest: Manifest, allow: readonly string[]): Manifest {
+  if (allow.length === 0) return manifest;
+  const guard = { allowed: [...new Set(allow.map(normal))].sort() };
+  return { ...manifest, extensions: { ...manifest.extensions, leak_guard: guard } };
+}
