@@ -56,7 +56,7 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     const overview = await text(view);
     for (const fact of [
       "high priority",
-      "PT6H",
+      "6 h",
       "People keep what they want",
       "Mira Holm",
       "typescript",

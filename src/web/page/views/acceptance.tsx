@@ -93,12 +93,14 @@ function Criterion({ row, isChosen }: { row: CriterionRow; isChosen: boolean }) 
           <span class="check-name">
             <strong>{visible(row.id)}</strong> {visible(row.description)}
           </span>
-          {row.before === "" ? null : (
+          {row.after === "" ? null : (
             <span class="before-after soft">
-              {visible(row.before)} → {visible(row.after)}
+              {visible(row.before) || "not run"} → {visible(row.after)}
             </span>
           )}
-          <span class="soft time">{row.durationMs === null ? "" : duration(row.durationMs)}</span>
+          <span class="soft time">
+            {row.durationMs === null || row.verdict === "unknown" ? "" : duration(row.durationMs)}
+          </span>
         </summary>
         <p class="soft">
           {visible(row.type)}
