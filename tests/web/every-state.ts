@@ -16,7 +16,7 @@ export const BUSY = [
   `let step = 0;`,
   `setInterval(() => { step += 1;`,
   `  console.log(JSON.stringify({ nexus_event: "message", text: "step " + step }));`,
-  `  console.log(JSON.stringify({ nexus_event: "usage", input_tokens: 1000 * step, output_tokens: 10, cost_usd: 0.01 * step }));`,
+  `  console.log(JSON.stringify({ nexus_event: "usage", input_tokens: 20 * step, output_tokens: 1, cost_usd: 0.0001 * step }));`,
   `}, 100);`,
 ].join("\n");
 
@@ -30,9 +30,12 @@ const PLAN = {
   ],
 };
 
+/** Each is a folder of its own, called so. */
+export const STATES = [
+  ...["completed", "partial", "plan", "paused", "failed", "cancelled", "interrupted", "running", "empty"],
+] as const;
+
 export interface States {
-  /** Folders by the state of the run in them. */
-  readonly projects: Readonly<Record<string, string>>;
   stop(): Promise<void>;
 }
 
@@ -50,12 +53,11 @@ export function makeRequest(folder: string, example = "1-bug-fix", forPerson = f
 
 export async function everyState(home: string): Promise<States> {
   const env = environment(home);
-  const projects: Record<string, string> = {};
   const children: ChildProcess[] = [];
   const at = (name: string, example?: string, forPerson?: boolean) => {
-    projects[name] = join(home, name);
-    makeRequest(projects[name], example, forPerson);
-    return projects[name];
+    const folder = join(home, name);
+    makeRequest(folder, example, forPerson);
+    return folder;
   };
   const nexus = (cwd: string, ...args: string[]) => call("nexus", cwd, args, env);
   writeFileSync(join(home, "lazy.mjs"), LAZY);
@@ -70,9 +72,9 @@ export async function everyState(home: string): Promise<States> {
     ["failed", ["resume", "--deliver"]],
     ["cancelled", ["cancel"]],
   ] as const) {
-    projects[name] = join(home, name);
-    nexus(at(name), "run", "task", ...lazy);
-    nexus(projects[name], ...args, runOf(projects[name]));
+    const cwd = at(name);
+    nexus(cwd, "run", "task", ...lazy);
+    nexus(cwd, ...args, runOf(cwd));
   }
   for (const name of ["interrupted", "running"]) {
     const cwd = at(name, "3-parallel");
@@ -88,9 +90,7 @@ export async function everyState(home: string): Promise<States> {
     if (name === "interrupted") await ended(child, "SIGKILL");
   }
   mkdirSync(join(home, "empty/.nexus/state"), { recursive: true });
-  projects.empty = join(home, "empty");
   return {
-    projects,
     stop: async () => {
       for (const child of children)
         if (child.exitCode === null && child.signalCode === null) await ended(child, "SIGTERM");

@@ -94,7 +94,7 @@ export class ProjectReader {
     const runs = this.#runs
       .ids()
       .slice(0, 3)
-      .map((id) => join(this.#runs.folder, id));
+      .flatMap((id) => this.#runs.folders(id));
     return [
       this.root,
       nexus,

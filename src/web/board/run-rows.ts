@@ -67,6 +67,13 @@ export class RunFollower {
     return [...agents.values()].filter(({ end }) => end === undefined).map(({ agent }) => agent);
   }
 
+  /** Where something of it may change: its own folder, and those of the agents at work in it. */
+  folders(id: string): string[] {
+    const { folder, isBusy } = this.#follow(id).reader;
+    const agents = isBusy ? this.#atWork(id).map((agent) => join(folder.agents, agent)) : [];
+    return [join(this.#runs, id), ...agents];
+  }
+
   isBusy(id: string): boolean {
     return this.#follow(id).reader.isBusy;
   }

@@ -1,5 +1,7 @@
 // Acceptance like the page of a build: what fails first, with the end of its log open.
+import type { MutableRef } from "preact/hooks";
 import type { CriterionRow, Details, Head } from "../../view/model.js";
+import { useInSight } from "../in-sight.js";
 import { LogTail } from "../log-view.js";
 import { Badge, Card, Verdict } from "../parts.js";
 import { routeTo } from "../shell.js";
@@ -82,11 +84,9 @@ export function AcceptanceView({ head, details, chosen }: AcceptanceProps) {
 export const criterionLink = (id: string) => routeTo("acceptance", id);
 
 function Criterion({ row, isChosen }: { row: CriterionRow; isChosen: boolean }) {
-  const show = (element: HTMLElement | null) => {
-    if (isChosen) element?.scrollIntoView({ block: "start" });
-  };
+  const element = useInSight(isChosen, "start") as MutableRef<HTMLLIElement | null>;
   return (
-    <li class={`check ${row.verdict}`} ref={show}>
+    <li class={`check ${row.verdict}`} ref={element}>
       <details open={row.verdict === "failed" || row.verdict === "open" || isChosen}>
         <summary>
           <Verdict verdict={row.verdict} word={WORDS[row.verdict]} />
