@@ -79,7 +79,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 }
 
 export async function findViolations(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource);
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource);
   return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
     return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
