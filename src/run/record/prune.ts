@@ -1,6 +1,7 @@
 // What runs keep on disk, and how the space comes back. A finished run keeps what tells of it: its journal, the request, the
 // delivery, what agents said. Its trees can be large and are of no use any more: the delivery holds what changed in them.
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { type Dirent, existsSync, lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError } from "../../errors.js";
 import { removeFolder } from "../../files/index.js";
@@ -10,7 +11,10 @@ import { RunReader } from "./run-reader.js";
 
 /** Removes the trees of a finished run, and the homes its agents had. */
 export function trimRun(folder: RunFolder): void {
-  for (const tree of treesOf(folder)) removeFolder(tree);
+  const trees = treesOf(folder).filter((tree) => existsSync(tree));
+  // The system's own is faster; what it could not remove, or where it is not there, is ours to do.
+  spawnSync("rm", ["-rf", "--", ...trees], { stdio: "ignore" });
+  for (const tree of trees) removeFolder(tree);
 }
 
 const treesOf = ({ main, base, request, slots, objects, homes, checkpoints, scratch }: RunFolder): string[] => [
