@@ -1,9 +1,10 @@
 // A tree of two folders: one that is only read, and over it one that takes every change. The kernel puts it together in a mount
 // namespace that ends with the command, so nothing stays mounted, whoever is killed.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError } from "../errors.js";
+import { removeFolder } from "../files/index.js";
 
 export interface LayeredTree {
   /** Read, and never written to while anybody looks at the tree. */
@@ -87,6 +88,7 @@ function tries(place: string): boolean {
   } catch {
     return false;
   } finally {
-    rmSync(place, { recursive: true, force: true });
+    // The kernel leaves a folder there that only its owner opens.
+    removeFolder(place);
   }
 }

@@ -103,6 +103,7 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   args.push(...mounts.flatMap(mountArguments));
   if (network === "none" && sandbox.lowPorts !== true) args.push("--unshare-net");
   if (neutral !== undefined) args.push(...neutralArguments(neutral));
+  else if (mounts.some(({ access }) => access === "overlay")) args.push(...ownAccount());
   // A PID namespace dies as a whole, so nothing survives setsid, double forks or our own SIGKILL.
   args.push("--unshare-pid", "--unshare-ipc", "--proc", "/proc", ...procArguments(neutral !== undefined));
   // Whoever may add to /etc may add a library that every program loads, the one that judges too.
@@ -110,6 +111,12 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
   args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
   return args;
+}
+
+/** A user who is not root becomes root to put an overlay together, and is themselves again before anything is started. */
+function ownAccount(): string[] {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  return uid === 0 ? [] : ["--unshare-user", "--uid", String(uid), "--gid", String(gid)];
 }
 
 /** Through these root changes the whole machine, whatever holds it. */

@@ -19,6 +19,7 @@ import {
   previewRun,
   removeRun,
   runsFolder,
+  sweepTrash,
 } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
@@ -167,6 +168,7 @@ export default command({
     const consent = { sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity, agents: true };
     const agreed = await askConsent(consent, context);
     const allowed = { ...options, ...(agreed.install ? { allow_install: true } : {}) };
+    sweepTrash(runsFolder(outer.root));
     const folder = createRun(runsFolder(outer.root), allowed);
     recordStarted(folder, context);
     context.progress({
@@ -188,7 +190,7 @@ export default command({
         outer,
         context,
       };
-      return await toBranch(toResult(folder, await executeRun(running)), options, context);
+      return await toBranch(await toResult(folder, await executeRun(running)), options, context);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with.
       if (!hasPlan(folder)) removeRun(folder);
