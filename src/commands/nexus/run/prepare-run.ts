@@ -20,6 +20,7 @@ import {
   previewRun,
   removeRun,
   runsFolder,
+  sweepTrash,
 } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
@@ -189,6 +190,7 @@ export async function prepareRun(
   const agreed = await askConsent(consent, context);
   const allowed = { ...options, ...(agreed.install ? { allow_install: true } : {}) };
   const start = async (within: Context) => {
+    sweepTrash(runsFolder(outer.root));
     const folder = createRun(runsFolder(outer.root), allowed);
     recordStarted(folder, within);
     within.progress({
@@ -210,7 +212,7 @@ export async function prepareRun(
         outer,
         context: within,
       };
-      return await toBranch(toResult(folder, await executeRun(running)), options, within);
+      return await toBranch(await toResult(folder, await executeRun(running)), options, within);
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with; one that was told how it goes on stays.
       if (!hasPlan(folder) && !isInterruption(error)) removeRun(folder);
