@@ -24,9 +24,11 @@ import {
   javascriptEngine,
   type Mount,
   overlayPlace,
+  placeMounts,
   runChild,
   type Sandbox,
 } from "../../process/index.js";
+import type { RoomPlaces } from "../../schema/places.js";
 import { environmentIn, ownProgram } from "../install/installed.js";
 import type { WaysOut } from "../ways-out.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
@@ -108,9 +110,11 @@ export interface RoomsOptions {
   readonly env: Environment;
   /** auto uses bubblewrap when it works here. */
   readonly sandbox: "auto" | "off";
+  /** Absolute names the tree is known by besides its own. */
+  readonly places?: RoomPlaces | undefined;
 }
 
-export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): Promise<Rooms> {
+export async function openRooms({ folder: asked, env, sandbox, places = {} }: RoomsOptions): Promise<Rooms> {
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
   // In a sandbox no folder above the tree is there to be seen, wherever the room lies.
   const folder = bwrap === null ? openAirFolder(env) : asked;
@@ -118,7 +122,7 @@ export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): 
   if (bwrap !== null) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const layered = bwrap !== null && (await overlayWorks(join(folder, "probe"), env));
-  const setting: Setting = { env, bwrap, layered };
+  const setting: Setting = { env, bwrap, layered, places };
   let count = 0;
   const next = () => {
     count += 1;
@@ -162,6 +166,7 @@ interface Setting {
   readonly env: Environment;
   readonly bwrap: Bwrap | null;
   readonly layered: boolean;
+  readonly places: RoomPlaces;
 }
 
 const EMPTY: RoomTree = {
@@ -284,6 +289,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...cover.frozen.map(bound("read-only")),
       ...caches.map((path): Mount => ({ access: "hidden", path: `${TREE}/${path}`, maxBytes: MEMORY_FOLDER_BYTES })),
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
+      ...placeMounts(setting.places, TREE, MEMORY_FOLDER_BYTES),
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),
       ...(options.ways === undefined ? [] : wayMounts(options.ways)),

@@ -13,6 +13,7 @@ import {
   createRun,
   executeRun,
   hasPlan,
+  isPlanWord,
   newRunId,
   parseBudget,
   peekRequest,
@@ -24,6 +25,7 @@ import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
+import { withOracle } from "./oracle.js";
 import { RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -52,7 +54,10 @@ export default command({
       value: "<name>",
       about: "with --repo: completed work becomes this new branch there",
     }),
-    plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
+    plan: flag(z.string().optional(), {
+      value: "<file>",
+      about: "a plan to follow, who plans (lead, default), or work: one task and no review",
+    }),
     answer: flag(z.string().trim().min(1).optional(), {
       value: "<text>",
       about: "what an earlier run got wrong and this one should do differently; told to whoever works",
@@ -65,6 +70,10 @@ export default command({
     budget: flag(z.array(z.string()).default([]), {
       value: "<limits>",
       about: "such as time=10m,tokens=200k,cost=2.5 (also agent=, stall=, loop=, wait=)",
+    }),
+    oracle: flag(z.string().min(1).optional(), {
+      value: "<dir>",
+      about: "no agent: the example solution of this folder (nutshell import --oracle) does the work",
     }),
     reviewPlan: flag(z.boolean().default(false), {
       about: "stop and let a person read the plan before anything is done",
@@ -108,10 +117,12 @@ export default command({
     ["nexus run task.nut", "with the program the configuration names, or the one logged in here"],
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
+    ["nexus run task --oracle oracles/task", "does its own example solution pass?"],
     ["nexus run task.nut --dry-run", "what would happen"],
   ],
   stream: true,
-  async run(input, context) {
+  async run(typed, context) {
+    const input = withOracle(typed, context.cwd);
     const request = resolve(context.cwd, input.request);
     const identity = input.identity.map((file) => resolve(context.cwd, file));
     const peek = await peekRequest(request, identity, context);
@@ -205,7 +216,7 @@ const configured = (limits: Readonly<Record<string, string | number>> = {}) =>
 
 /** Throws for a file that is not there, before anything is made. */
 function planWord(plan: string, cwd: string): string {
-  if (plan === "lead" || plan === "default") return plan;
+  if (isPlanWord(plan)) return plan;
   const path = resolve(cwd, plan);
   try {
     accessSync(path, constants.R_OK);
