@@ -49,6 +49,7 @@ export async function tryTask(prepared: Prepared, mode: Mode, how: How): Promise
   if (prepared.unfit !== null) return { verdict: "unfit", reason: prepared.unfit, ...nothing };
   if (mode !== "noop" && prepared.oracle === null) return { verdict: "unfit", reason: "it has no example", ...nothing };
   if (mode === "plain") return plainRun(prepared, how);
+  if (mode === "oracle" && !existsSync(join(prepared.oracle!, "files"))) return runOracle(prepared, how);
   const work = join(how.place, mode);
   cpSync(prepared.request, work, { recursive: true });
   if (mode === "oracle") layOver(prepared.oracle!, work);
@@ -56,6 +57,23 @@ export async function tryTask(prepared: Prepared, mode: Mode, how: How): Promise
   const began = performance.now();
   const { stdout, stderr } = await nutshell([...words, ...(how.install ? ["--allow-install"] : [])], how);
   return { ...judged(stdout, stderr), ms: Math.round(performance.now() - began) };
+}
+
+/** A solution that has to be run is run as an agent is, by `nexus run --oracle`. */
+async function runOracle({ request, oracle }: Prepared, how: How): Promise<CorpusOutcome> {
+  const delivery = join(how.place, "delivery.nut");
+  const words = ["run", request, "--oracle", oracle!, "--yes", "--trials", String(how.trials), "-o", delivery];
+  const began = performance.now();
+  const program = join(how.own, "bin/nexus.js");
+  const options = { cwd: how.place, signal: how.signal, timeoutMs: PATIENCE_MS };
+  const { stdout, stderr, code } = await run(process.execPath, [program, ...words], options);
+  const ms = Math.round(performance.now() - began);
+  const completed = code === 0 && /^completed \(100 %\)/m.test(stdout);
+  if (completed) return { verdict: "completed", reason: null, weakness: null, ms, runs: 0 };
+  const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
+  const why = lines.find((line) => /^[✗!]/.test(line)) ?? lines.findLast((line) => line !== "") ?? "no answer";
+  const nothing = /also passes on the untouched request/.test(stdout);
+  return { verdict: nothing ? "proves nothing" : "failed", reason: why, weakness: null, ms, runs: 0 };
 }
 
 export function layOver(oracle: string, work: string): void {

@@ -93,10 +93,15 @@ export function readExercism(folder: SourceFolder): ImportedTask {
     slug,
     folder,
     config,
-    tests: config.files.test.filter((path) => track.tests.test(path)),
+    tests: config.files.test.filter((path) => track.tests.test(path) && holdsTests(folder, path)),
   };
+  if (exercise.tests.length === 0) throw unfit(folder, "none of its tests can be run by itself");
   return assemble(exercise, track);
 }
+
+/** What stands beside the tests to help them runs no test of its own. */
+const holdsTests = (folder: SourceFolder, path: string): boolean =>
+  !path.endsWith(".py") || /^\s*(?:async\s+)?def\s+test/m.test(textOf(folder, path) ?? "");
 
 function assemble(exercise: Exercise, track: Track): ImportedTask {
   const { slug, folder, config, tests } = exercise;
@@ -134,7 +139,8 @@ function assemble(exercise: Exercise, track: Track): ImportedTask {
     kind: "exercism",
     name: `${track.language}-${slug}`,
     title: `${title} (${track.language})`,
-    summary: config.blurb || title,
+    // A file that the summary names is the work, whatever else it looks like.
+    summary: [config.blurb || `${title}.`, ...solutionWords(config)].join(" "),
     language: track.language,
     files,
     criteria: track.criteria(exercise),
@@ -198,8 +204,7 @@ const DOCUMENTS = ["introduction", "introduction.append", "instructions", "instr
 
 function documents({ folder, slug, config }: Exercise, leftOut: LeftOut[]): Map<string, TaskFile> {
   const texts = DOCUMENTS.map((name) => textOf(folder, `.docs/${name}.md`)).filter((text) => text !== null);
-  const solution = config.files.solution.map((path) => `\`${path}\``).join(", ");
-  const where = solution === "" ? [] : [`Work in ${solution}.`];
+  const where = solutionWords(config);
   const body =
     texts.length === 0 ? [`# ${config.title ?? titleOf(slug)}`, config.blurb] : texts.map((text) => text.trim());
   const found = new Map([["context/requirements.md", textFile(`${[...body, ...where].join("\n\n")}\n`)]]);
@@ -210,6 +215,10 @@ function documents({ folder, slug, config }: Exercise, leftOut: LeftOut[]): Map<
     else leftOut.push({ what: path, why: "it is no document" });
   }
   return found;
+}
+
+function solutionWords({ files: { solution } }: Config): string[] {
+  return solution.length === 0 ? [] : [`Work in ${solution.map((path) => `\`${path}\``).join(", ")}.`];
 }
 
 /** The example takes the place of the stub. */
