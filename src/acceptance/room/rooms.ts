@@ -6,7 +6,6 @@ import {
   constants,
   copyFileSync,
   mkdirSync,
-  readdirSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -36,12 +35,11 @@ import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
 import { openAirFolder } from "./open-air.js";
 import { keepOutputs } from "./outputs.js";
+import { HOME, overlayWorks, removeFolder, TREE } from "./overlay-works.js";
 import type { RoomTree } from "./room-tree.js";
 import { listWritten, readWritten } from "./written-files.js";
 
-/** Where things are inside every sandboxed room. */
-export const HOME = "/home/user";
-export const TREE = `${HOME}/project`;
+export { HOME, TREE };
 export const REPORTS = "/var/tmp/report";
 const LINE = "/var/tmp/line";
 const WAYS = "/var/tmp/ways";
@@ -345,61 +343,4 @@ function writtenBelow(path: string, inside: Outside, outside: Outside): [string,
   }
   const bytes = readWritten(outside[key], below);
   return bytes === null ? [] : [[path, bytes]];
-}
-
-const overlays = new Map<string, Promise<boolean>>();
-
-/** Whether an overlay can be made on this disk; asked once per disk. */
-function overlayWorks(folder: string, env: Environment): Promise<boolean> {
-  mkdirSync(folder, { recursive: true });
-  const disk = String(statSync(folder).dev);
-  const known = overlays.get(disk) ?? tryOverlay(folder, env);
-  overlays.set(disk, known);
-  return known;
-}
-
-async function tryOverlay(folder: string, env: Environment): Promise<boolean> {
-  const [below, accounts] = [join(folder, "below"), join(folder, "etc")];
-  for (const path of [below, accounts]) mkdirSync(path, { recursive: true });
-  writeFileSync(join(below, "kept"), "");
-  writeFileSync(join(below, "gone"), "");
-  const changes = join(folder, "changes");
-  writeFileSync(join(folder, "removed"), `${overlayPlace(changes)}/gone\0`);
-  try {
-    const { code } = await runChild({
-      command: "sh",
-      args: ["-c", "test -f kept && test ! -e gone && echo > new"],
-      cwd: TREE,
-      env: { PATH: env.PATH },
-      timeoutMs: 10_000,
-      sandbox: {
-        root: "system",
-        network: "host",
-        neutral: { home: HOME, folder: accounts },
-        mounts: [{ access: "overlay", path: TREE, layers: [below], changes, removed: join(folder, "removed") }],
-      },
-    });
-    return code === 0;
-  } catch {
-    return false;
-  } finally {
-    removeFolder(folder);
-  }
-}
-
-/** An overlay leaves a folder that only its owner's word opens again. */
-function removeFolder(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  } catch {
-    openFolders(folder);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-function openFolders(folder: string): void {
-  chmodSync(folder, 0o700);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) openFolders(join(folder, entry.name));
-  }
 }

@@ -59,7 +59,7 @@ export default command({
       about: "keep the example solution there, out of the request",
     }),
     repo: flag(z.string().min(1).optional(), {
-      value: "<clone>",
+      value: "<dir>",
       about: "swebench: a local clone of the row's repository, which is only read",
     }),
     only: flag(z.array(z.string()).default([]), { value: "<id>", about: "swebench: this row of the file" }),
@@ -79,8 +79,8 @@ export default command({
   ],
   examples: [
     ["nutshell import github-issue issue.json -o task", "an issue"],
-    ["nutshell import terminal-bench tasks/hello-world -o hello --oracle hello-oracle", "a task for a terminal"],
-    ["nutshell import swebench rows.jsonl --only django__django-11001 --repo django -o task", "a row, with a clone"],
+    ["nutshell import terminal-bench hello-world -o task --oracle right", "a task for a terminal"],
+    ["nutshell import swebench rows.jsonl --only <id> --repo shop -o task", "a row, with a clone"],
     ["nutshell import exercism exercises/practice/two-fer -o two-fer", "one exercise"],
     [
       "nutshell import exercism exercises/practice/* -o tasks --oracle oracles",
@@ -156,8 +156,8 @@ async function readTasks(
   if (kind === "github-issue") return [readGithubIssue(readTextFile(path))];
   if (kind !== "swebench") return [FOLDERS[kind](readSourceFolder(path))];
   if (repo === undefined) {
-    throw new NutError("USAGE", "a row of SWE-bench needs its repository: --repo <clone>", {
-      hint: `nutshell import swebench ${shellWord(path)} --repo <clone>`,
+    throw new NutError("USAGE", "a row of SWE-bench needs its repository: --repo <dir>", {
+      hint: `nutshell import swebench ${shellWord(path)} --repo <dir>`,
     });
   }
   const tasks: ImportedTask[] = [];
