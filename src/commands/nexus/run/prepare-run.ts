@@ -14,6 +14,7 @@ import {
   createRun,
   executeRun,
   hasPlan,
+  isPlanWord,
   newRunId,
   parseBudget,
   peekRequest,
@@ -50,7 +51,10 @@ export const runFlags = {
     value: "<name>",
     about: "with --repo: completed work becomes this new branch there",
   }),
-  plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
+  plan: flag(z.string().optional(), {
+    value: "<file>",
+    about: "a plan to follow, who plans (lead, default), or work: one task and no review",
+  }),
   answer: flag(z.string().trim().min(1).optional(), {
     value: "<text>",
     about: "what an earlier run got wrong and this one should do differently; told to whoever works",
@@ -230,7 +234,7 @@ const configured = (limits: Readonly<Record<string, string | number>> = {}) =>
 
 /** Throws for a file that is not there, before anything is made. */
 function planWord(plan: string, cwd: string): string {
-  if (plan === "lead" || plan === "default") return plan;
+  if (isPlanWord(plan)) return plan;
   const path = resolve(cwd, plan);
   try {
     accessSync(path, constants.R_OK);
