@@ -23,17 +23,23 @@ import {
 } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
+import { collectorOf } from "../../../traces/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
 import { type RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
+import { watched } from "./watched.js";
 
 export const runFlags = {
   driver: flag(z.string().optional(), {
     value: "<name>",
-    about: "what runs the agents: demo, codex, claude, opencode, acp, command",
+    about: "what runs the agents: demo, codex, claude, opencode, acp, command; noop does nothing",
+  }),
+  oracle: flag(z.string().min(1).optional(), {
+    value: "<dir>",
+    about: "no agent: this folder's files, a known solution, are laid over the work (solve.sh in it is run)",
   }),
   command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
   model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
@@ -137,13 +143,15 @@ export async function prepareRun(
   const outer = openProject(context.cwd, { env: context.env });
   const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
   const hasDemo = await carriesDemoScript(request, identity, context);
+  const oracle = input.oracle === undefined ? undefined : resolve(context.cwd, input.oracle);
   const driver = await chooseDriver(
-    { named: input.driver, configured: catalog.config.program, hasDemo, request: input.request },
+    { named: namedDriver(input), configured: catalog.config.program, hasDemo, request: input.request },
     context,
   );
   const runner = await findRunner({
     driver,
     command: input.command,
+    oracle,
     env: context.env,
     noSandbox: input.noSandbox,
   });
@@ -161,6 +169,7 @@ export async function prepareRun(
     driver,
     ...(input.command === undefined ? {} : { command: input.command }),
     ...(input.model === undefined ? {} : { model: input.model }),
+    ...(oracle === undefined ? {} : { oracle }),
     ...(fallback.length === 0 ? {} : { fallback }),
     ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
     ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
@@ -181,6 +190,7 @@ export async function prepareRun(
     ...(input.key === undefined ? {} : { sign_key: resolve(context.cwd, input.key) }),
   };
   await assertBranchFits(options, context);
+  collectorOf(context.env);
   const preview = async () => previewRun({ options, runner, catalog, context });
   const asked = { request: input.request, title: peek.title };
   if (input.dryRun) return { ...asked, options, preview, start: preview };
@@ -197,20 +207,11 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
+    const parts = { folder, options: allowed, budget, runner, fallbacks, reviewer, signer, catalog, outer };
     try {
-      const running = {
-        folder,
-        options: allowed,
-        budget,
-        runner,
-        fallbacks,
-        reviewer,
-        signer,
-        catalog,
-        outer,
-        context: within,
-      };
-      return await toBranch(toResult(folder, await executeRun(running)), options, within);
+      return await watched({ folder, options: allowed, config: catalog.config, context: within }, async (heard) =>
+        toBranch(toResult(folder, await executeRun({ ...parts, context: heard })), options, heard),
+      );
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with; one that was told how it goes on stays.
       if (!hasPlan(folder) && !isInterruption(error)) removeRun(folder);
@@ -218,6 +219,14 @@ export async function prepareRun(
     }
   };
   return { ...asked, options: allowed, preview, start };
+}
+
+function namedDriver({ driver, oracle }: RunAsked): string | undefined {
+  if (oracle === undefined) return driver;
+  if (driver === undefined || driver === "oracle") return "oracle";
+  throw new NutError("USAGE", `--oracle hands in a known solution, so ${driver} has nothing to do`, {
+    hint: "nexus run task.nut --oracle solution",
+  });
 }
 
 const isInterruption = (error: unknown) => error instanceof NutError && error.code === "INTERRUPTED";
