@@ -22,7 +22,7 @@ export function scorecardPage(page: Page): string {
     `<h1>${text(page.title)}</h1>`,
     ...page.about.map((line) => `<p>${text(line)}</p>`),
     ...page.warnings.map((line) => `<p class="warning">${text(line)}</p>`),
-    "<h2>Solved, with the range a repetition would fall in (95 %)</h2>",
+    "<h2>Share of tries solved, with Wilson's 95 % interval</h2>",
     rates(page.rows),
     figures(page.rows),
     ...costs(page.rows),
@@ -77,7 +77,7 @@ function costs(rows: readonly ScoreRow[]): string[] {
 }
 
 function figures(rows: readonly ScoreRow[]): string {
-  const head = ["", "solved", "rate", "95 %", "cost per solved", "tokens per solved", "median time", "unfinished"];
+  const head = ["", "solved", "rate", "95 %", "cost/solved", "tokens/solved", "median time", "unfinished"];
   const body = rows.map((row) => [
     row.contender,
     `${row.solved}/${row.tries}`,

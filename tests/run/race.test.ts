@@ -2,13 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { readContenders } from "../../src/commands/nexus/race/contenders.js";
-import { believedOptions, recordStarted } from "../../src/commands/nexus/run/run-consent.js";
-import type { Context } from "../../src/operation.js";
-import { createRun, parseBudget, runsFolder } from "../../src/run/index.js";
-import type { RunOptions } from "../../src/schema/run.js";
 import type { TryResult } from "../../src/schema/scorecard.js";
-import { bestOf, isSolved, rowsOf, scorecardPage, wilson } from "../../src/scorecard/index.js";
 import { call, start } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
@@ -141,141 +135,11 @@ describe("nexus bench", () => {
   });
 });
 
-describe("a known solution", () => {
-  it("is laid over the work only for whoever named it", () => {
-    const options: RunOptions = {
-      id: "r1",
-      created_at: new Date().toISOString(),
-      title: "x",
-      request_id: "x",
-      request: cwd,
-      driver: "oracle",
-      oracle: "/home/somebody/.ssh",
-      budget: parseBudget([]),
-      review_plan: false,
-      yes: true,
-      force: false,
-      output: join(cwd, "x.nut"),
-    };
-    const folder = createRun(runsFolder(cwd), options);
-    const context = { env: { HOME: join(cwd, "home") }, cwd, progress: () => {} } as unknown as Context;
-    // Nobody here started it: what it names is not the person's word.
-    expect(believedOptions(folder, options, context).oracle).toBeUndefined();
-    recordStarted(folder, context);
-    expect(believedOptions(folder, options, context).oracle).toBe("/home/somebody/.ssh");
-  });
-});
-
-describe("who takes part", () => {
-  it.each([
-    ["codex", { label: "codex", driver: "codex" }],
-    ["claude:opus", { label: "claude:opus", driver: "claude", model: "opus" }],
-    ["opencode:a/b:free", { label: "opencode:a/b:free", driver: "opencode", model: "a/b:free" }],
-    ["x=command:env A=b ./agent", { label: "x", driver: "command", command: "env A=b ./agent" }],
-  ])("reads %s", (word, wanted) => {
-    expect(readContenders([word])[0]).toMatchObject(wanted);
-  });
-
-  it.each([
-    [[], "nobody takes part"],
-    [["codx"], 'there is no driver "codx"'],
-    [["noop"], "always in the table"],
-    [["command"], "needs a program's line"],
-    [["claude:"], "needs a model"],
-    [["codex", "codex"], "two take part as codex"],
-    [["claude:a b", "claude:a-b"], "two take part as claude:a-b"],
-  ])("refuses %j", (words, why) => {
-    expect(() => readContenders(words)).toThrow(why);
-  });
-});
-
-const result = (fields: Partial<TryResult>): { result: TryResult } => ({
-  result: {
-    outcome: "completed",
-    final: true,
-    why: "",
-    criteria: { total: 2, passed: 2, failed: 0, proven: 2 },
-    checklist: { total: 0, passed: 0 },
-    review: null,
-    tokens: 0,
-    cost_usd: 0,
-    ms: 1,
-    sessions: 1,
-    files: 1,
-    lines: 1,
-    delivery: "x.nut",
-    ...fields,
-  },
-});
-
-describe("figures", () => {
-  it("are Wilson's, as published", () => {
-    const { low, high } = wilson(8, 10);
-    expect(low).toBeCloseTo(0.4902, 4);
-    expect(high).toBeCloseTo(0.9433, 4);
-    expect(wilson(0, 5)).toEqual({ low: 0, high: expect.closeTo(0.4345, 4) });
-    expect(wilson(5, 5)).toEqual({ low: expect.closeTo(0.5655, 4), high: 1 });
-    expect(wilson(0, 0)).toEqual({ low: 0, high: 1 });
-  });
-
-  it("count a request for noop and oracle when every criterion passes, for others when it is completed", () => {
-    const guards = result({ outcome: "failed", criteria: { total: 2, passed: 2, failed: 0, proven: 0 } }).result;
-    const half = result({ outcome: "partial", criteria: { total: 2, passed: 1, failed: 1, proven: 1 } }).result;
-    const none = result({ outcome: "partial", criteria: { total: 0, passed: 0, failed: 0, proven: 0 } }).result;
-    expect([guards, half, none, result({}).result].map((each) => isSolved(true, each))).toEqual([
-      true,
-      false,
-      false,
-      true,
-    ]);
-    expect([guards, half, none, result({}).result].map((each) => isSolved(false, each))).toEqual([
-      false,
-      false,
-      false,
-      true,
-    ]);
-  });
-
-  it("call best what the rule says, in its order", () => {
-    const order = [
-      result({ lines: 3, tokens: 5, cost_usd: 1 }),
-      result({ lines: 2, tokens: 5, cost_usd: 2 }),
-      result({ lines: 2, tokens: 4 }),
-      result({ lines: 1, tokens: 5 }),
-      result({ lines: 2 }),
-      result({ lines: 2, ms: 2 }),
-      result({ criteria: { total: 2, passed: 2, failed: 0, proven: 1 } }),
-      result({ outcome: "partial", cost_usd: 0.01 }),
-    ];
-    for (const [at, each] of order.entries()) {
-      expect(bestOf([...order.slice(at)].reverse()), String(at)).toBe(each);
-    }
-    expect(bestOf([result({ outcome: "failed" }), result({ delivery: undefined })])).toBe(null);
-  });
-
-  it("count only what has ended, and escape what others wrote", () => {
-    const tries = [result({}), result({ outcome: "paused", final: false }), result({ outcome: "failed", ms: 3 })].map(
-      (each, at) => ({
-        version: 1 as const,
-        request: "<b>",
-        digest: `sha256:${"0".repeat(64)}`,
-        contender: "a",
-        program: "a",
-        trial: at + 1,
-        run: "r",
-        ...each,
-      }),
-    );
-    const rows = rowsOf([{ label: "a", standIn: false }], tries);
-    expect(rows[0]).toMatchObject({
-      tries: 2,
-      solved: 1,
-      rate: 0.5,
-      unfinished: 1,
-      median_ms: 2,
-      cost_per_solved_usd: null,
-    });
-    const page = scorecardPage({ title: "<i>", about: [], rows, requests: ["<b>"], tries, warnings: ["<script>"] });
-    expect(page).not.toMatch(/<[bi]>|<script>/);
+describe("before anybody begins", () => {
+  it("a flag nobody understands is refused, and nothing is made", () => {
+    const ran = call("nexus", cwd, ["race", request("Say hello"), ...who("good", GOOD), "--budget", "lots"]);
+    expect(ran.status).toBe(2);
+    expect(ran.stderr).toContain("--budget does not understand");
+    expect(readdirSync(cwd)).toEqual([]);
   });
 });

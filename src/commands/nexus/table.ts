@@ -47,13 +47,13 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "race",
     group: "Comparing",
-    summary: "the same request by several programs, and the best of what they deliver",
+    summary: "one request by several programs, and the best delivery",
     load: async () => (await import("./race/race.js")).default,
   },
   {
     name: "bench",
     group: "Comparing",
-    summary: "many requests by several programs: who solves how many, at what cost",
+    summary: "many requests by several programs: who solves how many",
     load: async () => (await import("./race/bench.js")).default,
   },
   {

@@ -3,7 +3,7 @@ import { join, relative, resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
-import { bold, dim, table, yellow } from "../../../cli/text.js";
+import { bold, count, dim, table, yellow } from "../../../cli/text.js";
 import { fromSystemError, NutError } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
@@ -19,7 +19,7 @@ import { assertOurs, type Subject, Tries } from "./tries.js";
 
 export default command({
   name: "bench",
-  summary: "many requests by several programs: who solves how many, at what cost",
+  summary: "many requests by several programs: who solves how many",
   input: z.object({
     folder: positional(z.string().min(1), {
       about: "a folder of requests: .nut files, or folders with a nutshell.json",
@@ -101,8 +101,9 @@ export default command({
   text: ({ rows, warnings, page, requests, tries }) => [
     ...table([scoreHead().map((word) => bold(word)), ...rows.map(scoreCells)]),
     "",
+    ...(rows.at(-1)?.tries === 0 ? ["oracle: not known; --oracle <dir> names known solutions"] : []),
     ...warnings.map((line) => yellow(line)),
-    dim(`${requests.length} requests, ${tries.length} tries; ${page}`),
+    dim(`${count(requests.length, "request")}, ${tries.length} tries; ${page}`),
   ],
   exit: ({ tries, unbegun }) => (unbegun.length === 0 && tries.every(({ result }) => result?.final === true) ? 0 : 1),
 });

@@ -82,7 +82,8 @@ function wantedOf(subject: Subject, contenders: readonly Contender[], trials: nu
 }
 
 /** The programs are there, and whoever must be asked is asked once for each request. */
-async function assertCanBegin({ subjects, contenders, flags }: Making, context: Context): Promise<void> {
+async function assertCanBegin(making: Making, context: Context): Promise<void> {
+  const { subjects, contenders, flags, tries } = making;
   const { noSandbox, identity, yes, reviewer, reviewerCommand } = flags;
   for (const { driver, command } of contenders) await findRunner({ driver, command, env: context.env, noSandbox });
   await findReviewer({ reviewer, reviewerCommand, noSandbox }, context.env);
@@ -90,6 +91,11 @@ async function assertCanBegin({ subjects, contenders, flags }: Making, context: 
     await assertHeld({ sources: [path], noSandbox, identity }, context);
     await askConsent({ sources: [path], yes, noSandbox, identity, agents: true }, context);
   }
+  // Flags are looked at once, by what every try goes through.
+  const [subject, contender] = [subjects[0]!, contenders[0]!];
+  const beginning = { ...making, beside: { ids: new Set<string>(), outputs: new Set<string>() }, share: 1 };
+  const output = tries.delivery({ subject, contender, trial: 1 }, true);
+  await prepareRun({ ...askedOf({ subject, contender, trial: 1 }, beginning, output), dryRun: true }, context);
 }
 
 interface Beginning extends Making {

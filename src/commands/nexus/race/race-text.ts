@@ -36,7 +36,7 @@ export const scoreHead = (): string[] => [
 ];
 
 export function scoreCells(row: ScoreRow): string[] {
-  if (row.rate === null) return [row.contender, dim(row.stand_in ? "not known: --oracle <dir>" : "no try has ended")];
+  if (row.rate === null) return [row.contender, "–", "–", "–", "–", "–", "–"];
   return [
     row.contender,
     `${row.solved}/${row.tries}${row.unfinished === 0 ? "" : yellow(` (${row.unfinished} not finished)`)}`,

@@ -17,7 +17,7 @@ import { assertOurs, type Subject, Tries } from "./tries.js";
 
 export default command({
   name: "race",
-  summary: "the same request by several programs, and the best of what they deliver",
+  summary: "one request by several programs, and the best delivery",
   input: z.object({
     request: positional(z.string().min(1), { about: "a request bundle (.nut) or its folder" }),
     ...raceFlags,

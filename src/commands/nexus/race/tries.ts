@@ -58,10 +58,14 @@ export class Tries {
     atomicWrite(this.#file({ subject, contender, trial }), `${JSON.stringify(whole, null, 2)}\n`);
   }
 
-  /** Where its delivery goes. */
+  /** Where its delivery goes: never over one that is there, such as that of the request before it was changed. */
   delivery({ subject, contender, trial }: Wanted, isOnly: boolean): string {
-    const name = `${fileName(contender.label)}${trial === 1 ? "" : `-${trial}`}.nut`;
-    return isOnly ? join(this.folder, name) : join(this.folder, fileName(subject.name), name);
+    const folder = isOnly ? this.folder : join(this.folder, fileName(subject.name));
+    const name = `${fileName(contender.label)}${trial === 1 ? "" : `-${trial}`}`;
+    for (let number = 1; ; number += 1) {
+      const path = join(folder, number === 1 ? `${name}.nut` : `${name}.${number}.nut`);
+      if (!existsSync(path)) return path;
+    }
   }
 
   #file({ subject, contender, trial }: Wanted): string {

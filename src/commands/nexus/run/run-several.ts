@@ -84,10 +84,11 @@ function assertForSeveral(requests: readonly string[], flags: Omit<RunAsked, "re
       hint: `to have it done twice: nexus race ${shellWord(twice)} --with codex --trials 2`,
     });
   }
-  const { applyToBranch, answer, plan, output } = flags;
+  const { applyToBranch, answer, oracle, plan, output } = flags;
   const single = [
     ["--apply-to-branch", applyToBranch],
     ["--answer", answer],
+    ["--oracle", oracle],
     ["--plan <file>", plan === "lead" || plan === "default" ? undefined : plan],
   ].find(([, value]) => value !== undefined);
   if (single !== undefined) {
