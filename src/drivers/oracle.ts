@@ -10,17 +10,14 @@ export const isStandIn = (name: string): name is StandIn => (STAND_INS as readon
 export const noopCommand = (): string => "echo nothing was done, on purpose";
 
 /**
- * Lays the folder's files over the work, whatever else is there. A `solve.sh` at its root is run at the root of the work
- * instead of being copied, once the files are there. Roles that may not edit say so.
+ * Lays the folder's files over the work, whatever else is there; where it holds a `solve.sh`, that is run at the root of the
+ * work instead. Roles that may not edit say so.
  */
 export function oracleCommand(folder: string): string {
   const from = shellWord(folder);
   const script = [
     `if [ "$NEXUS_MAY_EDIT" != 1 ]; then echo an oracle judges nothing; exit 0; fi`,
-    `for each in ${from}/* ${from}/.[!.]*`,
-    `do if [ -e "$each" ] && [ "$each" != ${from}/solve.sh ]; then cp -R -- "$each" . || exit 1; fi`,
-    "done",
-    `if [ -f ${from}/solve.sh ]; then sh ${from}/solve.sh >&2 || exit 1; fi`,
+    `if [ -f ${from}/solve.sh ]; then sh ${from}/solve.sh >&2 || exit 1; else cp -R -- ${from}/. . || exit 1; fi`,
     "echo the known solution was handed in",
   ];
   return `sh -c ${shellWord(script.join("\n"))}`;

@@ -27,7 +27,7 @@ function keys({ outcome, criteria, checklist, cost_usd: cost, tokens, lines, ms 
   ];
 }
 
-export function compareTries(a: TryResult, b: TryResult): number {
+function compareTries(a: TryResult, b: TryResult): number {
   const [left, right] = [keys(a), keys(b)];
   for (const [at, key] of left.entries()) {
     if (key !== right[at]!) return key < right[at]! ? -1 : 1;

@@ -2,6 +2,7 @@
 import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { NutError } from "../../../errors.js";
 import { temporaryName } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent/consent.js";
@@ -129,14 +130,29 @@ function pieceOf(wanted: Wanted, making: Beginning): Piece {
         });
         return result;
       } catch (error) {
-        if (run !== undefined && error instanceof Error) {
-          const ended: Ended = { status: "refused", error: { code: "", message: error.message, hint: goOn } };
-          tries.write(wanted, { run, result: resultOf(wanted, making, ended, context) });
-        }
+        if (run !== undefined) keepEnd(wanted, making, { run, error }, context);
         throw error;
       }
     },
   };
+}
+
+/** A run that left nothing to go on with leaves no try either. */
+function keepEnd(
+  wanted: Wanted,
+  making: Beginning,
+  { run, error }: { readonly run: string; readonly error: unknown },
+  context: Context,
+): void {
+  const { tries, goOn } = making;
+  if (!runIds(runsHere(context)).includes(run)) {
+    tries.forget(wanted);
+    return;
+  }
+  const isStopped = error instanceof NutError && error.code === "INTERRUPTED";
+  const message = error instanceof Error ? error.message : String(error);
+  const ended: Ended = { status: isStopped ? "paused" : "refused", error: { code: "", message, hint: goOn } };
+  tries.write(wanted, { run, result: resultOf(wanted, making, ended, context) });
 }
 
 const statusOf = ({ delivery }: RunResult): Ended["status"] => delivery?.result.status ?? "paused";

@@ -1,6 +1,6 @@
 // The folder of a race or a bench: one small file for each try, replaced whole, so that the same command goes on where it
 // was stopped.
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { NutError } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
@@ -56,6 +56,10 @@ export class Tries {
       ...known,
     };
     atomicWrite(this.#file({ subject, contender, trial }), `${JSON.stringify(whole, null, 2)}\n`);
+  }
+
+  forget(wanted: Wanted): void {
+    rmSync(this.#file(wanted), { force: true });
   }
 
   /** Where its delivery goes: never over one that is there, such as that of the request before it was changed. */

@@ -39,7 +39,7 @@ export const runFlags = {
   }),
   oracle: flag(z.string().min(1).optional(), {
     value: "<dir>",
-    about: "no agent: this folder's files, a known solution, are laid over the work (solve.sh in it is run)",
+    about: "no agent: this folder's files, a known solution, are laid over the work (or its solve.sh is run there)",
   }),
   command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
   model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
