@@ -117,6 +117,7 @@ export type ErrorCode =
   | "RUN_NO_REPOSITORY"
   | "RUN_PLAN_INVALID"
   | "RUN_TREE_MOVED"
+  | "TRACE_REFUSED"
   // market
   | "MARKET_BAD_ADDRESS"
   | "MARKET_BAD_ANSWER"

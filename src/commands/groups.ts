@@ -44,7 +44,8 @@ export const nutshellGroups: readonly Group[] = [
 ];
 
 export const nexusGroups: readonly Group[] = [
-  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers"] },
+  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers", "export"] },
+  { folder: "nexus/race", title: "Comparing", order: ["race", "bench"] },
   {
     folder: "nexus/state",
     title: "State",

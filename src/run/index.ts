@@ -8,6 +8,7 @@ export { previewRun } from "./open/preview.js";
 export { isPlanWord, readPlanFile } from "./plan/make-plan.js";
 export { type CurrentProgram, currentProgram } from "./record/current-program.js";
 export { createRun, newRunId, type RunFolder, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
+export { readJournal } from "./record/journal.js";
 export { findRun, hasPlan, listRuns } from "./record/list-runs.js";
 export { readOptions } from "./record/options.js";
 export { bytesIn, type PrunedRun, type PruneRules, pruneRuns, sweepTrash, trimDelivered } from "./record/prune.js";
