@@ -101,6 +101,19 @@ export const CoreManifest = z
 
 const ModelNames = z.strictObject({ high: Line.optional(), standard: Line.optional() });
 
+const FleetConfig = z.strictObject({
+  server: Line.optional().describe("nats://127.0.0.1:4222 or tls://host:4222"),
+  context: Line.optional().describe("a context of the nats program"),
+  creds: Line.optional(),
+  nkey: Line.optional(),
+  user: Line.optional(),
+  password_file: Line.optional(),
+  ca: Line.optional(),
+  cert: Line.optional(),
+  key: Line.optional(),
+  inbox: Line.optional().describe("the beginning of subjects on which answers come"),
+});
+
 export const ProjectConfig = z
   .looseObject({
     capabilities: z
@@ -117,6 +130,9 @@ export const ProjectConfig = z
       .record(z.string(), z.union([z.number().positive(), Line]))
       .optional()
       .describe("ceilings of a run, in the words of --budget: time, tokens, cost…"),
+    fleet: FleetConfig.optional().describe(
+      "where the fleet's server is and who asks; secrets are named by their files",
+    ),
   })
   .describe("the project's .nexus/config.yml");
 
@@ -131,4 +147,5 @@ export type Tag = z.infer<typeof Tag>;
 export type Vocabulary = z.infer<typeof Vocabulary>;
 export type CoreManifest = z.infer<typeof CoreManifest>;
 export type ModelTier = z.infer<typeof ModelTier>;
+export type FleetConfig = z.infer<typeof FleetConfig>;
 export type ProjectConfig = z.infer<typeof ProjectConfig>;

@@ -5,6 +5,7 @@
 //   …                     any text inside a line; alone on a line: any number of lines
 //   ~                     the folder, and the home of whoever works there
 //   <registry>            a registry on this machine
+//   <fleet>               a NATS server on this machine
 //   <id>                  the market task published last; `console worker` runs at the other node of the network
 // `<!-- $ command -->` runs without being shown. UPDATE_DOCS=1 writes what was really printed into the documents.
 import { type ChildProcess, spawn } from "node:child_process";
@@ -13,6 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Double, startDouble } from "../market/double.js";
+import { type NatsServer, startNats } from "../fleet/nats.js";
 import { startDouble as startRegistry } from "../registry/double.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -104,12 +106,15 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
   const usesMarket = all.some(({ command }) => MARKET.test(command));
   const double = usesMarket ? await startDouble() : null;
   const registry = all.some(({ command }) => command.includes("<registry>")) ? await startRegistry() : null;
+  const fleet: NatsServer | null = all.some(({ command }) => command.includes("<fleet>"))
+    ? await startNats(join(place, "nats"))
+    : null;
   try {
     writePrograms(join(place, "bin"), double);
     const outcomes: Outcome[] = [];
     for (const step of all) {
       const id = step.command.includes("<id>") ? await lastTask(double) : "";
-      const outcome = await run(step, { place, work, id, registry: registry?.host ?? "" });
+      const outcome = await run(step, { place, work, id, registry: registry?.host ?? "", fleet: fleet?.url ?? "" });
       outcomes.push(outcome);
       if (outcome.status !== step.exit) break;
     }
@@ -117,6 +122,7 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
   } finally {
     await double?.stop();
     await registry?.stop();
+    await fleet?.kill();
     rmSync(place, { recursive: true, force: true });
   }
 }
@@ -153,10 +159,11 @@ interface Place {
   readonly work: string;
   readonly id: string;
   readonly registry: string;
+  readonly fleet: string;
 }
 
-function run(step: Step, { place, work, id, registry }: Place): Promise<Outcome> {
-  const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry);
+function run(step: Step, { place, work, id, registry, fleet }: Place): Promise<Outcome> {
+  const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry).replaceAll("<fleet>", fleet);
   const child: ChildProcess = spawn("bash", ["-c", `exec 2>&1\n${command}`], {
     cwd: work,
     stdio: ["ignore", "pipe", "inherit"],
@@ -179,7 +186,11 @@ function run(step: Step, { place, work, id, registry }: Place): Promise<Outcome>
   return new Promise((done) => {
     child.once("close", (status) => {
       const plain = text.replaceAll(work, "~").replaceAll(join(place, "home"), "~").replaceAll(place, "…");
-      const named = registry === "" ? plain : plain.replaceAll(registry, "<registry>");
+      const stands = [
+        [registry, "<registry>"],
+        [fleet.replace("nats://", ""), "<fleet>"],
+      ].filter(([place]) => place !== "");
+      const named = stands.reduce((shown, [place, word]) => shown.replaceAll(place!, word!), plain);
       done({ step, status, printed: named.replaceAll(TASK_ID, "<id>") });
     });
   });

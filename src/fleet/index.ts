@@ -1,0 +1,16 @@
+export type { Cipher } from "./checkpoints.js";
+export { type Fleet, openFleet, saveSettings, withFleet, withServer } from "./fleet.js";
+export { type Laid, layOut } from "./layout.js";
+export { noteSettled, openEntries, submittedAs } from "./ledger.js";
+export { serveMetrics } from "./metrics.js";
+export { driverLabel } from "./names.js";
+export { type Reconciled, reconcile } from "./reconcile.js";
+export { fetchRequest } from "./request-place.js";
+export type { Programs } from "./run-job.js";
+export { knowsSync, serverConfig } from "./server-config.js";
+export { type Address, type ServerSettings, serverSettings } from "./settings.js";
+export { spentOn } from "./spending.js";
+export { sumOf } from "./stored-files.js";
+export { type Submission, submit } from "./submit.js";
+export { cancel, retry } from "./transitions.js";
+export { FleetWorker, newWorkerId } from "./worker.js";
