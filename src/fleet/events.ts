@@ -23,7 +23,7 @@ export class Events {
   /** What was told so far, and with `follow` what comes, until the signal says so. */
   async *of(job: string, { follow, signal }: { readonly follow: boolean; readonly signal: AbortSignal }) {
     const consumer = await this.#js.consumers.get(EVENTS, {
-      filter_subjects: [eventSubject(job)],
+      filter_subjects: eventSubject(job),
       deliver_policy: DeliverPolicy.All,
     });
     if (!follow && (await consumer.info()).num_pending === 0) return;

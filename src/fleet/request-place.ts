@@ -13,7 +13,9 @@ import { sumOf } from "./stored-files.js";
 export function liesUnder(at: string, places: readonly string[]): boolean {
   if (at.split(/[/\\]/).includes("..")) return false;
   const next = /^oci:/.test(at) ? ["/", ":", "@"] : ["/"];
-  return places.some((place) => at === place || next.some((mark) => at.startsWith(`${place.replace(/\/$/, "")}${mark}`)));
+  return places.some(
+    (place) => at === place || next.some((mark) => at.startsWith(`${place.replace(/\/$/, "")}${mark}`)),
+  );
 }
 
 export async function fetchRequest(

@@ -65,7 +65,7 @@ describe.skipIf(!can)("a fleet", () => {
   });
 
   it("believes the request it is held against, not the worker", () => {
-    const [job] = desk.jobs();
+    const job = desk.jobs().find(({ title }) => title === "Make one");
     const other = desk.nexus(["fetch", job!.job, "-o", "other-delivery.nut", "--request", join(desk.root, "two.nut")]);
     expect(other.status, other.stderr).toBe(1);
     expect(other.stdout).toContain("does not hold");
