@@ -47,7 +47,10 @@ async function overhead(): Promise<void> {
     const cwd = join(desk.root, `alone-${n}`);
     mkdirSync(cwd);
     const from = performance.now();
-    spawnSync(process.execPath, [nexus, "run", request, ...agent, "--yes", "--json", "-o", "out.nut"], { cwd, env: desk.env("alone") });
+    spawnSync(process.execPath, [nexus, "run", request, ...agent, "--yes", "--json", "-o", "out.nut"], {
+      cwd,
+      env: desk.env("alone"),
+    });
     alone.push(ms(from));
   }
   const worker = desk.worker([], { home: "bench" });
@@ -86,11 +89,15 @@ async function sleeping(): Promise<void> {
     files.map(
       (file, n) =>
         new Promise((done) =>
-          spawn(process.execPath, [nexus, "run", file, "--driver", "command", "--command", agent, "--yes", "-o", `o${n}.nut`], {
-            cwd,
-            env: desk.env(`plain-${n}`),
-            stdio: "ignore",
-          }).once("close", done),
+          spawn(
+            process.execPath,
+            [nexus, "run", file, "--driver", "command", "--command", agent, "--yes", "-o", `o${n}.nut`],
+            {
+              cwd,
+              env: desk.env(`plain-${n}`),
+              stdio: "ignore",
+            },
+          ).once("close", done),
         ),
     ),
   );

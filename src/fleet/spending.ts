@@ -20,11 +20,6 @@ export function reached({ limits }: Pick<FleetSettings, "limits">, spent: Spent)
 
 const isLimited = ({ limits }: Pick<FleetSettings, "limits">): boolean => Object.keys(limits).length > 0;
 
-export async function mayBegin(fleet: Pick<Fleet, "settings" | "ownSettings">, now: Date): Promise<boolean> {
-  if (!isLimited(fleet.settings)) return true;
-  return reached(fleet.settings, (await spentOn(fleet, now)).spent) === null;
-}
-
 export async function spentOn({ ownSettings }: Pick<Fleet, "ownSettings">, now: Date) {
   const entry = await ownSettings.get(KEY);
   const parsed = Spent.safeParse(entry === null || entry.operation !== "PUT" ? null : entry.json());

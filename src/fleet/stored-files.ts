@@ -21,6 +21,8 @@ export interface Stored {
   readonly size: number;
 }
 
+type Take = (piece: Uint8Array) => void;
+
 export class StoredFiles {
   readonly #store: ObjectStore;
   readonly #jsm: JetStreamManager;
@@ -46,8 +48,7 @@ export class StoredFiles {
 
   /** Stores a file once. Throws SOURCE_CHANGED when it is no longer what `stored` says. */
   async putFile(path: string, stored: Stored, name: string = stored.sha256): Promise<void> {
-    const there = await this.#info(name);
-    if (there !== null && there.size === stored.size) return;
+    if (isStored(await this.#info(name), stored)) return;
     const read = Readable.toWeb(createReadStream(path, { highWaterMark: PIECE_BYTES })) as ReadableStream<Uint8Array>;
     await this.#put(name, read as never, stored, path);
   }
@@ -55,8 +56,7 @@ export class StoredFiles {
   async putBytes(bytes: Uint8Array, name?: string): Promise<Stored> {
     const stored = { sha256: createHash("sha256").update(bytes).digest("hex"), size: bytes.length };
     const under = name ?? stored.sha256;
-    const there = await this.#info(under);
-    if (there === null || there.size !== stored.size) {
+    if (!isStored(await this.#info(under), stored)) {
       const stream = Readable.toWeb(Readable.from([bytes], { objectMode: false })) as ReadableStream<Uint8Array>;
       await this.#put(under, stream as never, stored, under);
     }
@@ -75,14 +75,16 @@ export class StoredFiles {
   async getFile(path: string, stored: Stored, name: string = stored.sha256): Promise<void> {
     const temporary = temporaryName(path);
     try {
-      const file = openSync(temporary, "wx", 0o600);
-      try {
-        await this.#each(name, stored, (piece) => {
-          for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
-        });
-      } finally {
-        closeSync(file);
-      }
+      await this.#whole(name, stored, async (each) => {
+        const file = openSync(temporary, "w", 0o600);
+        try {
+          await each((piece) => {
+            for (let at = 0; at < piece.length; ) at += writeSync(file, piece, at);
+          });
+        } finally {
+          closeSync(file);
+        }
+      });
       renameSync(temporary, path);
     } catch (error) {
       rmSync(temporary, { force: true });
@@ -91,9 +93,29 @@ export class StoredFiles {
   }
 
   async getBytes(stored: Stored, name: string = stored.sha256): Promise<Buffer> {
-    const pieces: Uint8Array[] = [];
-    await this.#each(name, stored, (piece) => pieces.push(piece));
+    let pieces: Uint8Array[] = [];
+    await this.#whole(name, stored, async (each) => {
+      pieces = [];
+      await each((piece) => pieces.push(piece));
+    });
     return Buffer.concat(pieces);
+  }
+
+  /** Whoever stores the same bytes at the same time takes the pieces away under a reader's hands: it begins once more. */
+  async #whole(
+    name: string,
+    stored: Stored,
+    read: (each: (take: Take) => Promise<void>) => Promise<void>,
+  ): Promise<void> {
+    const before = await this.#info(name);
+    try {
+      await read((take) => this.#each(name, stored, take));
+    } catch (error) {
+      if (!(error instanceof NutError) || error.code !== "FLEET_CORRUPT") throw error;
+      const after = await this.#info(name);
+      if (after === null || after.nuid === before?.nuid) throw error;
+      await read((take) => this.#each(name, stored, take));
+    }
   }
 
   /** Bytes whose sum is known and whose length is not. */
@@ -104,7 +126,7 @@ export class StoredFiles {
   }
 
   /** The library's own reader hands out pieces as fast as they come, whoever is waiting; here each is asked for. */
-  async #each(name: string, { sha256, size }: Stored, take: (piece: Uint8Array) => void): Promise<void> {
+  async #each(name: string, { sha256, size }: Stored, take: Take): Promise<void> {
     const hash: Hash = createHash("sha256");
     const info = await this.#info(name);
     if (info === null) throw this.#gone(name);
@@ -151,6 +173,10 @@ export class StoredFiles {
     await this.#store.delete(name);
   }
 }
+
+/** What lies there by its name may be something else. */
+const isStored = (info: ObjectInfo | null, { sha256, size }: Stored): boolean =>
+  info !== null && info.size === size && hexOf(info.digest) === sha256;
 
 /** `SHA-256=<base64url>`, as object stores have it. */
 function hexOf(digest: string): string {

@@ -17,7 +17,7 @@ import type { Fleet } from "./fleet.js";
 import { driverLabel, sortedLabels, WAKE } from "./names.js";
 import type { Handed } from "./queue.js";
 import { type JobEnd, type JobRun, type Programs, SILENT_MS, startJob } from "./run-job.js";
-import { addSpent, beginOne, mayBegin } from "./spending.js";
+import { addSpent, beginOne } from "./spending.js";
 import { type Stored, sumOf } from "./stored-files.js";
 import { type Claim, claim, deliver, failed, handBack, refused } from "./transitions.js";
 
@@ -26,6 +26,8 @@ const LOOK_MS = 4_000;
 /** A ticket that is not for now comes back after this. */
 const LATER_MS = 1_500;
 
+/** What the day has no room for is looked at again after this. */
+const OVER_LIMIT_MS = 60_000;
 /** A worker at which a job failed leaves it to others for this long. */
 const UNFIT_MS = 60_000;
 /** After so many tickets that are nothing for now, one that works until nothing is left has nothing left. */
@@ -78,6 +80,7 @@ export class FleetWorker {
   readonly id: string;
   readonly tally: WorkerTally = { delivered: 0, failed: 0, handedBack: 0, discarded: 0, tokens: 0, costUsd: 0 };
   readonly #input: WorkerInput;
+  /** By job and fence: a job that was lost and taken again is held twice for a moment. */
   readonly #active = new Map<string, Active>();
   readonly #own: ReadonlySet<string>;
   readonly #since: string;
@@ -131,9 +134,8 @@ export class FleetWorker {
   }
 
   async #next(): Promise<Handed | null> {
-    const { fleet, context } = this.#input;
+    const { fleet } = this.#input;
     try {
-      if (!(await mayBegin(fleet, context.now()))) return null;
       return await fleet.queue.next(this.#own, fleet.settings.lease_ms);
     } catch (error) {
       // A server that is away comes back; a worker is there when it does.
@@ -154,7 +156,7 @@ export class FleetWorker {
   async #take(handed: Handed): Promise<void> {
     const { fleet, context } = this.#input;
     const { job: id, turn } = handed.ticket;
-    const held = this.#active.get(id);
+    const held = this.#holding(id).at(-1);
     const known = await fleet.jobs.get(id);
     // The server thought this worker dead and it is not: it goes on with what it has.
     if (held !== undefined && known?.job.state === "running" && known.job.fence === held.job.fence) {
@@ -166,7 +168,7 @@ export class FleetWorker {
     const lease = known.job.lease;
     const isHolderGone = lease === undefined || lease.seq === handed.seq || !(await fleet.queue.holds(lease.seq));
     if (known.job.state === "queued" && known.job.fence === 0 && !(await beginOne(fleet, context.now()))) {
-      return this.#later(handed);
+      return this.#later(handed, OVER_LIMIT_MS);
     }
     const at = context.now().toISOString();
     let decided: Claim = { kind: "later", why: "" };
@@ -188,16 +190,21 @@ export class FleetWorker {
     void this.#hold(handed, job);
   }
 
-  #later(handed: Handed): void {
+  #holding(id: string | undefined): Active[] {
+    return [...this.#active.values()].filter(({ job }) => job.id === id);
+  }
+
+  #later(handed: Handed, delayMs = LATER_MS): void {
     this.#fruitless += 1;
-    handed.back(LATER_MS);
+    handed.back(delayMs);
   }
 
   /** From the first sign of life to the end. Never throws. */
   async #hold(handed: Handed, job: Job): Promise<void> {
     const { fleet, context } = this.#input;
     const active: Active = { job, handed, run: null, stopping: null };
-    this.#active.set(job.id, active);
+    const key = `${job.id}.${job.fence}`;
+    this.#active.set(key, active);
     const folder = join(this.#input.folder, `${job.id}-${job.fence}`);
     const tick = setInterval(() => void this.#tick(active), this.#tickMs);
     try {
@@ -225,7 +232,7 @@ export class FleetWorker {
     } finally {
       clearInterval(tick);
       removeFolder(folder);
-      if (this.#active.get(job.id) === active) this.#active.delete(job.id);
+      this.#active.delete(key);
       this.#rouse();
     }
   }
@@ -388,9 +395,8 @@ export class FleetWorker {
   #hear(text: string): void {
     try {
       const { cancelled } = JSON.parse(text) as { readonly cancelled?: string };
-      const active = cancelled === undefined ? undefined : this.#active.get(cancelled);
       // The record is asked: a word on a wire proves nothing.
-      if (active !== undefined) void this.#tick(active);
+      for (const active of this.#holding(cancelled)) void this.#tick(active);
     } catch {
       // Not ours.
     }
@@ -444,7 +450,7 @@ export class FleetWorker {
       drivers: [...drivers],
       labels: sortedLabels(labels),
       slots,
-      jobs: [...this.#active.keys()],
+      jobs: [...this.#active.values()].map(({ job }) => job.id),
       draining: this.#draining,
       since: this.#since,
       seen: context.now().toISOString(),

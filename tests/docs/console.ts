@@ -13,8 +13,8 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type Double, startDouble } from "../market/double.js";
 import { type NatsServer, startNats } from "../fleet/nats.js";
+import { type Double, startDouble } from "../market/double.js";
 import { startDouble as startRegistry } from "../registry/double.js";
 
 export const root = fileURLToPath(new URL("../..", import.meta.url));

@@ -24,17 +24,21 @@ describe.concurrent("documents", () => {
     const all = steps(text);
     const needsNats = all.some(({ command }) => command.includes("<fleet>"));
     if (all.length > 0) {
-      it.skipIf(needsNats && !hasNats)(`${name} shows what its ${all.length} commands print`, async () => {
-        const outcomes = await runDocument(all);
-        if (process.env.UPDATE_DOCS === "1") rewrite(path, outcomes);
-        for (const { step, printed, status } of outcomes) {
-          const at = `${name}:${step.from} $ ${step.command}`;
-          expect(status, `${at}\n${printed}`).toBe(step.exit);
-          if (process.env.UPDATE_DOCS === "1" || step.to === step.from) continue;
-          if (!matches(step.output, printed)) expect(printed, at).toBe(`${step.output.join("\n")}\n`);
-        }
-        expect(outcomes.length).toBe(all.length);
-      }, 240_000);
+      it.skipIf(needsNats && !hasNats)(
+        `${name} shows what its ${all.length} commands print`,
+        async () => {
+          const outcomes = await runDocument(all);
+          if (process.env.UPDATE_DOCS === "1") rewrite(path, outcomes);
+          for (const { step, printed, status } of outcomes) {
+            const at = `${name}:${step.from} $ ${step.command}`;
+            expect(status, `${at}\n${printed}`).toBe(step.exit);
+            if (process.env.UPDATE_DOCS === "1" || step.to === step.from) continue;
+            if (!matches(step.output, printed)) expect(printed, at).toBe(`${step.output.join("\n")}\n`);
+          }
+          expect(outcomes.length).toBe(all.length);
+        },
+        240_000,
+      );
     }
 
     it(`${name} names only commands and flags that exist`, async () => {

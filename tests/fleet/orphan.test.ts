@@ -14,9 +14,24 @@ describe("a run whose starter holds its input [P8]", () => {
     const cwd = join(scratch(), "project");
     mkdirSync(cwd);
     const request = helloRequest(cwd);
-    const words = ["run", request, "--driver", "command", "--command", "sh -c 'sleep 60'", "--yes", "--json", "-o", "out.nut"];
+    const words = [
+      "run",
+      request,
+      "--driver",
+      "command",
+      "--command",
+      "sh -c 'sleep 60'",
+      "--yes",
+      "--json",
+      "-o",
+      "out.nut",
+    ];
     const env = { ...environment(cwd), NUTCRACKER_STOP_WITH_INPUT: "1" };
-    const child = spawn(process.execPath, [join(root, "bin/nexus.js"), ...words], { cwd, env, stdio: ["pipe", "pipe", "ignore"] });
+    const child = spawn(process.execPath, [join(root, "bin/nexus.js"), ...words], {
+      cwd,
+      env,
+      stdio: ["pipe", "pipe", "ignore"],
+    });
     const ended = new Promise<number | null>((done) => child.once("exit", done));
     await new Promise<void>((done) => child.stdout.on("data", (text) => /agent_started/.test(String(text)) && done()));
     await sleep(300);
