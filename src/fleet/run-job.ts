@@ -87,7 +87,7 @@ export async function startJob(input: JobInput): Promise<JobRun> {
     stdin: "pipe",
     graceMs: STOP_MS,
   });
-  const state = { moved: performance.now(), run: resumed };
+  const state: Following = { moved: performance.now(), run: resumed, pausedFor: null };
   const ended = follow(child, input, checkpoints, state);
   return { ended, checkpoints, movedAt: () => state.moved, stop: () => void child.stop() };
 }
@@ -95,6 +95,7 @@ export async function startJob(input: JobInput): Promise<JobRun> {
 interface Following {
   moved: number;
   run: string | null;
+  pausedFor: string | null;
 }
 
 function words({ job, programs, folder }: JobInput, request: string, resumed: string | null): string[] {
@@ -161,6 +162,7 @@ async function follow(child: Child, input: JobInput, checkpoints: Checkpoints, s
     const event = readEvent(line);
     if (event === null) return;
     if (event.type === "run_started") state.run = String(event.run);
+    if (event.type === "paused") state.pausedFor = String(event.reason);
     if (event.type === "result") last = line;
     else input.onEvent(event);
   });
@@ -186,7 +188,7 @@ async function follow(child: Child, input: JobInput, checkpoints: Checkpoints, s
   const end = await child.ended;
   over = true;
   await storing;
-  const outcome = outcomeOf(end, last, errors);
+  const outcome = outcomeOf(end, last, errors, state.pausedFor);
   const where = place();
   if (outcome.kind === "paused" && where !== null) await checkpoints.save(where).catch(() => {});
   return outcome;
@@ -207,15 +209,16 @@ interface RunAnswer {
   readonly paused?: { readonly reason: string; readonly message: string };
 }
 
-function outcomeOf(end: ChildEnd, last: string, errors: string): JobEnd {
+function outcomeOf(end: ChildEnd, last: string, errors: string, pausedFor: string | null): JobEnd {
   const answer = (last === "" ? {} : JSON.parse(last)) as RunAnswer;
   if (answer.delivery !== undefined) {
     const result = Delivery.parse(answer.delivery.result);
     return { kind: "delivered", path: answer.delivery.path, result };
   }
   if (answer.paused !== undefined) return { kind: "paused", ...answer.paused };
+  // Whoever interrupts a run gets no answer from it, only its last event.
+  if (pausedFor === "interrupted") return { kind: "paused", reason: pausedFor, message: "the run was interrupted" };
   const error = errorIn(errors);
-  if (error?.code === "INTERRUPTED") return { kind: "paused", reason: "interrupted", message: error.message };
   if (error !== null) return { kind: "refused", ...error };
   const how = end.signal ?? `exit ${end.code}`;
   return { kind: "crashed", message: `the run ended without a word (${how})` };

@@ -101,7 +101,7 @@ export function serverConfig({ tenants, version }: ConfigInput): string {
     "listen: 127.0.0.1:4222",
     "# off this machine: tls { cert_file: …, key_file: … }, and nexus is given tls://host:4222",
     "jetstream {",
-    "  store_dir: ./jetstream",
+    '  store_dir: "./jetstream"',
     ...sync,
     "}",
     "accounts {",

@@ -106,7 +106,16 @@ export class FleetWorker {
   /** Works until the signal says so, or until nothing is left with `untilEmpty`. Jobs at work are handed over. */
   async work(): Promise<WorkerTally> {
     const { fleet, context, slots, untilEmpty } = this.#input;
-    const wakes = fleet.nc.subscribe(WAKE, { callback: (_, message) => this.#hear(message.string()) });
+    let denied: Error | null = null;
+    const wakes = fleet.nc.subscribe(WAKE, {
+      callback: (error, message) => {
+        if (error !== null) denied = error;
+        else this.#hear(message.string());
+      },
+    });
+    // Who may not listen there is no worker of this fleet, and is told so at once.
+    await fleet.nc.flush();
+    if (denied !== null) throw denied;
     const beat = setInterval(() => void this.#beat(), this.#tickMs);
     const drain = () => this.#drain();
     context.signal.addEventListener("abort", drain, { once: true });
@@ -330,11 +339,8 @@ export class FleetWorker {
   /** Somebody else has it, or nobody is to have it. */
   async #letGo(active: Active): Promise<void> {
     this.tally.discarded += 1;
-    if (active.stopping === "cancelled") {
-      await active.handed.done();
-      await active.run?.checkpoints.forget();
-      return;
-    }
+    // What is stored of it stays for a while: it may be taken up again.
+    if (active.stopping === "cancelled") return active.handed.done();
     this.#tell(active.job, { type: "discarded", message: `${this.id} lost its lease; what it made is discarded` });
   }
 
