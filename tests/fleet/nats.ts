@@ -47,11 +47,14 @@ function serverOf(folder: string, port: number, { config = "", env = {} }: Optio
         stdio: "ignore",
         env: { PATH: process.env.PATH ?? "", ...env },
       });
-      for (let tries = 0; tries < 200 && !(await answers(port)); tries += 1) await sleep(25);
+      for (let tries = 0; tries < 400 && !(await answers(port)); tries += 1) {
+        if (child.exitCode !== null) throw new Error(`nats-server ended at once; see ${join(folder, "nats.log")}`);
+        await sleep(25);
+      }
     },
     kill: () =>
       new Promise<void>((done) => {
-        if (child === null) return done();
+        if (child === null || child.exitCode !== null || child.signalCode !== null) return done();
         child.once("close", () => done());
         child.kill("SIGKILL");
         child = null;
