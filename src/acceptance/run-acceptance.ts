@@ -38,6 +38,8 @@ export interface AcceptanceOptions {
   readonly base?: string;
   /** The tree after the work. Equal to the base, it asks what the untouched tree already passes. */
   readonly result: string;
+  /** The result holds only what differs from the base; these files of the base are not in it. Without it, it is whole. */
+  readonly deleted?: readonly string[] | undefined;
   /** A folder of our own, made and removed by us. */
   readonly workDir: string;
   readonly env: Environment;
@@ -117,11 +119,11 @@ export interface AcceptanceReport {
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
-  const { request, manifest, result, base = request, workDir, env, sandbox = "auto", signal } = options;
+  const { request, manifest, result, deleted, base = request, workDir, env, sandbox = "auto", signal } = options;
   const plan = planChecks(request, manifest);
   const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
   try {
-    const bare = buildTrees({ request, manifest, plan, base, result, folder: rooms.place() });
+    const bare = buildTrees({ request, manifest, plan, base, result, deleted, folder: rooms.place() });
     const trees = await withInstalled(bare, options.install);
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();

@@ -19,6 +19,8 @@ export interface SessionRequest {
   readonly taskPrompt: string;
   /** Where the agent works. */
   readonly cwd: string;
+  /** cwd holds changes only, and this is what they lie over; asked only where a sandbox holds the session. */
+  readonly over?: string;
   readonly mcpServers: readonly McpServer[];
   /** Whether the program has asked our servers for their tools; absent where nobody can tell. */
   readonly hasTools?: () => boolean;

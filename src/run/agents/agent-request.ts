@@ -60,6 +60,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     task: task.id,
     ...prompts,
     cwd: slot.path,
+    ...(slot.over === null ? {} : { over: slot.over }),
     home: sessionHome(folder.homes, attempt.home, { goesOn: session !== null }),
     env: {
       ...secrets.env,

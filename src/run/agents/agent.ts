@@ -10,6 +10,8 @@ export interface AgentRequest {
   readonly rolePrompt: string;
   readonly taskPrompt: string;
   readonly cwd: string;
+  /** cwd holds changes only, and this is what they lie over; the sandbox puts the tree together. */
+  readonly over?: string;
   /** The session's own: nobody else was or will be in it. */
   readonly home: string;
   /** Set for the agent's own process and for its connection to our tools. */
@@ -77,6 +79,8 @@ export interface AgentRunner {
   renewLogin?(signal: AbortSignal, model?: string): Promise<boolean>;
   /** How it hands in a report: in a shape its program holds it to, through a tool of ours, or in words alone. */
   readonly reports?: "shape" | "tool";
+  /** Whether every session of it is held by a sandbox that puts layered trees together (`AgentRequest.over`) in this folder. */
+  canLayer?(folder: string): Promise<boolean>;
   /** Whether it can call our tools. */
   readonly hasTools: boolean;
   /** Whether it can be trusted with planning: any program but an unknown command. */

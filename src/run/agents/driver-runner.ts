@@ -10,7 +10,7 @@ import {
   type SessionEnd,
   type Usage,
 } from "../../drivers/index.js";
-import { findBwrap } from "../../process/index.js";
+import { canLayer, findBwrap } from "../../process/index.js";
 import { reportSchema } from "../../schema/report.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
 import { REPORT_FILE, REPORT_KIND, TOOL_SOCKET } from "../../schema/tools.js";
@@ -47,6 +47,8 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
+    canLayer: async (folder) =>
+      (input.sandbox ?? "auto") === "auto" && (await findBwrap(input.env)) !== null && canLayer(folder),
     renewLogin: (signal, model) => keepLogin(errandOf(input, signal, model), { refused: true }),
     async run(request, onEvent) {
       await keepLogin(errandOf(input, request.signal, request.model));
@@ -101,6 +103,7 @@ async function runSession(
     rolePrompt: request.rolePrompt,
     taskPrompt: request.taskPrompt,
     cwd: request.cwd,
+    ...(request.over === undefined ? {} : { over: request.over }),
     mcpServers: hasTools ? [server(input, request, line)] : [],
     may: { edit: request.mayEdit, shell: request.mayRunShell },
     deniedTools: deniedTools(request),

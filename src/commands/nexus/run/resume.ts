@@ -104,7 +104,7 @@ export default command({
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
     const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
     const outcome = await executeRun({ ...running, ...edited, ...(switched === null ? {} : { switched }) }, reply);
-    return toBranch(toResult(folder, outcome), options, context);
+    return toBranch(await toResult(folder, outcome), options, context);
   },
   text: runText,
   exit: runExit,
