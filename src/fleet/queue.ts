@@ -49,6 +49,8 @@ function sequenceIn(reply: string): number {
   return Number(words[words.length >= 11 ? 7 : 5]);
 }
 
+type Queued = Pick<Job, "id" | "turn" | "priority" | "labels">;
+
 export class Queue {
   readonly #nc: NatsConnection;
   readonly #js: JetStreamClient;
@@ -63,9 +65,18 @@ export class Queue {
   }
 
   /** The same turn of the same job is one message, however often it is put in within two minutes. */
-  async put({ id, turn, priority, labels }: Pick<Job, "id" | "turn" | "priority" | "labels">): Promise<void> {
+  put(job: Queued): Promise<void> {
+    return this.#put(job, { msgID: `${job.id}.${job.turn}` });
+  }
+
+  /** Put in once more because it is gone: a server remembers for two minutes what it has lost since. A ticket too many is found over. */
+  putAgain(job: Queued): Promise<void> {
+    return this.#put(job, {});
+  }
+
+  async #put({ id, turn, priority, labels }: Queued, options: { readonly msgID?: string }): Promise<void> {
     const ticket: Ticket = { job: id, turn };
-    await this.#js.publish(workSubject(priority, labels), JSON.stringify(ticket), { msgID: `${id}.${turn}` });
+    await this.#js.publish(workSubject(priority, labels), JSON.stringify(ticket), options);
     this.#nc.publish(WAKE, JSON.stringify({ job: id }));
   }
 

@@ -31,7 +31,7 @@ export async function reconcile(fleet: Fleet, context: Context, scratch: string)
     if (again.has(id) || (state !== "queued" && state !== "running")) continue;
     if (queued.has(`${id}.${turn}`)) done.push({ job: id, title, action: "known" });
     else {
-      await fleet.queue.put(job);
+      await fleet.queue.putAgain(job);
       done.push({ job: id, title, action: "requeued", why: "its ticket was gone from the queue" });
     }
   }

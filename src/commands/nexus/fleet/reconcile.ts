@@ -6,6 +6,9 @@ import { withWorkFolder } from "../../../request/open/work-folder.js";
 import { ask, FLEET_FLAGS } from "./fleet-flags.js";
 import { shortId } from "./job-shape.js";
 
+/** A server that forgot everything would fill the screen. */
+const MOST_LINES = 20;
+
 export default command({
   name: "fleet reconcile",
   summary: "hand in again what the server forgot, without doing anything twice",
@@ -35,10 +38,11 @@ export default command({
       }),
     ),
   text: ({ known, changed }) => [
-    ...changed.map(({ job, title, action, why }) => {
+    ...changed.slice(0, MOST_LINES).map(({ job, title, action, why }) => {
       const paint = action === "lost" ? red : yellow;
       return `${paint(action)} ${shortId(job)}  ${title}${why === undefined ? "" : dim(` (${why})`)}`;
     }),
+    ...(changed.length > MOST_LINES ? [dim(`and ${changed.length - MOST_LINES} more (--json lists them)`)] : []),
     `${green("✓")} ${count(known, "open job")} known to the server, ${changed.length} brought back or missed`,
   ],
   exit: ({ changed }) => (changed.some(({ action }) => action === "lost") ? 1 : 0),
