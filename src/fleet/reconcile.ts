@@ -28,12 +28,12 @@ export async function reconcile(fleet: Fleet, context: Context, scratch: string)
   for await (const { job, turn } of fleet.queue.tickets()) queued.add(`${job}.${turn}`);
   for (const job of await fleet.jobs.all()) {
     const { id, turn, state, title } = job;
-    if (again.has(id) || (state !== "queued" && state !== "running")) continue;
-    if (queued.has(`${id}.${turn}`)) done.push({ job: id, title, action: "known" });
-    else {
-      await fleet.queue.putAgain(job);
-      done.push({ job: id, title, action: "requeued", why: "its ticket was gone from the queue" });
-    }
+    if (state !== "queued" && state !== "running") continue;
+    const isQueued = queued.has(`${id}.${turn}`);
+    if (!isQueued) await fleet.queue.putAgain(job);
+    if (again.has(id)) continue;
+    const why = "its ticket was gone from the queue";
+    done.push({ job: id, title, ...(isQueued ? { action: "known" } : { action: "requeued", why }) });
   }
   return done;
 }
