@@ -32,8 +32,8 @@ export async function reconcile(fleet: Fleet, context: Context, scratch: string)
     const isQueued = queued.has(`${id}.${turn}`);
     if (!isQueued) await fleet.queue.putAgain(job);
     if (again.has(id)) continue;
-    const why = "its ticket was gone from the queue";
-    done.push({ job: id, title, ...(isQueued ? { action: "known" } : { action: "requeued", why }) });
+    if (isQueued) done.push({ job: id, title, action: "known" });
+    else done.push({ job: id, title, action: "requeued", why: "its ticket was gone from the queue" });
   }
   return done;
 }
