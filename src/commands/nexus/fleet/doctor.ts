@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { green, red, yellow } from "../../../cli/text.js";
-import { examine } from "../../../fleet/doctor.js";
-import { withServer } from "../../../fleet/index.js";
+import { examine, withServer } from "../../../fleet/index.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { FLEET_FLAGS, settingsOf } from "./fleet-flags.js";
 
