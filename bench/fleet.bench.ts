@@ -131,7 +131,8 @@ async function idle(): Promise<void> {
   await sleep(10_000);
   const rss = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${worker.pid}/status`, "utf8"))![1]!;
   said("idle_mb", Math.round(Number(rss) / 1024), "an idle worker's memory, MB (at most 80)");
-  said("idle_cpu_ms_per_s", (ticks() - before) / 1, "its processor time, ms for each second");
+  // Hundredths of a second in ten seconds are milliseconds in one.
+  said("idle_cpu_ms_per_s", ticks() - before, "its processor time, ms for each second");
   worker.kill("SIGTERM");
   await worker.done;
 }
