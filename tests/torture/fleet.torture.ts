@@ -74,4 +74,21 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     const rows: readonly JobRow[] = desk.jobs();
     expect(rows.map(({ state }) => state)).toEqual(Array(20).fill("delivered"));
   }, 600_000);
+
+  it("sets a job aside that costs every worker, with its reason", async () => {
+    const server = await startNats(temporary("nut-nats-"));
+    servers.push(server);
+    const desk = deskFor(server.url);
+    desk.ask(["init", "--lease", "3s"]);
+    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request("deadly")]);
+    const id = jobs[0]!.job;
+    for (let n = 0; n < 3; n += 1) {
+      const worker = desk.worker([], { agent: "sh -c 'sleep 60'" });
+      await desk.until(`taken ${n}`, (rows) => rows.some((one) => one.job === id && one.tries === n + 1), 60);
+      worker.kill("SIGKILL");
+      await worker.done;
+    }
+    await desk.worker(["--until-empty"]).done;
+    expect(desk.jobs()).toMatchObject([{ state: "dead", deaths: 3, reason: expect.stringContaining("it cost 3 workers") }]);
+  }, 300_000);
 });
