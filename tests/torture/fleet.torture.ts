@@ -89,6 +89,8 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
       await worker.done;
     }
     await desk.worker(["--until-empty"]).done;
-    expect(desk.jobs()).toMatchObject([{ state: "dead", deaths: 3, reason: expect.stringContaining("it cost 3 workers") }]);
+    expect(desk.jobs()).toMatchObject([
+      { state: "dead", deaths: 3, reason: expect.stringContaining("it cost 3 workers") },
+    ]);
   }, 300_000);
 });
