@@ -55,6 +55,12 @@ describe("before npm test", () => {
     expect(said).toContain("setup: no chromium (Debian package chromium); skipped without it: viewer and board tests");
   });
 
+  it("brings no toolchain for a few rows, and names it", () => {
+    const said = setup({ user: 0 });
+    expect(readFileSync(called(), "utf8")).not.toMatch(/golang-go|cmake|jdk/);
+    expect(said).toContain("setup: no go (Debian package golang-go); skipped without it: liars and honest work in Go");
+  });
+
   it("says nothing when everything is there", () => {
     const script = readFileSync(join(root, "scripts/setup.mjs"), "utf8");
     for (const [, name] of script.matchAll(/^ {2}"?([a-z0-9-]+)"?: \[/gm)) program(name!, "exit 0");

@@ -3,6 +3,7 @@
 import { posix } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseToml, stringify as stringifyToml } from "@decimalturn/toml-patch";
+import { parseGoMod, stringifyGoMod } from "./go-mod.js";
 
 type Table = Record<string, unknown>;
 
@@ -34,6 +35,7 @@ const FROM_THE_WORK: Readonly<Record<string, readonly string[]>> = {
     "target.*.dev-dependencies",
     "target.*.build-dependencies",
   ],
+  "go.mod": ["require"],
 };
 
 /** Of a file the base does not have, also what says how the code is loaded. */
@@ -41,6 +43,7 @@ const OF_A_NEW_FILE: Readonly<Record<string, readonly string[]>> = {
   "package.json": ["name", "version", "type", "main", "module", "exports", "imports", "bin", "files", "private"],
   "pyproject.toml": ["project"],
   "Cargo.toml": ["package", "lib", "bin", "workspace"],
+  "go.mod": ["module", "go"],
 };
 
 /** Lock files that follow the dependencies of a settings file in the same folder. */
@@ -48,6 +51,7 @@ const LOCKS: Readonly<Record<string, readonly string[]>> = {
   "package.json": ["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
   "pyproject.toml": ["uv.lock", "poetry.lock", "pdm.lock"],
   "Cargo.toml": ["Cargo.lock"],
+  "go.mod": ["go.sum"],
 };
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
@@ -98,6 +102,7 @@ export function sameSettings(path: string, one: string, other: string): boolean 
 
 function read(name: string, text: string): Table | null {
   try {
+    if (name === "go.mod") return parseGoMod(text);
     const value: unknown = name.endsWith(".json") ? JSON.parse(text) : parseToml(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : null;
   } catch {
@@ -105,8 +110,10 @@ function read(name: string, text: string): Table | null {
   }
 }
 
-const write = (name: string, table: Table): string =>
-  name.endsWith(".json") ? `${JSON.stringify(table, null, 2)}\n` : stringifyToml(table);
+function write(name: string, table: Table): string {
+  if (name === "go.mod") return stringifyGoMod(table);
+  return name.endsWith(".json") ? `${JSON.stringify(table, null, 2)}\n` : stringifyToml(table);
+}
 
 /** `target.*.dependencies` → one path per key that either side has there. */
 function expand(field: string, sides: readonly Table[]): string[][] {
