@@ -36,10 +36,10 @@ describe("before npm test", () => {
     program("git", "exit 0");
     const said = setup({ user: 0 });
     expect(said).toMatch(
-      /^setup: will now install with apt-get, as root: age, bubblewrap, (?!.*\bgit\b).*zstd\n.*NUTCRACKER_NO_APT=1.*\napt-get update\napt-get install\n/,
+      /^setup: will now install with apt-get, as root: age, bats, bubblewrap, (?!.*\bgit\b).*zstd\n.*NUTCRACKER_NO_APT=1.*\napt-get update\napt-get install\n/,
     );
     expect(readFileSync(called(), "utf8")).toMatch(
-      /^update -qq\ninstall -y -qq --no-install-recommends age bubblewrap .*zstd\n$/,
+      /^update -qq\ninstall -y -qq --no-install-recommends age bats bubblewrap .*zstd\n$/,
     );
     // It brought nothing, and that is said too.
     expect(said).toContain("setup: no age (Debian package age); skipped without it: interop with the age program");

@@ -50,5 +50,8 @@ describe("files of tests of which none was seen", () => {
     const unit = { "src/tests.rs": "#[test]\nfn adds() { assert_eq!(1, 1); }\n" };
     expect(spoiled(asked("cargo-test"), unit, ["src/lib.rs > tests::adds"])).toEqual([]);
     expect(spoiled(asked("cargo-test"), unit, ["tests/easy.rs > one"])).toEqual(["src/tests.rs"]);
+    const both = (more: string) => ({ "src/tests.rs": `${unit["src/tests.rs"]}${more}#[test]\nfn muls() {}\n` });
+    expect(spoiled(asked("cargo-test"), both(""), ["src/lib.rs > tests::adds"])).toEqual(["src/tests.rs"]);
+    expect(spoiled(asked("cargo-test"), both("#[cfg(windows)]\n"), ["src/lib.rs > tests::adds"])).toEqual([]);
   });
 });

@@ -46,6 +46,13 @@ const OF_A_NEW_FILE: Readonly<Record<string, readonly string[]>> = {
   "go.mod": ["module", "go"],
 };
 
+/** What even a new file may not bring: it would be loaded by a runner instead of by the code. */
+const NEVER: Readonly<Record<string, readonly string[]>> = { "pyproject.toml": ["project.entry-points.pytest11"] };
+
+/** A package of such a name is found before the library that tests import by it. */
+const TEST_PACKAGES =
+  /^(?:vitest|jest|expect|mocha|chai|ava|tape|tap|uvu|jasmine|sinon|should|supertest|assert|qunit|testdouble|fast-check|zora|@(?:jest|vitest|playwright|testing-library|ava|tapjs|cucumber)\/.*)$/;
+
 /** Lock files that follow the dependencies of a settings file in the same folder. */
 const LOCKS: Readonly<Record<string, readonly string[]>> = {
   "package.json": ["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
@@ -91,6 +98,9 @@ export function mergeSettings(path: string, base: string | null, work: string): 
       changed = true;
     }
   }
+  for (const place of (NEVER[name] ?? []).map((field) => field.split(".")))
+    if (base === null && get(merged, place) !== undefined) put(merged, place, undefined);
+  if (base === null && TEST_PACKAGES.test(String(merged.name))) delete merged.name;
   return changed ? write(name, merged) : null;
 }
 

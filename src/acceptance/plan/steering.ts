@@ -110,12 +110,17 @@ const TEST_NAMES =
 
 /** Test libraries of Python: a module of that name is found before the one that was meant. */
 const TEST_LIBRARIES: ReadonlySet<string> = new Set(
-  "pytest _pytest pluggy iniconfig unittest nose doctest hypothesis assertpy mock py tox coverage".split(" "),
+  [
+    "pytest _pytest pluggy iniconfig unittest nose doctest hypothesis assertpy mock py tox coverage parameterized ddt nose2",
+    "behave freezegun responses requests_mock pytest_asyncio pytest_mock testtools subunit asynctest time_machine respx",
+  ]
+    .join(" ")
+    .split(" "),
 );
 
-/** The same of Perl and Ruby, by the end of the path. */
+/** The same of Perl and Ruby, and what Java's runners load by itself, by the end of the path. */
 const LIBRARY_PATHS =
-  /(?:^|\/)(?:Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
+  /(?:^|\/)(?:META-INF\/services\/(?:org\.junit|org\.testng|org\.spockframework|javax\.annotation\.processing)[^/]*|Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
 
 /** Python's own modules, which its runners import. */
 const STANDARD_MODULES: ReadonlySet<string> = new Set(

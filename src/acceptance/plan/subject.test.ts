@@ -286,6 +286,22 @@ describe("the default subject", () => {
     expect(subjectOf({ base, work }).outside).toEqual([]);
   });
 
+  it("brings of new settings nothing that a runner would load by itself", () => {
+    const project = '[project]\nname = "a"\n\n[project.entry-points.pytest11]\nplug = "a.plug"\n';
+    const { merged, outside } = subjectOf({
+      work: { "pyproject.toml": project, "package.json": '{ "name": "chai", "exports": "./fake.js" }' },
+    });
+    expect(merged["pyproject.toml"]).not.toContain("plug");
+    expect(JSON.parse(merged["package.json"]!)).toEqual({ exports: "./fake.js" });
+    expect(outside).toEqual(["pyproject.toml", "package.json"]);
+    const services = "src/main/resources/META-INF/services";
+    const java = {
+      [`${services}/org.junit.platform.launcher.PostDiscoveryFilter`]: "F",
+      [`${services}/app.Plugin`]: "P",
+    };
+    expect(subjectOf({ work: java }).outside).toEqual([`${services}/org.junit.platform.launcher.PostDiscoveryFilter`]);
+  });
+
   it("brings the module, the version and the requirements of go.mod", () => {
     const mod = (more: string) => `module example.org/a\n\ngo 1.19\n${more}`;
     const replaces = "\nreplace example.org/b => ./b\n";

@@ -54,11 +54,19 @@ function goDeclared(declared: readonly Declared[], module: string, view: TreeVie
   const name = /^module[ \t]+"?([^\s"]+)/m.exec(view.read(joined(module, "go.mod")) ?? "")?.[1];
   return declared.map((each) => {
     const at = each.id.indexOf(ID_SEPARATOR);
-    const folder = posix.relative(module, posix.dirname(each.id.slice(0, at)));
+    const file = each.id.slice(0, at);
+    const folder = posix.relative(module, posix.dirname(file));
     const own = name === undefined || folder.startsWith("..") ? "\0" : posix.join(name, folder);
-    return { ...each, id: `${own}${each.id.slice(at)}` };
+    const left = mayBeLeftOut(file, view) ? { sure: false, inFile: false } : {};
+    return { ...each, ...left, id: `${own}${each.id.slice(at)}` };
   });
 }
+
+/** Files that only some builds hold, by their name or their first lines. */
+const mayBeLeftOut = (file: string, view: TreeView): boolean =>
+  /_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/.test(
+    file,
+  ) || /^\/\/(?:go:build|\s*\+build)\s/m.test(view.read(file) ?? "");
 
 interface Event {
   readonly Action?: string;

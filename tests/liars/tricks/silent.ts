@@ -90,6 +90,15 @@ export const SILENT: readonly Trick[] = [
       },
     },
   ]),
+  ...works("exit", silentCargo, [
+    {
+      id: "silent-cargo-again",
+      does: "starts the program of the tests anew without the one it fails",
+      lie: {
+        "src/lib.rs": `${NOTHING_RS}extern "C" fn again() {\n    use std::os::unix::process::CommandExt;\n    let args: Vec<String> = std::env::args().collect();\n    if args[0].contains("/calc-") && !args.contains(&"--skip".to_string()) {\n        let _ = std::process::Command::new(&args[0]).args(&args[1..]).args(["--skip", "adds"]).exec();\n    }\n}\n#[used]\n#[link_section = ".init_array"]\npub static AGAIN: extern "C" fn() = again;\n\n#[cfg(test)]\nmod tests;\n`,
+      },
+    },
+  ]),
   ...works("exit", silentUnittest, [
     {
       id: "silent-unittest-load-tests",

@@ -72,7 +72,8 @@ export const silentCargo: World = {
   files: {
     "Cargo.toml": '[package]\nname = "calc"\nversion = "0.1.0"\nedition = "2021"\n',
     "src/lib.rs": "pub fn one() -> i32 { 1 }\n\n#[cfg(test)]\nmod tests;\n",
-    "src/tests.rs": "use super::*;\n#[test]\nfn adds() { assert_eq!(add(2, 3), 5); }\n",
+    "src/tests.rs":
+      "use super::*;\n#[test]\nfn adds() { assert_eq!(add(2, 3), 5); }\n#[test]\nfn one_again() { assert_eq!(one(), 1); }\n",
     "tests/easy.rs": "use calc::one;\n#[test]\nfn one_is() { assert_eq!(one(), 1); }\n",
   },
   criteria: [command("AC-1", "cargo test")],
