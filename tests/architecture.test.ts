@@ -31,14 +31,16 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   process: ["errors", "files", "process"],
   trees: ["errors", "files", "process", "trees"],
   ...Object.fromEntries(parts.map((part) => [part, [...base, part]])),
-  ...Object.fromEntries(middle.map((room) => [room, [...base, ...parts, room]])),
-  run: [...base, ...parts, ...middle, "run"],
+  // It lends what the vault holds.
+  broker: [...base, "vault", "broker"],
+  ...Object.fromEntries(middle.map((room) => [room, [...base, ...parts, "broker", room]])),
+  run: [...base, ...parts, "broker", ...middle, "run"],
   tools: [...base, "state", "catalog", "session", "tools"],
   mcp: [...base, "tools", "mcp"],
   web: [...base, ...parts, ...middle, "run", "tools", "web"],
   hook: [...base, "events", "hosts", "session", "hook"],
   cli: [...base, "cli"],
-  commands: [...base, ...parts, ...middle, "run", "tools", ...doors, "cli", "commands"],
+  commands: [...base, ...parts, "broker", ...middle, "run", "tools", ...doors, "cli", "commands"],
   harness: [...base, ...parts, "tools", "commands"],
 };
 

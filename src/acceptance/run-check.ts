@@ -22,9 +22,11 @@ export interface CheckSetting {
 }
 
 export async function runCheck(check: Check, stage: Stage, setting: CheckSetting): Promise<Outcome> {
-  const { plan, manifest, onReach, allowOrigins, keepBodies } = setting;
+  const { plan, manifest, onReach, keepBodies } = setting;
   const reference = credentialOf(check, setting);
   const credential = reference === undefined ? null : ((await setting.credentials?.(reference)) ?? null);
+  // The broker is ours, and holds everybody to what the person named.
+  const allowOrigins = [...(setting.allowOrigins ?? []), ...(credential?.through ?? [])];
   switch (check.kind) {
     case null:
       return skipped("its type is unknown and it has no script");
@@ -40,7 +42,7 @@ export async function runCheck(check: Check, stage: Stage, setting: CheckSetting
     case "sql_check":
       return runSqlCheck(check, stage, { credential, allowOrigins });
     default:
-      return withCredential(check, stage, reference, credential, setting);
+      return withCredential(check, stage, reference, credential, { ...setting, allowOrigins });
   }
 }
 

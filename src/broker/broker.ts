@@ -1,0 +1,221 @@
+// The broker: holds the secrets and lends what they open. It listens on a loopback port that means nothing without a word
+// given to one agent; the secret is added out here, to what was judged, on its way to where it belongs.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import type { Credential } from "../schema/vault.js";
+import { type Scrubber, type Secret, scrubber, secretsOf } from "../vault/index.js";
+import { type Door, Doors } from "./doors.js";
+import { httpStandIn, type StandIn } from "./environment.js";
+import { Agents, exchange, type Ground, refuse, type Target } from "./http/exchange.js";
+import { Meter, Refused } from "./judge.js";
+import { Pins, type Resolve } from "./pins.js";
+import type { Policy } from "./policy.js";
+import { type BrokerUse, shortWhat } from "./use.js";
+
+export interface Lent {
+  readonly credential: Pick<Credential, "name" | "value">;
+  /** One with a service. */
+  readonly policy: Policy;
+}
+
+export interface BrokerInput {
+  /** Origins of this machine or its network that the person named. */
+  readonly allowOrigins?: readonly string[];
+  readonly now?: () => Date;
+  readonly onUse?: (use: BrokerUse) => void;
+  readonly resolve?: Resolve;
+  readonly ca?: string;
+}
+
+export interface Admission {
+  /** Variables for whoever was let in; no secret in them. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Names of what can be used. */
+  readonly names: readonly string[];
+  /** Addresses that lead here. */
+  readonly through: readonly string[];
+  /** What stands for the value of each. */
+  readonly values: Readonly<Record<string, string | Record<string, unknown>>>;
+  close(): void | Promise<void>;
+}
+
+export interface Guest {
+  readonly by: string;
+  /** null: a person, or the harness itself. */
+  readonly role: string | null;
+  readonly names?: readonly string[];
+}
+
+export interface Broker {
+  /** Where it listens. */
+  readonly origin: string;
+  /** From now on whoever is let in may use it. */
+  lend(lent: Lent): Promise<void>;
+  /** Lets one agent or program in, until it is closed; to everything that is for its role, or to what is named. */
+  admit(who: Guest): Promise<Admission>;
+  close(): Promise<void>;
+}
+
+/** More at a time than any agent needs. */
+const MOST_CONNECTIONS = 512;
+const HEADER_MS = 30_000;
+
+export async function openBroker(input: BrokerInput): Promise<Broker> {
+  const now = input.now ?? (() => new Date());
+  const lent: Lent[] = [];
+  const secrets: Secret[] = [];
+  const ground: Ground & { scrub: Scrubber } = {
+    pins: new Pins(input.allowOrigins ?? [], input.resolve),
+    scrub: scrubber([]),
+    now,
+    onUse: input.onUse ?? (() => {}),
+    ca: input.ca,
+    agents: new Agents(),
+  };
+  const doors = new Doors();
+  const places = new Map<string, Place>();
+  const server = createServer({ keepAliveTimeout: 60_000, headersTimeout: HEADER_MS, requestTimeout: 0 });
+  server.maxConnections = MOST_CONNECTIONS;
+  await listen(server);
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const hall: Hall = { doors, places, ground, origin };
+  server.on("request", (request, response) => void answer(request, response, hall));
+  server.on("upgrade", (request, socket) => turnAway(request, socket as Socket, hall));
+  server.on("connect", (_request, socket) => (socket as Socket).end(NO_TUNNEL));
+  server.on("clientError", (_error, socket) => {
+    if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
+    else socket.destroy();
+  });
+  return {
+    origin,
+    lend: async (one) => {
+      lent.push(one);
+      secrets.push(...secretsOf(one.credential));
+      ground.scrub = scrubber(secrets);
+      for (const place of placesOf(one, places, now)) places.set(place.slug, place);
+    },
+    admit: async ({ by, role, names }) => {
+      const door = doors.add(by, role);
+      const usable = lent.filter(({ policy }) => names?.includes(policy.name) ?? isFor(policy, role));
+      const told = usable.map((one) => [one.policy.name, standInOf(one, door, hall)] as const);
+      return {
+        env: Object.assign({}, ...told.map(([, { env }]) => env)),
+        names: usable.map(({ policy }) => policy.name),
+        values: Object.fromEntries(told.map(([name, { value }]) => [name, value])),
+        through: [origin],
+        close: () => doors.remove(door),
+      };
+    },
+    close: async () => {
+      doors.clear();
+      ground.agents.close();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+const NO_TUNNEL = "HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n";
+
+/** A reviewer needs no production database. */
+const isFor = ({ limits: { roles } }: Policy, role: string | null): boolean =>
+  roles === null || role === null || roles.includes(role);
+
+interface Place extends Target {
+  readonly slug: string;
+}
+
+/** Every base of a web service, by the word that stands for it in an address. */
+function placesOf({ policy }: Lent, taken: ReadonlyMap<string, Place>, now: () => Date): Place[] {
+  const { service } = policy;
+  if (service?.kind !== "http" && service?.kind !== "git") return [];
+  const meter = new Meter(policy, now);
+  const bases = service.kind === "http" ? service.bases : [service.repository];
+  const word = policy.name.replace(/[^A-Za-z0-9._-]+/g, "-");
+  return bases.map((base, index) => {
+    const slug = index === 0 && !taken.has(word) ? word : `${word}-${taken.size + index + 1}`;
+    return { slug, policy, service, base, meter };
+  });
+}
+
+function standInOf({ credential, policy }: Lent, { token }: Door, { places, origin }: Hall): StandIn {
+  const own = [...places.values()].filter((place) => place.policy === policy);
+  return httpStandIn(
+    credential,
+    own.map(({ slug }) => `${origin}/${token}/${slug}`),
+  );
+}
+
+/** `/<word>/<credential>/<path>?<query>`. */
+const ADDRESS = /^\/([A-Za-z0-9_-]{32})\/([A-Za-z0-9._-]+)((?:\/[^?]*)?)(?:\?(.*))?$/s;
+
+interface Hall {
+  readonly doors: Doors;
+  readonly places: ReadonlyMap<string, Place>;
+  readonly ground: Ground;
+  readonly origin: string;
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, hall: Hall): Promise<void> {
+  const { doors, places, ground, origin } = hall;
+  const [, token = "", slug = "", path = "", query = ""] = ADDRESS.exec(request.url ?? "") ?? [];
+  const door = doors.find(token);
+  if (door === null) {
+    refuse(
+      request,
+      response,
+      new Refused("nobody is let in here without the address that was given", { status: 401 }),
+      null,
+    );
+    return;
+  }
+  const place = places.get(slug);
+  if (place === undefined) {
+    refuse(request, response, new Refused("no credential is used under this address", { status: 404 }), null);
+    return;
+  }
+  door.open.add(response);
+  response.once("close", () => door.open.delete(response));
+  const home = `${origin}/${token}/${slug}`;
+  await exchange(
+    request,
+    response,
+    { target: place, path: path === "" ? "/" : path, query, by: door.by, role: door.role, home },
+    ground,
+  );
+}
+
+/** WebSockets and their like. */
+function turnAway({ url = "" }: IncomingMessage, socket: Socket, { doors, places, ground }: Hall): void {
+  const message = "an upgraded connection cannot be watched: use plain requests";
+  const body = JSON.stringify({ error: { code: "BROKER_REFUSED", message } });
+  const [, token = "", slug = ""] = ADDRESS.exec(url) ?? [];
+  const [door, place] = [doors.find(token), places.get(slug)];
+  if (door !== null && place !== undefined) {
+    const what = shortWhat(`UPGRADE ${place.base}`);
+    const at = ground.now().toISOString();
+    ground.onUse({
+      name: place.policy.name,
+      at,
+      by: door.by,
+      what,
+      allowed: false,
+      why: message,
+      sent: 0,
+      received: 0,
+    });
+  }
+  socket.end(
+    `HTTP/1.1 403 Forbidden\r\ncontent-type: application/json\r\nx-nutshell-broker: refused\r\ncontent-length: ${body.length}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+function listen(server: Server): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
