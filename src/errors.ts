@@ -39,6 +39,7 @@ export type ErrorCode =
   | "MERGE_PART_MISSING"
   | "MERGE_STRANGER"
   // vault: credentials, identities, leaks
+  | "BROKER_GONE"
   | "CREDENTIAL_EXISTS"
   | "CREDENTIAL_EXPIRED"
   | "CREDENTIAL_NOT_FOUND"

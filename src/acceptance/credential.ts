@@ -6,6 +6,8 @@ export interface AcceptanceCredential {
   readonly env: Readonly<Record<string, string>>;
   /** Set when it is used through a broker: addresses of ours that lead there. `value` and `env` then hold no secret. */
   readonly through?: readonly string[];
+  /** With it: how the service's own addresses lead to the broker too, and whom a program must trust for that. */
+  readonly proxy?: { readonly url: string; readonly certificate: string; readonly serves: readonly string[] };
 }
 
 /** Where a check asks instead of the service, when the credential is used through a broker. */

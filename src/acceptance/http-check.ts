@@ -12,7 +12,7 @@ import { contains, failed, passed, refuted, skipped } from "./outcome.js";
 import { askSocket, NotReached, reach, type ServiceAnswer } from "./reach.js";
 import { runReaching, type Stage, serviceOf, unlessRefused } from "./run-program.js";
 import { withService } from "./service.js";
-import { waysTo } from "./ways-out.js";
+import { servedUrls, waysTo } from "./ways-out.js";
 
 export interface HttpOptions {
   readonly endpoints: Endpoints | null;
@@ -44,9 +44,11 @@ async function byScript(check: Check, stage: Stage, options: HttpOptions): Promi
   const { exit_code } = check.expected ?? {};
   const script: Check = { ...check, kind: "shell", expected: exit_code === undefined ? {} : { exit_code } };
   const served = check.start !== undefined;
+  const proxy = options.credential?.proxy;
   const address: Environment = base === null || served ? {} : { BASE_URL: base };
-  const urls = base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest)];
+  const urls = base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest), ...servedUrls(proxy)];
   const { outcome, stdout, refused } = await runReaching(script, stage, {
+    ...(proxy === undefined ? {} : { proxy }),
     env: { ...options.credential?.env, ...address },
     ways: urls.length === 0 ? [] : waysTo(urls, options.allowOrigins ?? []),
   });

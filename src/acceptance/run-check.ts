@@ -7,7 +7,7 @@ import type { Check, CheckPlan, Outcome } from "./model.js";
 import { skipped } from "./outcome.js";
 import { runReaching, type Stage, unlessRefused } from "./run-program.js";
 import { runSqlCheck } from "./sql-check.js";
-import { waysTo } from "./ways-out.js";
+import { servedUrls, waysTo } from "./ways-out.js";
 
 export interface CheckSetting {
   readonly plan: CheckPlan;
@@ -57,8 +57,10 @@ async function withCredential(
   if (reference === undefined) return (await runReaching(check, stage, { ways: [] })).outcome;
   if (credential === null) return skipped(`credential "${reference}" could not be opened`);
   const { plan, manifest, allowOrigins = [] } = setting;
-  const ways = waysTo([...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential)], allowOrigins);
-  const { outcome, refused } = await runReaching(check, stage, { env: credential.env, ways });
+  const { env, proxy } = credential;
+  const urls = [...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential), ...servedUrls(proxy)];
+  const ways = waysTo(urls, allowOrigins);
+  const { outcome, refused } = await runReaching(check, stage, { env, ways, ...(proxy === undefined ? {} : { proxy }) });
   return unlessRefused(outcome, refused);
 }
 

@@ -4,15 +4,19 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import type { Credential } from "../schema/vault.js";
 import { type Scrubber, type Secret, scrubber, secretsOf } from "../vault/index.js";
+import { makeAuthority } from "./authority.js";
 import { type Door, Doors } from "./doors.js";
-import { httpStandIn, type StandIn } from "./environment.js";
+import { databaseStandIn, gitSettings, httpStandIn, type StandIn } from "./environment.js";
 import { Agents, exchange, type Ground, refuse, type Target } from "./http/exchange.js";
 import { Meter, Refused } from "./judge.js";
 import { Pins, type Resolve } from "./pins.js";
-import type { Policy } from "./policy.js";
+import { openProxy } from "./proxy.js";
+import { openSshAgent, type SshAgent } from "./ssh-agent.js";
+import { type Policy, type PolicyInput, policyOf } from "./policy.js";
+import { type Database, type DatabaseGateway, openDatabaseGateway } from "./postgres/gateway.js";
 import { type BrokerUse, shortWhat } from "./use.js";
 
-export interface Lent {
+interface Lent {
   readonly credential: Pick<Credential, "name" | "value">;
   /** One with a service. */
   readonly policy: Policy;
@@ -36,6 +40,10 @@ export interface Admission {
   readonly through: readonly string[];
   /** What stands for the value of each. */
   readonly values: Readonly<Record<string, string | Record<string, unknown>>>;
+  /** Folders it must be able to read. */
+  readonly folders?: readonly string[];
+  /** A proxy for programs that insist on a service's own address, whom they must trust for it, and for which addresses it is. */
+  readonly proxy?: { readonly url: string; readonly certificate: string; readonly serves: readonly string[] };
   close(): void | Promise<void>;
 }
 
@@ -44,13 +52,15 @@ export interface Guest {
   /** null: a person, or the harness itself. */
   readonly role: string | null;
   readonly names?: readonly string[];
+  /** Set for programs that insist on a service's own address: other hosts are refused, or tunnelled as they are. */
+  readonly proxy?: "only" | "tunnel";
 }
 
 export interface Broker {
   /** Where it listens. */
   readonly origin: string;
   /** From now on whoever is let in may use it. */
-  lend(lent: Lent): Promise<void>;
+  lend(lent: PolicyInput): Promise<void>;
   /** Lets one agent or program in, until it is closed; to everything that is for its role, or to what is named. */
   admit(who: Guest): Promise<Admission>;
   close(): Promise<void>;
@@ -74,48 +84,97 @@ export async function openBroker(input: BrokerInput): Promise<Broker> {
   };
   const doors = new Doors();
   const places = new Map<string, Place>();
+  const databases = new Map<string, Database>();
+  let gateway: Promise<DatabaseGateway> | null = null;
+  const agents = new Set<SshAgent | null>();
   const server = createServer({ keepAliveTimeout: 60_000, headersTimeout: HEADER_MS, requestTimeout: 0 });
   server.maxConnections = MOST_CONNECTIONS;
   await listen(server);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const hall: Hall = { doors, places, ground, origin };
-  server.on("request", (request, response) => void answer(request, response, hall));
+  const hall: Hall = { doors, places, databases, ground, origin };
+  /** Opened with the first database. */
+  const databasePort = async () => {
+    gateway ??= openDatabaseGateway({ doors, databases, pins: ground.pins, ca: input.ca, now, onUse: ground.onUse });
+    return (await gateway).port;
+  };
+  server.on("request", (request, response) => {
+    void (/^http:/i.test(request.url ?? "") ? proxy.onAbsolute(request, response) : answer(request, response, hall));
+  });
   server.on("upgrade", (request, socket) => turnAway(request, socket as Socket, hall));
-  server.on("connect", (_request, socket) => (socket as Socket).end(NO_TUNNEL));
+  const proxy = openProxy(hall);
+  server.on("connect", (request, socket, head) => proxy.onConnect(request, socket as Socket, head));
   server.on("clientError", (_error, socket) => {
     if (socket.writable) socket.end("HTTP/1.1 400 Bad Request\r\nconnection: close\r\n\r\n");
     else socket.destroy();
   });
   return {
     origin,
-    lend: async (one) => {
+    lend: async (asked) => {
+      const one: Lent = { credential: asked.credential, policy: policyOf(asked) };
       lent.push(one);
       secrets.push(...secretsOf(one.credential));
       ground.scrub = scrubber(secrets);
       for (const place of placesOf(one, places, now)) places.set(place.slug, place);
+      const { policy } = one;
+      if (policy.service?.kind === "postgresql")
+        databases.set(slugOf(policy.name, databases), {
+          policy,
+          service: policy.service,
+          meter: new Meter(policy, now),
+        });
     },
-    admit: async ({ by, role, names }) => {
-      const door = doors.add(by, role);
+    admit: async ({ by, role, names, proxy: wanted }) => {
       const usable = lent.filter(({ policy }) => names?.includes(policy.name) ?? isFor(policy, role));
-      const told = usable.map((one) => [one.policy.name, standInOf(one, door, hall)] as const);
+      const authority = wanted === undefined ? null : makeAuthority(hostsOf(usable), now());
+      const own = new Set(usable.map(({ policy }) => policy.name));
+      const door = doors.add({ by, role, names: own, tunnels: wanted === "tunnel", authority });
+      const agent = await sshAgentFor(usable, door, ground);
+      const hasDatabase = usable.some(({ policy }) => policy.service?.kind === "postgresql");
+      const port = hasDatabase ? await databasePort() : 0;
+      agents.add(agent);
+      const told = usable.map((one) => [one.policy.name, standInOf(one, door, hall, port)] as const);
       return {
-        env: Object.assign({}, ...told.map(([, { env }]) => env)),
+        env: Object.assign(
+          {},
+          ...told.map(([, { env }]) => env),
+          gitSettings(usable.flatMap((one) => repositoryOf(one, door, hall))),
+          agent?.env ?? {},
+        ),
         names: usable.map(({ policy }) => policy.name),
         values: Object.fromEntries(told.map(([name, { value }]) => [name, value])),
-        through: [origin],
-        close: () => doors.remove(door),
+        through: [origin, ...(hasDatabase ? [`tcp://127.0.0.1:${port}`] : [])],
+        ...(authority === null
+          ? {}
+          : { proxy: { url: origin.replace("//", `//run:${door.token}@`), certificate: authority.certificate, serves: basesOf(usable) } }),
+        ...(agent === null ? {} : { folders: [agent.folder] }),
+        close: () => {
+          doors.remove(door);
+          agent?.close();
+          agents.delete(agent);
+        },
       };
     },
     close: async () => {
       doors.clear();
       ground.agents.close();
+      proxy.close();
+      for (const agent of agents) agent?.close();
+      await (await gateway)?.close();
       server.closeAllConnections();
       await new Promise<void>((resolve) => server.close(() => resolve()));
     },
   };
 }
 
-const NO_TUNNEL = "HTTP/1.1 405 Method Not Allowed\r\nconnection: close\r\n\r\n";
+const hostsOf = (lent: readonly Lent[]): string[] =>
+  basesOf(lent).map((base) => new URL(base).hostname.replace(/^\[|\]$/g, ""));
+
+/** Addresses of web services, which a door's authority may vouch for. */
+const basesOf = (lent: readonly Lent[]): string[] =>
+  lent.flatMap(({ policy: { service } }) => {
+    if (service?.kind === "http") return service.bases;
+    return service?.kind === "git" ? [service.repository] : [];
+  });
 
 /** A reviewer needs no production database. */
 const isFor = ({ limits: { roles } }: Policy, role: string | null): boolean =>
@@ -131,19 +190,54 @@ function placesOf({ policy }: Lent, taken: ReadonlyMap<string, Place>, now: () =
   if (service?.kind !== "http" && service?.kind !== "git") return [];
   const meter = new Meter(policy, now);
   const bases = service.kind === "http" ? service.bases : [service.repository];
-  const word = policy.name.replace(/[^A-Za-z0-9._-]+/g, "-");
-  return bases.map((base, index) => {
-    const slug = index === 0 && !taken.has(word) ? word : `${word}-${taken.size + index + 1}`;
-    return { slug, policy, service, base, meter };
-  });
+  const word = slugOf(policy.name, taken);
+  return bases.map((base, index) => ({
+    slug: index === 0 ? word : `${word}-${taken.size + index + 1}`,
+    ...{ policy, service, base, meter },
+  }));
 }
 
-function standInOf({ credential, policy }: Lent, { token }: Door, { places, origin }: Hall): StandIn {
+/** A name as it stands in an address, once. */
+function slugOf(name: string, taken: ReadonlyMap<string, unknown>): string {
+  const word = name.replace(/[^A-Za-z0-9._-]+/g, "-");
+  return taken.has(word) ? `${word}-${taken.size + 1}` : word;
+}
+
+function standInOf(
+  { credential, policy }: Lent,
+  { token }: Door,
+  { places, databases, origin }: Hall,
+  port: number,
+): StandIn {
+  // The key is behind $SSH_AUTH_SOCK, and nowhere else.
+  if (policy.service?.kind === "ssh") return { value: "", env: {} };
+  if (policy.service?.kind === "postgresql") {
+    const [user] = [...databases].find(([, database]) => database.policy === policy)!;
+    const { database } = policy.service;
+    return databaseStandIn(credential, { host: "127.0.0.1", port, user, password: token, database });
+  }
   const own = [...places.values()].filter((place) => place.policy === policy);
   return httpStandIn(
     credential,
     own.map(({ slug }) => `${origin}/${token}/${slug}`),
   );
+}
+
+/** One agent for a door, for the one key that is lent. */
+async function sshAgentFor(usable: readonly Lent[], door: Door, { now, onUse }: Ground): Promise<SshAgent | null> {
+  for (const { policy } of usable) {
+    const { service } = policy;
+    if (service?.kind === "ssh")
+      return openSshAgent({ policy, service, meter: new Meter(policy, now), door, now, onUse });
+  }
+  return null;
+}
+
+/** Where git asks instead of the repository's own address. */
+function repositoryOf({ policy }: Lent, { token }: Door, { places, origin }: Hall) {
+  const place = [...places.values()].find((one) => one.policy === policy);
+  if (place === undefined || policy.service?.kind !== "git") return [];
+  return [{ from: policy.service.repository, to: `${origin}/${token}/${place.slug}` }];
 }
 
 /** `/<word>/<credential>/<path>?<query>`. */
@@ -152,6 +246,7 @@ const ADDRESS = /^\/([A-Za-z0-9_-]{32})\/([A-Za-z0-9._-]+)((?:\/[^?]*)?)(?:\?(.*
 interface Hall {
   readonly doors: Doors;
   readonly places: ReadonlyMap<string, Place>;
+  readonly databases: ReadonlyMap<string, Database>;
   readonly ground: Ground;
   readonly origin: string;
 }
@@ -170,7 +265,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, hall: 
     return;
   }
   const place = places.get(slug);
-  if (place === undefined) {
+  if (place === undefined || !door.names.has(place.policy.name)) {
     refuse(request, response, new Refused("no credential is used under this address", { status: 404 }), null);
     return;
   }

@@ -3,12 +3,19 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Authority } from "./authority.js";
 
 export interface Door {
   readonly token: string;
   /** The agent or program, as the record names it. */
   readonly by: string;
   readonly role: string | null;
+  /** Names of what it leads to. */
+  readonly names: ReadonlySet<string>;
+  /** Whether hosts nothing is lent for are reached through it too. */
+  readonly tunnels: boolean;
+  /** Vouches for hosts to programs that insist on their own addresses. */
+  readonly authority: Authority | null;
   /** What is under way; cut when the door is closed. */
   readonly open: Set<ServerResponse | Socket>;
 }
@@ -16,8 +23,8 @@ export interface Door {
 export class Doors {
   readonly #doors = new Map<string, Door>();
 
-  add(by: string, role: string | null): Door {
-    const door: Door = { token: randomBytes(24).toString("base64url"), by, role, open: new Set() };
+  add(who: Omit<Door, "token" | "open">): Door {
+    const door: Door = { ...who, token: randomBytes(24).toString("base64url"), open: new Set() };
     this.#doors.set(door.token, door);
     return door;
   }

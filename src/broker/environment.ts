@@ -34,6 +34,29 @@ function replaced(value: unknown, url: string, key = ""): unknown {
   return isSecret ? PLACEHOLDER : value;
 }
 
+/**
+ * git's own settings, as variables: the repository's address means another one. A credential helper would give git the
+ * token, and with it whoever runs git.
+ */
+export function gitSettings(
+  repositories: readonly { readonly from: string; readonly to: string }[],
+): Record<string, string> {
+  const rows = repositories.flatMap(({ from, to }) => {
+    const bare = from.replace(/\.git$/, "");
+    return [`${bare}.git`, bare].map((written) => [`url.${to}.insteadOf`, written] as const);
+  });
+  if (rows.length === 0) return {};
+  return Object.fromEntries([
+    ["GIT_CONFIG_COUNT", String(rows.length)],
+    // Nobody can be asked for a password.
+    ["GIT_TERMINAL_PROMPT", "0"],
+    ...rows.flatMap(([key, value], index) => [
+      [`GIT_CONFIG_KEY_${index}`, key],
+      [`GIT_CONFIG_VALUE_${index}`, value],
+    ]),
+  ]);
+}
+
 export interface DatabaseDoor {
   readonly host: string;
   readonly port: number;
@@ -65,4 +88,24 @@ export function databaseStandIn({ name, value }: Pick<Credential, "name" | "valu
 function renamed(value: object, names: readonly string[], now: unknown, usual: string): Record<string, unknown> {
   const had = names.filter((name) => name in value);
   return Object.fromEntries((had.length === 0 ? [usual] : had).map((name) => [name, now]));
+}
+
+/** What makes usual programs go through the proxy and believe it: curl, git, Python, Node, and whatever OpenSSL serves. */
+export function proxyVariables({ url, authority, roots }: {
+  readonly url: string;
+  /** A file with our certificate alone. */
+  readonly authority: string;
+  /** A file with the usual roots and ours. */
+  readonly roots: string;
+}): Record<string, string> {
+  const proxies = ["HTTPS_PROXY", "https_proxy"];
+  const trusts = "SSL_CERT_FILE CURL_CA_BUNDLE REQUESTS_CA_BUNDLE GIT_SSL_CAINFO PIP_CERT".split(" ");
+  return {
+    ...Object.fromEntries(proxies.map((name) => [name, url])),
+    ...Object.fromEntries(trusts.map((name) => [name, roots])),
+    NO_PROXY: "127.0.0.1,localhost",
+    no_proxy: "127.0.0.1,localhost",
+    NODE_EXTRA_CA_CERTS: authority,
+    NODE_USE_ENV_PROXY: "1",
+  };
 }

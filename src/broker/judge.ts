@@ -77,7 +77,7 @@ function decodedQuery(query: string): string {
 export function judgeGit({ name, limits }: Policy, { method, path, query, headers }: HttpQuestion): void {
   const steering = Object.keys(headers).find((header) => STEERING.test(header));
   if (steering !== undefined) throw new Refused(`header ${steering} could make the request another one: leave it out`);
-  const asked = `${method} ${path.replace(/^\.git(?=\/)/, "")}${path.endsWith("/info/refs") ? `?${query}` : ""}`;
+  const asked = `${method} ${path}${path.endsWith("/info/refs") ? `?${query}` : ""}`;
   const pulls = ["GET /info/refs?service=git-upload-pack", "POST /git-upload-pack"];
   const pushes = ["GET /info/refs?service=git-receive-pack", "POST /git-receive-pack"];
   if (pulls.includes(asked)) return;

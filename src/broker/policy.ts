@@ -21,7 +21,7 @@ export interface HttpService {
 
 export interface GitService {
   readonly kind: "git";
-  /** The repository, without `.git` or a slash at its end. */
+  /** The repository as it was written, without a slash at its end. */
   readonly repository: string;
   readonly auth: HttpAuth;
 }
@@ -222,8 +222,7 @@ function gitOf(input: PolicyInput): Served {
   if (secret === null || secret === "" || /[\r\n\0]/.test(secret))
     return { service: null, why: "its value does not say which of its fields is the secret" };
   const user = textIn(fields, ["username", "user"]) ?? "x-access-token";
-  const bare = repository.replace(/\.git$/, "");
-  return { service: { kind: "git", repository: bare, auth: { scheme: "basic", user, secret } }, why: null };
+  return { service: { kind: "git", repository, auth: { scheme: "basic", user, secret } }, why: null };
 }
 
 function sshOf({ credential }: PolicyInput): Served {
@@ -313,7 +312,7 @@ function limitsOf(
   const writes = levels.some((level) => WRITES.test(level));
   const rate = text(restrictions.rate_limit) ?? scope?.rate_limit ?? null;
   const readRate = rate === null ? null : rateOf(rate);
-  if (rate !== null && (readRate === null || kind === undefined || kind === "ssh"))
+  if (rate !== null && (readRate === null || kind === undefined))
     promised.push(`rate_limit: ${rate}`);
   for (const level of levels) {
     if (!READS.test(level) && !WRITES.test(level) && level !== "only") promised.push(`scope: ${level}`);
@@ -328,7 +327,7 @@ function limitsOf(
     tables: take("tables", ["postgresql"], list),
     rate: readRate,
     calls:
-      take("calls", ["http", "git", "postgresql"], whole) ?? take("max_calls", ["http", "git", "postgresql"], whole),
+      take("calls", ["any"], whole) ?? take("max_calls", ["any"], whole),
     bytes: take("bytes", ["http", "git"], sizeOf) ?? take("max_bytes", ["http", "git"], sizeOf),
     window: take("window", ["any"], windowOf),
     notBefore: take("not_before", ["any"], (value) => (Number.isNaN(Date.parse(String(value))) ? null : String(value))),

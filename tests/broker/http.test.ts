@@ -1,6 +1,4 @@
 // A web service through the broker: what an agent can do with it, and at least what it cannot.
-import { request as httpRequest } from "node:http";
-import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Lender, lend, SECRET, type Service, startService, type Terms } from "./service.js";
 
@@ -26,9 +24,15 @@ async function lender(terms: Terms = {}, more: Parameters<typeof lend>[2] = {}):
 const shapes = [
   SECRET,
   Buffer.from(SECRET).toString("hex"),
-  ...[0, 1, 2].map((skip) => Buffer.from("x".repeat(skip) + SECRET).toString("base64").slice(skip === 0 ? 0 : 4, -4)),
+  ...[0, 1, 2].map((skip) =>
+    Buffer.from("x".repeat(skip) + SECRET)
+      .toString("base64")
+      .slice(skip === 0 ? 0 : 4, -4),
+  ),
 ];
-const holdsSecret = (text: string) => shapes.some((shape) => text.includes(shape)) || decodeURIComponent(text.replace(/%(?![0-9a-f]{2})/gi, "%25")).includes(SECRET);
+const holdsSecret = (text: string) =>
+  shapes.some((shape) => text.includes(shape)) ||
+  decodeURIComponent(text.replace(/%(?![0-9a-f]{2})/gi, "%25")).includes(SECRET);
 
 describe("a web service that is lent", () => {
   it("is used with its secret by somebody who has none", async () => {
@@ -46,7 +50,12 @@ describe("a web service that is lent", () => {
   });
 
   it.each([
-    ["basic", { type: "basic", value: { username: "u", password: SECRET } }, "authorization", `Basic ${Buffer.from(`u:${SECRET}`).toString("base64")}`],
+    [
+      "basic",
+      { type: "basic", value: { username: "u", password: SECRET } },
+      "authorization",
+      `Basic ${Buffer.from(`u:${SECRET}`).toString("base64")}`,
+    ],
     ["header", { type: "api_key" }, "x-api-key", SECRET],
     ["a named header", { type: "api_key", restrictions: { header: "X-Auth" } }, "x-auth", SECRET],
   ])("by %s", async (_name, terms, header, wanted) => {
@@ -64,8 +73,15 @@ describe("a web service that is lent", () => {
   });
 
   it("keeps every field of a value but its secrets", async () => {
-    const { env, url } = await lender({ value: { base_url: "https://x.example", token: SECRET, region: "eu", pin: "12" } });
-    expect(env).toMatchObject({ API_BASE_URL: url, API_REGION: "eu", API_TOKEN: "used-through-the-broker", API_PIN: "used-through-the-broker" });
+    const { env, url } = await lender({
+      value: { base_url: "https://x.example", token: SECRET, region: "eu", pin: "12" },
+    });
+    expect(env).toMatchObject({
+      API_BASE_URL: url,
+      API_REGION: "eu",
+      API_TOKEN: "used-through-the-broker",
+      API_PIN: "used-through-the-broker",
+    });
   });
 
   it("passes bodies both ways, whole, whatever their size", async () => {
@@ -79,7 +95,9 @@ describe("a web service that is lent", () => {
 
   it("serves forty at once", async () => {
     const { url } = await lender();
-    const answers = await Promise.all(Array.from({ length: 40 }, (_, i) => fetch(`${url}/n/${i}`).then((one) => one.json())));
+    const answers = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => fetch(`${url}/n/${i}`).then((one) => one.json())),
+    );
     expect(answers.map(({ url: asked }: { url: string }) => asked)).toEqual(answers.map((_, i) => `/v1/n/${i}`));
   });
 
@@ -96,7 +114,13 @@ describe("a web service that is lent", () => {
     const answer = await fetch(`${url}/users`, { method: "DELETE" });
     expect([answer.status, await answer.json()]).toEqual([
       403,
-      { error: { code: "BROKER_REFUSED", message: 'credential "api" may only read: GET, HEAD, OPTIONS, not DELETE', credential: "api" } },
+      {
+        error: {
+          code: "BROKER_REFUSED",
+          message: 'credential "api" may only read: GET, HEAD, OPTIONS, not DELETE',
+          credential: "api",
+        },
+      },
     ]);
     expect(uses).toMatchObject([{ allowed: false, why: expect.stringContaining("may only read") }]);
     expect(service.seen).toEqual([]);
@@ -136,9 +160,9 @@ describe("a web service that is lent", () => {
 
   it("is for the roles it names", async () => {
     const terms = { restrictions: { roles: ["engineer"] } };
-    expect((await lend(service, terms, { role: "engineer" }).then((one) => (open.push(one), one))).env.API_URL).toBeDefined();
     const other = await lend(service, terms, { role: "engineer" });
     open.push(other);
+    expect(other.env.API_URL).toBeDefined();
     const { env } = await other.broker.admit({ by: "reviewer-2", role: "reviewer" });
     expect(env).toEqual({});
   });

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-import { type Broker, type BrokerInput, type BrokerUse, openBroker, policyOf } from "../../src/broker/index.js";
+import { type Broker, type BrokerInput, type BrokerUse, openBroker } from "../../src/broker/index.js";
 import type { Endpoints } from "../../src/schema/endpoints.js";
 
 export const SECRET = "canary-7d1f9a4be23c5860";
@@ -36,14 +36,18 @@ export async function startService(): Promise<Service> {
       const echo = JSON.stringify({ method, url, headers, body });
       const path = url.split("?")[0]!;
       if (path.endsWith("/gzip")) response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(echo));
-      else if (path.endsWith("/moved")) response.writeHead(302, { location: `/v1/users?was=${encodeURIComponent(auth)}` }).end();
+      else if (path.endsWith("/moved"))
+        response.writeHead(302, { location: `/v1/users?was=${encodeURIComponent(auth)}` }).end();
       else if (path.endsWith("/elsewhere")) response.writeHead(302, { location: `http://198.51.100.7/steal` }).end();
-      else if (path.endsWith("/cookie")) response.writeHead(200, { "set-cookie": "session=as-good-as-the-key" }).end("ok");
+      else if (path.endsWith("/cookie"))
+        response.writeHead(200, { "set-cookie": "session=as-good-as-the-key" }).end("ok");
       else if (path.endsWith("/header")) response.writeHead(200, { "x-you-sent": auth }).end("ok");
-      else if (path.endsWith("/error")) response.writeHead(401, { "www-authenticate": auth }).end(`<p>bad token: ${auth}</p>`);
+      else if (path.endsWith("/error"))
+        response.writeHead(401, { "www-authenticate": auth }).end(`<p>bad token: ${auth}</p>`);
       else if (path.endsWith("/base64")) response.end(Buffer.from(`user:${auth}`).toString("base64"));
       else if (path.endsWith("/hex")) response.end(Buffer.from(auth).toString("hex"));
-      else if (path.endsWith("/percent")) response.end([...auth].map((c) => `%${c.charCodeAt(0).toString(16)}`).join(""));
+      else if (path.endsWith("/percent"))
+        response.end([...auth].map((c) => `%${c.charCodeAt(0).toString(16)}`).join(""));
       else if (path.endsWith("/split")) {
         response.write(auth.slice(0, -8));
         setTimeout(() => response.end(auth.slice(-8)), 20);
@@ -92,15 +96,20 @@ export async function lend(
   const uses: BrokerUse[] = [];
   const { role = null, ...input } = more;
   const broker = await openBroker({ allowOrigins: [origin], onUse: (use) => uses.push(use), ...input });
-  const credential = { name: "api", type, value, scopes: [...scopes], restrictions: { base_url: `${origin}/v1`, ...restrictions } };
-  const policy = policyOf({
+  const credential = {
+    name: "api",
+    type,
+    value,
+    scopes: [...scopes],
+    restrictions: { base_url: `${origin}/v1`, ...restrictions },
+  };
+  await broker.lend({
     credential,
     scope: undefined,
     expiresAt: expiresAt ?? "2999-01-01T00:00:00Z",
     manifest: {},
     endpoints: endpoints ?? null,
   });
-  await broker.lend({ credential, policy });
   const { env } = await broker.admit({ by: "engineer-1", role });
   const url = env.API_URL!;
   return { broker, uses, url, env, token: url.split("/")[3]! };

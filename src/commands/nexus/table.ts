@@ -39,6 +39,13 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./run/drivers.js")).default,
   },
   {
+    name: "broker",
+    group: "Run",
+    summary: "lends credentials to the agents of a run; nexus run starts it",
+    hidden: true,
+    load: async () => (await import("./run/broker.js")).default,
+  },
+  {
     name: "status",
     group: "State",
     summary: "the plan, the tasks and what is ready",

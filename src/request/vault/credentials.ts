@@ -94,6 +94,7 @@ export function acceptanceCredentials(
     manifest,
     endpoints: planChecks(request, manifest).endpoints,
     handOut: handedOut,
+    checks: true,
     broker: { allowOrigins, onUse: (use) => tellUse(use, context) },
   });
   const used = new Set<string>();

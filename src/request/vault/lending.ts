@@ -7,6 +7,7 @@ import {
   type BrokerUse,
   openBroker,
   type Policy,
+  type PolicyInput,
   policyOf,
 } from "../../broker/index.js";
 import { appendInside } from "../../files/index.js";
@@ -22,6 +23,8 @@ export interface LendingInput {
   readonly endpoints: Endpoints | null;
   /** Names the person wants handed out although a broker could serve them. */
   readonly handOut: readonly string[];
+  /** For checks of the acceptance, not for agents or programs. */
+  readonly checks?: boolean;
   /** How a broker is started; in this process by default. */
   readonly open?: (input: BrokerInput) => Promise<Broker>;
   readonly broker: BrokerInput;
@@ -39,6 +42,8 @@ export interface Opened {
 export class Lending {
   readonly #input: LendingInput;
   readonly #opened = new Map<string, Promise<Opened>>();
+  readonly #more = new Map<string, Promise<void>>();
+  #sshKey: string | null = null;
   #broker: Promise<Broker> | null = null;
 
   constructor(input: LendingInput) {
@@ -57,16 +62,37 @@ export class Lending {
     const given = await credentials.handOut(name, purpose);
     const terms = given.terms[0]!;
     const { type, value } = given.credential;
-    const policy = policyOf({
+    const facts = {
       credential: { name, type, value, scopes: [...terms.scopes], restrictions: { ...terms.restrictions } },
       scope: manifest.credentials?.scopes?.find((scope) => scope.name === name),
       expiresAt: terms.expires_at,
-      manifest,
+      // Of the manifest only what says where.
+      manifest: {
+        ...(manifest.apis === undefined ? {} : { apis: manifest.apis }),
+        ...(manifest.credentials === undefined ? {} : { credentials: manifest.credentials }),
+      },
       endpoints,
-    });
-    const handedOut = handOut.includes(name) ? "the person said --hand-out" : policy.why;
-    if (handedOut === null) await (await this.broker()).lend({ credential: { name, value }, policy });
+    };
+    const policy = policyOf(facts);
+    const handedOut = handOut.includes(name) ? "the person said --hand-out" : (policy.why ?? this.#unlendable(policy));
+    if (handedOut === null) await (await this.broker()).lend(facts);
     return { name, policy, handedOut, given };
+  }
+
+  /** An agent's socket is in one place only, and not in a check's room. */
+  #unlendable({ name, service }: Policy): string | null {
+    if (service?.kind !== "ssh") return null;
+    if (this.#input.checks === true) return "a check's room has no SSH agent";
+    this.#sshKey ??= name;
+    return this.#sshKey === name ? null : "only one SSH key is lent at a time";
+  }
+
+  /** Something that is not the request's; lent once. */
+  async lendOnce(facts: PolicyInput): Promise<void> {
+    const { name } = facts.credential;
+    const known = this.#more.get(name) ?? this.broker().then((broker) => broker.lend(facts));
+    this.#more.set(name, known);
+    await known;
   }
 
   broker(): Promise<Broker> {
@@ -108,6 +134,16 @@ export function appendUses(dir: string, uses: readonly BrokerUse[]): void {
 /** How a check uses what is lent: the gateway is an address it agreed to, and what it is told is no secret. */
 export async function lentToChecks(lending: Lending, { name, given }: Opened): Promise<AcceptanceCredential> {
   const broker = await lending.broker();
-  const { env, values, through } = await broker.admit({ by: "acceptance", role: null, names: [name] });
-  return { type: given.credential.type, value: values[name]!, env, through };
+  const who = { by: "acceptance", role: null, names: [name], proxy: "only" as const };
+  const { env, values, through, proxy } = await broker.admit(who);
+  const value = values[name]!;
+  return { type: given.credential.type, value, env: inRooms(env), through, ...(proxy === undefined ? {} : { proxy }) };
+}
+
+/** A room's own setting of git's, which what is lent would take the place of. */
+function inRooms(env: Readonly<Record<string, string>>): Record<string, string> {
+  const count = Number(env.GIT_CONFIG_COUNT ?? 0);
+  if (count === 0) return { ...env };
+  const more = { [`GIT_CONFIG_KEY_${count}`]: "safe.directory", [`GIT_CONFIG_VALUE_${count}`]: "*" };
+  return { ...env, ...more, GIT_CONFIG_COUNT: String(count + 1) };
 }

@@ -25,7 +25,7 @@ export function agentRequest(
   run: Run,
   attempt: StartedAttempt,
   role: AnyRole,
-  given: Pick<AgentSecrets, "env" | "lines">,
+  given: Pick<AgentSecrets, "env" | "lines" | "folders">,
 ): AgentRequest {
   const { folder, catalog, secrets } = run;
   const { agent, runner } = attempt;
@@ -81,7 +81,7 @@ export function agentRequest(
     blocked: role.blocked,
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
-    readable: [join(run.project.root, ".nexus")],
+    readable: [join(run.project.root, ".nexus"), ...given.folders],
     ...(kind === undefined || runner.reports === undefined ? {} : { report: { kind, file: reported } }),
     ...(run.installed === null ? {} : { installed: run.installed }),
     signal: run.halt.signal,

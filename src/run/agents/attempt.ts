@@ -77,7 +77,7 @@ async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   const trackedAs = { agentId: session?.agent ?? agent, agentName: roleId };
   await run.events.fire({ type: "subagent_spawn", ...trackedAs, ...(task.id === 0 ? {} : { taskId: task.id }) });
   if (purpose === "work") await taskStatus(run.project, task.id, "in_progress", run.context.now());
-  const given = await run.secrets.admit(agent, roleId);
+  const given = await run.secrets.admit(agent, roleId, runner.keys);
   for (const name of given.names) record(run, { type: "credential_used", name, purpose: task.title, agent });
   run.context.progress({
     type: "agent_started",

@@ -1,8 +1,16 @@
 // The credentials a run may use: those the request scopes, opened once at the start if a key is there. What a broker can
 // serve is lent: agents get a way to use it and never the value. The rest is in the environment of the agents, and said.
 import { type AcceptanceCredential, planChecks } from "../../acceptance/index.js";
-import type { Broker, BrokerInput, BrokerUse, Policy } from "../../broker/index.js";
-import { describePolicy } from "../../broker/index.js";
+import {
+  type Admission,
+  type Broker,
+  type BrokerInput,
+  type BrokerUse,
+  describePolicy,
+  PLACEHOLDER,
+  type Policy,
+} from "../../broker/index.js";
+import type { LoginKey } from "../../drivers/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { RequestCredentials } from "../../request/vault/credentials.js";
@@ -16,6 +24,8 @@ export interface AgentSecrets {
   /** One line each, for its prompt. */
   readonly lines: readonly string[];
   readonly names: readonly string[];
+  /** Folders it must be able to read. */
+  readonly folders: readonly string[];
   close(): Promise<void>;
 }
 
@@ -29,7 +39,8 @@ export interface RunSecrets {
   /** Whether bytes hold one of the values. */
   readonly leaks: (bytes: Uint8Array) => boolean;
   readonly read: (name: string) => Promise<AcceptanceCredential | null>;
-  readonly admit: (agent: string, role: string) => Promise<AgentSecrets>;
+  /** `keys` are the person's own, for the agent's program. */
+  readonly admit: (agent: string, role: string, keys?: readonly LoginKey[]) => Promise<AgentSecrets>;
   /** Nobody can use anything any more. */
   readonly close: () => Promise<void>;
 }
@@ -44,6 +55,8 @@ export interface SecretsInput {
   readonly handOut?: readonly string[];
   /** Origins of this machine or its network the person named. */
   readonly allowOrigins?: readonly string[];
+  /** The person's keys for the programs of agents. Where they are used is the person's own choice, wherever that is. */
+  readonly keys?: readonly LoginKey[];
   readonly onUse?: (use: BrokerUse) => void;
   readonly openBroker?: (input: BrokerInput) => Promise<Broker>;
 }
@@ -56,7 +69,7 @@ export interface OpenedSecrets {
 
 /** A key that was named and does not fit is an error; without one the agents go without, and a warning says so. */
 export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
-  const { request, manifest, identity, context, handOut = [], allowOrigins = [], onUse } = input;
+  const { request, manifest, identity, context, handOut = [], allowOrigins = [], keys = [], onUse } = input;
   const credentials = new RequestCredentials({ request, identity, context, onlyNamed: true });
   const scopes = manifest.credentials?.scopes ?? [];
   const lending = new Lending({
@@ -64,7 +77,13 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
     manifest,
     endpoints: scopes.length === 0 ? null : planChecks(request, manifest).endpoints,
     handOut,
-    broker: { allowOrigins, ...(onUse === undefined ? {} : { onUse }) },
+    broker: {
+      allowOrigins: [...allowOrigins, ...keys.map(({ url }) => url)],
+      onUse: (use) => {
+        // What an agent asks its model is no use of the request's credentials.
+        if (!isLogin(use.name)) onUse?.(use);
+      },
+    },
     ...(input.openBroker === undefined ? {} : { open: input.openBroker }),
   });
   const usable = new Map<string, Opened>();
@@ -109,7 +128,8 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
   const read = async (name: string): Promise<AcceptanceCredential | null> => {
     const opened = lasting().find((one) => one.name === name);
     if (opened === undefined) return null;
-    if (opened.handedOut !== null) return opened.given.credential;
+    // A check's room has no agent for a key.
+    if (opened.handedOut !== null || opened.policy.service?.kind === "ssh") return opened.given.credential;
     const known = forChecks.get(name) ?? lentToChecks(lending, opened);
     forChecks.set(name, known);
     return known;
@@ -126,20 +146,53 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
       scrub: (text) => credentials.scrub(text),
       leaks: (bytes) => credentials.leaks(bytes),
       read,
-      admit: async (agent, role) => {
+      admit: async (agent, role, logins = []) => {
+        for (const key of logins) await lendKey(lending, key);
         const own = lasting().filter(({ policy }) => isFor(policy, role));
         const names = own.filter(({ handedOut }) => handedOut === null).map(({ name }) => name);
-        const admitted = names.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names });
+        const all = [...names, ...logins.map(loginName)];
+        const admitted =
+          all.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names: all });
         return {
-          env: { ...handedOutTo(own), ...admitted?.env, ...(admitted === null ? {} : direct(context.env)) },
+          env: {
+            ...handedOutTo(own),
+            ...withoutLogins(admitted?.env ?? {}, logins),
+            ...Object.assign({}, ...logins.map((key) => loginVariables(key, admitted!))),
+            ...(admitted === null ? {} : direct(context.env)),
+          },
           lines: own.map(agentLine),
           names: own.map(({ name }) => name),
+          folders: admitted?.folders ?? [],
           close: async () => admitted?.close(),
         };
       },
       close: () => lending.close(),
     },
   };
+}
+
+const LOGIN = "login ";
+const loginName = ({ variable }: LoginKey): string => `${LOGIN}${variable}`;
+const isLogin = (name: string): boolean => name.startsWith(LOGIN);
+
+async function lendKey(lending: Lending, key: LoginKey): Promise<void> {
+  const { value, url, header } = key;
+  const restrictions = { base_url: url, ...(header === null ? {} : { header }) };
+  const credential = { name: loginName(key), type: "bearer_token", value, restrictions };
+  await lending.lendOnce({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
+}
+
+/** What the program reads, under the names it knows. */
+function loginVariables(key: LoginKey, { values }: Admission): Record<string, string> {
+  const value = values[loginName(key)];
+  const url = typeof value === "object" ? String(value.url) : "";
+  return { [key.variable]: PLACEHOLDER, [key.address]: url };
+}
+
+/** The names the broker gives them are of no use to a program. */
+function withoutLogins(env: Readonly<Record<string, string>>, keys: readonly LoginKey[]): Record<string, string> {
+  const given = keys.flatMap(({ variable }) => [`LOGIN_${variable}`, `LOGIN_${variable}_URL`]);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
 }
 
 const isFor = ({ limits: { roles } }: Policy, role: string): boolean => roles === null || roles.includes(role);

@@ -5,6 +5,7 @@ import {
   type Driver,
   type DriverEvent,
   loginCommand,
+  loginKeys,
   type McpServer,
   type Probe,
   type SessionEnd,
@@ -43,6 +44,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     ...(login === null ? {} : { login }),
     ...reportsOf(input),
     hasTools,
+    keys: name === "demo" ? [] : loginKeys(input.driver.name, input.env, command),
     canPlan: hasTools && name !== "command",
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>

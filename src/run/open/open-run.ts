@@ -2,6 +2,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { planChecks, readConstraints, treeDigest, untouchedFiles } from "../../acceptance/index.js";
+import { startBroker } from "../../broker/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { openInstaller } from "../../request/install/installer.js";
@@ -24,6 +25,7 @@ import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets, type RunSecrets } from "../agents/credentials.js";
+import { nexusProgram } from "../agents/programs.js";
 import { recordUse } from "../record/credential-uses.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal } from "../record/journal.js";
@@ -63,7 +65,11 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     context,
     handOut: options.hand_out ?? [],
     allowOrigins: options.allow_origins ?? [],
+    keys: [input.runner, ...(input.fallbacks ?? []), ...(input.reviewer === undefined ? [] : [input.reviewer])].flatMap(
+      ({ keys = [] }) => keys,
+    ),
     onUse: recordUse({ folder, journal, context }),
+    openBroker: (asked) => startBroker({ ...nexusProgram("broker"), env: context.env }, asked),
   });
   try {
     const opened = { manifest, trees, secrets, warnings: [...unpacking, ...(cloned?.warnings ?? []), ...opening] };

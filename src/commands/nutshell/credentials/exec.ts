@@ -1,22 +1,26 @@
 // Runs a program with credentials in its environment and nowhere else, or with a way to use them and no value at all. What it
 // prints is scrubbed before it is passed on.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { rootCertificates } from "node:tls";
 import { z } from "zod";
+import { planChecks } from "../../../acceptance/index.js";
+import { type Admission, type BrokerUse, proxyVariables } from "../../../broker/index.js";
+import { readManifest } from "../../../bundle/index.js";
 import { rawCommand } from "../../../cli/command.js";
 import { flag, rest } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
 import { progressLine } from "../../../cli/progress.js";
 import { render } from "../../../cli/text.js";
-import { planChecks } from "../../../acceptance/index.js";
-import type { BrokerUse } from "../../../broker/index.js";
-import { readManifest } from "../../../bundle/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { startChild } from "../../../process/index.js";
 import { folderTarget } from "../../../request/open/target.js";
-import { collectKeys } from "../../../request/vault/keys.js";
 import { RequestCredentials } from "../../../request/vault/credentials.js";
+import { collectKeys } from "../../../request/vault/keys.js";
 import { appendUses, Lending, tellUse } from "../../../request/vault/lending.js";
 import { readVaultFolder, unlock } from "../../../request/vault/vault-folder.js";
 import { handOut, recordUses, type Scrubber, scrubber, type Terms } from "../../../vault/index.js";
@@ -33,6 +37,9 @@ const ExecInput = z.object({
   handOut: flag(z.array(z.string()).default([]), {
     value: "<name>",
     about: "with --broker: hand this one out all the same",
+  }),
+  proxy: flag(z.boolean().default(false), {
+    about: "with --broker: programs that insist on the service's own https address go through a proxy, which they are told to trust",
   }),
   ...ALLOW_ORIGIN,
   purpose: flag(z.string().optional(), { value: "<text>", about: "why, for the record of uses" }),
@@ -88,8 +95,8 @@ const OWN_KEYS = ["NUTSHELL_PASSPHRASE", "SOPS_AGE_KEY", "SOPS_AGE_KEY_FILE", "V
 /** The child's exit status; 128 and the signal's number when a signal ended it. */
 async function execWith(input: ExecInput, context: Context, output: ExecOutput): Promise<number> {
   const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
-  if (!input.broker && input.handOut.length + input.allowOrigin.length > 0) {
-    throw new NutError("USAGE", "nutshell exec: --hand-out and --allow-origin go with --broker", {
+  if (!input.broker && (input.proxy || input.handOut.length + input.allowOrigin.length > 0)) {
+    throw new NutError("USAGE", "nutshell exec: --hand-out, --proxy and --allow-origin go with --broker", {
       hint: "nutshell exec --broker --with <name> -- <command>",
     });
   }
@@ -138,22 +145,48 @@ async function execLent(input: ExecInput, dir: string, context: Context, output:
     const opened = await Promise.all([...new Set(input.with)].map((name) => lending.open(name, purpose)));
     const visible = opened.find(({ name, handedOut }) => handedOut !== null && !input.handOut.includes(name));
     if (visible !== undefined) {
-      throw new NutError("CREDENTIAL_NOT_LENT", `credential "${visible.name}" can only be handed out: ${visible.handedOut}`, {
-        hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- <command>`,
-        data: { name: visible.name },
-      });
+      throw new NutError(
+        "CREDENTIAL_NOT_LENT",
+        `credential "${visible.name}" can only be handed out: ${visible.handedOut}`,
+        {
+          hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- <command>`,
+          data: { name: visible.name },
+        },
+      );
     }
     output.terms(opened.flatMap(({ given }) => given.terms));
     const lent = opened.filter(({ handedOut }) => handedOut === null).map(({ name }) => name);
-    const admitted = lent.length === 0 ? null : await (await lending.broker()).admit({ by: "exec", role: null, names: lent });
-    recordUses(dir, opened.flatMap(({ given }) => given.uses));
+    const admitted =
+      lent.length === 0 ? null : await (await lending.broker()).admit({ by: "exec", role: null, names: lent, ...(input.proxy ? { proxy: "tunnel" as const } : {}) });
+    recordUses(
+      dir,
+      opened.flatMap(({ given }) => given.uses),
+    );
     const handed = opened.filter(({ handedOut }) => handedOut !== null).map(({ given }) => given.env);
     const clean = scrubber(opened.flatMap(({ given }) => given.secrets));
-    return await runWith(input, Object.assign({}, ...handed, admitted?.env), clean, context, output);
+    const { env, remove } = trusting(admitted?.proxy);
+    try {
+      return await runWith(input, Object.assign({}, ...handed, admitted?.env, env), clean, context, output);
+    } finally {
+      remove();
+    }
   } finally {
     await lending.close();
     appendUses(dir, uses);
   }
+}
+
+/** Files with whom the program is to trust, for as long as it runs. */
+function trusting(proxy: Admission["proxy"]): { readonly env: Record<string, string>; remove(): void } {
+  if (proxy === undefined) return { env: {}, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "nut-broker-"));
+  const [authority, roots] = [join(folder, "authority.pem"), join(folder, "roots.pem")];
+  writeFileSync(authority, proxy.certificate);
+  writeFileSync(roots, [...rootCertificates, proxy.certificate].join("\n"));
+  return {
+    env: proxyVariables({ url: proxy.url, authority, roots }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
 }
 
 /** Starts the program with these variables and takes the secrets out of what it prints. */
