@@ -80,7 +80,12 @@ const broker = await startBroker(
 const brokerPid = [...pids()].find((pid) => !before.has(pid))!;
 const facts = { scope: undefined, expiresAt: null, manifest: {}, endpoints: null };
 try {
-  const api = { name: "api", type: "bearer_token", value: SECRET, restrictions: { base_url: service, rate_limit: "1000000/s" } };
+  const api = {
+    name: "api",
+    type: "bearer_token",
+    value: SECRET,
+    restrictions: { base_url: service, rate_limit: "1000000/s" },
+  };
   await broker.lend({ ...facts, credential: api });
   if (database !== null) {
     const value = { host: "127.0.0.1", port: database.port, user: "owner", password: SECRET, database: "postgres" };
@@ -104,28 +109,48 @@ console.log(rows.map((row) => `| ${row.join(" | ")} |`).join("\n"));
 async function latency(url: string): Promise<void> {
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let i = 0; i < rounds + 100; i += 1) {
-    for (const [to, into] of [[`${url}/small`, ours], [`${service}/small`, theirs]] as const) {
+    for (const [to, into] of [
+      [`${url}/small`, ours],
+      [`${service}/small`, theirs],
+    ] as const) {
       const from = performance.now();
       await ask(to);
       if (i >= 100) into.push(performance.now() - from);
     }
   }
   const added = median(ours) - median(theirs);
-  report("a small request, p50", `${median(ours).toFixed(3)} ms`, `${median(theirs).toFixed(3)} ms`, `+${added.toFixed(3)} ms`, "≤ +1 ms", added <= 1 ? "yes" : "NO");
+  report(
+    "a small request, p50",
+    `${median(ours).toFixed(3)} ms`,
+    `${median(theirs).toFixed(3)} ms`,
+    `+${added.toFixed(3)} ms`,
+    "≤ +1 ms",
+    added <= 1 ? "yes" : "NO",
+  );
 }
 
 async function streaming(url: string): Promise<void> {
   const [ours, theirs]: [number[], number[]] = [[], []];
   const size = megabytes * 1e6;
   for (let i = 0; i < 5; i += 1) {
-    for (const [to, into] of [[url, ours], [plain, theirs]] as const) {
+    for (const [to, into] of [
+      [url, ours],
+      [plain, theirs],
+    ] as const) {
       const from = performance.now();
       const bytes = await ask(`${to}/x?big=${size}`);
       into.push(bytes / 1e6 / ((performance.now() - from) / 1000));
     }
   }
   const ratio = median(ours) / median(theirs);
-  report(`an answer of ${megabytes} MB`, `${median(ours).toFixed(0)} MB/s`, `${median(theirs).toFixed(0)} MB/s (plain pass-through)`, ratio.toFixed(2), "≥ 0.8", ratio >= 0.8 ? "yes" : "NO");
+  report(
+    `an answer of ${megabytes} MB`,
+    `${median(ours).toFixed(0)} MB/s`,
+    `${median(theirs).toFixed(0)} MB/s (plain pass-through)`,
+    ratio.toFixed(2),
+    "≥ 0.8",
+    ratio >= 0.8 ? "yes" : "NO",
+  );
 }
 
 async function queries(url: string, port: number): Promise<void> {
@@ -134,7 +159,10 @@ async function queries(url: string, port: number): Promise<void> {
   const direct = await Client.open(port, "owner", SECRET);
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let i = 0; i < rounds + 100; i += 1) {
-    for (const [client, into] of [[through, ours], [direct, theirs]] as const) {
+    for (const [client, into] of [
+      [through, ours],
+      [direct, theirs],
+    ] as const) {
       const from = performance.now();
       await client.query("select 1");
       if (i >= 100) into.push(performance.now() - from);
@@ -143,7 +171,14 @@ async function queries(url: string, port: number): Promise<void> {
   through.end();
   direct.end();
   const added = median(ours) - median(theirs);
-  report("a simple query, p50", `${median(ours).toFixed(3)} ms`, `${median(theirs).toFixed(3)} ms`, `+${added.toFixed(3)} ms`, "≤ +0.5 ms", added <= 0.5 ? "yes" : "NO");
+  report(
+    "a simple query, p50",
+    `${median(ours).toFixed(3)} ms`,
+    `${median(theirs).toFixed(3)} ms`,
+    `+${added.toFixed(3)} ms`,
+    "≤ +0.5 ms",
+    added <= 0.5 ? "yes" : "NO",
+  );
 }
 
 function spawnedBelow(pid: number): number[] {
@@ -193,7 +228,10 @@ class Client {
         const hmac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest();
         const key = hmac(salted, "Client Key");
         const sign = hmac(createHash("sha256").update(key).digest(), `n=,r=${nonce},${first},${last}`);
-        client.#send("p", Buffer.from(`${last},p=${Buffer.from(key.map((byte, i) => byte ^ sign[i]!)).toString("base64")}`));
+        client.#send(
+          "p",
+          Buffer.from(`${last},p=${Buffer.from(key.map((byte, i) => byte ^ sign[i]!)).toString("base64")}`),
+        );
       }
     }
   }

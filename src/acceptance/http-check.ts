@@ -46,7 +46,8 @@ async function byScript(check: Check, stage: Stage, options: HttpOptions): Promi
   const served = check.start !== undefined;
   const proxy = options.credential?.proxy;
   const address: Environment = base === null || served ? {} : { BASE_URL: base };
-  const urls = base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest), ...servedUrls(proxy)];
+  const urls =
+    base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest), ...servedUrls(proxy)];
   const { outcome, stdout, refused } = await runReaching(script, stage, {
     ...(proxy === undefined ? {} : { proxy }),
     env: { ...options.credential?.env, ...address },

@@ -60,7 +60,11 @@ async function withCredential(
   const { env, proxy } = credential;
   const urls = [...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential), ...servedUrls(proxy)];
   const ways = waysTo(urls, allowOrigins);
-  const { outcome, refused } = await runReaching(check, stage, { env, ways, ...(proxy === undefined ? {} : { proxy }) });
+  const { outcome, refused } = await runReaching(check, stage, {
+    env,
+    ways,
+    ...(proxy === undefined ? {} : { proxy }),
+  });
   return unlessRefused(outcome, refused);
 }
 

@@ -2,8 +2,8 @@
 import { isIP } from "node:net";
 import { posix } from "node:path";
 import { type Environment, javascriptEngine, type Sandbox } from "../process/index.js";
-import { installedProgram } from "./install/installed.js";
 import type { AcceptanceCredential } from "./credential.js";
+import { installedProgram } from "./install/installed.js";
 import { FORWARD, REACH, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, skipped } from "./outcome.js";

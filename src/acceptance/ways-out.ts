@@ -160,7 +160,9 @@ function askProxy(from: Socket, { host, port }: Way, proxy: string, open: Set<So
   track(to, open);
   const name = isIP(host) === 6 ? `[${host}]` : host;
   const word = Buffer.from(`${username}:${password}`).toString("base64");
-  to.write(`CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}:${port}\r\nProxy-Authorization: Basic ${word}${ANSWERED}`);
+  to.write(
+    `CONNECT ${name}:${port} HTTP/1.1\r\nHost: ${name}:${port}\r\nProxy-Authorization: Basic ${word}${ANSWERED}`,
+  );
   to.on("error", () => from.destroy());
   to.on("close", () => from.destroy());
   from.on("error", () => to.destroy());

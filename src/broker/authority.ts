@@ -26,7 +26,14 @@ export function makeAuthority(hosts: readonly string[], now = new Date()): Autho
     extension(NAME_CONSTRAINTS, true, constraints(hosts)),
   ];
   const validity = { from: new Date(now.getTime() - DAY_MS), to: new Date(now.getTime() + LASTS_MS) };
-  const ca = certificate({ issuer: name, subject: name, key: own.publicKey, signer: own.privateKey, extensions, validity });
+  const ca = certificate({
+    issuer: name,
+    subject: name,
+    key: own.publicKey,
+    signer: own.privateKey,
+    extensions,
+    validity,
+  });
   const contexts = new Map<string, SecureContext>();
   const contextFor = (host: string): SecureContext => {
     const known = contexts.get(host);
@@ -123,7 +130,9 @@ function addressBytes(host: string): Buffer {
 }
 
 const keyId = (key: KeyObject): Buffer =>
-  createHash("sha1").update(key.export({ type: "spki", format: "der" })).digest();
+  createHash("sha1")
+    .update(key.export({ type: "spki", format: "der" }))
+    .digest();
 
 const nameOf = (text: string): Buffer => seq(tlv(0x31, seq(oid(COMMON_NAME), tlv(0x0c, Buffer.from(text)))));
 const extension = (id: string, critical: boolean, value: Buffer): Buffer =>
@@ -132,7 +141,10 @@ const BOOLEAN_TRUE = Buffer.from([1, 1, 255]);
 
 /** Two digits of a year before 2050, four after it. */
 function time(date: Date): Buffer {
-  const text = `${date.toISOString().replace(/\.\d+Z$/, "").replace(/[-:T]/g, "")}Z`;
+  const text = `${date
+    .toISOString()
+    .replace(/\.\d+Z$/, "")
+    .replace(/[-:T]/g, "")}Z`;
   return date.getUTCFullYear() < 2050 ? tlv(0x17, Buffer.from(text.slice(2))) : tlv(0x18, Buffer.from(text));
 }
 
@@ -143,7 +155,9 @@ function tlv(tag: number, ...parts: readonly Buffer[]): Buffer {
   const body = Buffer.concat(parts);
   const { length } = body;
   if (length < 0x80) return Buffer.concat([Buffer.from([tag, length]), body]);
-  const size = Buffer.from(length > 0xffff ? [length >> 16, length >> 8, length] : length > 0xff ? [length >> 8, length] : [length]);
+  const size = Buffer.from(
+    length > 0xffff ? [length >> 16, length >> 8, length] : length > 0xff ? [length >> 8, length] : [length],
+  );
   return Buffer.concat([Buffer.from([tag, 0x80 | size.length]), size, body]);
 }
 

@@ -10,10 +10,10 @@ import { databaseStandIn, gitSettings, httpStandIn, type StandIn } from "./envir
 import { Agents, exchange, type Ground, refuse, type Target } from "./http/exchange.js";
 import { Meter, Refused } from "./judge.js";
 import { Pins, type Resolve } from "./pins.js";
-import { openProxy } from "./proxy.js";
-import { openSshAgent, type SshAgent } from "./ssh-agent.js";
 import { type Policy, type PolicyInput, policyOf } from "./policy.js";
 import { type Database, type DatabaseGateway, openDatabaseGateway } from "./postgres/gateway.js";
+import { openProxy } from "./proxy.js";
+import { openSshAgent, type SshAgent } from "./ssh-agent.js";
 import { type BrokerUse, shortWhat } from "./use.js";
 
 interface Lent {
@@ -145,7 +145,13 @@ export async function openBroker(input: BrokerInput): Promise<Broker> {
         through: [origin, ...(hasDatabase ? [`tcp://127.0.0.1:${port}`] : [])],
         ...(authority === null
           ? {}
-          : { proxy: { url: origin.replace("//", `//run:${door.token}@`), certificate: authority.certificate, serves: basesOf(usable) } }),
+          : {
+              proxy: {
+                url: origin.replace("//", `//run:${door.token}@`),
+                certificate: authority.certificate,
+                serves: basesOf(usable),
+              },
+            }),
         ...(agent === null ? {} : { folders: [agent.folder] }),
         close: () => {
           doors.remove(door);

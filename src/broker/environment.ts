@@ -91,7 +91,11 @@ function renamed(value: object, names: readonly string[], now: unknown, usual: s
 }
 
 /** What makes usual programs go through the proxy and believe it: curl, git, Python, Node, and whatever OpenSSL serves. */
-export function proxyVariables({ url, authority, roots }: {
+export function proxyVariables({
+  url,
+  authority,
+  roots,
+}: {
   readonly url: string;
   /** A file with our certificate alone. */
   readonly authority: string;

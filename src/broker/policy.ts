@@ -312,13 +312,13 @@ function limitsOf(
   const writes = levels.some((level) => WRITES.test(level));
   const rate = text(restrictions.rate_limit) ?? scope?.rate_limit ?? null;
   const readRate = rate === null ? null : rateOf(rate);
-  if (rate !== null && (readRate === null || kind === undefined))
-    promised.push(`rate_limit: ${rate}`);
+  if (rate !== null && (readRate === null || kind === undefined)) promised.push(`rate_limit: ${rate}`);
   for (const level of levels) {
     if (!READS.test(level) && !WRITES.test(level) && level !== "only") promised.push(`scope: ${level}`);
   }
   if (reads && !writes && (kind === undefined || kind === "ssh")) promised.push("access: read");
-  const declared = endpoints?.auth?.credential_ref === name && kind === "http" ? endpoints.endpoints : null;
+  const named = endpoints?.auth?.credential_ref === name && kind === "http" ? endpoints.endpoints : [];
+  const declared = named.length === 0 ? null : named;
   const limits: Limits = {
     readOnly: reads && !writes,
     methods: take("methods", ["http"], (value) => list(value).map((method) => method.toUpperCase())),
@@ -326,8 +326,7 @@ function limitsOf(
     endpoints: declared?.map(({ method, path }) => ({ method: method.toUpperCase(), path: pathRule(path) })) ?? null,
     tables: take("tables", ["postgresql"], list),
     rate: readRate,
-    calls:
-      take("calls", ["any"], whole) ?? take("max_calls", ["any"], whole),
+    calls: take("calls", ["any"], whole) ?? take("max_calls", ["any"], whole),
     bytes: take("bytes", ["http", "git"], sizeOf) ?? take("max_bytes", ["http", "git"], sizeOf),
     window: take("window", ["any"], windowOf),
     notBefore: take("not_before", ["any"], (value) => (Number.isNaN(Date.parse(String(value))) ? null : String(value))),

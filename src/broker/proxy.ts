@@ -77,7 +77,12 @@ export function openProxy(hall: ProxyHall): Proxy {
       const url = request.url ?? "";
       const [, origin = "", rest = ""] = /^(http:\/\/[^/?#@\s]+)(\/.*)?$/i.exec(url) ?? [];
       if (door === null || origin === "" || !URL.canParse(origin)) {
-        refuse(request, response, new Refused("nobody is let in here without the address that was given", { status: 407 }), null);
+        refuse(
+          request,
+          response,
+          new Refused("nobody is let in here without the address that was given", { status: 407 }),
+          null,
+        );
         return;
       }
       await pass(request, response, { door, origin: new URL(origin).origin }, rest === "" ? "/" : rest, hall);

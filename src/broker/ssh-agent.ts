@@ -57,7 +57,10 @@ export async function openSshAgent(input: SshInput): Promise<SshAgent> {
     await addKey(service, held, known);
     const path = join(folder, "agent");
     const server = await listen(path, (client) => serve(client, held, input));
-    const ssh = service.knownHosts.length === 0 ? {} : { GIT_SSH_COMMAND: `ssh -o UserKnownHostsFile=${known} -o StrictHostKeyChecking=yes` };
+    const ssh: Record<string, string> =
+      service.knownHosts.length === 0
+        ? {}
+        : { GIT_SSH_COMMAND: `ssh -o UserKnownHostsFile=${known} -o StrictHostKeyChecking=yes` };
     return {
       folder,
       env: { SSH_AUTH_SOCK: path, ...ssh },
@@ -92,7 +95,8 @@ async function addKey(service: SshService, socket: string, known: string): Promi
     child.once("error", () => resolve(1));
     child.once("close", resolve);
   });
-  if (code !== 0) throw new Refused("ssh-add does not take the key: it may have a passphrase, or a host that known_hosts lacks");
+  if (code !== 0)
+    throw new Refused("ssh-add does not take the key: it may have a passphrase, or a host that known_hosts lacks");
 }
 
 function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server> {
@@ -162,7 +166,15 @@ function isAllowed(body: Buffer, { policy, service, meter, door, now, onUse }: S
   const login = readLogin(reader.bytes());
   const what = login === null ? "sign something that is no login" : `sign a login as ${login.user}`;
   const told = (fields: Pick<BrokerUse, "allowed" | "why">) =>
-    onUse({ name: policy.name, at: now().toISOString(), by: door.by, what: shortWhat(what), ...fields, sent: 0, received: 0 });
+    onUse({
+      name: policy.name,
+      at: now().toISOString(),
+      by: door.by,
+      what: shortWhat(what),
+      ...fields,
+      sent: 0,
+      received: 0,
+    });
   try {
     if (login === null) throw new Refused(`credential "${policy.name}" signs logins and nothing else`);
     if (service.user !== null && login.user !== service.user)

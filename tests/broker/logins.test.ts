@@ -30,7 +30,13 @@ describe("a key with a vendor", () => {
       if (given.role === "engineer") put(given.cwd, { "files/hello.txt": "hello world\n" });
       return "VERDICT: pass\n- [passed] 1: files/hello.txt says so";
     };
-    const w = await world({ root, agent, options: { yes: true, quick: true }, env, runner: { keys: loginKeys("claude", env) } });
+    const w = await world({
+      root,
+      agent,
+      options: { yes: true, quick: true },
+      env,
+      runner: { keys: loginKeys("claude", env) },
+    });
     await w.go();
     expect(service.seen[0]).toMatchObject({ method: "POST", url: "/v1/messages" });
     expect(service.seen[0]!.headers["x-api-key"]).toBe(SECRET);

@@ -14,7 +14,15 @@ interface Written {
   readonly others?: string[];
 }
 
-function read({ type = "bearer_token", value = "a-long-secret", endpoints, baseUrls, access, others = [], ...rest }: Written) {
+function read({
+  type = "bearer_token",
+  value = "a-long-secret",
+  endpoints,
+  baseUrls,
+  access,
+  others = [],
+  ...rest
+}: Written) {
   const scope = { name: "api", type, ...(access === undefined ? {} : { access_level: access }) };
   return policyOf({
     credential: { name: "api", type, value, ...rest },
@@ -34,11 +42,23 @@ const bases = (written: Written) => {
 
 describe("where a credential may go", () => {
   it.each([
-    ["what the publisher wrote", { restrictions: { base_url: "https://a.example/v1/" }, value: { token: "x-secret", url: "https://b.example" } }, ["https://a.example/v1"]],
+    [
+      "what the publisher wrote",
+      { restrictions: { base_url: "https://a.example/v1/" }, value: { token: "x-secret", url: "https://b.example" } },
+      ["https://a.example/v1"],
+    ],
     ["several hosts", { restrictions: { hosts: "a.example, b.example" } }, ["https://a.example", "https://b.example"]],
     ["its own value", { value: { token: "x-secret", base_url: "https://b.example" } }, ["https://b.example"]],
-    ["endpoints that name it", { endpoints: { base_url: "https://c.example", auth: { credential_ref: "api" }, endpoints: [] } }, ["https://c.example"]],
-    ["base_urls under its name", { baseUrls: { api: "https://d.example", other: "https://e.example" }, others: ["other"] }, ["https://d.example"]],
+    [
+      "endpoints that name it",
+      { endpoints: { base_url: "https://c.example", auth: { credential_ref: "api" }, endpoints: [] } },
+      ["https://c.example"],
+    ],
+    [
+      "base_urls under its name",
+      { baseUrls: { api: "https://d.example", other: "https://e.example" }, others: ["other"] },
+      ["https://d.example"],
+    ],
     ["the only service, for the only key", { baseUrls: { main: "https://e.example" } }, ["https://e.example"]],
     ["no guess among two keys", { baseUrls: { main: "https://e.example" }, others: ["second"] }, null],
     ["no guess among two services", { baseUrls: { a: "https://e.example", b: "https://f.example" } }, null],
@@ -55,7 +75,17 @@ describe("limits", () => {
   const base = { base_url: "https://a.example" };
 
   it("are read in one vocabulary", () => {
-    const restrictions = { ...base, methods: "get,post", paths: ["/a", "b/**"], rate_limit: "5 per second", calls: "7", bytes: "2MB", window: "22:00-06:00", not_before: "2026-01-01T00:00:00Z", roles: "engineer" };
+    const restrictions = {
+      ...base,
+      methods: "get,post",
+      paths: ["/a", "b/**"],
+      rate_limit: "5 per second",
+      calls: "7",
+      bytes: "2MB",
+      window: "22:00-06:00",
+      not_before: "2026-01-01T00:00:00Z",
+      roles: "engineer",
+    };
     const { limits, promised } = read({ scopes: ["read", "write"], restrictions });
     expect(limitWords(limits)).toEqual([
       "methods GET, POST",
@@ -78,19 +108,24 @@ describe("limits", () => {
     [undefined, ["read", "write"], false],
     [undefined, undefined, false],
   ])("access %s and scopes %j: read only %s", (access, scopes, wanted) => {
-    const { limits } = read({ restrictions: base, ...(access === undefined ? {} : { access }), ...(scopes === undefined ? {} : { scopes }) });
+    const { limits } = read({
+      restrictions: base,
+      ...(access === undefined ? {} : { access }),
+      ...(scopes === undefined ? {} : { scopes }),
+    });
     expect(limits.readOnly).toBe(wanted);
   });
 
   it("that nothing here holds are called promises", () => {
-    expect(read({ restrictions: { ...base, ip_allow: "10.0.0.0/8", tables: "users", rate_limit: "often", calls: "many" }, scopes: ["repo:status"] }).promised).toEqual([
-      "rate_limit: often",
-      "scope: repo:status",
-      "tables: users",
-      "calls: many",
-      "ip_allow: 10.0.0.0/8",
-    ]);
-    expect(read({ type: "mongodb", scopes: ["read"], restrictions: { tables: "users", roles: "engineer" } })).toMatchObject({
+    expect(
+      read({
+        restrictions: { ...base, ip_allow: "10.0.0.0/8", tables: "users", rate_limit: "often", calls: "many" },
+        scopes: ["repo:status"],
+      }).promised,
+    ).toEqual(["rate_limit: often", "scope: repo:status", "tables: users", "calls: many", "ip_allow: 10.0.0.0/8"]);
+    expect(
+      read({ type: "mongodb", scopes: ["read"], restrictions: { tables: "users", roles: "engineer" } }),
+    ).toMatchObject({
       service: null,
       why: "nothing here speaks for a credential of type mongodb",
       promised: ["access: read", "tables: users"],
@@ -104,7 +139,11 @@ describe("limits", () => {
     ["git", "token"],
     ["bearer_token", "two\nlines"],
   ])("a %s that makes no sense is not lent", (type, value) => {
-    const { service, why } = read({ type, value, restrictions: base.base_url === "" ? {} : type === "git" ? {} : base });
+    const { service, why } = read({
+      type,
+      value,
+      restrictions: base.base_url === "" ? {} : type === "git" ? {} : base,
+    });
     expect([service, typeof why]).toEqual([null, "string"]);
   });
 });

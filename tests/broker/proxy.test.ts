@@ -22,10 +22,13 @@ let env: Record<string, string>;
 
 async function serve(name: string): Promise<[Server, number, string]> {
   const authority = makeAuthority([name]);
-  const made = createServer({ SNICallback: (host, done) => done(null, authority.contextFor(host)) }, (request, response) => {
-    seen.push(`${name} ${request.method} ${request.url} ${request.headers.authorization}`);
-    response.end(`you sent ${request.headers.authorization}\n`);
-  });
+  const made = createServer(
+    { SNICallback: (host, done) => done(null, authority.contextFor(host)) },
+    (request, response) => {
+      seen.push(`${name} ${request.method} ${request.url} ${request.headers.authorization}`);
+      response.end(`you sent ${request.headers.authorization}\n`);
+    },
+  );
   await new Promise<void>((resolve) => made.listen(0, "127.0.0.1", resolve));
   return [made, (made.address() as AddressInfo).port, authority.certificate];
 }
@@ -36,13 +39,28 @@ beforeAll(async () => {
   [server, other] = [one, two];
   origin = `https://api.example.org:${port}`;
   otherOrigin = `https://localhost:${otherPort}`;
-  broker = await openBroker({ allowOrigins: [origin], resolve: async () => ["127.0.0.1"], ca: trusted, onUse: (use) => uses.push(use) });
-  const credential = { name: "api", type: "bearer_token", value: SECRET, scopes: ["read"], restrictions: { base_url: `${origin}/v1` } };
+  broker = await openBroker({
+    allowOrigins: [origin],
+    resolve: async () => ["127.0.0.1"],
+    ca: trusted,
+    onUse: (use) => uses.push(use),
+  });
+  const credential = {
+    name: "api",
+    type: "bearer_token",
+    value: SECRET,
+    scopes: ["read"],
+    restrictions: { base_url: `${origin}/v1` },
+  };
   await broker.lend({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
   lent = await broker.admit({ by: "program", role: null, proxy: "only" });
   writeFileSync(join(folder, "ca.pem"), lent.proxy!.certificate);
   const file = join(folder, "ca.pem");
-  env = { PATH: process.env.PATH ?? "", HOME: "/nonexistent", ...proxyVariables({ url: lent.proxy!.url, authority: file, roots: file }) };
+  env = {
+    PATH: process.env.PATH ?? "",
+    HOME: "/nonexistent",
+    ...proxyVariables({ url: lent.proxy!.url, authority: file, roots: file }),
+  };
 });
 afterAll(async () => {
   await broker.close();

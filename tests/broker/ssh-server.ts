@@ -39,7 +39,8 @@ export async function startSshd(): Promise<SshServer> {
   writeFileSync(at("config"), `${settings.join("\n")}\n`);
   if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true });
   const server: ChildProcess = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", at("config")], { stdio: "ignore" });
-  for (let tries = 0; tries < 100 && !(await answers(port)); tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+  for (let tries = 0; tries < 100 && !(await answers(port)); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
   const [kind, body] = readFileSync(at("host.pub"), "utf8").split(" ");
   return {
     port,

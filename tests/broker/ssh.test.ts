@@ -38,13 +38,27 @@ describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () =
     });
   const ssh = ({ port, user, folder }: SshServer, command: string, more: readonly string[] = [], as = user) =>
     run("ssh", [
-      ...["-F", "none", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=no", "-o", `UserKnownHostsFile=${folder}/known`],
+      ...[
+        "-F",
+        "none",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "StrictHostKeyChecking=no",
+        "-o",
+        `UserKnownHostsFile=${folder}/known`,
+      ],
       ...["-p", String(port), ...more, `${as}@127.0.0.1`, command],
     ]);
 
   it("opens the host it is for", async () => {
     expect((await ssh(server!, "echo in")).out).toBe("in");
-    expect(uses.at(-1)).toMatchObject({ name: "deploy", by: "engineer-1", what: `sign a login as ${server!.user}`, allowed: true });
+    expect(uses.at(-1)).toMatchObject({
+      name: "deploy",
+      by: "engineer-1",
+      what: `sign a login as ${server!.user}`,
+      allowed: true,
+    });
     expect(JSON.stringify(lent.env)).not.toContain("PRIVATE KEY");
     expect(readFileSync(join(lent.folders![0]!, "known_hosts"), "utf8")).not.toContain("PRIVATE");
   });
@@ -67,7 +81,10 @@ describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () =
     writeFileSync(file, "a commit\n");
     const signed = await run("ssh-keygen", ["-Y", "sign", "-n", "git", "-f", join(server!.folder, "client.pub"), file]);
     expect(signed.err).toMatch(/agent refused|Couldn't sign/);
-    expect(uses.at(-1)).toMatchObject({ allowed: false, why: expect.stringContaining("signs logins and nothing else") });
+    expect(uses.at(-1)).toMatchObject({
+      allowed: false,
+      why: expect.stringContaining("signs logins and nothing else"),
+    });
     for (const order of [["-D"], ["-x"], ["-d", join(server!.folder, "client.pub")]]) await run("ssh-add", order);
     expect((await run("ssh-add", ["-L"])).out).toContain("ssh-ed25519");
     expect((await ssh(server!, "echo in")).out).toBe("in");

@@ -112,6 +112,11 @@ export async function exchange(
       headers: headersOut(request.headers, auth, url.host),
       timeout: IDLE_MS,
     });
+    const asking = upstream;
+    // Whoever asked is gone: nobody waits for an answer.
+    response.once("close", () => {
+      if (!response.writableFinished) asking.destroy();
+    });
     const answer = await send(request, form, upstream, tally, meter);
     await giveBack(answer, response, asked, ground, tally);
     told({ allowed: true, status: answer.statusCode ?? 0 });
@@ -172,8 +177,6 @@ function send(
       socket.destroy();
       reject(new Refused("the service wants an upgraded connection, which cannot be watched"));
     });
-    // Whoever asked is gone: nobody waits for an answer.
-    request.once("aborted", () => upstream.destroy());
     const count = (chunk: Buffer) => {
       tally.sent += chunk.length;
       try {
@@ -228,7 +231,7 @@ async function giveBack(
   }
   delete headers["content-length"];
   response.writeHead(status, headers);
-  await stream(body, scrub.stream(), response, count);
+  await stream(body, scrub.bulkStream(), response, count);
 }
 
 /** An answer that is cut by the other side, or grows too long, ends as what it is: cut. */

@@ -16,6 +16,8 @@ export interface CredentialsInput {
   readonly identity: readonly string[];
   /** Key files and cloud logins that nobody named stay out of it, such as the file keygen made. */
   readonly onlyNamed?: boolean;
+  /** The person uses their own folder: the vault need not be bound to its checks. */
+  readonly isOwn?: boolean;
   readonly context: Context;
 }
 
@@ -54,10 +56,10 @@ export class RequestCredentials {
 
 type Opened = Required<Pick<Parameters<typeof handOut>[0], "vault" | "scopes">>;
 
-async function open({ request, context, identity, onlyNamed = false }: CredentialsInput): Promise<Opened> {
+async function open({ request, context, identity, onlyNamed = false, isOwn = false }: CredentialsInput): Promise<Opened> {
   const folder = readVaultFolder(request, context.env);
   const { vault } = await unlock(folder, collectKeys(identity, context, { onlyNamed }));
-  const warning = assertBound(vault, folder.dir, folder.manifest);
+  const warning = isOwn ? null : assertBound(vault, folder.dir, folder.manifest);
   if (warning !== null) context.progress({ type: "warning", message: warning });
   return { vault, scopes: folder.manifest.credentials?.scopes ?? [] };
 }

@@ -39,7 +39,8 @@ const ExecInput = z.object({
     about: "with --broker: hand this one out all the same",
   }),
   proxy: flag(z.boolean().default(false), {
-    about: "with --broker: programs that insist on the service's own https address go through a proxy, which they are told to trust",
+    about:
+      "with --broker: programs that insist on the service's own https address go through a proxy, which they are told to trust",
   }),
   ...ALLOW_ORIGIN,
   purpose: flag(z.string().optional(), { value: "<text>", about: "why, for the record of uses" }),
@@ -124,7 +125,7 @@ async function execWith(input: ExecInput, context: Context, output: ExecOutput):
 
 /** The same with what is lent: the program is told where to ask. */
 async function execLent(input: ExecInput, dir: string, context: Context, output: ExecOutput): Promise<number> {
-  const credentials = new RequestCredentials({ request: dir, identity: input.identity, context });
+  const credentials = new RequestCredentials({ request: dir, identity: input.identity, context, isOwn: true });
   const manifest = readManifest(dir);
   const uses: BrokerUse[] = [];
   const lending = new Lending({
@@ -157,7 +158,14 @@ async function execLent(input: ExecInput, dir: string, context: Context, output:
     output.terms(opened.flatMap(({ given }) => given.terms));
     const lent = opened.filter(({ handedOut }) => handedOut === null).map(({ name }) => name);
     const admitted =
-      lent.length === 0 ? null : await (await lending.broker()).admit({ by: "exec", role: null, names: lent, ...(input.proxy ? { proxy: "tunnel" as const } : {}) });
+      lent.length === 0
+        ? null
+        : await (await lending.broker()).admit({
+            by: "exec",
+            role: null,
+            names: lent,
+            ...(input.proxy ? { proxy: "tunnel" as const } : {}),
+          });
     recordUses(
       dir,
       opened.flatMap(({ given }) => given.uses),
