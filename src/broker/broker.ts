@@ -20,6 +20,8 @@ interface Lent {
   readonly credential: Pick<Credential, "name" | "value">;
   /** One with a service. */
   readonly policy: Policy;
+  /** One for everybody who uses it. */
+  readonly meter: Meter;
 }
 
 export interface BrokerInput {
@@ -110,17 +112,17 @@ export async function openBroker(input: BrokerInput): Promise<Broker> {
   return {
     origin,
     lend: async (asked) => {
-      const one: Lent = { credential: asked.credential, policy: policyOf(asked) };
+      const policy = policyOf(asked);
+      const one: Lent = { credential: asked.credential, policy, meter: new Meter(policy, now) };
       lent.push(one);
       secrets.push(...secretsOf(one.credential));
       ground.scrub = scrubber(secrets);
-      for (const place of placesOf(one, places, now)) places.set(place.slug, place);
-      const { policy } = one;
+      for (const place of placesOf(one, places)) places.set(place.slug, place);
       if (policy.service?.kind === "postgresql")
         databases.set(slugOf(policy.name, databases), {
           policy,
           service: policy.service,
-          meter: new Meter(policy, now),
+          meter: one.meter,
         });
     },
     admit: async ({ by, role, names, proxy: wanted }) => {
@@ -191,10 +193,9 @@ interface Place extends Target {
 }
 
 /** Every base of a web service, by the word that stands for it in an address. */
-function placesOf({ policy }: Lent, taken: ReadonlyMap<string, Place>, now: () => Date): Place[] {
+function placesOf({ policy, meter }: Lent, taken: ReadonlyMap<string, Place>): Place[] {
   const { service } = policy;
   if (service?.kind !== "http" && service?.kind !== "git") return [];
-  const meter = new Meter(policy, now);
   const bases = service.kind === "http" ? service.bases : [service.repository];
   const word = slugOf(policy.name, taken);
   return bases.map((base, index) => ({
@@ -229,12 +230,18 @@ function standInOf(
   );
 }
 
-/** One agent for a door, for the one key that is lent. */
+/** One agent for a door, for the one key that is lent. Where none can be started nobody has the key, and the record says why. */
 async function sshAgentFor(usable: readonly Lent[], door: Door, { now, onUse }: Ground): Promise<SshAgent | null> {
-  for (const { policy } of usable) {
-    const { service } = policy;
-    if (service?.kind === "ssh")
-      return openSshAgent({ policy, service, meter: new Meter(policy, now), door, now, onUse });
+  for (const { policy, meter } of usable) {
+    const { service, name } = policy;
+    if (service?.kind !== "ssh") continue;
+    try {
+      return await openSshAgent({ policy, service, meter, door, now, onUse });
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const told = { name, at: now().toISOString(), by: door.by, what: "start an SSH agent" };
+      onUse({ ...told, allowed: false, why: error.message, sent: 0, received: 0 });
+    }
   }
   return null;
 }

@@ -155,7 +155,7 @@ function authOf({ credential, endpoints }: PolicyInput): HttpAuth | null {
   const declared = endpoints?.auth?.credential_ref === name ? endpoints.auth : undefined;
   const secret = typeof value === "string" ? value : textIn(fields, SECRET_FIELDS);
   // What stands in a header's line must not end it.
-  if (secret === null || secret === "" || /[\r\n\0]/.test(secret.trim()) || URL.canParse(secret)) return null;
+  if (secret === null || secret === "" || /[\r\n\0]/.test(secret.trim()) || ANY_URL.test(secret)) return null;
   const word = (key: string) => text(restrictions[key]) ?? text(fields[key]) ?? text(declared?.[key]);
   const user = textIn(fields, ["username", "user"]);
   const kind = `${type} ${declared?.type ?? ""}`.toLowerCase();
@@ -196,9 +196,11 @@ function basesOf({ credential, manifest, endpoints }: PolicyInput): string[] {
   return [];
 }
 
+const ANY_URL = /^[a-z][a-z0-9+.-]*:\/\//i;
+
 /** `api.example.org` is https. Anything with a user, a query or tricks in its path is no base. */
 function baseOf(written: string): string[] {
-  const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `https://${written}`;
+  const url = ANY_URL.test(written) ? written : `https://${written}`;
   if (!URL.canParse(url)) return [];
   const { protocol, username, password, search, hash, origin, pathname, hostname } = new URL(url);
   if (!/^https?:$/.test(protocol) || username !== "" || password !== "" || search !== "" || hash !== "") return [];

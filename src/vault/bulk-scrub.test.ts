@@ -26,23 +26,30 @@ async function through(pieces: readonly Buffer[], value = SECRET): Promise<Buffe
 }
 
 describe("much at a time", () => {
-  it.each(Object.entries(WRITINGS))("a secret as %s is found wherever it lies and wherever it is cut", async (_name, text) => {
-    for (let skip = 0; skip < 8; skip += 1) {
-      const [before, after] = [randomBytes(9_000 + skip), randomBytes(9_000)].map((noise) => noise.toString("base64"));
-      const whole = Buffer.from(`${before}${text}${after}`);
-      for (const cut of [0, 1, 3, 8, 12, text.length - 1]) {
-        const at = before!.length + cut;
-        const clean = await through([whole.subarray(0, at), whole.subarray(at)]);
-        expect(clean.includes(text), `${skip} ${cut}`).toBe(false);
-        expect(clean.includes("[redacted:key]")).toBe(true);
-        expect(clean.subarray(0, 8_000).equals(whole.subarray(0, 8_000))).toBe(true);
+  it.each(Object.entries(WRITINGS))(
+    "a secret as %s is found wherever it lies and wherever it is cut",
+    async (_name, text) => {
+      for (let skip = 0; skip < 8; skip += 1) {
+        const [before, after] = [randomBytes(9_000 + skip), randomBytes(9_000)].map((noise) =>
+          noise.toString("base64"),
+        );
+        const whole = Buffer.from(`${before}${text}${after}`);
+        for (const cut of [0, 1, 3, 8, 12, text.length - 1]) {
+          const at = before!.length + cut;
+          const clean = await through([whole.subarray(0, at), whole.subarray(at)]);
+          expect(clean.includes(text), `${skip} ${cut}`).toBe(false);
+          expect(clean.includes("[redacted:key]")).toBe(true);
+          expect(clean.subarray(0, 8_000).equals(whole.subarray(0, 8_000))).toBe(true);
+        }
       }
-    }
-  });
+    },
+  );
 
   it("a short secret is found too", async () => {
     const noise = Buffer.alloc(20_000, "x");
-    expect((await through([Buffer.concat([noise, Buffer.from("hunter2"), noise])], "hunter2")).includes("hunter2")).toBe(false);
+    expect(
+      (await through([Buffer.concat([noise, Buffer.from("hunter2"), noise])], "hunter2")).includes("hunter2"),
+    ).toBe(false);
   });
 
   it("what holds no secret is what it was", async () => {

@@ -40,18 +40,34 @@ describe.skipIf(!held)("a check with a credential that is lent (needs bwrap)", (
         check("address", `curl -s -H "Authorization: Bearer $API" ${origin}/v1/users | grep -q redacted:api`),
         check("nowhere", `! env | grep -q ${SECRET.slice(0, 12)}`),
         check("refused", `curl -s -X DELETE ${origin}/v1/users | grep -q BROKER_REFUSED`),
-        { id: "asked", type: "api_test", endpoint: "GET /users", expected: { status_code: 200, body_contains: ["redacted:api"] } },
+        {
+          id: "asked",
+          type: "api_test",
+          endpoint: "GET /users",
+          expected: { status_code: 200, body_contains: ["redacted:api"] },
+        },
         { id: "script", type: "api_test", script: "tests/ask.sh", expected: { status_code: 200 } },
       ],
     });
     put("tests/ask.sh", 'curl -si -H "Authorization: Bearer $API" "$BASE_URL/users"\n');
     await desk.run(["keygen"]);
-    const add = ["add-credential", "--name", "api", "--type", "bearer_token", "--expires", "2099-01-01", "--value-stdin"];
+    const add = [
+      "add-credential",
+      "--name",
+      "api",
+      "--type",
+      "bearer_token",
+      "--expires",
+      "2099-01-01",
+      "--value-stdin",
+    ];
     expect((await desk.run(add, { stdin: SECRET })).code).toBe(0);
     const accept = ["accept", "--quick", "--yes", "--json", "--allow-origin", origin];
     const { out, err } = await desk.run(accept, { now: new Date() });
     const rows = JSON.parse(out).results.map(({ id, status }: { id: string; status: string }) => `${id} ${status}`);
-    expect(rows, err).toEqual(["gateway", "address", "nowhere", "refused", "asked", "script"].map((id) => `${id} passed`));
+    expect(rows, err).toEqual(
+      ["gateway", "address", "nowhere", "refused", "asked", "script"].map((id) => `${id} passed`),
+    );
     expect(out + err).not.toContain(SECRET);
     expect(new Set(service.seen.map(({ method, headers }) => `${method} ${headers.authorization}`))).toEqual(
       new Set([`GET Bearer ${SECRET}`]),

@@ -56,6 +56,12 @@ describe("a web service that is lent", () => {
       "authorization",
       `Basic ${Buffer.from(`u:${SECRET}`).toString("base64")}`,
     ],
+    [
+      "basic as one text",
+      { type: "basic_auth", value: `u:${SECRET}` },
+      "authorization",
+      `Basic ${Buffer.from(`u:${SECRET}`).toString("base64")}`,
+    ],
     ["header", { type: "api_key" }, "x-api-key", SECRET],
     ["a named header", { type: "api_key", restrictions: { header: "X-Auth" } }, "x-auth", SECRET],
   ])("by %s", async (_name, terms, header, wanted) => {
@@ -165,6 +171,22 @@ describe("a web service that is lent", () => {
     expect(other.env.API_URL).toBeDefined();
     const { env } = await other.broker.admit({ by: "reviewer-2", role: "reviewer" });
     expect(env).toEqual({});
+  });
+
+  it("is not reached through a door that was given for something else", async () => {
+    const { broker } = await lender();
+    const { env } = await broker.admit({ by: "other", role: null, names: [] });
+    expect(env).toEqual({});
+    const credential = {
+      name: "second",
+      type: "bearer_token",
+      value: SECRET,
+      restrictions: { base_url: service.origin },
+    };
+    await broker.lend({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
+    const second = await broker.admit({ by: "other", role: null, names: ["second"] });
+    expect((await fetch(second.env.SECOND_URL!.replace("/second", "/api/x"))).status).toBe(404);
+    expect((await fetch(`${second.env.SECOND_URL}/x`)).status).toBe(200);
   });
 
   it("ends with the door it was given through", async () => {

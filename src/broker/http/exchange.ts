@@ -141,7 +141,8 @@ async function formOf(request: IncomingMessage, policy: Policy, { kind }: Target
     return null;
   const parts: Buffer[] = [];
   let size = 0;
-  for await (const part of request) {
+  // A refusal is still to be told on this connection.
+  for await (const part of request.iterator({ destroyOnReturn: false })) {
     parts.push(part as Buffer);
     size += (part as Buffer).length;
     if (size > MOST_FORM_BYTES)

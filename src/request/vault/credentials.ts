@@ -56,7 +56,13 @@ export class RequestCredentials {
 
 type Opened = Required<Pick<Parameters<typeof handOut>[0], "vault" | "scopes">>;
 
-async function open({ request, context, identity, onlyNamed = false, isOwn = false }: CredentialsInput): Promise<Opened> {
+async function open({
+  request,
+  context,
+  identity,
+  onlyNamed = false,
+  isOwn = false,
+}: CredentialsInput): Promise<Opened> {
   const folder = readVaultFolder(request, context.env);
   const { vault } = await unlock(folder, collectKeys(identity, context, { onlyNamed }));
   const warning = isOwn ? null : assertBound(vault, folder.dir, folder.manifest);

@@ -1,5 +1,6 @@
 // The credentials a run may use: those the request scopes, opened once at the start if a key is there. What a broker can
 // serve is lent: agents get a way to use it and never the value. The rest is in the environment of the agents, and said.
+import { randomBytes } from "node:crypto";
 import { type AcceptanceCredential, planChecks } from "../../acceptance/index.js";
 import {
   type Admission,
@@ -171,7 +172,8 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
   };
 }
 
-const LOGIN = "login ";
+/** No credential of a request can be called this. */
+const LOGIN = `login-${randomBytes(8).toString("hex")}-`;
 const loginName = ({ variable }: LoginKey): string => `${LOGIN}${variable}`;
 const isLogin = (name: string): boolean => name.startsWith(LOGIN);
 
@@ -191,7 +193,12 @@ function loginVariables(key: LoginKey, { values }: Admission): Record<string, st
 
 /** The names the broker gives them are of no use to a program. */
 function withoutLogins(env: Readonly<Record<string, string>>, keys: readonly LoginKey[]): Record<string, string> {
-  const given = keys.flatMap(({ variable }) => [`LOGIN_${variable}`, `LOGIN_${variable}_URL`]);
+  const given = keys.flatMap((key) => {
+    const name = loginName(key)
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, "_");
+    return [name, `${name}_URL`];
+  });
   return Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
 }
 
