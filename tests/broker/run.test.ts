@@ -52,7 +52,19 @@ function below(pid: number): number[] {
   );
   const inside = (one: number): boolean =>
     one === pid || (parents.has(one) && parents.get(one)! > 1 && inside(parents.get(one)!));
-  return [...parents.keys()].filter((one) => one !== pid && inside(one));
+  const own = wordsOf(pid);
+  // The broker holds it; and what was only forked yet is the run itself for a moment.
+  return [...parents.keys()].filter(
+    (one) => one !== pid && inside(one) && wordsOf(one) !== own && !wordsOf(one).endsWith("\0broker\0"),
+  );
+}
+
+function wordsOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return "";
+  }
 }
 
 /** Where in a process the secret is: variables, arguments, memory that can be written to. */
@@ -97,7 +109,10 @@ function everyFile(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-async function request(restrict: readonly string[]): Promise<{ cwd: string; env: Record<string, string> }> {
+async function request(
+  restrict: readonly string[],
+  withCheck = true,
+): Promise<{ cwd: string; env: Record<string, string> }> {
   const root = scratch();
   const cwd = join(root, "project");
   mkdirSync(cwd);
@@ -111,7 +126,10 @@ async function request(restrict: readonly string[]): Promise<{ cwd: string; env:
       command: `env | tee -a proof.txt; curl -s "$API_URL/users" | grep -q redacted:api && curl -s -H "Authorization: Bearer $API" ${service.origin}/v1/users | grep -q redacted:api`,
     },
   ];
-  writeFileSync(join(folder, "tests/criteria.json"), JSON.stringify({ criteria }));
+  writeFileSync(
+    join(folder, "tests/criteria.json"),
+    JSON.stringify({ criteria: withCheck ? criteria : criteria.slice(0, 1) }),
+  );
   const env = environment(cwd);
   const keygen = call("nutshell", cwd, ["keygen"], env);
   expect(keygen.status, keygen.stderr).toBe(0);
@@ -198,7 +216,7 @@ describe.skipIf(!(await bwrapAvailable(process.env)))("a run whose credential is
   }, 60_000);
 
   it("hands out by the person's word alone, and says so", async () => {
-    const { cwd, env } = await request([`base_url=${service.origin}/v1`]);
+    const { cwd, env } = await request([`base_url=${service.origin}/v1`], false);
     const script = 'case "$API" in canary-*) echo "hello world" > files/hello.txt;; esac; echo "VERDICT: pass"';
     const ran = call(
       "nexus",
