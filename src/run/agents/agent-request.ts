@@ -66,6 +66,7 @@ export function agentRequest(
     task: task.id,
     ...prompts,
     cwd: slot.path,
+    ...(slot.over === null ? {} : { over: slot.over }),
     home: sessionHome(folder.homes, attempt.home, { goesOn: session !== null }),
     env: {
       ...given.env,
@@ -84,6 +85,7 @@ export function agentRequest(
     readable: [join(run.project.root, ".nexus"), ...given.folders],
     ...(kind === undefined || runner.reports === undefined ? {} : { report: { kind, file: reported } }),
     ...(run.installed === null ? {} : { installed: run.installed }),
+    ...(run.manifest.acceptance?.places === undefined ? {} : { places: run.manifest.acceptance.places }),
     signal: run.halt.signal,
   };
 }
