@@ -57,7 +57,7 @@ export function gitSettings(
   ]);
 }
 
-export interface DatabaseDoor {
+interface DatabaseDoor {
   readonly host: string;
   readonly port: number;
   readonly user: string;

@@ -15,7 +15,7 @@ export class Refused extends Error {
   }
 }
 
-export interface HttpQuestion {
+interface HttpQuestion {
   readonly method: string;
   /** Below the base, as it was written; begins with a slash. */
   readonly path: string;

@@ -45,7 +45,7 @@ export interface SshService {
   readonly user: string | null;
 }
 
-export type Service = HttpService | GitService | PostgresService | SshService;
+type Service = HttpService | GitService | PostgresService | SshService;
 
 export interface Limits {
   /** Only what changes nothing. */
@@ -347,7 +347,7 @@ function limitsOf(
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 /** `100/min`, `5 per second`, `1000/h`. */
-export function rateOf(words: string): Limits["rate"] {
+function rateOf(words: string): Limits["rate"] {
   const [, calls, unit] =
     /^\s*(\d{1,9})\s*(?:\/|per)\s*(s|sec|second|m|min|minute|h|hr|hour|d|day)s?\s*$/i.exec(words) ?? [];
   if (calls === undefined) return null;

@@ -7,13 +7,13 @@ import type { Door, Doors } from "./doors.js";
 import { exchange, type Ground, refuse, type Target } from "./http/exchange.js";
 import { Refused } from "./judge.js";
 
-export interface ProxyHall {
+interface ProxyHall {
   readonly doors: Doors;
   readonly places: ReadonlyMap<string, Target>;
   readonly ground: Ground;
 }
 
-export interface Proxy {
+interface Proxy {
   onConnect(request: IncomingMessage, socket: Socket, head: Buffer): void;
   /** A request that names a whole address in its first line. */
   onAbsolute(request: IncomingMessage, response: ServerResponse): Promise<void>;

@@ -12,7 +12,7 @@ import { type Meter, Refused } from "./judge.js";
 import type { Policy, SshService } from "./policy.js";
 import { type BrokerUse, shortWhat } from "./use.js";
 
-export interface SshInput {
+interface SshInput {
   readonly policy: Policy;
   readonly service: SshService;
   readonly meter: Meter;

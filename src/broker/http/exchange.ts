@@ -26,7 +26,7 @@ export interface Target {
   readonly meter: Meter;
 }
 
-export interface Asked {
+interface Asked {
   readonly target: Target;
   /** Below the base, as it was written. */
   readonly path: string;

@@ -27,7 +27,7 @@ export interface Database {
   readonly meter: Meter;
 }
 
-export interface DatabaseGround {
+interface DatabaseGround {
   readonly doors: Doors;
   /** By the user's name that stands for each. */
   readonly databases: ReadonlyMap<string, Database>;

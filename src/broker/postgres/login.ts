@@ -48,7 +48,7 @@ const CONNECT_MS = 10_000;
 /** Nothing a server says before it is ready is longer. */
 const MOST_BYTES = 1024 * 1024;
 
-export const originOf = ({ host, port }: PostgresService): string =>
+const originOf = ({ host, port }: PostgresService): string =>
   `postgres://${isIP(host) === 6 ? `[${host}]` : host}:${port}`;
 
 /** Throws ServerError, Refused, or what the network says. */

@@ -101,11 +101,6 @@ export class Lending {
     return this.#broker;
   }
 
-  /** Whether anything is lent. */
-  get isOpen(): boolean {
-    return this.#broker !== null;
-  }
-
   async close(): Promise<void> {
     await (await this.#broker)?.close();
   }
@@ -124,7 +119,7 @@ export function tellUse({ name, what, allowed, why }: BrokerUse, context: Pick<C
 }
 
 /** Every use of what was lent, beside the record of what was handed out. */
-export const LENT_USES_PATH = "delivery/logs/credential-uses.jsonl";
+const LENT_USES_PATH = "delivery/logs/credential-uses.jsonl";
 
 export function appendUses(dir: string, uses: readonly BrokerUse[]): void {
   if (uses.length === 0) return;
