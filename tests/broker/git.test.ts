@@ -13,7 +13,8 @@ const backend = join(execFileSync("git", ["--exec-path"], { encoding: "utf8" }).
 const folder = mkdtempSync(join(tmpdir(), "nut-git-"));
 const quiet = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null", HOME: folder, PATH: process.env.PATH };
 const WHO = ["-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"];
-const git = (...args: string[]) => execFileSync("git", [...WHO, ...args], { env: quiet, stdio: "pipe", encoding: "utf8" });
+const git = (...args: string[]) =>
+  execFileSync("git", [...WHO, ...args], { env: quiet, stdio: "pipe", encoding: "utf8" });
 
 let server: Server;
 let origin: string;
@@ -33,7 +34,13 @@ function serve(): Server {
     const child = spawn(backend, [], {
       env: {
         ...quiet,
-        ...{ GIT_PROJECT_ROOT: folder, GIT_HTTP_EXPORT_ALL: "1", PATH_INFO: path, QUERY_STRING: query, REMOTE_USER: "a" },
+        ...{
+          GIT_PROJECT_ROOT: folder,
+          GIT_HTTP_EXPORT_ALL: "1",
+          PATH_INFO: path,
+          QUERY_STRING: query,
+          REMOTE_USER: "a",
+        },
         REQUEST_METHOD: request.method,
         CONTENT_TYPE: request.headers["content-type"] ?? "",
         HTTP_CONTENT_ENCODING: request.headers["content-encoding"] ?? "",
@@ -46,9 +53,15 @@ function serve(): Server {
     child.stdout.on("end", () => {
       const whole = Buffer.concat(parts);
       const end = whole.indexOf("\r\n\r\n");
-      const rows = whole.subarray(0, end).toString("latin1").split("\r\n").map((row) => row.split(/:\s*/, 2) as [string, string]);
+      const rows = whole
+        .subarray(0, end)
+        .toString("latin1")
+        .split("\r\n")
+        .map((row) => row.split(/:\s*/, 2) as [string, string]);
       const status = Number(rows.find(([name]) => name === "Status")?.[1].split(" ")[0] ?? 200);
-      response.writeHead(status, Object.fromEntries(rows.filter(([name]) => name !== "Status"))).end(whole.subarray(end + 4));
+      response
+        .writeHead(status, Object.fromEntries(rows.filter(([name]) => name !== "Status")))
+        .end(whole.subarray(end + 4));
     });
   });
 }
@@ -57,7 +70,13 @@ async function lend(scopes: string[]) {
   const uses: BrokerUse[] = [];
   const broker = await openBroker({ allowOrigins: [origin], onUse: (use) => uses.push(use) });
   brokers.push(broker);
-  const credential = { name: "source", type: "git", value: SECRET, scopes, restrictions: { repository: `${origin}/repo.git` } };
+  const credential = {
+    name: "source",
+    type: "git",
+    value: SECRET,
+    scopes,
+    restrictions: { repository: `${origin}/repo.git` },
+  };
   await broker.lend({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
   const { env } = await broker.admit({ by: "engineer-1", role: null });
   const run = (...args: string[]) =>
@@ -75,7 +94,8 @@ describe.skipIf(!existsSync(backend))("a repository whose token is lent (needs g
     writeFileSync(join(folder, "first/a.txt"), "a\n");
     git("-C", join(folder, "first"), "add", ".");
     git("-C", join(folder, "first"), "commit", "-qm", "a");
-    for (const name of ["repo.git", "other.git"]) git("clone", "-q", "--bare", join(folder, "first"), join(folder, name));
+    for (const name of ["repo.git", "other.git"])
+      git("clone", "-q", "--bare", join(folder, "first"), join(folder, name));
     git("-C", join(folder, "repo.git"), "config", "http.receivepack", "true");
     server = serve();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -39,17 +39,17 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./run/drivers.js")).default,
   },
   {
+    name: "export",
+    group: "Run",
+    summary: "a run as a trace: OpenTelemetry spans, or an ATIF trajectory",
+    load: async () => (await import("./run/export.js")).default,
+  },
+  {
     name: "broker",
     group: "Run",
     summary: "lends credentials to the agents of a run; nexus run starts it",
     hidden: true,
     load: async () => (await import("./run/broker.js")).default,
-  },
-  {
-    name: "export",
-    group: "Run",
-    summary: "a run as a trace: OpenTelemetry spans, or an ATIF trajectory",
-    load: async () => (await import("./run/export.js")).default,
   },
   {
     name: "race",
