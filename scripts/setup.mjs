@@ -27,6 +27,7 @@ const PROGRAMS = {
   skopeo: ["skopeo", "bundles read back from a registry"],
   sqlite3: ["sqlite3", "SQLite acceptance checks"],
   "ssh-keygen": ["openssh-client", "signatures both ways with ssh-keygen"],
+  sshd: ["openssh-server", "SSH keys that are lent"],
   strace: ["strace", "kill at every system call"],
   zstd: ["zstd", "zstd interop"],
 };

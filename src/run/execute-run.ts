@@ -73,6 +73,7 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     return pauseFor(run, error);
   } finally {
     unwatch();
+    await run?.secrets.close();
     await run?.events.settled();
     run?.journal.close();
     forgetStop(input.folder);

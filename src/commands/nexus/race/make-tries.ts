@@ -194,6 +194,7 @@ function askedOf({ subject, contender }: Wanted, { flags, share }: Beginning, ou
     plan: standIn ? "default" : plan,
     jobs: share,
     fallback: [],
+    handOut: [],
     reviewPlan: false,
     sign: false,
     quick: false,
