@@ -124,6 +124,14 @@ describe("judge", () => {
     expect((await verify()).code).toBe(1);
   });
 
+  it("makes all of it what is completed, and less than all what is not", async () => {
+    stage({ criteria: [PERSON], checklist: [] }, { completion_percentage: 50 });
+    await judge("--item", "AC-2", "--status", "passed");
+    expect(result()).toMatchObject({ status: "completed", completion_percentage: 100 });
+    await judge("--item", "AC-2", "--status", "failed");
+    expect(result()).toMatchObject({ status: "partial", completion_percentage: 99 });
+  });
+
   it("completes a refactoring: guards hold and someone judged the change", async () => {
     stage({ criteria: [RUN], checklist: ["the text is clearer"], check: "test -s files/text.md\n" });
     await judge("--all", "--status", "passed");

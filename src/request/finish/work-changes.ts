@@ -17,6 +17,7 @@ import { NutError } from "../../errors.js";
 import { byBytes } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { ownGit, rows } from "../../trees/git/git.js";
+import { changedSubmodules } from "../../trees/git/repository.js";
 import type { WorkPlace } from "./work-place.js";
 
 export interface LeftOut {
@@ -62,7 +63,15 @@ export async function findWork(question: WorkQuestion, context: Context): Promis
   setAside(base, target);
   const found = compareTrees(base, target);
   const changes = deliverable(found).filter(({ path }) => !plan.isOwnTest(path));
-  return { changes, left: [...sieve.left(), ...notDelivered(found, plan)], absent };
+  const inside = await inSubmodules(place, context);
+  return { changes, left: [...sieve.left(), ...inside, ...notDelivered(found, plan)], absent };
+}
+
+/** Nothing of another repository is in a tree of this one. */
+async function inSubmodules({ repository }: WorkPlace, context: Context): Promise<LeftOut[]> {
+  if (repository === null) return [];
+  const found = await changedSubmodules(repository.path, repository.commit, context);
+  return found.map((path) => ({ path, why: "a submodule: work in it is delivered from its own repository" }));
 }
 
 /** Tests and links that no delivery holds. */

@@ -81,7 +81,14 @@ export function withJudgement(
     names.filter((name) => questions.checklist.includes(name)).map((item) => ({ item, ...words, note: why })),
   );
   const results = { ...given, criteria, checklist };
-  return { ...delivery, status: statusAfter(delivery.status, questions, results), acceptance_results: results };
+  const after = statusAfter(delivery.status, questions, results);
+  return { ...delivery, status: after, ...percentage(delivery, after), acceptance_results: results };
+}
+
+/** What is completed is all of it, and what is not is less, whatever was written before. */
+function percentage({ completion_percentage: before }: Delivery, status: Delivery["status"]) {
+  if (before === undefined) return {};
+  return { completion_percentage: status === "completed" ? 100 : Math.min(99, before) };
 }
 
 /** Rows that are there are renewed in their place, others come last. */

@@ -23,6 +23,7 @@ import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets } from "../agents/credentials.js";
+import { assertRecorded } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
@@ -42,6 +43,7 @@ export async function openRun(input: RunInput): Promise<Run> {
 async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { folder, options, context, runner, catalog, clock = () => performance.now() } = input;
   const { state } = journal;
+  assertRecorded(folder, state.createdAt === "");
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
   const identity = options.identity ?? [];

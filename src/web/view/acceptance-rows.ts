@@ -94,7 +94,7 @@ export function deliveryFacts({ manifest, result, criteria, checklist, path }: A
   return {
     status,
     summary: text(said("summary")),
-    percentage: number(said("completion_percentage")),
+    percentage: shareOf(status, number(said("completion_percentage"))),
     completedAt: text(said("completed_at"), 40),
     deliverer: facts([
       ["by", deliverer.name],
@@ -119,6 +119,10 @@ export function deliveryFacts({ manifest, result, criteria, checklist, path }: A
     fullLog: text(log.full_log, 1_024),
   };
 }
+
+/** All of something that is not completed is no share anybody can mean. */
+const shareOf = (status: string, percentage: number | null): number | null =>
+  percentage === 100 && status !== "completed" ? null : percentage;
 
 /** What a delivery counts without naming its criteria. */
 function claimedCounts(results: Loose): Counts | null {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { lineFrom } from "../../../drivers/index.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent/consent.js";
@@ -111,7 +112,12 @@ export default command({
     ["nexus run task.nut --dry-run", "what would happen"],
   ],
   stream: true,
-  async run(input, context) {
+  async run(typed, context) {
+    const input = {
+      ...typed,
+      command: lineFrom(typed.command, context.cwd),
+      reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd),
+    };
     const request = resolve(context.cwd, input.request);
     const identity = input.identity.map((file) => resolve(context.cwd, file));
     const peek = await peekRequest(request, identity, context);
