@@ -8,6 +8,7 @@ export {
   writeBeside,
 } from "./atomic-write.js";
 export { clearAway } from "./clear-away.js";
+export { entryAt } from "./entry-at.js";
 export { removeFolder, sweepFolder } from "./foreign-folder.js";
 export { appendInside, makeInside, removeInside, within, writeInside } from "./inside.js";
 export { isText } from "./is-text.js";

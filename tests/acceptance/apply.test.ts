@@ -153,6 +153,30 @@ describe("nutshell apply", () => {
     expectWork();
   });
 
+  it("puts a file back whose place a folder had taken, and the other way round", async () => {
+    put(repo, { "deep/file.txt": "deep\n" });
+    git("add", ".");
+    git("commit", "-qm", "more");
+    cpSync(repo, join(folder, "turned"), { recursive: true });
+    rmSync(join(folder, "turned/gone.txt"));
+    rmSync(join(folder, "turned/deep"), { recursive: true });
+    put(join(folder, "turned"), { "gone.txt/inside.txt": "in\n", deep: "now a file\n", "z.txt": "z\n" });
+    const made = await nutshell("finish", "turned", "-r", "request", "-o", "turned.nut", "-m", "turned", "--by", "Ada");
+    expect(existsSync(join(folder, "turned.nut")), made.err).toBe(true);
+    writeFileSync(join(repo, ".git/info/attributes"), "z.txt filter=broken\n");
+    git("config", "filter.broken.smudge", "false");
+    git("config", "filter.broken.required", "true");
+    const stopped = await nutshell("apply", "turned.nut", "--repo", "repo");
+    expect(stopped.code, stopped.out).toBe(2);
+    untouched();
+    expect([read("gone.txt"), read("deep/file.txt")]).toEqual(["gone\n", "deep\n"]);
+    git("config", "filter.broken.smudge", "cat");
+    const { code, err } = await nutshell("apply", "turned.nut", "--repo", "repo");
+    expect(code, err).toBe(0);
+    expect([read("gone.txt/inside.txt"), read("deep")]).toEqual(["in\n", "now a file\n"]);
+    rmSync(join(folder, "turned"), { recursive: true });
+  });
+
   it("leaves nothing half applied at a Ctrl-C", async () => {
     writeFileSync(join(repo, ".git/info/attributes"), "sub/** filter=slow\n");
     git("config", "filter.slow.smudge", `touch ${join(folder, "begun")}; sleep 20; cat`);

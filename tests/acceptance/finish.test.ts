@@ -107,6 +107,33 @@ describe("nutshell finish", () => {
     expect(verified.code).toBe(0);
   }, 60_000);
 
+  it("delivers a folder that became a file, and a file that became a folder", async () => {
+    put(join(folder, "request"), {
+      "files/deep/inner.txt": "inner\n",
+      "tests/greets.sh": "test -f files/deep && grep -q hello files/old.txt/new.txt\n",
+    });
+    await packFolder(join(folder, "request"), { output: join(folder, "turned.nut") });
+    await nutshell("unpack", "turned.nut", "-o", "turned");
+    const work = join(folder, "turned");
+    for (const name of ["files/deep", "files/old.txt"]) rmSync(join(work, name), { recursive: true });
+    put(work, { "files/deep": "a file now\n", "files/old.txt/new.txt": "hello\n" });
+    const done = await nutshell(
+      "finish",
+      "turned",
+      "-r",
+      "turned.nut",
+      "-o",
+      "done.nut",
+      "-m",
+      "turned",
+      "--by",
+      "Ada",
+    );
+    expect(done.code, done.err + done.out).toBe(0);
+    const verified = await nutshell("verify", "done.nut", "-r", "turned.nut", "--rerun");
+    expect(verified.out, verified.err).toContain("verified: completed");
+  });
+
   it("takes a copy of files/ for what it is, and says less than completed of work that fails", async () => {
     put(join(folder, "mine"), { "greeting.txt": "good day\n", "old.txt": "old\n" });
     const { code, out } = await nutshell("finish", "mine", "-r", "request.nut", "-o", "done.nut", "--json");
@@ -369,6 +396,9 @@ describe("finish in a repository", () => {
       files: [{ path: "files/greeting.txt" }],
       left_out: [{ path: "note.log", why: "ignored" }],
     });
+    const { next } = JSON.parse(made.out) as { next: string };
+    const pasted = await nutshell(...next.split(" ").slice(1));
+    expect(pasted.out, pasted.err).toContain("verified: completed");
     const lost = await nutshell(...VERIFY);
     expect(lost.err).toContain("which is not in a repository here");
     expect(lost.err).toContain("--base base");
@@ -394,7 +424,7 @@ describe("finish in a repository", () => {
     put(folder, {
       gitconfig: `[user]\nname=Ada\nemail=ada@example.org\n[protocol "file"]\nallow=always\n[filter "lfs"]\nclean=sh ${folder}/clean.sh\nsmudge=cat\n`,
       "clean.sh":
-'text=$(cat); case "$text" in version*) echo "$text";; *) printf "version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize 3\\n" "$(echo "$text" | sha256sum | cut -c-64)";; esac\n',
+        'text=$(cat); case "$text" in version*) echo "$text";; *) printf "version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize 3\\n" "$(echo "$text" | sha256sum | cut -c-64)";; esac\n',
       "lib/lib.txt": "lib\n",
     });
     put(repo, { "src/a.txt": "a\n", "src/b.txt": "b\n", "files/greeting.txt": "nothing\n", "x.bin": "one" });

@@ -62,6 +62,40 @@ describe.skipIf(!hasScript)("a question at a terminal (script)", () => {
     expect(after).toMatch(/paused: the run was interrupted; go on with: nexus resume \S+\r\n$/);
   });
 
+  it("that is closed stops a run so that it can go on, and its agents with it", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nut-closed-"));
+    const env = { PATH: process.env.PATH, HOME: folder, TERM: "xterm", NUTCRACKER_CONSENT: "all" };
+    const example = join(root, "examples/1-bug-fix");
+    const line = `${bin("nexus")} run ${example} --driver command --command "sleep 31.41592" -o out.nut`;
+    const child = spawn("script", ["-qec", line, "/dev/null"], { cwd: folder, env, stdio: ["pipe", "pipe", "ignore"] });
+    const atWork = () =>
+      readdirSync("/proc").filter((pid) => {
+        try {
+          return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").startsWith("sleep\x0031.41592");
+        } catch {
+          return false;
+        }
+      }).length;
+    const until = async (isSo: () => boolean) => {
+      for (let n = 0; n < 300 && !isSo(); n += 1) await new Promise((done) => setTimeout(done, 100));
+      expect(isSo()).toBe(true);
+    };
+    try {
+      await until(() => atWork() > 0);
+      child.kill("SIGKILL");
+      const journal = () => {
+        const runs = join(folder, ".nexus/state/nutcracker/runs");
+        return readFileSync(join(runs, readdirSync(runs)[0]!, "journal.jsonl"), "utf8");
+      };
+      await until(() => journal().includes('"type":"paused"'));
+      await until(() => atWork() === 0);
+      expect(journal()).toContain('"reason":"interrupted"');
+    } finally {
+      child.kill("SIGKILL");
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   const STOPPED = /\r\n(?:\x1b\[K)?\r?(?:\x1b\[K)?(?:nutshell|nexus): stopped at a question\r\n$/;
   const KEYS = [
     ["Ctrl-C", "\x03"],

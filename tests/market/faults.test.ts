@@ -242,7 +242,7 @@ describe("deliver survives", () => {
     for (const verb of ["reject", "approve"] as const) {
       const asked = await author.run(verb, id);
       expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("nobody can answer here") });
-      expect((await author.json("tasks", "show", id)).status).toBe("submitted");
+      expect(await author.json("tasks", "show", id)).toMatchObject({ task: { status: "submitted" } });
       if (verb === "reject") continue;
       const paid = await paste(author, asked.err, `approve ${id} --clawnet ${ours} --yes`);
       expect(paid, paid.err).toMatchObject({ code: 0, out: expect.stringContaining("is approved") });

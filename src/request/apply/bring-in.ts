@@ -1,9 +1,9 @@
 // A commit brought into a person's repository by git itself. Nothing is touched before everything that could refuse has
 // been asked; what git leaves of a conflict is git's own state, and every way has one line that takes it back.
-import { existsSync, lstatSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { NutError, shellWord } from "../../errors.js";
-import { foldersAbove, removeEmpty, removeInside } from "../../files/index.js";
+import { entryAt, foldersAbove, removeEmpty, removeInside } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { type GitAnswer, gitFailed, ownGit, rows } from "../../trees/git/git.js";
 import type { ApplyMode } from "./apply-delivery.js";
@@ -133,7 +133,7 @@ async function cherryPick(
   context: Context,
 ): Promise<{ answer: GitAnswer; conflicts: string[] }> {
   const { repository, paths } = request;
-  const isFree = (path: string) => lstatSync(join(repository, path), { throwIfNoEntry: false }) === undefined;
+  const isFree = (path: string) => !isThere(repository, path);
   const before = {
     head: await headOf(repository, context),
     fresh: paths.filter(isFree),
@@ -170,7 +170,7 @@ async function putBack(
     await ownGit(["reset", "--quiet", "--keep", head], { cwd: repository }, context);
     return;
   }
-  for (const path of fresh) removeInside(repository, path);
+  for (const path of fresh) if (isThere(repository, path)) removeInside(repository, path);
   await ownGit(["cherry-pick", "--quit"], { cwd: repository, fine: [0, 1, 128] }, context);
   const changed = await ask(["diff", "--name-only", "--no-renames", "-z", "HEAD", "--"]);
   // Where everything was clean before, all of it is ours; else only what the work names.
@@ -181,11 +181,14 @@ async function putBack(
   const literal = ["--literal-pathspecs"];
   const [back, added] = [ours.filter((path) => known.has(path)), ours.filter((path) => !known.has(path))];
   const options = (names: readonly string[]) => ({ cwd: repository, stdin: stdin(names) });
-  if (added.length > 0) await ownGit([...literal, "rm", "-f", "-q", "--ignore-unmatch", ...from], options(added), context);
+  if (added.length > 0)
+    await ownGit([...literal, "rm", "-f", "-q", "--ignore-unmatch", ...from], options(added), context);
   if (back.length > 0)
     await ownGit([...literal, "restore", "--source=HEAD", "--staged", "--worktree", ...from], options(back), context);
   for (const folder of folders) removeEmpty(join(repository, folder));
 }
+
+const isThere = (repository: string, path: string): boolean => entryAt(join(repository, path)) !== undefined;
 
 /** What was there before git was asked. */
 interface Before {

@@ -1,6 +1,6 @@
 // What of a folder is the work: what differs from the untouched tree, less what programs made, what they obey, what git or
 // .nutignore leaves out, and the request's own tests. Nothing is left out in silence.
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import {
   applyChanges,
@@ -14,7 +14,7 @@ import {
 } from "../../acceptance/index.js";
 import { isBuildOutput, isObeyed, listFolder } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
-import { byBytes } from "../../files/index.js";
+import { byBytes, entryAt } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { ownGit, rows } from "../../trees/git/git.js";
 import { changedSubmodules } from "../../trees/git/repository.js";
@@ -98,7 +98,7 @@ async function sieveOf(question: WorkQuestion, side: string, context: Context): 
   const isKnown = (path: string) => existsSync(join(side, path)) || existsSync(join(side, "quarantine", path));
   const reason = (path: string): string | null => {
     if (isOwn(path) || excluded.has(path)) return OURS;
-    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    const stats = entryAt(join(root, path));
     if (!isResult(path)) return stats === undefined || /(?:^|\/)\.(?:git|nexus)$/.test(path) ? OURS : MADE;
     if (stats === undefined || isKnown(path) || isIncluded(path, include)) return null;
     if (isBuildOutput(path, stats.isDirectory(), (other) => existsSync(join(root, other)))) return MADE;

@@ -103,7 +103,7 @@ export default command({
   output: RunResult,
   about: [
     "Opens the request, has agents do its tasks in their roles, checks what they leave, runs the request's own tests itself and packs what was really done.",
-    "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed; 1: delivered otherwise, or paused; 130, 143: interrupted, and resumable.",
+    "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed; 1: delivered otherwise, or paused; 129, 130, 143: interrupted, and resumable.",
   ],
   examples: [
     ["nexus run task.nut", "with the program the configuration names, or the one logged in here"],
