@@ -1,4 +1,5 @@
 // Work done by hand on its way home: finish, then verify; every wrong turn gets a sentence with a way on.
+// Long because: one command is told from its first word to its last, wrong turns included.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -410,48 +411,5 @@ describe("finish in a repository", () => {
     const applied = await nutshell("apply", "done.nut", "--repo", "repo");
     expect(applied.out, applied.err).toContain("staged: 0 files created, 1 modified, 0 deleted");
     expect(readFileSync(join(repo, "files/greeting.txt"), "utf8")).toBe("hello\n");
-  }, 90_000);
-
-  it("says what a commit cannot hold: work in a submodule, and files that Git LFS keeps elsewhere", async () => {
-    const repo = join(folder, "repo");
-    const sh = (script: string) => {
-      const env = { PATH: process.env.PATH, HOME: join(folder, "home"), GIT_CONFIG_GLOBAL: join(folder, "gitconfig") };
-      const { status, stdout, stderr } = spawnSync("sh", ["-ec", script], { cwd: folder, env, encoding: "utf8" });
-      expect(status, stderr).toBe(0);
-      return stdout;
-    };
-    // Stands for git-lfs: what goes in becomes a pointer, what is none comes out as it is.
-    put(folder, {
-      gitconfig: `[user]\nname=Ada\nemail=ada@example.org\n[protocol "file"]\nallow=always\n[filter "lfs"]\nclean=sh ${folder}/clean.sh\nsmudge=cat\n`,
-      "clean.sh":
-        'text=$(cat); case "$text" in version*) echo "$text";; *) printf "version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize 3\\n" "$(echo "$text" | sha256sum | cut -c-64)";; esac\n',
-      "lib/lib.txt": "lib\n",
-    });
-    put(repo, { "src/a.txt": "a\n", "src/b.txt": "b\n", "files/greeting.txt": "nothing\n", "x.bin": "one" });
-    put(repo, { ".gitattributes": "*.bin filter=lfs -text\n" });
-    sh("git init -q lib && git -C lib add . && git -C lib commit -qm lib");
-    sh("cd repo && git init -q -b main && git submodule --quiet add ../lib lib && git add . && git commit -qm start");
-    put(repo, { "files/greeting.txt": "hello\n", "x.bin": "two", "lib/lib.txt": "changed\n" });
-    const made = await runNutshell(
-      ["finish", "repo", "-r", "request.nut", "-o", "done.nut", "-m", "said hello", "--by", "Ada", "--json"],
-      {
-        cwd: folder,
-        env: { HOME: join(folder, "home"), NUTCRACKER_CONSENT: "all", GIT_CONFIG_GLOBAL: join(folder, "gitconfig") },
-      },
-    );
-    expect(JSON.parse(made.out || "{}"), made.err).toMatchObject({
-      files: [{ path: "files/greeting.txt" }, { path: "x.bin" }],
-      left_out: [{ path: "lib", why: "a submodule: work in it is delivered from its own repository" }],
-    });
-    sh("cd repo && git checkout -q -- files x.bin && git -C lib checkout -q -- .");
-    sh("cd repo && git config user.name Ada && git config user.email ada@example.org");
-    const applied = await nutshell("apply", "done.nut", "--repo", "repo", "--branch", "home");
-    expect(applied.code, applied.err).toBe(0);
-    expect(applied.err).toContain(
-      "kept by Git LFS in this repository, and brought in as themselves: x.bin; once they are checked out, git add --renormalize x.bin makes pointers of them",
-    );
-    // The line works when pasted.
-    sh("cd repo && git checkout -q home && git add --renormalize x.bin");
-    expect(sh("cd repo && git cat-file -p :x.bin")).toContain("version https://git-lfs.github.com/spec/v1");
   }, 90_000);
 });

@@ -10,7 +10,6 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -18,7 +17,7 @@ import {
 import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { syncFolder, temporaryName } from "../../files/index.js";
+import { placeFiles, temporaryName } from "../../files/index.js";
 import { sweepLeftovers } from "../../process/leftovers.js";
 import { openRegular } from "../compression/byte-input.js";
 import { GZIP_MAGIC, MAGIC } from "../compression/decompress.js";
@@ -193,8 +192,7 @@ export function writeAttached(path: string, bytes: Uint8Array, copy: EarlyCopy |
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, path);
-    syncFolder(dirname(path));
+    placeFiles([{ path, temporary }]);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw fromSystemError(error, path) ?? error;
