@@ -10,6 +10,7 @@ export const EXIT_STATUS: readonly (readonly [status: string, meaning: string])[
   ["2", "it could not be done or found out; the hint says what to do"],
   ["70", "our mistake; please report it"],
   ["130", "stopped by Ctrl-C, also at a question"],
+  ["129", "stopped because its terminal was closed (SIGHUP)"],
   ["143", "stopped by SIGTERM"],
 ];
 

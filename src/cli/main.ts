@@ -9,6 +9,7 @@ import type { AnswerCommand, Command, CommandEntry, Program, Values } from "./co
 import { contextOf, type Io } from "./io.js";
 import { progressLine } from "./progress.js";
 import { Stopped } from "./stopped.js";
+import { stoppedBy } from "./stopped-by.js";
 import { suggest } from "./suggest.js";
 import { red, render } from "./text.js";
 
@@ -165,7 +166,7 @@ function report(program: Program, error: unknown, io: Io, json: boolean): number
   const color = hasColor(io) && io.stderr.isTTY === true;
   const say = (text: string) => io.stderr.write(`${render(text, color)}\n`);
   if (error instanceof Stopped) say(`${program.name}: stopped at a question`);
-  if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? 143 : 130;
+  if (io.signal.aborted) return stoppedBy(io.signal.reason);
   if (error instanceof Stopped) return 130;
   const refusal = error instanceof NutError ? error : fromSystemError(error);
   if (refusal !== null) {

@@ -4,22 +4,22 @@ import { STOP_WITH_INPUT } from "../process/self.js";
 import type { Program } from "./command.js";
 import type { Io } from "./io.js";
 import { main } from "./main.js";
+import { STOPPING, stoppedBy } from "./stopped-by.js";
 
 /** Runs a program against the real process. The second Ctrl-C ends it at once. */
 export async function runProcess(program: Program): Promise<number> {
   const controller = new AbortController();
   const stop = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(name === "SIGTERM" ? 143 : 130);
+    if (controller.signal.aborted) process.exit(stoppedBy(name));
     controller.abort(name);
   };
-  process.on("SIGINT", stop);
-  process.on("SIGTERM", stop);
+  const names = Object.keys(STOPPING) as NodeJS.Signals[];
+  for (const name of names) process.on(name, stop);
   stopWithInput(() => stop("SIGTERM"));
   try {
     return await main(program, process.argv.slice(2), processIo(controller));
   } finally {
-    process.off("SIGINT", stop);
-    process.off("SIGTERM", stop);
+    for (const name of names) process.off(name, stop);
   }
 }
 
@@ -39,6 +39,11 @@ function stopWithInput(stop: () => void): void {
 function processIo(controller: AbortController): Io {
   const { signal } = controller;
   let stdout: Io["stdout"] | null = null;
+  let stderr: Io["stderr"] | null = null;
+  // A terminal that was closed takes no more words, and what is under way still has to end well.
+  const whenGone = (error: NodeJS.ErrnoException) => {
+    if (!(signal.aborted && error.code === "EIO")) endQuietly(error);
+  };
   return {
     cwd: process.cwd(),
     env: process.env,
@@ -46,11 +51,12 @@ function processIo(controller: AbortController): Io {
     signal,
     stdin: () => process.stdin,
     get stdout() {
-      stdout ??= process.stdout.on("error", endQuietly);
+      stdout ??= process.stdout.on("error", whenGone);
       return stdout;
     },
     get stderr() {
-      return process.stderr;
+      stderr ??= process.stderr.on("error", whenGone);
+      return stderr;
     },
     get ask() {
       return canAnswer() ? lazyPrompter(controller) : null;

@@ -4,6 +4,7 @@ import { NutError } from "../errors.js";
 import type { Invocation } from "./command.js";
 import { flag } from "./fields.js";
 import type { Io } from "./io.js";
+import { stoppedBy } from "./stopped-by.js";
 import { printable } from "./text.js";
 
 export const portFlag = (usual: number) =>
@@ -21,7 +22,7 @@ export function readPort(given: string | undefined, usual: number, command: stri
 
 /** A server ends when someone ends it. */
 export function interrupted({ signal }: Io): number {
-  return signal.reason === "SIGTERM" ? 143 : 130;
+  return stoppedBy(signal.reason);
 }
 
 /** What `--json` prints, as soon as there is somewhere to look. */

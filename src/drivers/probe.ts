@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
-import { NutError } from "../errors.js";
+import { resolve } from "node:path";
+import { NutError, shellWord } from "../errors.js";
 import {
   askVersion,
   type Environment,
@@ -28,7 +29,11 @@ export async function probeDriver(name: DriverName, env: Environment, command?: 
       : { ...abilities, ...(abilities.deny_edit === "emulated" ? { deny_edit: "absent" as const } : {}) },
   };
   if (path === null) {
-    return { ...base, version: null, usable: false, reason: `${program} is not on PATH`, hint: install };
+    const isPath = command !== undefined && program.includes("/");
+    const words = isPath
+      ? { reason: `${program} is no program that can be started`, hint: `ls -l ${shellWord(program)}` }
+      : { reason: `${program} is not on PATH`, hint: install };
+    return { ...base, version: null, usable: false, ...words };
   }
   const isAsked = name !== "command" && command === undefined;
   const version = isAsked ? versionIn((await askVersion({ path, args: versionArgs, env })) ?? "") : null;
@@ -74,6 +79,16 @@ async function askedProgram(name: DriverName, env: Environment): Promise<string>
     hint: hint ?? "nexus drivers",
     data: { driver: name, version },
   });
+}
+
+/**
+ * The line with its program named by the whole path, where it was named by the way from `cwd`: agents start in trees of their
+ * own, where `./agent.sh` would be another file or none.
+ */
+export function lineFrom(line: string | undefined, cwd: string): string | undefined {
+  const program = line === undefined ? "" : programOf(line);
+  if (line === undefined || !/^[\w.-]+(?:\/[\w.-]+)+$/.test(program)) return line;
+  return line.replace(program, () => shellWord(resolve(cwd, program)));
 }
 
 /** The first word of a shell line that is not a variable. */

@@ -8,10 +8,11 @@ export {
   writeBeside,
 } from "./atomic-write.js";
 export { clearAway } from "./clear-away.js";
+export { entryAt } from "./entry-at.js";
 export { removeFolder, sweepFolder } from "./foreign-folder.js";
 export { appendInside, makeInside, removeInside, within, writeInside } from "./inside.js";
 export { isText } from "./is-text.js";
-export { makeFolder } from "./make-folder.js";
+export { makeFolder, removeEmpty } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";
 export { byBytes, foldersAbove } from "./paths.js";
 export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./replace-files.js";

@@ -6,6 +6,7 @@ import { NutError, shellWord } from "../errors.js";
 import { atomicWrite, removeFolder } from "../files/index.js";
 import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
+import { startAwakeClock } from "./agents/awake-clock.js";
 import type { Trip } from "./agents/breakers.js";
 import { acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
 import { deliver, isDelivered } from "./deliver/deliver.js";
@@ -54,12 +55,13 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
   const lock = lockRun(input.folder);
   let run: Run | null = null;
   let unwatch = () => {};
+  const awake = input.clock === undefined ? startAwakeClock() : null;
   try {
     forgetStop(input.folder);
     const state = new JournalFollower(input.folder.journal).look();
     if (state.delivered !== null && state.closed) return { ...finished({ ...input, state }), recorded: true };
     assertFits(input, state, reply);
-    run = await openRun(input);
+    run = await openRun(awake === null ? input : { ...input, clock: awake.read });
     unwatch = watchForStop(input.folder, run.halt);
     if (run.state.paused !== null) record(run, { type: "continued" });
     if (input.switched !== undefined)
@@ -73,6 +75,7 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     return pauseFor(run, error);
   } finally {
     unwatch();
+    awake?.stop();
     await run?.secrets.close();
     await run?.events.settled();
     run?.journal.close();

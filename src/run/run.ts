@@ -53,7 +53,7 @@ export interface RunInput {
   /** The project the run works for. */
   readonly outer: Project;
   readonly context: Context;
-  /** Milliseconds that only ever grow, whatever the wall clock is set to, and stand still while the machine sleeps. */
+  /** Milliseconds that only ever grow, whatever the wall clock is set to, and stand still while the machine sleeps (default: so). */
   readonly clock?: () => number;
   /** Comes back after a time, or as soon as the signal says so. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;

@@ -33,10 +33,11 @@ export interface MergeInput {
 export async function mergeChanges(input: MergeInput): Promise<Merge> {
   const changes: Change[] = [];
   const conflicts: Conflict[] = [];
+  const makingRoom = leavingNames(input);
   for (const change of input.changes) {
     const now = input.main.entries.get(change.path) ?? null;
     if (sameEntry(now, change.after)) continue;
-    const blocked = change.after === null ? undefined : blockedBy(change.path, input.main);
+    const blocked = change.after === null ? undefined : blockedBy(change.path, input.main, makingRoom);
     if (blocked !== undefined) {
       conflicts.push({ path: change.path, reason: `${blocked} is no longer a folder` });
       continue;
@@ -55,10 +56,19 @@ export async function mergeChanges(input: MergeInput): Promise<Merge> {
 }
 
 /** Something that is no folder where this path needs one. */
-function blockedBy(path: string, main: Tree): string | undefined {
+function blockedBy(path: string, main: Tree, makingRoom: ReadonlySet<string>): string | undefined {
   const parts = path.split("/");
   const parents = parts.slice(0, -1).map((_, index) => parts.slice(0, index + 1).join("/"));
-  return parents.find((parent) => (main.entries.get(parent)?.type ?? "folder") !== "folder");
+  return parents.find((parent) => (main.entries.get(parent)?.type ?? "folder") !== "folder" && !makingRoom.has(parent));
+}
+
+/** Files that the same changes take away, or turn into a folder, and that nobody else touched meanwhile. */
+function leavingNames({ changes, main }: MergeInput): ReadonlySet<string> {
+  const leaving = changes.filter(
+    ({ path, before, after }) =>
+      (after === null || after.type === "folder") && sameEntry(main.entries.get(path) ?? null, before),
+  );
+  return new Set(leaving.map(({ path }) => path));
 }
 
 const kindOf = (before: TreeEntry | null, after: TreeEntry | null): Change["kind"] =>

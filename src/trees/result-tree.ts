@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { NutError, shellWord } from "../errors.js";
-import { byBytes, foldersAbove, isText } from "../files/index.js";
+import { byBytes, entryAt, foldersAbove, isText } from "../files/index.js";
 import { countChangedLines, countLines } from "./line-diff.js";
 import { type Change, compareTrees, lookAt, parentsAreFolders, pathsIn, type Tree, type TreeEntry } from "./tree.js";
 
@@ -293,7 +293,7 @@ const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.
 /** Other tools leave out the request's `files/` folder; a modified file that exists only below it gives them away. */
 function artifactsRoot(base: string, { modified, deleted, exact }: Delivered): "" | "files/" {
   if (exact === true) return "";
-  const exists = (path: string) => lstatSync(join(base, path), { throwIfNoEntry: false }) !== undefined;
+  const exists = (path: string) => entryAt(join(base, path)) !== undefined;
   const oldPaths = [...modified, ...deleted].map(bare);
   const isElsewhere = (path: string) => !exists(path) && exists(`files/${path}`);
   // All of them or none: one odd name must not move the rest to where no test looks.

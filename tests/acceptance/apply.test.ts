@@ -1,5 +1,5 @@
 // A delivery on its way into a repository: every way in, every way back out, and what a stranger would send.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import {
   chmodSync,
   cpSync,
@@ -15,6 +15,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { packFolder } from "../../src/bundle/index.js";
 import { publicRemote } from "../../src/trees/git/repository.js";
@@ -126,6 +128,70 @@ describe("nutshell apply", () => {
     expect(message).not.toMatch(/^(?:From:|---|diff )/m);
     undo(out);
     untouched();
+  });
+
+  it.each(["--index", "--commit"])("leaves nothing half applied when git stops in the middle: %s", async (how) => {
+    // The person's own filter fails at one of the last files, as a full disk would.
+    writeFileSync(join(repo, ".git/info/attributes"), "sub/** filter=broken\nlatin.txt filter=broken\n");
+    git("config", "filter.broken.smudge", "false");
+    git("config", "filter.broken.required", "true");
+    const { code, err } = await nutshell("apply", "done.nut", "--repo", "repo", how);
+    expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining("git says: ") });
+    untouched();
+    expect(existsSync(join(repo, "sub"))).toBe(false);
+    expect(git("log", "--oneline").out.trim().split("\n")).toHaveLength(1);
+    // With other work of one's own in the tree, that stays and nothing else does.
+    put(repo, { "run.sh": "exit 1\n", "mine.txt": "mine\n" });
+    git("config", "filter.broken.smudge", "false");
+    const other = await nutshell("apply", "done.nut", "--repo", "repo", how, "--allow-dirty");
+    expect(other.code).not.toBe(0);
+    expect(git("status", "--porcelain", "-uall").out).toBe(" M run.sh\n?? mine.txt\n");
+    rmSync(join(repo, "mine.txt"));
+    git("checkout", "-q", "--", ".");
+    git("config", "filter.broken.smudge", "cat");
+    expect((await nutshell("apply", "done.nut", "--repo", "repo", how)).code).toBe(0);
+    expectWork();
+  });
+
+  it("puts a file back whose place a folder had taken, and the other way round", async () => {
+    put(repo, { "deep/file.txt": "deep\n" });
+    git("add", ".");
+    git("commit", "-qm", "more");
+    cpSync(repo, join(folder, "turned"), { recursive: true });
+    rmSync(join(folder, "turned/gone.txt"));
+    rmSync(join(folder, "turned/deep"), { recursive: true });
+    put(join(folder, "turned"), { "gone.txt/inside.txt": "in\n", deep: "now a file\n", "z.txt": "z\n" });
+    const made = await nutshell("finish", "turned", "-r", "request", "-o", "turned.nut", "-m", "turned", "--by", "Ada");
+    expect(existsSync(join(folder, "turned.nut")), made.err).toBe(true);
+    writeFileSync(join(repo, ".git/info/attributes"), "z.txt filter=broken\n");
+    git("config", "filter.broken.smudge", "false");
+    git("config", "filter.broken.required", "true");
+    const stopped = await nutshell("apply", "turned.nut", "--repo", "repo");
+    expect(stopped.code, stopped.out).toBe(2);
+    untouched();
+    expect([read("gone.txt"), read("deep/file.txt")]).toEqual(["gone\n", "deep\n"]);
+    git("config", "filter.broken.smudge", "cat");
+    const { code, err } = await nutshell("apply", "turned.nut", "--repo", "repo");
+    expect(code, err).toBe(0);
+    expect([read("gone.txt/inside.txt"), read("deep")]).toEqual(["in\n", "now a file\n"]);
+    rmSync(join(folder, "turned"), { recursive: true });
+  });
+
+  it("leaves nothing half applied at a Ctrl-C", async () => {
+    writeFileSync(join(repo, ".git/info/attributes"), "sub/** filter=slow\n");
+    git("config", "filter.slow.smudge", `touch ${join(folder, "begun")}; sleep 20; cat`);
+    const bin = fileURLToPath(new URL("../../bin/nutshell.js", import.meta.url));
+    const child = spawn(process.execPath, [bin, "apply", "done.nut", "--repo", "repo"], {
+      cwd: folder,
+      env: { PATH: process.env.PATH, ...env() },
+      stdio: "ignore",
+    });
+    const ended = new Promise<number | null>((done) => child.once("exit", (code) => done(code)));
+    for (let n = 0; n < 600 && !existsSync(join(folder, "begun")); n += 1) await sleep(50);
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
+    untouched();
+    expect(existsSync(join(repo, "sub"))).toBe(false);
   });
 
   it("makes a branch and touches nothing else, once", async () => {

@@ -1,4 +1,5 @@
 // Work done by hand on its way home: finish, then verify; every wrong turn gets a sentence with a way on.
+// Long because: one command is told from its first word to its last, wrong turns included.
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -106,6 +107,33 @@ describe("nutshell finish", () => {
     expect(verified.out).toContain("verified: completed");
     expect(verified.code).toBe(0);
   }, 60_000);
+
+  it("delivers a folder that became a file, and a file that became a folder", async () => {
+    put(join(folder, "request"), {
+      "files/deep/inner.txt": "inner\n",
+      "tests/greets.sh": "test -f files/deep && grep -q hello files/old.txt/new.txt\n",
+    });
+    await packFolder(join(folder, "request"), { output: join(folder, "turned.nut") });
+    await nutshell("unpack", "turned.nut", "-o", "turned");
+    const work = join(folder, "turned");
+    for (const name of ["files/deep", "files/old.txt"]) rmSync(join(work, name), { recursive: true });
+    put(work, { "files/deep": "a file now\n", "files/old.txt/new.txt": "hello\n" });
+    const done = await nutshell(
+      "finish",
+      "turned",
+      "-r",
+      "turned.nut",
+      "-o",
+      "done.nut",
+      "-m",
+      "turned",
+      "--by",
+      "Ada",
+    );
+    expect(done.code, done.err + done.out).toBe(0);
+    const verified = await nutshell("verify", "done.nut", "-r", "turned.nut", "--rerun");
+    expect(verified.out, verified.err).toContain("verified: completed");
+  });
 
   it("takes a copy of files/ for what it is, and says less than completed of work that fails", async () => {
     put(join(folder, "mine"), { "greeting.txt": "good day\n", "old.txt": "old\n" });
@@ -369,6 +397,9 @@ describe("finish in a repository", () => {
       files: [{ path: "files/greeting.txt" }],
       left_out: [{ path: "note.log", why: "ignored" }],
     });
+    const { next } = JSON.parse(made.out) as { next: string };
+    const pasted = await nutshell(...next.split(" ").slice(1));
+    expect(pasted.out, pasted.err).toContain("verified: completed");
     const lost = await nutshell(...VERIFY);
     expect(lost.err).toContain("which is not in a repository here");
     expect(lost.err).toContain("--base base");

@@ -35,6 +35,7 @@ describe("an answer", () => {
     for (const [name, code] of [
       ["SIGINT", 130],
       ["SIGTERM", 143],
+      ["SIGHUP", 129],
     ] as const) {
       const signal = AbortSignal.abort(name);
       expect(await run(["pack", "--dir", "task", "-o", "a.nut"], { signal })).toEqual({ code, out: "", err: "" });

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { lineFrom, loadDriver } from "../../src/drivers/index.js";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { type Desk, desk } from "./desk.js";
 
@@ -12,6 +13,19 @@ beforeEach(() => {
 afterEach(() => at.remove());
 
 describe("the command driver", () => {
+  it("is named from the folder one is in, as in a shell, and says so where no program is", async () => {
+    expect(lineFrom("./agent.sh --fast", "/a b")).toBe("'/a b/agent.sh' --fast");
+    expect(lineFrom("KEY=1 ../bin/agent", "/a/b")).toBe("KEY=1 /a/bin/agent");
+    for (const line of ["agent --dir ./x", "/bin/cat", "~/agent", '"$HOME/agent"', "", undefined])
+      expect(lineFrom(line, "/a")).toBe(line);
+    const { probe } = await loadDriver("command");
+    expect(await probe(process.env, "/nowhere/agent.sh")).toMatchObject({
+      usable: false,
+      reason: "/nowhere/agent.sh is no program that can be started",
+      hint: "ls -l /nowhere/agent.sh",
+    });
+  });
+
   it("gives the prompt on standard input and takes the result from standard output", async () => {
     const end = await at.run("command", { command: "cat; echo made > made.txt" });
     expect(end).toMatchObject({ outcome: "completed", text: "You are the engineer.\n\nDo the task.", usage: null });

@@ -35,6 +35,8 @@ const COMMANDS = [
   "nutshell trust add a@example.org --key home/id.pub",
   "nutshell reveal api --dir task",
   "nutshell apply task.nut --repo .",
+  "nutshell sign task.nut --key home/.config/nutshell/peer.key",
+  "nutshell finish work --request task.nut -o done.nut -m x --by Ada --no-accept",
   "nexus setup claude --yes",
 ];
 
@@ -77,6 +79,8 @@ describe.skipIf(!hasCompiler)("a disk that fails (cc)", () => {
       ["task.nut", "task.nut"],
     ])
       cpSync(join(desk.root, from!), join(template, to!), { recursive: true });
+    cpSync(join(template, "task"), join(template, "work"), { recursive: true });
+    writeFileSync(join(template, "work/files/src/slug.mjs"), "export const slug = () => 'x';\n");
     desk.remove();
     writeFileSync(join(template, "home/id.pub"), `${ownKey().line}\n`);
     const shim = join(place, "shim.so");

@@ -26,6 +26,9 @@ describe("the next command", () => {
     ["split", "task", "-n", "2", "-o", "out"],
     ["merge", "task.nut", "-o", "out", "--partial"],
     ["init", "out", "--from", "bug-fix"],
+    ["export", "task.nut", "-o", "out.html"],
+    ["sign", "task.nut", "--key", "key"],
+    ["sign", "task.nut", "--sidecar", "--key", "key"],
   ])("%s sweeps what killed ones left beside its output", async (...argv) => {
     const pid = gone();
     mkdirSync(join(work, `.got.nut-tmp-${pid}-1/deep`), { recursive: true });
@@ -38,7 +41,14 @@ describe("the next command", () => {
       `.x.nut-tmp-${pid}-1.txt`,
     ];
     for (const name of kept) writeFileSync(join(work, name), "mine");
+    if (argv[0] === "sign") await runNutshell(["keygen", "--peer", "-o", "key"], { cwd: work });
     expect((await runNutshell(argv, { cwd: work })).err).not.toContain("error");
     expect(readdirSync(work).filter((name) => name.includes("nut-tmp"))).toEqual([...kept].sort());
+  });
+
+  it("set sweeps what a killed one left in the folder", async () => {
+    writeFileSync(join(work, `task/.nutshell.json.nut-tmp-${gone()}-1`), "x");
+    expect((await runNutshell(["set", "task.title", "Hello", "--dir", "task"], { cwd: work })).code).toBe(0);
+    expect(readdirSync(join(work, "task")).filter((name) => name.includes("nut-tmp"))).toEqual([]);
   });
 });

@@ -225,6 +225,34 @@ describe("deliver survives", () => {
     expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "deliver" });
   });
 
+  it("nobody's yes: nothing is sent or paid, and the line it names does it", async () => {
+    const { id, workspace } = await assigned();
+    const posts = (await sent("POST")).length;
+    const paste = async (who: Person, err: string, expected: string) => {
+      const [, line] = /hint: nutshell (.+)\n$/.exec(err)!;
+      expect(line).toBe(expected);
+      return runNutshell(line!.split(" "), { cwd: who.home, env: { HOME: who.home } });
+    };
+    const delivering = await worker.run("deliver", "--dir", workspace);
+    expect(delivering).toMatchObject({ code: 2, err: expect.stringContaining("nobody can answer here") });
+    expect((await sent("POST")).length).toBe(posts);
+    const [theirs, ours] = [double.nodes[1]!.url, double.nodes[0]!.url];
+    const delivered = await paste(worker, delivering.err, `deliver --dir ${workspace} --clawnet ${theirs} --yes`);
+    expect(delivered, delivered.err).toMatchObject({ code: 0, out: expect.stringContaining(`delivered for ${id}`) });
+    for (const verb of ["reject", "approve"] as const) {
+      const asked = await author.run(verb, id);
+      expect(asked).toMatchObject({ code: 2, err: expect.stringContaining("nobody can answer here") });
+      expect(await author.json("tasks", "show", id)).toMatchObject({ task: { status: "submitted" } });
+      if (verb === "reject") continue;
+      const paid = await paste(author, asked.err, `approve ${id} --clawnet ${ours} --yes`);
+      expect(paid, paid.err).toMatchObject({ code: 0, out: expect.stringContaining("is approved") });
+    }
+    expect(await worker.run("deliver", "--dir", "it's nowhere")).toMatchObject({
+      code: 2,
+      err: expect.stringContaining("hint: "),
+    });
+  });
+
   it("losing the race for a simple task, unpaid and told so", async () => {
     const { id, workspace } = await assigned("--simple");
     await double.control("task", { node: 1, id, fields: { status: "submitted", assigned_to: "12D3KooWother" } });

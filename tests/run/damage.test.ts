@@ -1,10 +1,12 @@
 // A real run whose files are damaged in every way a disk, an editor or a hand can: each ends in a sentence or goes on.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { treeDigest } from "../../src/acceptance/index.js";
-import { NutError } from "../../src/errors.js";
+import { fromSystemError, NutError } from "../../src/errors.js";
 import { Journal, readJournal } from "../../src/run/record/journal.js";
+import { listRuns } from "../../src/run/record/list-runs.js";
 import { readOptions } from "../../src/run/record/options.js";
 import { copyFolder } from "../../src/trees/slots.js";
 import { call } from "./program.js";
@@ -282,6 +284,49 @@ describe("the commands", () => {
     writeFileSync(w.folder.options, "{");
     expect(call("nexus", project(), ["resume", "r1"])).toMatchObject({ status: 2, stdout: "" });
     expect(existsSync(w.folder.main)).toBe(true);
+  });
+
+  it("answer at once for what is no file, list it beside the others, and never begin anew over work that is there", async () => {
+    const inPlaceOf: Record<string, (path: string) => void> = {
+      folder: (path) => mkdirSync(path),
+      pipe: (path) => expect(spawnSync("mkfifo", [path]).status).toBe(0),
+      "an endless device": (path) => symlinkSync("/dev/zero", path),
+      "a link to itself": (path) => symlinkSync(path, path),
+    };
+    for (const name of ["journal", "options", "lock"] as const) {
+      for (const [what, put] of Object.entries(inPlaceOf)) {
+        restore();
+        rmSync(w.folder[name]);
+        put(w.folder[name]);
+        const [run] = listRuns(join(project(), ".nexus/state/nutcracker/runs"));
+        const isListed = !(name === "options" && what === "a link to itself");
+        if (name !== "lock") expect(run?.status, `${name}: ${what}`).toBe(isListed ? "damaged" : undefined);
+        // What a run was started with is read by the command, all else by the run itself.
+        const act = name === "options" ? async () => readOptions(w.folder) : () => w.go();
+        const error = await act().catch((thrown: unknown) => thrown);
+        const known = error instanceof NutError ? error : fromSystemError(error);
+        expect(known?.code, `${name}: ${what}`).toMatch(/^(?:RUN_DAMAGED|FILE_UNREADABLE)$/);
+      }
+    }
+    for (const text of ["", "x", null]) {
+      restore();
+      if (text === null) rmSync(journal());
+      else writeFileSync(journal(), text);
+      await expect(w.go()).rejects.toMatchObject({
+        code: "RUN_DAMAGED",
+        message: expect.stringContaining("nothing is recorded there, though work was done"),
+        hint: expect.stringMatching(/^cp -R \S+work saved-work keeps what was done; start afresh/),
+      });
+    }
+    restore();
+    writeFileSync(join(w.folder.request, "nutshell.json"), "{");
+    await expect(w.go()).rejects.toMatchObject({
+      code: "RUN_DAMAGED",
+      hint: `mv ${w.folder.request} ${w.folder.request}.damaged && nexus resume r1`,
+    });
+    // Pasted.
+    expect(spawnSync("mv", [w.folder.request, `${w.folder.request}.damaged`]).status).toBe(0);
+    expect((await w.go()).delivery?.result.status).toBe("completed");
   });
 
   it("answer for a delivered run whose result is gone, and name the delivery", async () => {

@@ -94,6 +94,27 @@ describe("a run in a repository", () => {
     ]);
   });
 
+  it("says which files are pointers of Git LFS before an agent is started, and nothing of a text that speaks of them", async () => {
+    const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 5000000\n`;
+    put(repo, {
+      ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+      "README.md": `${pointer}${"more words\n".repeat(200)}`,
+      ...Object.fromEntries([1, 2, 3, 4, 5].map((n) => [`assets/${n}.bin`, pointer])),
+    });
+    inRepo("-c", "filter.lfs.clean=cat", "add", ".");
+    inRepo("commit", "-qm", "with pointers");
+    let saidBefore: unknown[] = [];
+    const w: World = await start(() => {
+      saidBefore = w.events.filter(({ type }) => type === "warning");
+    });
+    const { delivery } = await w.go();
+    expect(delivery?.result.status).toBe("completed");
+    const said =
+      "Git LFS keeps these elsewhere, and agents and checks see pointers in their place: assets/1.bin, assets/2.bin, assets/3.bin and 2 more";
+    expect(saidBefore).toEqual([expect.objectContaining({ message: said })]);
+    expect(delivery?.result.execution_log?.issues_encountered).toContain(said);
+  });
+
   it("says what is not installed before an agent is started, and shows agents what is", async () => {
     put(join(root, "request"), {
       "nutshell.json": JSON.stringify({

@@ -5,6 +5,7 @@ import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } f
 import { basename, dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { type FileWrite, formatJson, JsonError, parseJson, replaceFiles } from "../../files/index.js";
+import { sweepLeftovers } from "../../process/leftovers.js";
 import { Manifest } from "../../schema/manifest.js";
 import { type Mismatch, mismatchLine } from "../../schema/mismatch.js";
 import { MAX_JSON_DEPTH, MAX_MANIFEST_BYTES } from "../format/limits.js";
@@ -134,6 +135,7 @@ function readSmallFile(path: string): Buffer {
 
 /** Replaces a folder's manifest. Unknown fields, key order and the spelling of untouched values are kept. */
 export function writeManifest(folder: string, manifest: Manifest): void {
+  sweepLeftovers(folder);
   replaceFiles([manifestFile(folder, manifest)]);
 }
 
@@ -151,8 +153,11 @@ export function formatManifest(manifest: Manifest): string {
 const isFolderFile = (name: string): boolean => name !== MANIFEST_NAME && basename(name) === MANIFEST_NAME;
 
 function invalid(name: string, message: string, data: Record<string, unknown>, cause?: unknown): NutError {
+  const all = `nutshell validate ${isFolderFile(name) ? shellWord(dirname(name)) : "<file>"} lists everything`;
+  // Of what cannot be read at all there is no more to list.
+  const hint = cause instanceof JsonError && isFolderFile(name) ? `\${EDITOR:-vi} ${shellWord(name)}` : all;
   return new NutError("MANIFEST_INVALID", `${name}: ${message}`, {
-    hint: `nutshell validate ${isFolderFile(name) ? shellWord(dirname(name)) : "<file>"} lists everything`,
+    hint,
     data: { path: name, ...data },
     ...(cause === undefined ? {} : { cause }),
   });

@@ -10,7 +10,6 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  renameSync,
   rmSync,
   statSync,
   writeSync,
@@ -18,7 +17,8 @@ import {
 import { copyFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { syncFolder, temporaryName } from "../../files/index.js";
+import { placeFiles, temporaryName } from "../../files/index.js";
+import { sweepLeftovers } from "../../process/leftovers.js";
 import { openRegular } from "../compression/byte-input.js";
 import { GZIP_MAGIC, MAGIC } from "../compression/decompress.js";
 
@@ -172,6 +172,7 @@ export function writeAttached(path: string, bytes: Uint8Array, copy: EarlyCopy |
     throw new NutError("BUNDLE_LIMIT", `more than ${MAX_ATTACHED_BYTES} bytes of signatures`, { data: { path } });
   }
   const { archiveBytes } = readAttached(path);
+  sweepLeftovers(dirname(path));
   const early = copy?.isOf(path) === true ? copy.temporary : null;
   const temporary = early ?? temporaryName(path);
   try {
@@ -191,8 +192,7 @@ export function writeAttached(path: string, bytes: Uint8Array, copy: EarlyCopy |
     } finally {
       closeSync(file);
     }
-    renameSync(temporary, path);
-    syncFolder(dirname(path));
+    placeFiles([{ path, temporary }]);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw fromSystemError(error, path) ?? error;

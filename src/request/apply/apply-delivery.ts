@@ -9,6 +9,7 @@ import type { Context } from "../../operation.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { ownGit, rows } from "../../trees/git/git.js";
+import { some, unpointed } from "../../trees/git/lfs.js";
 import { findCommit, repositoryAt } from "../../trees/git/repository.js";
 import { type Author, GitStore } from "../../trees/git/store.js";
 import { isResult, treeDigest } from "../../trees/result-tree.js";
@@ -68,6 +69,7 @@ export async function applyDelivery(request: ApplyRequest, context: Context): Pr
   const files = changes.filter((change) => change.folder !== true);
   if (files.length === 0) throw nothingIn(request.name);
   await assertSamePatch({ ...request, repository, base, folder, result }, context);
+  await sayUnpointed(repository, files, result, context);
   const title = manifest.task?.title;
   const patch = { store, base: { commit: base, folder }, result, changes, delivery, title, at: context.now() };
   const left = changes.flatMap((change) => (change.folder === true ? [change.path] : []));
@@ -178,6 +180,16 @@ async function hooksFolder(repo: string, context: Context): Promise<string | nul
   if (own === undefined || own.startsWith("~")) return null;
   const inside = own.startsWith("/") ? own.replace(`${repo}/`, "") : own.replace(/^\.\//, "");
   return inside.startsWith("/") || inside.startsWith("..") ? null : `${inside.replace(/\/+$/, "")}/`;
+}
+
+/** The work holds files as they are; only git-lfs makes the pointers a repository wants in their place. */
+async function sayUnpointed(repo: string, changes: readonly Change[], result: string, context: Context): Promise<void> {
+  const paths = changes.flatMap(({ path, kind, link }) => (kind === "deleted" || link === true ? [] : [path]));
+  const found = await unpointed(repo, paths, (path) => join(result, path), context);
+  if (found.length === 0) return;
+  const again = `git add --renormalize ${found.map(shellWord).join(" ")}`;
+  const message = `kept by Git LFS in this repository, and brought in as themselves: ${some(found)}; once they are checked out, ${again} makes pointers of them`;
+  context.progress({ type: "warning", message });
 }
 
 interface PatchSides extends ApplyRequest {

@@ -1,10 +1,11 @@
 // A commit brought into a person's repository by git itself. Nothing is touched before everything that could refuse has
 // been asked; what git leaves of a conflict is git's own state, and every way has one line that takes it back.
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { NutError, shellWord } from "../../errors.js";
+import { entryAt, foldersAbove, removeEmpty, removeInside } from "../../files/index.js";
 import type { Context } from "../../operation.js";
-import { gitFailed, ownGit, rows } from "../../trees/git/git.js";
+import { type GitAnswer, gitFailed, ownGit, rows } from "../../trees/git/git.js";
 import type { ApplyMode } from "./apply-delivery.js";
 
 export interface BringRequest {
@@ -93,10 +94,10 @@ async function headOf(repository: string, context: Context): Promise<string> {
 }
 
 /** A commit on what is checked out. */
-async function pick({ repository, commit }: BringRequest, context: Context): Promise<Brought> {
+async function pick(request: BringRequest, context: Context): Promise<Brought> {
+  const { repository, commit } = request;
   const before = await headOf(repository, context);
-  const args = ["cherry-pick", "--keep-redundant-commits", commit];
-  const answer = await ownGit(args, { cwd: repository, fine: [0, 1, 128] }, context);
+  const { answer, conflicts } = await cherryPick(request, ["--keep-redundant-commits", commit], context);
   const after = await headOf(repository, context);
   if (answer.code === 0) {
     const same = await ownGit(["diff", "--quiet", before, after], { cwd: repository, fine: [0, 1] }, context);
@@ -106,17 +107,13 @@ async function pick({ repository, commit }: BringRequest, context: Context): Pro
     }
     return { commit: after, conflicts: [], undo: `${at(repository)} reset --keep ${before}`, isThere: false };
   }
-  const conflicts = await unmerged(repository, context);
-  // Refused before anything was touched, such as a file in the way.
-  if (conflicts.length === 0) throw gitFailed(repository, answer.error);
   return { commit: null, conflicts, undo: `${at(repository)} cherry-pick --abort`, isThere: false };
 }
 
 /** The index and the files, and no commit. */
-async function stage({ repository, commit, paths, allowDirty }: BringRequest, context: Context): Promise<Brought> {
-  const answer = await ownGit(["cherry-pick", "--no-commit", commit], { cwd: repository, fine: [0, 1, 128] }, context);
-  const conflicts = answer.code === 0 ? [] : await unmerged(repository, context);
-  if (answer.code !== 0 && conflicts.length === 0) throw gitFailed(repository, answer.error);
+async function stage(request: BringRequest, context: Context): Promise<Brought> {
+  const { repository, commit, paths, allowDirty } = request;
+  const { conflicts } = await cherryPick(request, ["--no-commit", commit], context);
   const staged = await ownGit(["diff", "--cached", "--quiet", "HEAD"], { cwd: repository, fine: [0, 1] }, context);
   if (staged.code === 0 && conflicts.length === 0) return { commit: null, conflicts: [], undo: null, isThere: true };
   const only = paths.map(shellWord).join(" ");
@@ -124,6 +121,82 @@ async function stage({ repository, commit, paths, allowDirty }: BringRequest, co
     ? `${at(repository)} restore --source=HEAD --staged --worktree -- ${only}`
     : `${at(repository)} reset --merge`;
   return { commit: null, conflicts, undo, isThere: false };
+}
+
+/**
+ * Git's own way to bring a commit in. It ends well, in conflicts, or refused; then nothing of it is left, also where git
+ * stopped in the middle: on a full disk, at a Ctrl-C.
+ */
+async function cherryPick(
+  request: BringRequest,
+  args: readonly string[],
+  context: Context,
+): Promise<{ answer: GitAnswer; conflicts: string[] }> {
+  const { repository, paths } = request;
+  const isFree = (path: string) => !isThere(repository, path);
+  const before = {
+    head: await headOf(repository, context),
+    fresh: paths.filter(isFree),
+    folders: [...foldersAbove(paths)].filter(isFree).sort().reverse(),
+  };
+  try {
+    const answer = await ownGit(["cherry-pick", ...args], { cwd: repository, fine: [0, 1, 128] }, context);
+    const conflicts = answer.code === 0 ? [] : await unmerged(repository, context);
+    const isStuck = /unable to (?:write|create) |No space left|Disk quota|could not write/i.test(answer.error);
+    if (answer.code === 0 || (conflicts.length > 0 && !isStuck)) return { answer, conflicts };
+    throw isStuck ? stuck(repository, answer.error) : gitFailed(repository, answer.error);
+  } catch (error) {
+    await putBack(request, before, { ...context, signal: new AbortController().signal });
+    throw error;
+  }
+}
+
+function stuck(repository: string, said: string): NutError {
+  const { message, data } = gitFailed(repository, said);
+  return new NutError("DISK_FULL", `${message}; nothing was changed`, {
+    hint: `df -h ${shellWord(repository)} shows the space there is; make some, then run the command again`,
+    data,
+  });
+}
+
+/** The files and the index as they were. What was not there goes first: it may be what fills the disk. */
+async function putBack(
+  { repository, paths, allowDirty }: BringRequest,
+  { head, fresh, folders }: Before,
+  context: Context,
+): Promise<void> {
+  const ask = async (args: readonly string[]) => rows((await ownGit(args, { cwd: repository }, context)).out);
+  if ((await headOf(repository, context)) !== head) {
+    await ownGit(["reset", "--quiet", "--keep", head], { cwd: repository }, context);
+    return;
+  }
+  for (const path of fresh) if (isThere(repository, path)) removeInside(repository, path);
+  await ownGit(["cherry-pick", "--quit"], { cwd: repository, fine: [0, 1, 128] }, context);
+  const changed = await ask(["diff", "--name-only", "--no-renames", "-z", "HEAD", "--"]);
+  // Where everything was clean before, all of it is ours; else only what the work names.
+  const ours = allowDirty ? changed.filter((path) => paths.includes(path)) : changed;
+  const known = new Set(await ask(["ls-tree", "-r", "-z", "--name-only", "HEAD"]));
+  const stdin = (names: readonly string[]) => names.map((name) => `${name}\0`).join("");
+  const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];
+  const literal = ["--literal-pathspecs"];
+  const [back, added] = [ours.filter((path) => known.has(path)), ours.filter((path) => !known.has(path))];
+  const options = (names: readonly string[]) => ({ cwd: repository, stdin: stdin(names) });
+  if (added.length > 0)
+    await ownGit([...literal, "rm", "-f", "-q", "--ignore-unmatch", ...from], options(added), context);
+  if (back.length > 0)
+    await ownGit([...literal, "restore", "--source=HEAD", "--staged", "--worktree", ...from], options(back), context);
+  for (const folder of folders) removeEmpty(join(repository, folder));
+}
+
+const isThere = (repository: string, path: string): boolean => entryAt(join(repository, path)) !== undefined;
+
+/** What was there before git was asked. */
+interface Before {
+  readonly head: string;
+  /** Paths of the work where nothing lay. */
+  readonly fresh: readonly string[];
+  /** Folders on the way to them that were not there, the deepest first. */
+  readonly folders: readonly string[];
 }
 
 async function unmerged(repository: string, context: Context): Promise<string[]> {

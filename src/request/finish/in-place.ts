@@ -1,9 +1,10 @@
 // Work that lies in a delivery where its author found the files, as other tools leave it. Nobody rebuilds a tree from there, so
 // honest work would come to nothing without a word.
-import { lstatSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Delivered } from "../../acceptance/index.js";
 import type { Finding } from "../../errors.js";
+import { entryAt } from "../../files/index.js";
 import { ARTIFACTS, isResult, listTree } from "../../trees/result-tree.js";
 
 export interface InPlaceQuestion {
@@ -44,7 +45,7 @@ const isWork = (path: string): boolean =>
   isResult(path) &&
   !/^(?:nutshell\.json$|\.nutignore$|(?:delivery|tests|context|credentials|quarantine)(?:\/|$))/.test(path);
 
-const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isFile() === true;
+const isThere = (path: string): boolean => entryAt(path)?.isFile() === true;
 
 const isSame = (one: string, other: string): boolean =>
   isThere(one) && isThere(other) ? readFileSync(one).equals(readFileSync(other)) : isThere(one) === isThere(other);

@@ -1,6 +1,6 @@
 // What of a folder is the work: what differs from the untouched tree, less what programs made, what they obey, what git or
 // .nutignore leaves out, and the request's own tests. Nothing is left out in silence.
-import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, renameSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import {
   applyChanges,
@@ -14,9 +14,10 @@ import {
 } from "../../acceptance/index.js";
 import { isBuildOutput, isObeyed, listFolder } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
-import { byBytes } from "../../files/index.js";
+import { byBytes, entryAt } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { ownGit, rows } from "../../trees/git/git.js";
+import { changedSubmodules } from "../../trees/git/repository.js";
 import type { WorkPlace } from "./work-place.js";
 
 export interface LeftOut {
@@ -62,7 +63,15 @@ export async function findWork(question: WorkQuestion, context: Context): Promis
   setAside(base, target);
   const found = compareTrees(base, target);
   const changes = deliverable(found).filter(({ path }) => !plan.isOwnTest(path));
-  return { changes, left: [...sieve.left(), ...notDelivered(found, plan)], absent };
+  const inside = await inSubmodules(place, context);
+  return { changes, left: [...sieve.left(), ...inside, ...notDelivered(found, plan)], absent };
+}
+
+/** Nothing of another repository is in a tree of this one. */
+async function inSubmodules({ repository }: WorkPlace, context: Context): Promise<LeftOut[]> {
+  if (repository === null) return [];
+  const found = await changedSubmodules(repository.path, repository.commit, context);
+  return found.map((path) => ({ path, why: "a submodule: work in it is delivered from its own repository" }));
 }
 
 /** Tests and links that no delivery holds. */
@@ -89,7 +98,7 @@ async function sieveOf(question: WorkQuestion, side: string, context: Context): 
   const isKnown = (path: string) => existsSync(join(side, path)) || existsSync(join(side, "quarantine", path));
   const reason = (path: string): string | null => {
     if (isOwn(path) || excluded.has(path)) return OURS;
-    const stats = lstatSync(join(root, path), { throwIfNoEntry: false });
+    const stats = entryAt(join(root, path));
     if (!isResult(path)) return stats === undefined || /(?:^|\/)\.(?:git|nexus)$/.test(path) ? OURS : MADE;
     if (stats === undefined || isKnown(path) || isIncluded(path, include)) return null;
     if (isBuildOutput(path, stats.isDirectory(), (other) => existsSync(join(root, other)))) return MADE;

@@ -1,9 +1,11 @@
 // The signatures of a bundle: in the file after its archive, or beside it in x.nut.sigs; read, judged and added.
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { canAttach, type EarlyCopy, readAttached, writeAttached } from "../../bundle/index.js";
 import { fromSystemError, NutError, shellWord } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import type { Context } from "../../operation.js";
+import { sweepLeftovers } from "../../process/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
   type EnvelopeList,
@@ -85,6 +87,7 @@ function readRegular(path: string): Buffer {
 }
 
 function writeBeside(path: string, bytes: Buffer): void {
+  sweepLeftovers(dirname(path));
   try {
     atomicWrite(path, bytes.toString("utf8"));
   } catch (error) {

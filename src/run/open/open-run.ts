@@ -27,6 +27,7 @@ import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets, type RunSecrets } from "../agents/credentials.js";
 import { nexusProgram } from "../agents/programs.js";
 import { recordUse } from "../record/credential-uses.js";
+import { assertRecorded } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
@@ -46,6 +47,7 @@ export async function openRun(input: RunInput): Promise<Run> {
 async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const { folder, options, context } = input;
   const { state } = journal;
+  assertRecorded(folder, state.createdAt === "");
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
   const identity = options.identity ?? [];

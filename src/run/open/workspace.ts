@@ -11,6 +11,7 @@ import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { bareGit } from "../../trees/git/git.js";
+import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
   findCommit,
@@ -22,6 +23,7 @@ import {
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
 import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, sameEntry, type Tree } from "../../trees/tree.js";
+import { replaceable } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
 
 export interface OpenedRequest {
@@ -39,7 +41,8 @@ export async function openRequest(
 ): Promise<OpenedRequest> {
   const { signal } = context;
   const warnings: string[] = [];
-  if (!existsSync(target)) {
+  const isKnown = existsSync(target);
+  if (!isKnown) {
     if (lstatSync(source, { throwIfNoEntry: false }) === undefined) {
       throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
     }
@@ -49,13 +52,22 @@ export async function openRequest(
       : (await unpackBundle(await unsealed(source, identity, context), target, { signal })).quarantined;
     if (aside.length > 0) warnings.push(`set aside, because programs would obey them: ${aside.join(", ")}`);
   }
-  const manifest = readManifest(target);
+  const manifest = isKnown ? readAgain(target) : readManifest(target);
   if (manifest.bundle_type !== "request") {
     throw new NutError("RUN_NOT_A_REQUEST", `this is a ${manifest.bundle_type} bundle, not a request`, {
       hint: "nutshell inspect <bundle>",
     });
   }
   return { manifest, digest: contentDigest(target, { ignoreRules: false }), warnings };
+}
+
+/** It was sound when it was put there. */
+function readAgain(target: string): Manifest {
+  try {
+    return readManifest(target);
+  } catch (error) {
+    throw error instanceof NutError ? replaceable(target, error.message) : error;
+  }
 }
 
 /** What packing and unpacking would leave, without either: a folder runs as the bundle made from it would. */
@@ -118,9 +130,13 @@ export async function openRepository(
     });
   }
   const unseen = await submodules(target, cloned, world);
+  const pointers = await lfsPointers(target, cloned, world);
   const warnings = [
     ...(dirty.length === 0 ? [] : ["the repository has uncommitted changes; the run starts from its last commit"]),
-    ...(unseen.length === 0 ? [] : [`files of submodules are not there for agents and checks: ${unseen.join(", ")}`]),
+    ...(unseen.length === 0 ? [] : [`files of submodules are not there for agents and checks: ${some(unseen)}`]),
+    ...(pointers.length === 0
+      ? []
+      : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
   return { facts: { ...facts, commit: cloned }, warnings };
 }

@@ -14,6 +14,7 @@ import {
 import { atomicWrite } from "../../files/index.js";
 import { JournalRecord } from "../../schema/journal.js";
 import { RUN_VERSION } from "../../schema/run.js";
+import { assertFile } from "./damaged-file.js";
 import { JournalReader, lineOf } from "./journal-reader.js";
 import { misplaced } from "./record-order.js";
 import { applyRecord, emptyState, type RunState } from "./run-state.js";
@@ -95,6 +96,7 @@ export function readJournal(path: string): readonly JournalRecord[] {
 
 /** Nothing yet is an empty journal; a last line without its end is no line. */
 function readWhole(path: string) {
+  assertFile(path);
   const bytes = existsSync(path) ? readFileSync(path) : Buffer.alloc(0);
   const whole = bytes.lastIndexOf(0x0a) + 1;
   const reader = new JournalReader(path);
@@ -121,6 +123,7 @@ export class JournalFollower {
   /** Throws RUN_DAMAGED or RUN_NEWER. */
   look(): RunState {
     if (!existsSync(this.#path)) return emptyState();
+    assertFile(this.#path);
     const file = openSync(this.#path, "r");
     try {
       const { ino, size } = fstatSync(file);

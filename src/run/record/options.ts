@@ -1,10 +1,9 @@
 // `run.json`: what a run was started with.
 import { readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { NutError, shellWord } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import { RUN_MIGRATIONS } from "../../schema/old/run.js";
 import { RUN_VERSION, RunOptions } from "../../schema/run.js";
+import { assertFile, damagedFile } from "./damaged-file.js";
 import type { RunFolder } from "./folder.js";
 import { versionOf } from "./version.js";
 
@@ -16,31 +15,23 @@ export function writeOptions({ options: path }: Pick<RunFolder, "options">, opti
 /** Throws RUN_DAMAGED or RUN_NEWER. */
 export function readOptions({ options: path }: Pick<RunFolder, "options">): RunOptions {
   let fields = readFields(path);
-  const version = versionOf(fields.version, path, (why) => damaged(path, why));
+  const version = versionOf(fields.version, path, (why) => damagedFile(path, why));
   for (const { options } of RUN_MIGRATIONS.slice(version - 1)) fields = options(fields);
   const parsed = RunOptions.safeParse(fields);
-  if (!parsed.success) throw damaged(path, `"${parsed.error.issues[0]!.path.join(".")}" is missing or wrong`);
+  if (!parsed.success) throw damagedFile(path, `"${parsed.error.issues[0]!.path.join(".")}" is missing or wrong`);
   const { version: _, ...options } = parsed.data;
   return options;
 }
 
 function readFields(path: string): Readonly<Record<string, unknown>> {
   let value: unknown;
+  assertFile(path);
   try {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    if (error instanceof SyntaxError) throw damaged(path, "it is not JSON");
+    if (error instanceof SyntaxError) throw damagedFile(path, "it is not JSON");
     throw error;
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
-  throw damaged(path, "it does not say what the run was started with");
-}
-
-/** The run cannot go on without it; the tree it worked on is still there. */
-function damaged(path: string, why: string): NutError {
-  const work = join(dirname(path), "work");
-  return new NutError("RUN_DAMAGED", `${path} is damaged: ${why}`, {
-    hint: `cp -R ${shellWord(work)} saved-work keeps what was done; start afresh with: nexus run <request>`,
-    data: { path, work },
-  });
+  throw damagedFile(path, "it does not say what the run was started with");
 }

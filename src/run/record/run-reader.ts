@@ -1,7 +1,8 @@
 // A run as its folder tells it, for those who only look: what it was started with, how far it is, what became of it.
-import { NutError } from "../../errors.js";
+import { fromSystemError, NutError } from "../../errors.js";
 import type { JournalRecord } from "../../schema/journal.js";
 import type { RunOptions } from "../../schema/run.js";
+import { assertRecorded } from "./damaged-file.js";
 import { type RunFolder, runFolder } from "./folder.js";
 import { JournalFollower } from "./journal.js";
 import { isRunBusy } from "./lock.js";
@@ -45,10 +46,12 @@ export class RunReader {
     try {
       const options = readOptions(this.#folder);
       const state = this.#journal.look();
+      assertRecorded(this.#folder, state.createdAt === "");
       return { id, options, state, ...statusOf(state, this.isBusy) };
     } catch (error) {
-      if (!(error instanceof NutError)) throw error;
-      return { id, options: null, state: emptyState(), status: "damaged", detail: error.message };
+      const known = error instanceof NutError ? error : fromSystemError(error);
+      if (known === null) throw error;
+      return { id, options: null, state: emptyState(), status: "damaged", detail: known.message };
     }
   }
 }

@@ -12,16 +12,30 @@ import { type Run, record } from "../run.js";
 export async function integrate(run: Run, t: TaskState): Promise<void> {
   const last = t.last!;
   const merge = await mergeInto(run, last.changes, t.task);
-  if (merge.conflicts.length > 0) {
-    await addMergeTask(
-      run,
-      t,
-      merge.conflicts.map(({ path }) => path),
-    );
+  const paths = merge.conflicts.map(({ path }) => path);
+  if (paths.length > 0 && mergesBefore(run, t) >= MOST_MERGES) {
+    const problems = merge.conflicts.map(({ path, reason }) => `${path} conflicts again: ${reason}`);
+    record(run, { type: "task_failed", task: t.task.id, problems });
+    const message = `task ${t.task.id} does not hold: ${problems[0]}`;
+    run.context.progress({ type: "task_failed", task: t.task.id, problems, message });
+    return;
+  }
+  if (paths.length > 0) {
+    await addMergeTask(run, t, paths);
     return;
   }
   record(run, { type: "merging", task: t.task.id, agent: last.agent, changes: merge.changes });
   finishMerge(run, t);
+}
+
+/** Merging a merge helps once or twice, where others were at work meanwhile; then it is a question, not a task. */
+const MOST_MERGES = 2;
+
+function mergesBefore({ state }: Run, t: TaskState): number {
+  let count = 0;
+  for (let at: TaskState | undefined = t; at?.task.kind === "merge"; count += 1)
+    at = at.parent === undefined ? undefined : state.tasks.get(at.parent);
+  return count;
 }
 
 export function mergeInto(run: Run, changes: readonly Change[], task: RunTask) {

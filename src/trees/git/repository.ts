@@ -88,3 +88,11 @@ export async function submodules(repo: string, commit: string, world: GitWorld):
   const { out } = await ownGit([...asSafe(repo), "ls-tree", "-r", "-z", commit], { cwd: repo }, world);
   return rows(out).flatMap((row) => (row.startsWith("160000 ") ? [row.slice(row.indexOf("\t") + 1)] : []));
 }
+
+/** Submodules that are at another commit than recorded, or hold changes of their own to files git knows. */
+export async function changedSubmodules(repo: string, commit: string, world: GitWorld): Promise<string[]> {
+  const known = await submodules(repo, commit, world);
+  if (known.length === 0) return [];
+  const args = ["diff", "--name-only", "-z", "--ignore-submodules=untracked", commit, "--", ...known];
+  return rows((await ownGit([...asSafe(repo), ...args], { cwd: repo }, world)).out);
+}

@@ -54,8 +54,8 @@ export async function startProgram({ args, root, env, isAtWork, patienceMs }: St
     });
     child.unref();
     const wait = async (ms: number, isEnough: () => boolean) => {
-      const until = Date.now() + ms;
-      while (exit === undefined && Date.now() < until && !isEnough()) await sleep(LOOK_MS);
+      const until = performance.now() + ms;
+      while (exit === undefined && performance.now() < until && !isEnough()) await sleep(LOOK_MS);
     };
     await wait(patienceMs, () => isAtWork?.(beginning(out)) === true);
     // What is refused on the first steps was never at work.

@@ -95,7 +95,7 @@ export function deliveryFacts({ manifest, result, criteria, checklist, path }: A
     status,
     summary: text(said("summary")),
     judgedSince: judgedAfter(results, text(said("completed_at"), 40)),
-    percentage: number(said("completion_percentage")),
+    percentage: shareOf(status, number(said("completion_percentage"))),
     completedAt: text(said("completed_at"), 40),
     deliverer: facts([
       ["by", deliverer.name],
@@ -120,6 +120,10 @@ export function deliveryFacts({ manifest, result, criteria, checklist, path }: A
     fullLog: text(log.full_log, 1_024),
   };
 }
+
+/** All of something that is not completed is no share anybody can mean. */
+const shareOf = (status: string, percentage: number | null): number | null =>
+  percentage === 100 && status !== "completed" ? null : percentage;
 
 /** Who judged something after the summary was written. */
 function judgedAfter(results: Loose, written: string): string[] {

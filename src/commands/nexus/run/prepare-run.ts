@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { flag } from "../../../cli/fields.js";
+import { lineFrom } from "../../../drivers/index.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent/consent.js";
@@ -142,10 +143,12 @@ const nothingBeside = (): Beside => ({ ids: new Set(), outputs: new Set() });
 
 /** Throws what is wrong with it, CONSENT_NEEDED included. */
 export async function prepareRun(
-  input: RunAsked,
+  typed: RunAsked,
   context: Context,
   beside: Beside = nothingBeside(),
 ): Promise<ReadyRun> {
+  const command = lineFrom(typed.command, context.cwd);
+  const input = { ...typed, command, reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd) };
   const request = resolve(context.cwd, input.request);
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   const peek = await peekRequest(request, identity, context);

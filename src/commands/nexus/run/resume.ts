@@ -3,6 +3,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { lineFrom } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
 import { assertHeld } from "../../../request/consent/held.js";
 import {
@@ -75,7 +76,8 @@ export default command({
     ["nexus resume 20260314-10 --plan plan.json", "agrees to the plan, as changed in that file"],
   ],
   stream: true,
-  async run(input, context) {
+  async run(typed, context) {
+    const input = { ...typed, command: lineFrom(typed.command, context.cwd) };
     const reply = replyOf(input);
     const outer = openProject(context.cwd, { env: context.env });
     const runs = runsFolder(outer.root);

@@ -26,7 +26,9 @@ export function runExit({ status, delivery, recorded }: RunResult): number {
 function deliveryText({ path, request, base, identity, branch, result }: NonNullable<RunResult["delivery"]>): string[] {
   const { status, acceptance_results: acceptance = {}, artifacts = {}, execution_log: log = {} } = result;
   const paint = status === "completed" ? green : status === "failed" ? red : yellow;
-  const percent = result.completion_percentage === undefined ? "" : ` (${result.completion_percentage} %)`;
+  const share = result.completion_percentage;
+  // Older versions wrote 100 % of work that was not completed.
+  const percent = share === undefined || (share === 100 && status !== "completed") ? "" : ` (${share} %)`;
   const lines = [`${paint(status)}${percent}: ${result.summary ?? ""}`, ""];
   for (const { id, status: own, description, reason, proves_nothing } of acceptance.criteria ?? []) {
     const note = proves_nothing ? " (guards, proves nothing)" : reason === undefined ? "" : `: ${reason}`;

@@ -32,8 +32,8 @@ export async function stopRun(runs: string, id: string, kind: StopKind, context:
   const reader = new RunReader(runs, id);
   askToStop(reader.folder, kind);
   context.progress({ type: "stopping", run: id, message: `waiting for run ${id} to stop` });
-  const until = Date.now() + PATIENCE_MS;
-  while (reader.isBusy && Date.now() < until) await sleep(LOOK_MS, undefined, { signal: context.signal });
+  const until = performance.now() + PATIENCE_MS;
+  while (reader.isBusy && performance.now() < until) await sleep(LOOK_MS, undefined, { signal: context.signal });
   if (reader.isBusy) {
     throw new NutError("RUN_BUSY", `run ${id} was asked to stop and has not yet`, { hint: "nexus runs" });
   }

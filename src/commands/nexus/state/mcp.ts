@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { contextOf } from "../../../cli/io.js";
+import { stoppedBy } from "../../../cli/stopped-by.js";
 import { relay } from "../../../mcp/relay.js";
 import { TOOL_SOCKET } from "../../../schema/tools.js";
 
@@ -26,7 +27,7 @@ export default rawCommand({
       stdout: io.stdout,
       onError: (error) => io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`),
     });
-    if (io.signal.aborted) return io.signal.reason === "SIGTERM" ? 143 : 130;
+    if (io.signal.aborted) return stoppedBy(io.signal.reason);
     return 0;
   },
 });

@@ -226,6 +226,8 @@ function resultOf(finished: Finished, input: FinishInput): FinishResult {
   const { repository, prefix, root } = place;
   const side = repository === null ? "the request" : `commit ${repository.commit.slice(0, 12)} of ${repository.path}`;
   const issues = delivery.execution_log?.issues_encountered ?? [];
+  // Found from any folder.
+  const against = repository === null ? "" : ` --base ${shellWord(repository.path)}`;
   return {
     delivery: packed.path,
     id: packed.manifest.id,
@@ -246,7 +248,7 @@ function resultOf(finished: Finished, input: FinishInput): FinishResult {
     hash: packed.hash,
     content_digest: packed.contentDigest,
     acceptance: accepted === null ? null : toShape(accepted, []),
-    next: `nutshell verify ${shellWord(packed.path)} --request ${shellWord(input.request)}${identityWords(input.identity)} --rerun`,
+    next: `nutshell verify ${shellWord(packed.path)} --request ${shellWord(input.request)}${against}${identityWords(input.identity)} --rerun`,
   };
 }
 

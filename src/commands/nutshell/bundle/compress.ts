@@ -40,8 +40,11 @@ export default command({
   examples: [["nutshell compress --dir my-task -o my-task.nut --level best", "as small as gzip gets"]],
   async run(input, context) {
     const packed = await packBundle(dirAndOutput(input), context);
-    const kinds = new Map<string, { files: number; bytes: number }>();
-    for (const { path, size } of packed.manifest.files?.tree ?? []) {
+    const tree = packed.manifest.files?.tree ?? [];
+    // Not in the tree, and counted with it: the kinds add up to what was packed.
+    const manifestBytes = packed.originalBytes - tree.reduce((sum, { size }) => sum + size, 0);
+    const kinds = new Map([["manifest", { files: packed.files - tree.length, bytes: manifestBytes }]]);
+    for (const { path, size } of tree) {
       const sum = kinds.get(kindOf(path)) ?? { files: 0, bytes: 0 };
       kinds.set(kindOf(path), { files: sum.files + 1, bytes: sum.bytes + size });
     }

@@ -108,7 +108,7 @@ function namedWork(delivery: string | undefined, dir: string | undefined): strin
 
 /** The task that was named, or claimed; else the one on the network that asks for this very request. */
 async function taskOf(
-  { requestId, clawnet }: DoneWork,
+  { requestId, clawnet, label }: DoneWork,
   named: string | undefined,
   market: Market,
   { env }: Context,
@@ -125,7 +125,7 @@ async function taskOf(
   if (asking.length === 0 && typeof clawnet.task_id === "string") return market.task(clawnet.task_id);
   const words = asking.length === 0 ? "nothing says which task it answers" : "several tasks ask for this request";
   throw new NutError("MARKET_NOT_READY", `${words} (${requestId})`, {
-    hint: "nutshell deliver done.nut --task <task id>   (nutshell tasks board shows them)",
+    hint: `nutshell deliver ${label} --task <task id>   (nutshell tasks board shows them)`,
     data: { request_id: requestId, tasks: asking.map(({ id }) => id) },
   });
 }

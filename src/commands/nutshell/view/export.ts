@@ -2,7 +2,7 @@
 // in another harness's form instead.
 import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
-import { basename, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { isText } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
@@ -10,6 +10,7 @@ import { flag, positional } from "../../../cli/fields.js";
 import { count, dim, size } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
+import { sweepLeftovers } from "../../../process/index.js";
 import { compare } from "../../../web/view/compare.js";
 import { findRequest } from "../../../web/view/find-request.js";
 import { headOf } from "../../../web/view/head.js";
@@ -98,6 +99,7 @@ export default command({
       if (request !== null) sources.unshift(await openSource(request, context.cwd, { signal: context.signal }));
       const page = await collect(sources, context.now());
       const html = Buffer.from(selfContained(page), "utf8");
+      sweepLeftovers(dirname(path));
       replaceFiles([{ path, data: html }]);
       const inside = page.sides.reduce((sum, { embedded }) => sum + embedded.length, 0);
       const there = page.sides.reduce((sum, { files }) => sum + files.rows.length, 0);
