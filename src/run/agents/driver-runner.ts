@@ -11,7 +11,7 @@ import {
   type SessionEnd,
   type Usage,
 } from "../../drivers/index.js";
-import { findBwrap } from "../../process/index.js";
+import { canLayer, findBwrap } from "../../process/index.js";
 import { reportSchema } from "../../schema/report.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
 import { REPORT_FILE, REPORT_KIND, TOOL_SOCKET } from "../../schema/tools.js";
@@ -50,6 +50,8 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
+    canLayer: async (folder) =>
+      (input.sandbox ?? "auto") === "auto" && (await findBwrap(input.env)) !== null && canLayer(folder),
     renewLogin: (signal, model) => keepLogin(errandOf(input, signal, model), { refused: true }),
     async run(request, onEvent) {
       await keepLogin(errandOf(input, request.signal, request.model));
@@ -104,6 +106,7 @@ async function runSession(
     rolePrompt: request.rolePrompt,
     taskPrompt: request.taskPrompt,
     cwd: request.cwd,
+    ...(request.over === undefined ? {} : { over: request.over }),
     mcpServers: hasTools ? [server(input, request, line)] : [],
     may: { edit: request.mayEdit, shell: request.mayRunShell },
     deniedTools: deniedTools(request),
@@ -119,6 +122,7 @@ async function runSession(
       ...(input.readable === undefined ? [] : [input.readable]),
     ],
     ...(request.installed === undefined ? {} : { installed: request.installed }),
+    ...(request.places === undefined ? {} : { places: request.places }),
     ...(asShape === undefined ? {} : { reportSchema: reportSchema(asShape.kind) }),
     ...(line === null ? {} : { hasTools: line.isListed }),
     ...(command === undefined ? {} : { command }),

@@ -14,12 +14,14 @@ import {
   createRun,
   executeRun,
   hasPlan,
+  isPlanWord,
   newRunId,
   parseBudget,
   peekRequest,
   previewRun,
   removeRun,
   runsFolder,
+  sweepTrash,
 } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
@@ -27,6 +29,7 @@ import { collectorOf } from "../../../traces/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
+import { withOracle } from "./oracle.js";
 import { type RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
@@ -39,7 +42,7 @@ export const runFlags = {
   }),
   oracle: flag(z.string().min(1).optional(), {
     value: "<dir>",
-    about: "no agent: this folder's files, a known solution, are laid over the work (or its solve.sh is run there)",
+    about: "no agent: the known solution in this folder (its solve.sh, or its files) does the work",
   }),
   command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
   model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
@@ -55,7 +58,10 @@ export const runFlags = {
     value: "<name>",
     about: "with --repo: completed work becomes this new branch there",
   }),
-  plan: flag(z.string().optional(), { value: "<file>", about: "a plan to follow, or who plans: lead, default" }),
+  plan: flag(z.string().optional(), {
+    value: "<file>",
+    about: "a plan to follow, who plans (lead, default), or work: one task and no review",
+  }),
   answer: flag(z.string().trim().min(1).optional(), {
     value: "<text>",
     about: "what an earlier run got wrong and this one should do differently; told to whoever works",
@@ -133,19 +139,20 @@ const nothingBeside = (): Beside => ({ ids: new Set(), outputs: new Set() });
 
 /** Throws what is wrong with it, CONSENT_NEEDED included. */
 export async function prepareRun(
-  input: RunAsked,
+  typed: RunAsked,
   context: Context,
   beside: Beside = nothingBeside(),
 ): Promise<ReadyRun> {
+  const input = withOracle(typed, context.cwd);
   const request = resolve(context.cwd, input.request);
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   const peek = await peekRequest(request, identity, context);
   const outer = openProject(context.cwd, { env: context.env });
   const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
   const hasDemo = await carriesDemoScript(request, identity, context);
-  const oracle = input.oracle === undefined ? undefined : resolve(context.cwd, input.oracle);
+  const { oracle } = input;
   const driver = await chooseDriver(
-    { named: namedDriver(input), configured: catalog.config.program, hasDemo, request: input.request },
+    { named: input.driver, configured: catalog.config.program, hasDemo, request: input.request },
     context,
   );
   const runner = await findRunner({
@@ -199,6 +206,7 @@ export async function prepareRun(
   const agreed = await askConsent(consent, context);
   const allowed = { ...options, ...(agreed.install ? { allow_install: true } : {}) };
   const start = async (within: Context) => {
+    sweepTrash(runsFolder(outer.root));
     const folder = createRun(runsFolder(outer.root), allowed);
     recordStarted(folder, within);
     within.progress({
@@ -210,7 +218,7 @@ export async function prepareRun(
     const parts = { folder, options: allowed, budget, runner, fallbacks, reviewer, signer, catalog, outer };
     try {
       return await watched({ folder, options: allowed, config: catalog.config, context: within }, async (heard) =>
-        toBranch(toResult(folder, await executeRun({ ...parts, context: heard })), options, heard),
+        toBranch(await toResult(folder, await executeRun({ ...parts, context: heard })), options, heard),
       );
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with; one that was told how it goes on stays.
@@ -221,14 +229,6 @@ export async function prepareRun(
   return { ...asked, options: allowed, preview, start };
 }
 
-function namedDriver({ driver, oracle }: RunAsked): string | undefined {
-  if (oracle === undefined) return driver;
-  if (driver === undefined || driver === "oracle") return "oracle";
-  throw new NutError("USAGE", `--oracle hands in a known solution, so ${driver} has nothing to do`, {
-    hint: "nexus run task.nut --oracle solution",
-  });
-}
-
 const isInterruption = (error: unknown) => error instanceof NutError && error.code === "INTERRUPTED";
 
 /** The project's own limits, in the words of --budget. */
@@ -237,7 +237,7 @@ const configured = (limits: Readonly<Record<string, string | number>> = {}) =>
 
 /** Throws for a file that is not there, before anything is made. */
 function planWord(plan: string, cwd: string): string {
-  if (plan === "lead" || plan === "default") return plan;
+  if (isPlanWord(plan)) return plan;
   const path = resolve(cwd, plan);
   try {
     accessSync(path, constants.R_OK);

@@ -107,7 +107,7 @@ export default command({
     const changed = { ...edited, ...(switched === null ? {} : { switched }) };
     return watched({ folder, options, config: catalog.config, context }, async (heard) => {
       const outcome = await executeRun({ ...parts, ...changed, context: heard }, reply);
-      return toBranch(toResult(folder, outcome), options, heard);
+      return toBranch(await toResult(folder, outcome), options, heard);
     });
   },
   text: runText,

@@ -29,6 +29,7 @@ export default command({
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
     ["nexus run a.nut b.nut c.nut --jobs 2 -o done", "two at a time, deliveries into the folder done"],
+    ["nexus run task --oracle oracles/task", "does its own example solution pass?"],
     ["nexus run task.nut --dry-run", "what would happen"],
   ],
   stream: true,

@@ -1,0 +1,69 @@
+// `nexus run --oracle`: an example solution in an agent's place.
+import { spawnSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { withOracle } from "../../src/commands/nexus/run/oracle.js";
+import { oracleCommand } from "../../src/drivers/index.js";
+import { temporary } from "../temporary.js";
+import { imported } from "./import-task.js";
+import { writeTask } from "./own-tasks.js";
+
+const bin = join(import.meta.dirname, "../../bin/nexus.js");
+const runs =
+  existsSync(join(import.meta.dirname, "../../dist/nexus.js")) &&
+  spawnSync("bwrap", ["--version"]).status === 0 &&
+  spawnSync("python3", ["-m", "pytest", "--version"]).status === 0;
+
+describe("nexus run --oracle", () => {
+  it.runIf(runs)(
+    "completes a request with its own example, and delivers what that changed",
+    async () => {
+      const { cwd, env } = await imported("python-total");
+      const words = ["run", "task", "--oracle", "oracle", "--yes", "--trials", "1", "-o", "done.nut"];
+      const run = spawnSync(process.execPath, [bin, ...words], {
+        cwd,
+        env: { ...process.env, ...env },
+        encoding: "utf8",
+      });
+      expect(run.stdout, run.stderr).toContain("0 files created, 1 modified, 0 deleted; 1 session");
+      expect(run.stdout).toMatch(/^completed \(100 %\)/m);
+      expect(run.status).toBe(0);
+    },
+    240_000,
+  );
+
+  it("takes the place of a driver, a line, a model and a plan, and is combined with none", () => {
+    const cwd = writeTask(temporary("oracle-"), { "it's/solve.sh": "#!/bin/sh\n" });
+    const stands = { driver: "oracle", oracle: join(cwd, "it's"), plan: "work" };
+    expect(withOracle({ oracle: "it's" }, cwd)).toEqual(stands);
+    // Once more changes nothing.
+    expect(withOracle(stands, cwd)).toEqual(stands);
+    for (const name of ["driver", "command", "model", "plan"])
+      expect(() => withOracle({ oracle: "it's", [name]: "x" }, cwd)).toThrow(
+        expect.objectContaining({ code: "USAGE" }),
+      );
+    expect(() => withOracle({ oracle: "nowhere" }, cwd)).toThrow(expect.objectContaining({ code: "FILE_NOT_FOUND" }));
+    expect(withOracle({ driver: "codex" }, cwd)).toEqual({ driver: "codex" });
+  });
+
+  it("runs its script in the tree, or lays its files over it, for whoever may edit", () => {
+    const cwd = writeTask(temporary("oracle-"), {
+      "it's a/solve.sh": "echo solved > b.txt\n",
+      "files/b.txt": "laid\n",
+      "files/.hidden": "",
+    });
+    const treeAfter = (folder: string, mayEdit: string) => {
+      const tree = writeTask(temporary("oracle-tree-"), { "b.txt": "untouched\n" });
+      const line = oracleCommand(join(cwd, folder));
+      const { status } = spawnSync("sh", ["-c", line], {
+        cwd: tree,
+        env: { PATH: process.env.PATH, NEXUS_MAY_EDIT: mayEdit },
+      });
+      return [status, readFileSync(join(tree, "b.txt"), "utf8").trim(), readdirSync(tree).sort().join(" ")];
+    };
+    expect(treeAfter("it's a", "1")).toEqual([0, "solved", "b.txt"]);
+    expect(treeAfter("files", "1")).toEqual([0, "laid", ".hidden b.txt"]);
+    expect(treeAfter("it's a", "0")).toEqual([0, "untouched", "b.txt"]);
+  });
+});
