@@ -63,6 +63,13 @@ export const nexusGroups: readonly Group[] = [
     title: "Roles and skills",
     order: ["catalog list", "catalog show", "catalog verify", "catalog build"],
   },
+  {
+    folder: "nexus/fleet",
+    title: "Fleet (NATS JetStream, optional)",
+    order: [..."init submit work jobs show logs fetch cancel retry workers top doctor reconcile".split(" ")].map(
+      (name) => `fleet ${name}`,
+    ),
+  },
   { folder: "nexus/board", title: "Looking", order: ["board"] },
   more,
 ];

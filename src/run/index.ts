@@ -10,7 +10,7 @@ export { type CurrentProgram, currentProgram } from "./record/current-program.js
 export { createRun, newRunId, type RunFolder, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
 export { readJournal } from "./record/journal.js";
 export { findRun, hasPlan, listRuns } from "./record/list-runs.js";
-export { readOptions } from "./record/options.js";
+export { readOptions, writeOptions } from "./record/options.js";
 export { bytesIn, type PrunedRun, type PruneRules, pruneRuns, sweepTrash, trimDelivered } from "./record/prune.js";
 export { RunReader, type RunStatus } from "./record/run-reader.js";
 export { askToStop, cancelRun, type StopKind } from "./record/stop-run.js";

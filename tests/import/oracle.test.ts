@@ -3,7 +3,6 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { withOracle } from "../../src/commands/nexus/run/oracle.js";
 import { oracleCommand } from "../../src/drivers/index.js";
 import { temporary } from "../temporary.js";
 import { imported } from "./import-task.js";
@@ -33,18 +32,18 @@ describe("nexus run --oracle", () => {
     240_000,
   );
 
-  it("takes the place of a driver, a line, a model and a plan, and is combined with none", () => {
-    const cwd = writeTask(temporary("oracle-"), { "it's/solve.sh": "#!/bin/sh\n" });
-    const stands = { driver: "oracle", oracle: join(cwd, "it's"), plan: "work" };
-    expect(withOracle({ oracle: "it's" }, cwd)).toEqual(stands);
-    // Once more changes nothing.
-    expect(withOracle(stands, cwd)).toEqual(stands);
-    for (const name of ["driver", "command", "model", "plan"])
-      expect(() => withOracle({ oracle: "it's", [name]: "x" }, cwd)).toThrow(
-        expect.objectContaining({ code: "USAGE" }),
-      );
-    expect(() => withOracle({ oracle: "nowhere" }, cwd)).toThrow(expect.objectContaining({ code: "FILE_NOT_FOUND" }));
-    expect(withOracle({ driver: "codex" }, cwd)).toEqual({ driver: "codex" });
+  it("takes the place of a driver, a line and a model, and is combined with none", async () => {
+    const { cwd, env } = await imported("python-total");
+    for (const words of [
+      ["--driver", "codex"],
+      ["--command", "true"],
+      ["--model", "opus"],
+    ]) {
+      const args = [bin, "run", "task", "--oracle", "oracle", ...words];
+      const run = spawnSync(process.execPath, args, { cwd, env: { ...process.env, ...env }, encoding: "utf8" });
+      expect(run.stderr).toContain(`--oracle hands in a known solution, so ${words[1]} has nothing to do`);
+      expect(run.status).toBe(2);
+    }
   });
 
   it("runs its script in the tree, or lays its files over it, for whoever may edit", () => {
@@ -55,8 +54,7 @@ describe("nexus run --oracle", () => {
     });
     const treeAfter = (folder: string, mayEdit: string) => {
       const tree = writeTask(temporary("oracle-tree-"), { "b.txt": "untouched\n" });
-      const line = oracleCommand(join(cwd, folder));
-      const { status } = spawnSync("sh", ["-c", line], {
+      const { status } = spawnSync("sh", ["-c", oracleCommand(join(cwd, folder))], {
         cwd: tree,
         env: { PATH: process.env.PATH, NEXUS_MAY_EDIT: mayEdit },
       });

@@ -29,7 +29,6 @@ import { collectorOf } from "../../../traces/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
-import { withOracle } from "./oracle.js";
 import { type RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
@@ -42,7 +41,7 @@ export const runFlags = {
   }),
   oracle: flag(z.string().min(1).optional(), {
     value: "<dir>",
-    about: "no agent: the known solution in this folder (its solve.sh, or its files) does the work",
+    about: "no agent: this folder's files, a known solution, are laid over the work (or its solve.sh is run there)",
   }),
   command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
   model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
@@ -139,20 +138,19 @@ const nothingBeside = (): Beside => ({ ids: new Set(), outputs: new Set() });
 
 /** Throws what is wrong with it, CONSENT_NEEDED included. */
 export async function prepareRun(
-  typed: RunAsked,
+  input: RunAsked,
   context: Context,
   beside: Beside = nothingBeside(),
 ): Promise<ReadyRun> {
-  const input = withOracle(typed, context.cwd);
   const request = resolve(context.cwd, input.request);
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   const peek = await peekRequest(request, identity, context);
   const outer = openProject(context.cwd, { env: context.env });
   const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
   const hasDemo = await carriesDemoScript(request, identity, context);
-  const { oracle } = input;
+  const oracle = input.oracle === undefined ? undefined : resolve(context.cwd, input.oracle);
   const driver = await chooseDriver(
-    { named: input.driver, configured: catalog.config.program, hasDemo, request: input.request },
+    { named: namedDriver(input), configured: catalog.config.program, hasDemo, request: input.request },
     context,
   );
   const runner = await findRunner({
@@ -180,7 +178,7 @@ export async function prepareRun(
     ...(fallback.length === 0 ? {} : { fallback }),
     ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
     ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
-    ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
+    ...planOf(input, context.cwd),
     ...(input.answer === undefined ? {} : { answer: input.answer }),
     ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
     ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
@@ -227,6 +225,21 @@ export async function prepareRun(
     }
   };
   return { ...asked, options: allowed, preview, start };
+}
+
+function namedDriver({ driver, oracle, command, model }: RunAsked): string | undefined {
+  if (oracle === undefined) return driver;
+  const other = [driver === "oracle" ? undefined : driver, command, model].find((word) => word !== undefined);
+  if (other === undefined) return "oracle";
+  throw new NutError("USAGE", `--oracle hands in a known solution, so ${other} has nothing to do`, {
+    hint: "nexus run task.nut --oracle solution",
+  });
+}
+
+/** Whoever knows the solution needs nobody beside it. */
+function planOf({ plan, oracle }: RunAsked, cwd: string): { readonly plan?: string } {
+  if (plan !== undefined) return { plan: planWord(plan, cwd) };
+  return oracle === undefined ? {} : { plan: "work" };
 }
 
 const isInterruption = (error: unknown) => error instanceof NutError && error.code === "INTERRUPTED";
