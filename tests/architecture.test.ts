@@ -20,7 +20,7 @@ const parts = [
   "statements",
   "registry",
 ];
-const middle = ["request", "session"];
+const middle = ["request", "session", "import"];
 const doors = ["mcp", "web", "hook"];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   errors: [],

@@ -121,7 +121,7 @@ export interface AcceptanceReport {
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
   const { request, manifest, result, deleted, base = request, workDir, env, sandbox = "auto", signal } = options;
   const plan = planChecks(request, manifest);
-  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
+  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox, places: manifest.acceptance?.places });
   try {
     const bare = buildTrees({ request, manifest, plan, base, result, deleted, folder: rooms.place() });
     const trees = await withInstalled(bare, options.install);
@@ -340,6 +340,11 @@ function warningsFor(
     warnings.push(`changed outside the subject, and used in no check: ${outside.slice(0, 5).join(", ")}`);
   const links = changes.filter(({ link, target }) => link === true && target === undefined).map(({ path }) => path);
   if (links.length > 0) warnings.push(`links out of the tree are left out: ${links.slice(0, 5).join(", ")}`);
+  const names = Object.keys(options.manifest.acceptance?.places ?? {});
+  if (!sandboxed && names.length > 0)
+    warnings.push(
+      `without a sandbox the tree is not known as ${names.join(", ")}, which the request's checks count on`,
+    );
   if (!sandboxed) warnings.push("the checks ran without a sandbox");
   else if (!apart)
     warnings.push("the checks could reach this machine's network: the sandbox gives none of its own here");

@@ -12,7 +12,7 @@ export const nutshellGroups: readonly Group[] = [
   {
     folder: "nutshell/bundle",
     title: "Bundles",
-    order: "init check set pack unpack inspect validate compress diff split merge schema".split(" "),
+    order: "init import check set pack unpack inspect validate compress diff split merge schema".split(" "),
   },
   {
     folder: "nutshell/acceptance",

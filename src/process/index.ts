@@ -8,6 +8,7 @@ export { type HowKnown, howKnown, KNOWN_VERSIONS, type KnownVersions } from "./k
 export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";
 export { readLines } from "./lines.js";
+export { placeMounts } from "./place-mounts.js";
 export {
   type Captured,
   type ChildResult,

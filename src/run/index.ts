@@ -5,7 +5,7 @@ export { demoCommand, nexusProgram, toolServer } from "./agents/programs.js";
 export { executeRun, type Reply, type RunOutcome } from "./execute-run.js";
 export { carriesDemoScript, peekRequest } from "./open/peek.js";
 export { previewRun } from "./open/preview.js";
-export { readPlanFile } from "./plan/make-plan.js";
+export { isPlanWord, readPlanFile } from "./plan/make-plan.js";
 export { type CurrentProgram, currentProgram } from "./record/current-program.js";
 export { createRun, newRunId, type RunFolder, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
 export { findRun, hasPlan, listRuns } from "./record/list-runs.js";

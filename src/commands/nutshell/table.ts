@@ -9,6 +9,12 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./bundle/init.js")).default,
   },
   {
+    name: "import",
+    group: "Bundles",
+    summary: "make a request of somebody else's task",
+    load: async () => (await import("./bundle/import.js")).default,
+  },
+  {
     name: "check",
     group: "Bundles",
     summary: "what is missing, and the command that adds it",

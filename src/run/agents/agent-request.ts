@@ -79,6 +79,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     readable: [join(run.project.root, ".nexus")],
     ...(kind === undefined || runner.reports === undefined ? {} : { report: { kind, file: reported } }),
     ...(run.installed === null ? {} : { installed: run.installed }),
+    ...(run.manifest.acceptance?.places === undefined ? {} : { places: run.manifest.acceptance.places }),
     signal: run.halt.signal,
   };
 }

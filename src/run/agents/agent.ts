@@ -1,6 +1,7 @@
 // What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
 import type { Installed } from "../../acceptance/index.js";
 import type { AgentTrouble } from "../../schema/journal.js";
+import type { RoomPlaces } from "../../schema/places.js";
 import type { ReportKind } from "../../schema/report.js";
 
 export interface AgentRequest {
@@ -29,6 +30,8 @@ export interface AgentRequest {
   readonly report?: { readonly kind: ReportKind; readonly file: string };
   /** What was installed for the tree it works in. */
   readonly installed?: Installed;
+  /** Absolute names the tree is known by besides its own. */
+  readonly places?: RoomPlaces;
   readonly signal: AbortSignal;
 }
 

@@ -115,6 +115,7 @@ async function runSession(
     sandbox: input.sandbox ?? "auto",
     readable: [...request.readable, ...(line === null ? [] : [line.folder])],
     ...(request.installed === undefined ? {} : { installed: request.installed }),
+    ...(request.places === undefined ? {} : { places: request.places }),
     ...(asShape === undefined ? {} : { reportSchema: reportSchema(asShape.kind) }),
     ...(line === null ? {} : { hasTools: line.isListed }),
     ...(command === undefined ? {} : { command }),
