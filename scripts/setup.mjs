@@ -13,6 +13,7 @@ const PROGRAMS = {
   curl: ["curl", "install.sh over HTTP"],
   "docker-registry": ["docker-registry", "registry tests"],
   git: ["git", "work tree tests"],
+  "nats-server": ["nats-server", "fleet tests"],
   patch: ["patch", "some ways to write from a shell"],
   perl: ["perl", "some ways to write from a shell"],
   pigz: ["pigz", "gzip interop with pigz"],

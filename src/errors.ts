@@ -117,6 +117,7 @@ export type ErrorCode =
   | "RUN_NO_REPOSITORY"
   | "RUN_PLAN_INVALID"
   | "RUN_TREE_MOVED"
+  | "TRACE_REFUSED"
   // market
   | "MARKET_BAD_ADDRESS"
   | "MARKET_BAD_ANSWER"
@@ -133,6 +134,17 @@ export type ErrorCode =
   | "MARKET_UNREACHABLE"
   | "MARKET_UNPROVEN"
   | "MARKET_UPLOAD_FAILED"
+  // fleet
+  | "FLEET_CORRUPT"
+  | "FLEET_DENIED"
+  | "FLEET_INSECURE"
+  | "FLEET_JOB_NOT_FOUND"
+  | "FLEET_JOB_STATE"
+  | "FLEET_LEASE_LOST"
+  | "FLEET_NEWER"
+  | "FLEET_NO_SERVER"
+  | "FLEET_NOT_READY"
+  | "FLEET_UNREACHABLE"
   // web
   | "WEB_PORT_TAKEN";
 

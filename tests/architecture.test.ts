@@ -33,12 +33,15 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(parts.map((part) => [part, [...base, part]])),
   ...Object.fromEntries(middle.map((room) => [room, [...base, ...parts, room]])),
   run: [...base, ...parts, ...middle, "run"],
+  fleet: [...base, ...parts, ...middle, "run", "fleet"],
+  scorecard: [...base, "scorecard"],
+  traces: [...base, "traces"],
   tools: [...base, "state", "catalog", "session", "tools"],
   mcp: [...base, "tools", "mcp"],
   web: [...base, ...parts, ...middle, "run", "tools", "web"],
   hook: [...base, "events", "hosts", "session", "hook"],
   cli: [...base, "cli"],
-  commands: [...base, ...parts, ...middle, "run", "tools", ...doors, "cli", "commands"],
+  commands: [...base, ...parts, ...middle, "run", "fleet", "scorecard", "traces", "tools", ...doors, "cli", "commands"],
   harness: [...base, ...parts, "tools", "commands"],
 };
 

@@ -1,4 +1,6 @@
 // The process's own edges: signals, stdio, prompts. Nothing else in the product touches them.
+
+import { STOP_WITH_INPUT } from "../process/self.js";
 import type { Program } from "./command.js";
 import type { Io } from "./io.js";
 import { main } from "./main.js";
@@ -12,12 +14,25 @@ export async function runProcess(program: Program): Promise<number> {
   };
   process.on("SIGINT", stop);
   process.on("SIGTERM", stop);
+  stopWithInput(() => stop("SIGTERM"));
   try {
     return await main(program, process.argv.slice(2), processIo(controller));
   } finally {
     process.off("SIGINT", stop);
     process.off("SIGTERM", stop);
   }
+}
+
+/** Who starts us with this and holds our input ends us by being gone, however that happens. Our own children know nothing of it. */
+function stopWithInput(stop: () => void): void {
+  if (process.env[STOP_WITH_INPUT] !== "1") return;
+  delete process.env[STOP_WITH_INPUT];
+  process.stdin
+    .once("close", stop)
+    .on("error", () => {})
+    .resume();
+  // Waiting for that keeps nobody from ending.
+  (process.stdin as { unref?: () => void }).unref?.();
 }
 
 /** Each stream is made when it is first used: making all three takes longer than many commands. */

@@ -44,7 +44,8 @@ export const nutshellGroups: readonly Group[] = [
 ];
 
 export const nexusGroups: readonly Group[] = [
-  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers"] },
+  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers", "export"] },
+  { folder: "nexus/race", title: "Comparing", order: ["race", "bench"] },
   {
     folder: "nexus/state",
     title: "State",
@@ -61,6 +62,13 @@ export const nexusGroups: readonly Group[] = [
     folder: "nexus/catalog",
     title: "Roles and skills",
     order: ["catalog list", "catalog show", "catalog verify", "catalog build"],
+  },
+  {
+    folder: "nexus/fleet",
+    title: "Fleet (NATS JetStream, optional)",
+    order: [..."init submit work jobs show logs fetch cancel retry workers top doctor reconcile".split(" ")].map(
+      (name) => `fleet ${name}`,
+    ),
   },
   { folder: "nexus/board", title: "Looking", order: ["board"] },
   more,

@@ -24,5 +24,5 @@ export {
   sandboxCommand,
 } from "./sandbox.js";
 export { sandboxHealth } from "./sandbox-remedy.js";
-export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE } from "./self.js";
+export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE, STOP_WITH_INPUT } from "./self.js";
 export { isProgramPlace, neverShow, visiblePath } from "./visible-system.js";

@@ -9,6 +9,9 @@ export const STANDALONE: boolean = typeof __STANDALONE__ === "boolean" && __STAN
 /** In the environment of an executable: run what the arguments say, as node would, instead of the tool. */
 export const AS_ENGINE = "BUN_BE_BUN";
 
+/** In the environment of one of our own programs: it ends, as if asked to, when its standard input does. */
+export const STOP_WITH_INPUT = "NUTCRACKER_STOP_WITH_INPUT";
+
 export interface Engine {
   readonly command: string;
   readonly env: Environment;

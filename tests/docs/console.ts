@@ -5,6 +5,7 @@
 //   …                     any text inside a line; alone on a line: any number of lines
 //   ~                     the folder, and the home of whoever works there
 //   <registry>            a registry on this machine
+//   <fleet>               a NATS server on this machine
 //   <id>                  the market task published last; `console worker` runs at the other node of the network
 // `<!-- $ command -->` runs without being shown. UPDATE_DOCS=1 writes what was really printed into the documents.
 import { type ChildProcess, spawn } from "node:child_process";
@@ -17,6 +18,7 @@ import type { Program } from "../../src/cli/command.js";
 import { main } from "../../src/cli/main.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
+import { type NatsServer, startNats } from "../fleet/nats.js";
 import { type Double, startDouble } from "../market/double.js";
 import { startDouble as startRegistry } from "../registry/double.js";
 
@@ -109,12 +111,15 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
   const usesMarket = all.some(({ command }) => MARKET.test(command));
   const double = usesMarket ? await startDouble() : null;
   const registry = all.some(({ command }) => command.includes("<registry>")) ? await startRegistry() : null;
+  const fleet: NatsServer | null = all.some(({ command }) => command.includes("<fleet>"))
+    ? await startNats(join(place, "nats"))
+    : null;
   try {
     writePrograms(join(place, "bin"), double);
     const outcomes: Outcome[] = [];
     for (const step of all) {
       const id = step.command.includes("<id>") ? await lastTask(double) : "";
-      const outcome = await run(step, { place, work, id, registry: registry?.host ?? "" });
+      const outcome = await run(step, { place, work, id, registry: registry?.host ?? "", fleet: fleet?.url ?? "" });
       outcomes.push(outcome);
       if (outcome.status !== step.exit) break;
     }
@@ -122,6 +127,7 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
   } finally {
     await double?.stop();
     await registry?.stop();
+    await fleet?.kill();
     rmSync(place, { recursive: true, force: true });
   }
 }
@@ -158,6 +164,7 @@ interface Place {
   readonly work: string;
   readonly id: string;
   readonly registry: string;
+  readonly fleet: string;
 }
 
 interface Around {
@@ -170,8 +177,8 @@ interface Printed {
   readonly status: number | null;
 }
 
-async function run(step: Step, { place, work, id, registry }: Place): Promise<Outcome> {
-  const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry);
+async function run(step: Step, { place, work, id, registry, fleet }: Place): Promise<Outcome> {
+  const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry).replaceAll("<fleet>", fleet);
   const env = {
     PATH: `${join(place, "bin")}:${process.env.PATH}`,
     HOME: join(place, "home"),
@@ -187,7 +194,11 @@ async function run(step: Step, { place, work, id, registry }: Place): Promise<Ou
     ? inShell(command, { cwd: work, env })
     : inHere(words, { cwd: work, env }));
   const plain = text.replaceAll(work, "~").replaceAll(join(place, "home"), "~").replaceAll(place, "…");
-  const named = registry === "" ? plain : plain.replaceAll(registry, "<registry>");
+  const stands = [
+    [registry, "<registry>"],
+    [fleet.replace("nats://", ""), "<fleet>"],
+  ].filter(([address]) => address !== "");
+  const named = stands.reduce((shown, [address, word]) => shown.replaceAll(address!, word!), plain);
   return { step, status, printed: named.replaceAll(TASK_ID, "<id>") };
 }
 
@@ -215,7 +226,7 @@ const HERE: Readonly<Record<string, Program>> = { nutshell, nexus };
  */
 function plainWords(line: string): string[] | null {
   const [program, command = ""] = line.split(" ");
-  if (HERE[program!] === undefined || ["run", "resume", "serve", "view", "mcp"].includes(command)) return null;
+  if (HERE[program!] === undefined || ["run", "resume", "fleet", "serve", "view", "mcp"].includes(command)) return null;
   if (MARKET.test(line)) return null;
   const words = [...line.matchAll(/(?:'[^']*'|"[^"$`\\]*"|[^\s'"|&;<>()$`*?~#{}\\])+/g)].map(([word]) => word);
   if (words.join(" ") !== line) return null;

@@ -26,8 +26,8 @@ interface Shape {
 
 const HEAD = `# What \`--json\` prints
 
-Version ${JSON_VERSION}. Every command on this page prints one JSON document on standard output; \`nexus run\` and \`nexus resume\`
-print one event a line, each with its \`type\`, and the result last. Within a version fields are added, never renamed, retyped
+Version ${JSON_VERSION}. Every command on this page prints one JSON document on standard output; \`nexus run\`, \`nexus resume\`
+and \`nexus fleet work\` print one event a line, each with its \`type\`, and the result last; \`nexus fleet logs\` events alone. Within a version fields are added, never renamed, retyped
 or taken away. A refusal is \`{"error": {"code", "message", "hint", "data"}}\` on standard error; codes are listed in
 \`src/errors.ts\`. Commands that are not here print what they are for: \`exec\` a program's output, \`reveal\` a value,
 \`completion\` a script; \`mcp\` and \`hook\` speak to hosts.

@@ -1,12 +1,9 @@
 // `nexus run --oracle`: an example solution in an agent's place.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { withOracle } from "../../src/commands/nexus/run/oracle.js";
-import { temporary } from "../temporary.js";
 import { imported } from "./import-task.js";
-import { writeTask } from "./own-tasks.js";
 
 const bin = join(import.meta.dirname, "../../bin/nexus.js");
 const runs =
@@ -32,19 +29,17 @@ describe("nexus run --oracle", () => {
     240_000,
   );
 
-  it("takes the place of a driver, a line, a model and a plan, and is combined with none", () => {
-    const cwd = writeTask(temporary("oracle-"), { "it's/solve.sh": "#!/bin/sh\n" });
-    expect(withOracle({ oracle: "it's" }, cwd)).toMatchObject({
-      driver: "command",
-      command: `sh '${cwd}/it'\\''s/solve.sh' && echo 'the example solution is in place'`,
-      plan: "work",
-    });
-    for (const name of ["driver", "command", "model", "plan"])
-      expect(() => withOracle({ oracle: "it's", [name]: "x" }, cwd)).toThrow(
-        expect.objectContaining({ code: "USAGE" }),
-      );
-    mkdirSync(join(cwd, "empty"));
-    expect(() => withOracle({ oracle: "empty" }, cwd)).toThrow(expect.objectContaining({ code: "FILE_NOT_FOUND" }));
-    expect(withOracle({ driver: "codex" }, cwd)).toEqual({ driver: "codex" });
+  it("takes the place of a driver, a line and a model, and is combined with none", async () => {
+    const { cwd, env } = await imported("python-total");
+    for (const words of [
+      ["--driver", "codex"],
+      ["--command", "true"],
+      ["--model", "opus"],
+    ]) {
+      const args = [bin, "run", "task", "--oracle", "oracle", ...words];
+      const run = spawnSync(process.execPath, args, { cwd, env: { ...process.env, ...env }, encoding: "utf8" });
+      expect(run.stderr).toContain(`--oracle hands in a known solution, so ${words[1]} has nothing to do`);
+      expect(run.status).toBe(2);
+    }
   });
 });

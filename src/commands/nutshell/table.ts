@@ -239,7 +239,7 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "export",
     group: "Looking",
-    summary: "write a bundle as one page to mail or attach",
+    summary: "write a bundle as one page, or a request as a Harbor task",
     load: async () => (await import("./view/export.js")).default,
   },
   {

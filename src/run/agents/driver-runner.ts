@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import {
   type Driver,
   type DriverEvent,
+  isStandIn,
   loginCommand,
   type McpServer,
   type Probe,
@@ -28,6 +29,8 @@ export interface DriverRunnerInput {
   /** How an agent reaches our tools. */
   readonly tools: { readonly command: string; readonly args: readonly string[] };
   readonly sandbox?: "auto" | "off";
+  /** A folder every session may look into. */
+  readonly readable?: string;
 }
 
 const SERVER = "nexus";
@@ -43,7 +46,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     ...(login === null ? {} : { login }),
     ...reportsOf(input),
     hasTools,
-    canPlan: hasTools && name !== "command",
+    canPlan: hasTools && name !== "command" && !isStandIn(name),
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
@@ -113,7 +116,11 @@ async function runSession(
     ...(request.model === undefined ? {} : { model: request.model }),
     ...(request.resume === undefined ? {} : { resume: request.resume }),
     sandbox: input.sandbox ?? "auto",
-    readable: [...request.readable, ...(line === null ? [] : [line.folder])],
+    readable: [
+      ...request.readable,
+      ...(line === null ? [] : [line.folder]),
+      ...(input.readable === undefined ? [] : [input.readable]),
+    ],
     ...(request.installed === undefined ? {} : { installed: request.installed }),
     ...(request.places === undefined ? {} : { places: request.places }),
     ...(asShape === undefined ? {} : { reportSchema: reportSchema(asShape.kind) }),

@@ -25,17 +25,23 @@ import {
 } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
+import { collectorOf } from "../../../traces/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
 import { type RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
+import { watched } from "./watched.js";
 
 export const runFlags = {
   driver: flag(z.string().optional(), {
     value: "<name>",
-    about: "what runs the agents: demo, codex, claude, opencode, acp, command",
+    about: "what runs the agents: demo, codex, claude, opencode, acp, command; noop does nothing",
+  }),
+  oracle: flag(z.string().min(1).optional(), {
+    value: "<dir>",
+    about: "no agent: this folder's files, a known solution, are laid over the work (or its solve.sh is run there)",
   }),
   command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
   model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
@@ -142,13 +148,15 @@ export async function prepareRun(
   const outer = openProject(context.cwd, { env: context.env });
   const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
   const hasDemo = await carriesDemoScript(request, identity, context);
+  const oracle = input.oracle === undefined ? undefined : resolve(context.cwd, input.oracle);
   const driver = await chooseDriver(
-    { named: input.driver, configured: catalog.config.program, hasDemo, request: input.request },
+    { named: namedDriver(input), configured: catalog.config.program, hasDemo, request: input.request },
     context,
   );
   const runner = await findRunner({
     driver,
     command: input.command,
+    oracle,
     env: context.env,
     noSandbox: input.noSandbox,
   });
@@ -166,10 +174,11 @@ export async function prepareRun(
     driver,
     ...(input.command === undefined ? {} : { command: input.command }),
     ...(input.model === undefined ? {} : { model: input.model }),
+    ...(oracle === undefined ? {} : { oracle }),
     ...(fallback.length === 0 ? {} : { fallback }),
     ...(input.repo === undefined ? {} : { repo: resolve(context.cwd, input.repo) }),
     ...(input.applyToBranch === undefined ? {} : { apply_to_branch: input.applyToBranch }),
-    ...(input.plan === undefined ? {} : { plan: planWord(input.plan, context.cwd) }),
+    ...planOf(input, context.cwd),
     ...(input.answer === undefined ? {} : { answer: input.answer }),
     ...(input.jobs === undefined ? {} : { jobs: input.jobs }),
     ...(input.reviewer === undefined ? {} : { reviewer: input.reviewer }),
@@ -186,6 +195,7 @@ export async function prepareRun(
     ...(input.key === undefined ? {} : { sign_key: resolve(context.cwd, input.key) }),
   };
   await assertBranchFits(options, context);
+  collectorOf(context.env);
   const preview = async () => previewRun({ options, runner, catalog, context });
   const asked = { request: input.request, title: peek.title };
   if (input.dryRun) return { ...asked, options, preview, start: preview };
@@ -203,20 +213,11 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
+    const parts = { folder, options: allowed, budget, runner, fallbacks, reviewer, signer, catalog, outer };
     try {
-      const running = {
-        folder,
-        options: allowed,
-        budget,
-        runner,
-        fallbacks,
-        reviewer,
-        signer,
-        catalog,
-        outer,
-        context: within,
-      };
-      return await toBranch(await toResult(folder, await executeRun(running)), options, within);
+      return await watched({ folder, options: allowed, config: catalog.config, context: within }, async (heard) =>
+        toBranch(await toResult(folder, await executeRun({ ...parts, context: heard })), options, heard),
+      );
     } catch (error) {
       // A run that never got as far as a plan left nothing worth going on with; one that was told how it goes on stays.
       if (!hasPlan(folder) && !isInterruption(error)) removeRun(folder);
@@ -224,6 +225,21 @@ export async function prepareRun(
     }
   };
   return { ...asked, options: allowed, preview, start };
+}
+
+function namedDriver({ driver, oracle, command, model }: RunAsked): string | undefined {
+  if (oracle === undefined) return driver;
+  const other = [driver === "oracle" ? undefined : driver, command, model].find((word) => word !== undefined);
+  if (other === undefined) return "oracle";
+  throw new NutError("USAGE", `--oracle hands in a known solution, so ${other} has nothing to do`, {
+    hint: "nexus run task.nut --oracle solution",
+  });
+}
+
+/** Whoever knows the solution needs nobody beside it. */
+function planOf({ plan, oracle }: RunAsked, cwd: string): { readonly plan?: string } {
+  if (plan !== undefined) return { plan: planWord(plan, cwd) };
+  return oracle === undefined ? {} : { plan: "work" };
 }
 
 const isInterruption = (error: unknown) => error instanceof NutError && error.code === "INTERRUPTED";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
-import { flag, positional } from "../../../cli/fields.js";
+import { positional } from "../../../cli/fields.js";
 import { NutError } from "../../../errors.js";
-import { withOracle } from "./oracle.js";
 import { runFlags } from "./prepare-run.js";
 import { RunResult } from "./result.js";
 import { runOne } from "./run-one.js";
@@ -19,10 +18,6 @@ export default command({
       about: "a request bundle (.nut) or its folder; several are worked on side by side",
     }),
     ...runFlags,
-    oracle: flag(z.string().min(1).optional(), {
-      value: "<dir>",
-      about: "no agent: the example solution of this folder (nutshell import --oracle) does the work",
-    }),
   }),
   output: z.union([RunResult, RunsResult]),
   about: [
@@ -35,14 +30,13 @@ export default command({
     ["nexus run task.nut --driver codex --budget time=30m,tokens=500k", "with Codex, within limits"],
     ["nexus run task.nut --repo . --driver claude -o done.nut", "on a clone of this repository"],
     ["nexus run a.nut b.nut c.nut --jobs 2 -o done", "two at a time, deliveries into the folder done"],
-    ["nexus run task --oracle oracles/task", "does its own example solution pass?"],
+    ["nexus run task --oracle oracles/task", "does its known solution pass?"],
     ["nexus run task.nut --dry-run", "what would happen"],
   ],
   stream: true,
-  async run({ requests, ...typed }, context) {
-    const { oracle, ...flags } = withOracle(typed, context.cwd);
-    if (oracle !== undefined && requests.length > 1) {
-      throw new NutError("USAGE", "--oracle is the example solution of one request", { hint: "nexus run --help" });
+  async run({ requests, ...flags }, context) {
+    if (flags.oracle !== undefined && requests.length > 1) {
+      throw new NutError("USAGE", "--oracle is the known solution of one request", { hint: "nexus run --help" });
     }
     if (requests.length > 1) return runSeveral(requests, flags, context);
     return runOne.run({ request: requests[0]!, ...flags }, context);

@@ -1,0 +1,40 @@
+import { z } from "zod";
+import { command } from "../../../cli/command.js";
+import { bold, dim } from "../../../cli/text.js";
+import { Job } from "../../../schema/fleet.js";
+import { findJob, jobField } from "./find-job.js";
+import { ask, FLEET_FLAGS } from "./fleet-flags.js";
+import { shapeOf, stateWords } from "./job-shape.js";
+
+export default command({
+  name: "fleet show",
+  summary: "one job: who had it, where it stands, what came of it",
+  input: z.object({ job: jobField(), ...FLEET_FLAGS }),
+  output: Job,
+  examples: [["nexus fleet show 3f2a", "the job whose id begins so"]],
+  run: (input, context) =>
+    ask(input, context, async (fleet) => structuredClone((await findJob(fleet, input.job, context)) as never)),
+  text(job) {
+    const { lease, checkpoint, result, request } = job;
+    const where = request.at ?? "the fleet's store";
+    return [
+      `${bold(job.id)}  ${job.title}`,
+      `  state: ${stateWords(shapeOf(job))}${job.reason === undefined ? "" : `: ${job.reason}`}`,
+      `  request: sha256:${request.sha256}, ${request.size} bytes, in ${where}${request.sealed === true ? ", sealed" : ""}`,
+      `  needs: ${job.labels.length === 0 ? "nothing in particular" : job.labels.join(", ")}; priority ${job.priority}`,
+      ...(job.budget.length === 0 ? [] : [`  budget: ${job.budget.join(",")}`]),
+      `  given out ${job.fence} times${job.deaths === 0 ? "" : `, cost ${job.deaths} workers`}`,
+      ...job.tried.map(({ worker, why, at }) => dim(`    ${at} ${worker}: ${why}`)),
+      ...(lease === undefined ? [] : [`  at work: ${lease.worker} since ${lease.at}`]),
+      ...(checkpoint === undefined
+        ? []
+        : [`  checkpoint: run ${checkpoint.run}, line ${checkpoint.records}, ${checkpoint.at}`]),
+      ...(result === undefined
+        ? []
+        : [
+            `  delivery: sha256:${result.sha256}, by ${result.worker}, ${result.at}`,
+            dim(`  fetch it: nexus fleet fetch ${job.id}`),
+          ]),
+    ];
+  },
+});

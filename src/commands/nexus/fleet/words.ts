@@ -1,0 +1,42 @@
+// Times, limits and labels as they are typed.
+import { NutError } from "../../../errors.js";
+import { Label } from "../../../schema/fleet.js";
+
+const UNITS = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+
+export function readDuration(
+  flag: string,
+  text: string,
+  { least, most }: { readonly least: number; readonly most: number },
+): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
+  const ms = amount === undefined ? Number.NaN : Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
+  if (ms >= least && ms <= most) return ms;
+  const range = `between ${least / 1_000} s and ${most / 1_000} s`;
+  throw new NutError("USAGE", `${flag}: "${text}" is no time ${range}`, { hint: `${flag} 30s (or 5m, 12h, 7d)` });
+}
+
+/** `jobs=200,tokens=5M,cost=40`. */
+export function readLimits(words: readonly string[]): { jobs?: number; tokens?: number; cost_usd?: number } {
+  const limits: { jobs?: number; tokens?: number; cost_usd?: number } = {};
+  for (const part of words.flatMap((word) => word.split(","))) {
+    const [, name, amount, unit = ""] = /^(jobs|tokens|cost)=\$?(\d+(?:\.\d+)?)([kM]?)$/.exec(part.trim()) ?? [];
+    if (name === undefined || !(Number(amount) > 0)) {
+      throw new NutError("USAGE", `--limit does not understand "${part.trim()}"`, {
+        hint: "nexus fleet init --limit jobs=200,tokens=5M,cost=40",
+      });
+    }
+    const value = Number(amount) * { "": 1, k: 1_000, M: 1_000_000 }[unit as "" | "k" | "M"];
+    limits[name === "cost" ? "cost_usd" : (name as "jobs" | "tokens")] = value;
+  }
+  return limits;
+}
+
+export function readLabels(words: readonly string[]): string[] {
+  const labels = words.flatMap((word) => word.split(",")).map((word) => word.trim());
+  const wrong = labels.find((label) => !Label.safeParse(label).success);
+  if (wrong === undefined) return [...new Set(labels)].sort();
+  throw new NutError("USAGE", `"${wrong}" is no label: small letters, digits, - _ = and no more than 48 of them`, {
+    hint: "--label gpu --label region=eu",
+  });
+}

@@ -1,0 +1,144 @@
+// One connection to the fleet's server, and what a server's refusals mean to a person.
+import {
+  type Authenticator,
+  AuthorizationError,
+  ClosedConnectionError,
+  ConnectionError,
+  connect,
+  credsAuthenticator,
+  type NatsConnection,
+  NoRespondersError,
+  nkeyAuthenticator,
+  PermissionViolationError,
+  RequestError,
+  TimeoutError,
+  tokenAuthenticator,
+  usernamePasswordAuthenticator,
+} from "@nats-io/transport-node";
+import { NutError } from "../errors.js";
+import { readSecret, type ServerSettings } from "./settings.js";
+
+export interface ConnectOptions {
+  readonly name: string;
+  /** Waits for a server that is away, for ever; otherwise it is given up soon. */
+  readonly patient: boolean;
+}
+
+/** Throws FLEET_UNREACHABLE or FLEET_DENIED. */
+export async function connectTo(settings: ServerSettings, { name, patient }: ConnectOptions): Promise<NatsConnection> {
+  const { servers, tls, ca, cert, key } = settings;
+  try {
+    return await connect({
+      servers: [...servers],
+      name,
+      timeout: 5_000,
+      reconnect: true,
+      maxReconnectAttempts: patient ? -1 : 10,
+      reconnectTimeWait: 250,
+      // A line that is dead without a word is noticed within half a minute.
+      pingInterval: 10_000,
+      maxPingOut: 2,
+      waitOnFirstConnect: false,
+      ignoreAuthErrorAbort: patient,
+      inboxPrefix: settings.inbox ?? inboxOf(settings.user),
+      authenticator: authenticators(settings),
+      ...(tls
+        ? {
+            tls: {
+              ...(ca === undefined ? {} : { caFile: ca }),
+              ...(cert === undefined ? {} : { certFile: cert }),
+              ...(key === undefined ? {} : { keyFile: key }),
+            },
+          }
+        : {}),
+    });
+  } catch (error) {
+    throw refusalOf(error, servers.join(", "));
+  }
+}
+
+/** Answers come where only this user may listen, when the server's permissions are those of `fleet init --print-config`. */
+export const inboxOf = (user: string | undefined): string =>
+  user !== undefined && /^[\w-]+$/.test(user) ? `_INBOX_${user}` : "_INBOX";
+
+function authenticators({ creds, nkey, user, password, token }: ServerSettings): Authenticator[] {
+  return [
+    ...(creds === undefined ? [] : [credsAuthenticator(Buffer.from(readSecret(creds)))]),
+    ...(nkey === undefined ? [] : [nkeyAuthenticator(Buffer.from(readSecret(nkey).trim()))]),
+    ...(user === undefined ? [] : [usernamePasswordAuthenticator(user, password ?? "")]),
+    ...(token === undefined ? [] : [tokenAuthenticator(token)]),
+  ];
+}
+
+/** Whatever the client or the server throws, as a refusal. Nothing of the credentials is in any of these messages. */
+export function refusalOf(error: unknown, server: string): unknown {
+  if (error instanceof NutError || !(error instanceof Error)) return error;
+  const data = { server };
+  const violation = [error, error.cause].find((one) => one instanceof PermissionViolationError);
+  if (violation instanceof PermissionViolationError) {
+    const { operation, subject } = violation;
+    return new NutError("FLEET_DENIED", `the server does not let this user ${operation} ${subject}`, {
+      hint: "nexus fleet init --print-config shows what submitters, workers and watchers may do",
+      data: { ...data, operation, subject },
+      cause: error,
+    });
+  }
+  if (error instanceof AuthorizationError || /authorization violation/i.test(error.message)) {
+    return new NutError("FLEET_DENIED", `${server} does not know these credentials`, {
+      hint: "name the right ones: --creds, --nkey, or --user with --password-file",
+      data,
+      cause: error,
+    });
+  }
+  const isNobody = error instanceof NoRespondersError || error.cause instanceof NoRespondersError;
+  if (isNobody || /jetstream (?:is )?not enabled/i.test(error.message)) {
+    return new NutError(
+      "FLEET_NOT_READY",
+      `${server} answers, but has no JetStream for this account, or no leader now`,
+      {
+        hint: "start it with: nats-server --jetstream (nexus fleet doctor says more)",
+        data,
+        cause: error,
+      },
+    );
+  }
+  if (isStreamMissing(error)) {
+    return new NutError("FLEET_NOT_READY", `no fleet was set up on ${server}`, {
+      hint: "nexus fleet init",
+      data,
+      cause: error,
+    });
+  }
+  const isAway =
+    error instanceof TimeoutError ||
+    error instanceof ConnectionError ||
+    error instanceof ClosedConnectionError ||
+    error instanceof RequestError ||
+    ["ConnectionError", "TimeoutError", "RequestError", "ClosedConnectionError"].includes(error.name) ||
+    (error as NodeJS.ErrnoException).syscall === "connect";
+  if (isAway) {
+    return new NutError("FLEET_UNREACHABLE", `${server}: ${plain(error)}`, {
+      hint: "is it running? nats-server --jetstream starts one here; nexus fleet doctor looks closer",
+      data,
+      cause: error,
+    });
+  }
+  return error;
+}
+
+const isStreamMissing = (error: Error): boolean =>
+  (error as { code?: unknown }).code === 10059 || /stream not found/i.test(error.message);
+
+const plain = (error: Error): string => {
+  const words = error.cause instanceof Error ? error.cause.message : error.message;
+  return words === "" ? "the connection was refused" : words.toLowerCase();
+};
+
+/** Whether doing it again may help: the server was away, slow or choosing a leader. */
+export function isPassing(error: unknown): boolean {
+  const refusal = refusalOf(error, "");
+  if (!(refusal instanceof NutError)) return false;
+  return (
+    refusal.code === "FLEET_UNREACHABLE" || (refusal.code === "FLEET_NOT_READY" && !isStreamMissing(error as Error))
+  );
+}

@@ -1,0 +1,15 @@
+export type { Cipher } from "./checkpoints.js";
+export { examine } from "./doctor.js";
+export { type Fleet, saveSettings, withFleet, withServer } from "./fleet.js";
+export { layOut } from "./layout.js";
+export { noteSettled, openEntries, submittedAs } from "./ledger.js";
+export { serveMetrics } from "./metrics.js";
+export { reconcile } from "./reconcile.js";
+export { fetchRequest } from "./request-place.js";
+export type { Programs } from "./run-job.js";
+export { serverConfig } from "./server-config.js";
+export { type ServerSettings, serverSettings } from "./settings.js";
+export { sumOf } from "./stored-files.js";
+export { type Submission, submit } from "./submit.js";
+export { cancel, retry } from "./transitions.js";
+export { FleetWorker, newWorkerId } from "./worker.js";

@@ -1,0 +1,150 @@
+// Workers that die, stop, lose the line or come too late. A job goes on from where it was, and has one result.
+import { readdirSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bwrapAvailable } from "../../src/process/index.js";
+import { temporary } from "../temporary.js";
+import { AGENT, FleetDesk, type JobRow } from "./desk.js";
+import { hasNats, type NatsServer, startNats } from "./nats.js";
+
+const can = hasNats && (await bwrapAvailable(process.env));
+
+describe.skipIf(!can)("a job of a fleet [P8]", () => {
+  let server: NatsServer;
+  let desk: FleetDesk;
+  beforeAll(async () => {
+    server = await startNats(temporary("nut-nats-"));
+    desk = new FleetDesk(server);
+    desk.ask(["init", "--lease", "3s"]);
+  });
+  afterEach(() => desk.stop());
+  afterAll(() => server.kill());
+
+  const submitOne = async (name: string, more: readonly string[] = []) => {
+    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request(name), ...more]);
+    return jobs[0]!.job;
+  };
+  const jobOf = (id: string) => desk.jobs().find(({ job }) => job === id)!;
+  const slow = (seconds: number) => `sh -c 'sleep ${seconds}; cp files/wanted.txt files/made.txt; echo made it'`;
+  const logs = (id: string) => desk.nexus(["logs", id]).stdout;
+  const running = (id: string) =>
+    desk.until("running", (jobs) => jobs.some((one) => one.job === id && one.state === "running"), 20);
+
+  it("goes to another worker when its own is killed, and nothing of the dead one stays", async () => {
+    const id = await submitOne("killed");
+    const first = desk.worker([], { agent: slow(60) });
+    await desk.until("at work", () => /works on task 1/.test(logs(id)), 20);
+    const began = Date.now();
+    first.kill("SIGKILL");
+    await first.done;
+    const second = await desk.worker(["--until-empty"]).done;
+    expect(second.stdout, second.stderr).toContain("1 job delivered");
+    expect(Date.now() - began).toBeLessThan(30_000);
+    expect(jobOf(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 1 });
+    // The same run went on: it was started once.
+    expect(logs(id).match(/run_started/g)).toHaveLength(1);
+    expect(logs(id)).toMatch(/works on it, from line \d+ of run/);
+    expect(readdirSync(join(desk.root, "homes/worker/.local/state/nutshell/fleet-work"))).toEqual([]);
+    expect(desk.ask<{ verified: boolean }>(["fetch", id, "--rerun", "--yes"]).verified).toBe(true);
+  }, 90_000);
+
+  it("is handed over at once by a worker that drains", async () => {
+    const id = await submitOne("drained");
+    const first = desk.worker([], { agent: slow(60) });
+    await desk.until("at work", () => /works on task 1/.test(logs(id)), 20);
+    first.kill("SIGTERM");
+    const drained = await first.done;
+    expect([drained.status, drained.stdout]).toEqual([0, expect.stringContaining("1 handed over")]);
+    expect(jobOf(id)).toMatchObject({ state: "queued", deaths: 0 });
+    const began = Date.now();
+    await desk.worker(["--until-empty"]).done;
+    expect(jobOf(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 0 });
+    expect(Date.now() - began).toBeLessThan(20_000);
+  }, 90_000);
+
+  it("is cancelled at work, and delivers nothing; a delivered one is not", async () => {
+    const id = await submitOne("cancelled");
+    const worker = desk.worker(["--until-empty"], { agent: slow(60) });
+    await running(id);
+    expect(desk.ask<JobRow>(["cancel", id])).toMatchObject({ state: "cancelled" });
+    expect((await worker.done).stdout).toContain("0 jobs delivered, 0 failed, 0 handed over, 1 let go");
+    expect(jobOf(id).state).toBe("cancelled");
+    desk.ask(["retry", id]);
+    await desk.worker(["--until-empty"]).done;
+    expect(jobOf(id).state).toBe("delivered");
+    expect(desk.nexus(["cancel", id]).stderr).toContain("has delivered: there is nothing to cancel");
+  }, 90_000);
+
+  it("of a worker that lost the line is delivered by its twin, and what comes late is discarded", async () => {
+    const line = await startLine(server.port);
+    const id = await submitOne("twins");
+    const late = desk.worker([], {
+      agent: slow(12),
+      home: "far",
+      extra: { NATS_URL: `nats://127.0.0.1:${line.port}` },
+    });
+    await running(id);
+    line.cut();
+    const twin = await desk.worker(["--until-empty"], { agent: AGENT }).done;
+    expect(twin.stdout, twin.stderr).toContain("1 job delivered");
+    const { worker } = jobOf(id);
+    line.mend();
+    await sleep(1_000);
+    for (let tries = 0; tries < 60 && !/discarded/.test(logs(id)); tries += 1) await sleep(500);
+    late.kill("SIGTERM");
+    expect((await late.done).stdout).toContain("0 jobs delivered");
+    expect(jobOf(id)).toMatchObject({ state: "delivered", worker, tries: 2 });
+    expect(logs(id).match(/ delivered: delivered/g)).toHaveLength(1);
+    line.end();
+  }, 120_000);
+
+  it("goes on when the server is killed and comes back", async () => {
+    const id = await submitOne("restarted");
+    const worker = desk.worker(["--until-empty"], { agent: slow(2) });
+    await running(id);
+    await server.kill();
+    await sleep(1_000);
+    await server.start();
+    expect((await worker.done).stdout).toContain("1 job delivered");
+    expect(jobOf(id)).toMatchObject({ state: "delivered" });
+  }, 90_000);
+});
+
+/** A way to the server that can be cut without either end hearing of it. */
+async function startLine(target: number) {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let isCut = false;
+  const server: Server = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    near.on("data", (piece) => isCut || far.write(piece));
+    far.on("data", (piece) => isCut || near.write(piece));
+    for (const end of pair) {
+      end.on("error", () => {});
+      end.on("close", () => {
+        pairs.delete(pair);
+        near.destroy();
+        far.destroy();
+      });
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    port: (server.address() as { port: number }).port,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+      // What was lost in between cannot be made up for on the same line.
+      for (const pair of pairs) for (const end of pair) end.destroy();
+    },
+    end: () => {
+      for (const pair of pairs) for (const end of pair) end.destroy();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,153 @@
+// A fleet from an empty server to a fetched, verified delivery, with real programs.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { Kvm } from "@nats-io/kv";
+import { connect } from "@nats-io/transport-node";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bwrapAvailable } from "../../src/process/index.js";
+import { temporary } from "../temporary.js";
+import { FleetDesk, type JobRow } from "./desk.js";
+import { hasNats, type NatsServer, startNats } from "./nats.js";
+
+const can = hasNats && (await bwrapAvailable(process.env));
+
+describe.skipIf(!can)("a fleet", () => {
+  let server: NatsServer;
+  let desk: FleetDesk;
+  beforeAll(async () => {
+    server = await startNats(temporary("nut-nats-"));
+    desk = new FleetDesk(server);
+  });
+  afterAll(async () => {
+    await desk.stop();
+    await server.kill();
+  });
+
+  it("says what is missing before it is set up, and is set up as often as one likes", () => {
+    const before = desk.nexus(["jobs"]);
+    expect(before.status).toBe(2);
+    expect(before.stderr).toContain("hint: nexus fleet init");
+    expect(
+      desk.ask<{ streams: { made: boolean }[] }>(["init", "--lease", "4s"]).streams.every(({ made }) => made),
+    ).toBe(true);
+    const again = desk.ask<{ streams: { made: boolean; replicas: number }[] }>(["init", "--lease", "4s"]);
+    expect(again.streams.map(({ made, replicas }) => [made, replicas])).toEqual(again.streams.map(() => [false, 1]));
+  });
+
+  it("takes requests in, does each once, and gives back what a stranger can check", async () => {
+    const files = [await desk.request("one"), await desk.request("two")];
+    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
+    expect(jobs.map(({ fresh, state }) => [fresh, state])).toEqual([
+      [true, "queued"],
+      [true, "queued"],
+    ]);
+    const twice = desk.ask<{ jobs: JobRow[] }>(["submit", files[0]!]);
+    expect(twice.jobs[0]).toMatchObject({ fresh: false, job: jobs[0]!.job });
+    const worker = desk.worker(["--until-empty", "--jobs", "2"]);
+    const worked = await worker.done;
+    expect(worked.status, worked.stderr).toBe(0);
+    expect(worked.stdout, worked.stderr).toContain("2 jobs delivered, 0 failed");
+    expect(desk.jobs().map(({ state, status, tries }) => [state, status, tries])).toEqual([
+      ["delivered", "completed", 1],
+      ["delivered", "completed", 1],
+    ]);
+    const fetched = desk.ask<{ verified: boolean; rerun: boolean; path: string }>([
+      "fetch",
+      jobs[0]!.job,
+      "--rerun",
+      "--yes",
+    ]);
+    expect(fetched).toMatchObject({ verified: true, rerun: true });
+    expect(existsSync(fetched.path)).toBe(true);
+    const logs = desk.nexus(["logs", jobs[1]!.job]).stdout;
+    for (const word of ["submitted", "taken", "delivered: completed"]) expect(logs).toContain(word);
+    expect(logs.match(/delivered: completed/g)).toHaveLength(1);
+    // Nothing of a run stays where it was done.
+    expect(readdirSync(join(desk.root, "homes/worker/.local/state/nutshell/fleet-work"))).toEqual([]);
+  });
+
+  it("believes the request it is held against, not the worker", () => {
+    const job = desk.jobs().find(({ title }) => title === "Make one");
+    const other = desk.nexus(["fetch", job!.job, "-o", "other-delivery.nut", "--request", join(desk.root, "two.nut")]);
+    expect(other.status, other.stderr).toBe(1);
+    expect(other.stdout).toContain("does not hold");
+  });
+
+  it("gives jobs to whom they fit, the urgent first", async () => {
+    const plain = await desk.request("plain");
+    const gpu = await desk.request("gpu");
+    const urgent = await desk.request("urgent");
+    desk.ask(["submit", plain, "--priority", "low"]);
+    desk.ask(["submit", gpu, "--label", "gpu"]);
+    desk.ask(["submit", urgent, "--priority", "high", "--driver", "command"]);
+    const worker = await desk.worker(["--until-empty"]).done;
+    expect(worker.stdout).toContain("2 jobs delivered");
+    const order = [...worker.stderr.matchAll(/with command: Make (\w+)/g)].map(([, name]) => name);
+    expect(order).toEqual(["urgent", "plain"]);
+    expect(desk.jobs("--state", "queued").map(({ title }) => title)).toEqual(["Make gpu"]);
+    expect(desk.nexus(["doctor"]).stdout).toContain("1 queued jobs fit no worker that is there: gpu");
+    expect((await desk.worker(["--until-empty", "--label", "gpu"]).done).stdout).toContain("1 job delivered");
+  });
+
+  it("sets a request aside that no worker could do, with the reason, and takes it up again when told to", async () => {
+    const file = await desk.request("hopeless");
+    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", file, "--budget", "agent=1s"]);
+    const slow = "sh -c 'sleep 30'";
+    await desk.worker(["--until-empty"], { agent: slow }).done;
+    const [dead] = desk.jobs("--dead");
+    expect(dead).toMatchObject({ job: jobs[0]!.job, state: "dead" });
+    expect(dead!.reason).toMatch(/paused/);
+    expect(desk.nexus(["fetch", dead!.job]).stderr).toContain(`hint: nexus fleet retry ${dead!.job}`);
+    desk.ask(["retry", dead!.job, "--budget", "agent=1m"]);
+    await desk.worker(["--until-empty"]).done;
+    expect(desk.jobs().find(({ job }) => job === dead!.job)).toMatchObject({ state: "delivered", status: "completed" });
+  });
+
+  it("asks before strangers' requests run, and refuses folders, deliveries and nonsense by name", async () => {
+    const asked = desk.nexus(["work", "--driver", "demo"]);
+    expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining("nobody agreed to that")]);
+    expect(desk.nexus(["submit", "requests/one"]).stderr).toContain("is a folder");
+    writeFileSync(join(desk.root, "bad.nut"), "no bundle");
+    expect(desk.nexus(["submit", "bad.nut"]).status).toBe(2);
+    expect(desk.nexus(["submit", "one.nut", "--label", "No Good"]).stderr).toContain("is no label");
+    expect(desk.nexus(["show", "ffff"]).stderr).toContain('there is no job "ffff"');
+    expect(desk.nexus(["jobs", "--server", "nats://example.org:4222"]).stderr).toContain("tls://example.org:4222");
+    expect(desk.nexus(["jobs", "--server", "nats://a:b@127.0.0.1:4222"]).stderr).toContain("holds no user or password");
+  });
+
+  it("hands in again what a server forgot, and does nothing twice", async () => {
+    const file = await desk.request("kept");
+    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", file]);
+    await server.kill();
+    const empty = await startNats(temporary("nut-nats-"));
+    const other = { NATS_URL: empty.url };
+    try {
+      desk.ask(["init"], "alice", other);
+      // The ledger names the server it was handed in to; another one forgot nothing.
+      expect(desk.ask<{ changed: unknown[] }>(["reconcile"], "alice", other).changed).toEqual([]);
+    } finally {
+      await empty.kill();
+    }
+    const ledger = join(desk.root, "homes/alice/.local/state/nutshell/fleet.jsonl");
+    expect(readFileSync(ledger, "utf8")).toContain(jobs[0]!.job);
+    await server.start();
+    expect(desk.ask<{ known: number; changed: unknown[] }>(["reconcile"])).toEqual({ known: 1, changed: [] });
+    // What a power cut takes: the ticket, then the record.
+    const nc = await connect({ servers: `127.0.0.1:${server.port}` });
+    const lose = async () => (await jetstreamManager(nc)).streams.purge("NUT_WORK");
+    const forget = async () => (await new Kvm(nc).open("nut_jobs")).purge(jobs[0]!.job);
+    for (const [cut, action] of [
+      [lose, "requeued"],
+      [forget, "resubmitted"],
+    ] as const) {
+      await cut();
+      const { changed } = desk.ask<{ changed: { job: string; action: string }[] }>(["reconcile"]);
+      expect(changed.map(({ job, action: done }) => [job, done])).toEqual([[jobs[0]!.job, action]]);
+    }
+    await nc.close();
+    await desk.worker(["--until-empty"]).done;
+    const { state, status, tries } = desk.jobs().find(({ job }) => job === jobs[0]!.job)!;
+    expect([state, status, tries]).toEqual(["delivered", "completed", 1]);
+  }, 120_000);
+});
