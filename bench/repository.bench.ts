@@ -1,9 +1,9 @@
 // A large repository: what a run costs beside one `git worktree add`, and what it leaves. Run: npm run bench -- repository
 // FILES (44,000 unless told) are made here; the agent writes one line. The disk's own count of free blocks says what a run takes
 // while it lasts, so nothing else should write meanwhile.
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -28,6 +28,31 @@ function seconds(what: () => void): number {
   const started = performance.now();
   what();
   return (performance.now() - started) / 1_000;
+}
+
+/** What the run itself wrote down for its one check. */
+const roomSeconds = (result: string): number =>
+  JSON.parse(readFileSync(result, "utf8")).acceptance_results.criteria[0].duration_ms / 1_000;
+
+/** As a host starts it, in the person's own checkout. */
+function hookSeconds(): { readonly first: number; readonly start: number; readonly end: number } {
+  const cwd = join(work, "repo");
+  mkdirSync(join(cwd, ".nexus/state"), { recursive: true });
+  const fire = (event: string, agent: string) =>
+    seconds(() => {
+      const input = { session_id: "s", cwd, hook_event_name: event, agent_id: agent, agent_type: "reviewer" };
+      const { status, stderr } = spawnSync(process.execPath, [join(root, "dist/hook/hook.js"), "claude"], {
+        cwd,
+        input: JSON.stringify({ ...input, last_assistant_message: "VERDICT: pass" }),
+        env: { PATH: process.env.PATH, HOME: join(work, "home") },
+        encoding: "utf8",
+      });
+      if (status !== 0) throw new Error(`the hook ended with ${status}: ${stderr}`);
+    });
+  mkdirSync(join(work, "home"));
+  const first = fire("SubagentStart", "a1");
+  fire("SubagentStop", "a1");
+  return { first, start: fire("SubagentStart", "a2"), end: fire("SubagentStop", "a2") };
 }
 
 const freeKilobytes = (): number => {
@@ -79,6 +104,8 @@ try {
   while (hasTrash()) await setTimeout(50);
   const freed = (performance.now() - started) / 1_000;
   const left = kilobytes(join(work, "project/.nexus"));
+  const room = roomSeconds(join(runs, readdirSync(runs)[0]!, "delivery/delivery/result.json"));
+  const hooks = hookSeconds();
   const row = (...cells: readonly string[]) => console.log(cells.join(" | "));
   row("work", "ours", "peer", "ratio", "target", "ok");
   const ratio = ours / peer;
@@ -102,6 +129,14 @@ try {
     taken <= 1.3 ? "yes" : "NO",
   );
   row("until the clone's space is back, after the answer", `${(freed - ours).toFixed(1)} s`, "–", "–", "–", "–");
+  const limit = (what: string, seconds: number, most: number) => {
+    row(what, `${seconds.toFixed(2)} s`, "–", "–", `≤ ${most} s`, seconds <= most ? "yes" : "NO");
+    if (seconds > most) process.exitCode = 1;
+  };
+  limit("one trivial check in its room", room, 0.5);
+  limit("hook at the start of a role that may not edit", hooks.start, FILES > 100_000 ? 1.5 : 0.4);
+  limit("hook at its end", hooks.end, FILES > 100_000 ? 1.5 : 0.4);
+  row("hook at the very first start, when every file is read once", `${hooks.first.toFixed(2)} s`, "–", "–", "–", "–");
   row("left in .nexus after it", `${left} kB`, "–", "–", "≤ 5000 kB", isSmall ? "yes" : "NO");
   if (!isQuick || !isSmall || taken > 1.3) process.exitCode = 1;
 } finally {

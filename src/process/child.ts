@@ -197,7 +197,8 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed, limits,
       options.signal?.removeEventListener("abort", onAbort);
       const refused = limits === undefined ? null : refusedByKernel(limits, group);
       if (reason === "exited" && refused !== null) [reason, exceeded] = ["limit", refused];
-      const leftBehind = await sweep(pid, mark);
+      // In a PID namespace whoever loses its parent is given to one of the family, so nobody need be known by a mark.
+      const leftBehind = await sweep(pid, sandboxed ? undefined : mark);
       await drained(child);
       group?.remove();
       resolve({ reason, ...(exceeded === undefined ? {} : { exceeded }), code, signal, durationMs, leftBehind });
@@ -246,7 +247,7 @@ function killAll(pid: number, mark: string): number {
 }
 
 /** Kills what is left until nothing is: a process may fork between being seen and being killed. */
-async function sweep(pid: number, mark: string): Promise<number> {
+async function sweep(pid: number, mark: string | undefined): Promise<number> {
   let most = 0;
   for (let round = 0; round < 50; round += 1) {
     const left = descendants(pid, mark);

@@ -32,10 +32,17 @@ export function overlayWords(layers: readonly string[], changes: string): string
 
 const MAX_BYTES = 1 << 30;
 
+const MOUNT = 'mount -t overlay overlay -o "$1" "$2"';
+/** Where overlays are counted, one that its sandbox has just left may still be there for a moment. */
+const MOUNT_AGAIN = `{ ${MOUNT} 2>/dev/null || { sleep 0.2; ${MOUNT} 2>/dev/null; } || { sleep 2; ${MOUNT}; }; }`;
+
 /** Runs a script of ours in the tree, as the tree stands; what it prints. Throws when there can be no such tree here. */
-export function inOverlay({ base, changes }: LayeredTree, script: string, input: string | Buffer = ""): Buffer {
+export function inOverlay(tree: LayeredTree, script: string, input: string | Buffer = ""): Buffer {
+  return runIn(tree, `${MOUNT_AGAIN} || exit 125; cd "$2" || exit 125; ${script}`, input);
+}
+
+function runIn({ base, changes }: LayeredTree, script: string, input: string | Buffer): Buffer {
   const own = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
-  const mounted = `mount -t overlay overlay -o "$1" "$2" || exit 125; cd "$2" || exit 125; ${script}`;
   const { status, stdout, stderr } = spawnSync(
     "/usr/bin/unshare",
     [
@@ -46,7 +53,7 @@ export function inOverlay({ base, changes }: LayeredTree, script: string, input:
       "--",
       "/bin/sh",
       "-c",
-      mounted,
+      script,
       "sh",
       ...overlayWords([base], changes),
     ],
@@ -82,8 +89,8 @@ function tries(place: string): boolean {
     mkdirSync(base, { recursive: true });
     for (const name of ["kept", "gone"]) writeFileSync(join(base, name), "");
     // Everything that is asked of such a tree later.
-    const script = "rm gone && echo > new && mkdir -p a/b && find . -type f -print0";
-    const found = inOverlay({ base, changes }, script).toString("utf8").split("\0");
+    const script = `${MOUNT} && cd "$2" && rm gone && echo > new && mkdir -p a/b && find . -type f -print0`;
+    const found = runIn({ base, changes }, script, "").toString("utf8").split("\0");
     return found.includes("./kept") && found.includes("./new") && !found.includes("./gone");
   } catch {
     return false;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { canLayer, inOverlay } from "../process/index.js";
 import { Objects } from "./objects.js";
 import { type Slot, Slots, slotGitFacts } from "./slots.js";
-import type { Change } from "./tree.js";
+import { type Change, lookAt } from "./tree.js";
 
 let root: string;
 let base: string;
@@ -33,12 +33,18 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 const counts = (path: string) => !path.split("/").some((part) => part === ".git" || part === "node_modules");
 
+const over = (layered: boolean) => (layered ? { layersOver: lookAt(base, { skip: (path) => !counts(path) }) } : {});
+
 let places = 0;
 function slotsOf(layered: boolean): { slots: Slots; objects: Objects; folder: string } {
   places += 1;
   const folder = join(root, `place-${places}`);
   const objects = new Objects(join(folder, "objects"), base);
-  return { slots: new Slots({ folder: join(folder, "slots"), base, objects, counts, layered }), objects, folder };
+  return {
+    slots: new Slots({ folder: join(folder, "slots"), base, objects, counts, ...over(layered) }),
+    objects,
+    folder,
+  };
 }
 
 /** As an agent would, in its tree. */
@@ -109,7 +115,7 @@ describe.skipIf(!works)("a layer over the base (needs overlays)", () => {
       base,
       objects: new Objects(folder, base),
       counts,
-      layered: true,
+      ...over(true),
     });
     const adopted = later.adopt(slot.name, [], slot.base)!;
     expect(told(later.changes(adopted))).toEqual(told(slots.changes(slot)));

@@ -57,6 +57,20 @@ export function listByFind(root: string, skipped: readonly string[]): Buffer | n
   return stdout === null || stdout.length === 0 ? null : stdout;
 }
 
+/** All of a tree but git's own files, by `find`; null where it is not GNU's. */
+export function listAll(root: string): Buffer | null {
+  const find = FINDS.find((path) => existsSync(path));
+  if (find === undefined) return null;
+  const args = [".", "-name", ".git", "-prune", "-o", "-printf", FORMAT];
+  const { status, stdout } = spawnSync(find, args, {
+    cwd: root,
+    env: { LC_ALL: "C" },
+    maxBuffer: MAX_BYTES,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  return status === 0 && stdout.length > 0 ? stdout : null;
+}
+
 /** Paths are compared only with those of the same last name: there may be thousands. */
 function pruning(skipped: readonly string[]): string[] {
   const byName = new Map<string, string[]>([["state", [STATE]]]);

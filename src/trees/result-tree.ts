@@ -80,18 +80,22 @@ export interface ResultTree extends Tree {
 
 /** The files and links of a tree with their hashes. */
 export function lookAtFiles(root: string, counts: Counts = () => true): ResultTree {
-  const skip = (path: string) => {
-    if (!counts(path)) return true;
-    assertReadable(root, path);
-    return false;
-  };
-  const tree = lookAt(root, { skip });
+  const tree = lookAt(root, { skip: skipping(root, counts) });
   const files = [...tree.entries].filter(([, { type }]) => type === "file" || type === "link");
   const full = foldersAbove([...tree.entries.keys()]);
   const emptyFolders = [...tree.entries].flatMap(([path, { type }]) =>
     type === "folder" && !full.has(path) && readdirSync(join(root, path)).length === 0 ? [path] : [],
   );
   return { ...tree, entries: new Map(files.sort(([a], [b]) => byBytes(a, b))), emptyFolders };
+}
+
+/** Leaves out what takes no part; throws at a name that could not be compared. */
+export function skipping(root: string, counts: Counts): (path: string) => boolean {
+  return (path) => {
+    if (!counts(path)) return true;
+    assertReadable(root, path);
+    return false;
+  };
 }
 
 /** Bytes that are no UTF-8 come to us as a mark under which the file is not found: it would be passed over in silence. */
@@ -105,6 +109,10 @@ function assertReadable(root: string, path: string): void {
 
 /** Digest of a tree: sha256 over one row per file, `<f|x|l> <sha256 of content> <path>\n`, in byte order of the paths. */
 export const treeDigest = (root: string, counts?: Counts): string => entriesDigest(lookAtFiles(root, counts).entries);
+
+/** The digest of a tree that was looked at, folders and all. */
+export const digestOf = ({ entries }: Tree): string =>
+  entriesDigest(new Map([...entries].filter(([, { type }]) => type === "file" || type === "link")));
 
 /** The same digest for entries that are known already. Empty folders that the work made are rows after all others. */
 export function entriesDigest(entries: Tree["entries"], madeFolders: readonly string[] = []): string {

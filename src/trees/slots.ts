@@ -49,8 +49,8 @@ export interface SlotsInput {
   readonly objects: Objects;
   /** What counts as part of the work; the rest is thrown away between agents. */
   readonly counts: (path: string) => boolean;
-  /** Slots are layers: every agent is in a sandbox that puts them together. */
-  readonly layered?: boolean;
+  /** Slots are layers over the base, which is looked at here: every agent is in a sandbox, and nobody in one writes to it. */
+  readonly layersOver?: Tree;
 }
 
 export type Versions = readonly (readonly Change[])[];
@@ -59,16 +59,18 @@ export class Slots {
   readonly #input: SlotsInput;
   readonly #free: Slot[] = [];
   readonly #names = new Set<string>();
-  #below: Tree | null = null;
+  /** What layers lie over; null where slots are copies. */
+  readonly #below: Tree | null;
 
   constructor(input: SlotsInput) {
     this.#input = input;
+    this.#below = input.layersOver === undefined ? null : withoutDeep(input.layersOver);
     mkdirSync(input.folder, { recursive: true });
   }
 
   /** A tree equal to the base with every version in it. */
   take(versions: Versions): Slot {
-    if (this.#input.layered === true) return this.#makeLayer(versions);
+    if (this.#below !== null) return this.#makeLayer(versions, this.#below);
     const slot = this.#free.pop() ?? this.#make();
     for (const changes of versions.slice(slot.version)) this.#apply(slot, changes);
     slot.version = versions.length;
@@ -77,7 +79,7 @@ export class Slots {
 
   /** The same in a folder nobody was in before; for whoever must not meet what another left. Ended by `discard`. */
   takeNew(versions: Versions): Slot {
-    if (this.#input.layered === true) return this.#makeLayer(versions);
+    if (this.#below !== null) return this.#makeLayer(versions, this.#below);
     const slot = this.#make();
     for (const changes of versions) this.#apply(slot, changes);
     slot.version = versions.length;
@@ -101,7 +103,7 @@ export class Slots {
     if (!/^slot-\d+$/.test(name) || this.#names.has(name) || !existsSync(path)) return null;
     // A copy is no layer, and a layer no tree.
     const over = isLayer(path) ? this.#input.base : null;
-    if ((over !== null) !== (this.#input.layered === true)) return null;
+    if ((over === null) !== (this.#below === null)) return null;
     this.#names.add(name);
     const base = withChanges(start, versions.flat());
     const git = slotGitFacts({ path, over });
@@ -133,7 +135,7 @@ export class Slots {
     slot.after =
       slot.over === null
         ? lookAt(slot.path, { before: slot.base, skip })
-        : lookAtLayers({ base: slot.over, changes: slot.path }, this.#lookBelow(), skip);
+        : lookAtLayers({ base: slot.over, changes: slot.path }, this.#below!, skip);
     slot.leftovers = [...leftovers, ...tooDeep];
     slot.tooDeep = tooDeep;
     return compareTrees(slot.base, slot.after);
@@ -143,7 +145,7 @@ export class Slots {
   deleted(slot: Slot): string[] | undefined {
     if (slot.over === null) return undefined;
     if (slot.after === null) this.changes(slot);
-    return deletedFrom(this.#lookBelow(), slot.after!);
+    return deletedFrom(this.#below!, slot.after!);
   }
 
   /** Takes back whatever the agent left and offers the slot to the next one. */
@@ -191,19 +193,9 @@ export class Slots {
     return name;
   }
 
-  #skip(inside: string): boolean {
-    return !this.#input.counts(inside) || isTooDeep(inside);
-  }
-
-  /** Nobody in a sandbox can write to the base, so one look is enough for all. */
-  #lookBelow(): Tree {
-    this.#below ??= lookAt(this.#input.base, { skip: (inside) => this.#skip(inside) });
-    return this.#below;
-  }
-
-  #makeLayer(versions: Versions): Slot {
+  #makeLayer(versions: Versions, below: Tree): Slot {
     const name = this.#newName();
-    const [path, over, below] = [join(this.#input.folder, name), this.#input.base, this.#lookBelow()];
+    const [path, over] = [join(this.#input.folder, name), this.#input.base];
     makeLayer(path);
     const base = withChanges(below, versions.flat());
     applyToLayers({ base: over, changes: path }, below, compareTrees(below, base), this.#input.objects);
@@ -215,7 +207,7 @@ export class Slots {
     const name = this.#newName();
     const path = join(this.#input.folder, name);
     copyFolder(this.#input.base, path);
-    const skip = (inside: string) => this.#skip(inside);
+    const skip = (inside: string) => !this.#input.counts(inside) || isTooDeep(inside);
     return {
       name,
       path,
@@ -247,6 +239,11 @@ export function deletedFrom(before: Tree, after: Tree): string[] {
 const DEEPEST = 100;
 
 const isTooDeep = (path: string): boolean => path.split("/", DEEPEST + 1).length > DEEPEST;
+
+const withoutDeep = ({ entries, takenMs }: Tree): Tree => ({
+  entries: new Map([...entries].filter(([path]) => !isTooDeep(path))),
+  takenMs,
+});
 
 /** Hidden checks stay behind: who works never has them, not even sealed. */
 export function copyFolder(from: string, to: string): void {

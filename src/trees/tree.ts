@@ -7,6 +7,7 @@ import {
   type BigIntStats,
   closeSync,
   constants,
+  type Dirent,
   lstatSync,
   openSync,
   readdirSync,
@@ -112,31 +113,43 @@ export function* pathsIn(
   skip: (path: string) => boolean = () => false,
   unlock?: (path: string) => boolean,
 ): Generator<string> {
+  for (const { path } of entriesIn(folder, skip, unlock)) yield path;
+}
+
+/** The same with what each is, as far as its folder says so. */
+export function* entriesIn(
+  folder: string,
+  skip: (path: string) => boolean = () => false,
+  unlock?: (path: string) => boolean,
+): Generator<{ readonly path: string; readonly type: TreeEntry["type"] }> {
   const itemsOf = (inside: string) =>
     (unlock === undefined ? namesIn : everyNameIn)(join(folder, inside))
-      .map(({ name, isFolder }) => ({ path: inside === "" ? name : `${inside}/${name}`, isFolder }))
+      .map(({ name, type }) => ({ path: inside === "" ? name : `${inside}/${name}`, type }))
       .sort((a, b) => byBytes(b.path, a.path));
   const open = itemsOf("");
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { path } = next;
+    const { path, type } = next;
     if (skip(path)) continue;
-    yield path;
-    if (!next.isFolder) continue;
+    yield next;
+    if (type !== "folder") continue;
     const items = unlock === undefined ? itemsOf(path) : unlocked(path, () => itemsOf(path), unlock, []);
     for (const item of items) open.push(item);
   }
 }
 
+const typeOf = (item: Pick<Dirent, "isDirectory" | "isFile" | "isSymbolicLink">): TreeEntry["type"] =>
+  item.isFile() ? "file" : item.isDirectory() ? "folder" : item.isSymbolicLink() ? "link" : "other";
+
 const namesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true }).map((item) => ({ name: item.name, isFolder: item.isDirectory() }));
+  readdirSync(folder, { withFileTypes: true }).map((item) => ({ name: item.name, type: typeOf(item) }));
 
 /** A folder that can be listed but not entered hides what it holds: that counts as one that may not be read. */
-function everyNameIn(folder: string): { name: string; isFolder: boolean }[] {
+function everyNameIn(folder: string): { name: string; type: TreeEntry["type"] }[] {
   const disk = onDisk(folder);
   accessSync(disk, constants.R_OK | constants.X_OK);
   return readdirSync(disk, { encoding: "buffer", withFileTypes: true }).map((item) => ({
     name: nameFrom(item.name),
-    isFolder: item.isDirectory(),
+    type: typeOf(item),
   }));
 }
 

@@ -51,13 +51,13 @@ function run(steps: Readonly<Record<string, string>>, tasks: readonly object[], 
 const said = (agent: string) => readFileSync(join(runFolderOf(cwd), "agents", agent, "report.md"), "utf8");
 const result = () => JSON.parse(readFileSync(join(runFolderOf(cwd), "delivery/delivery/result.json"), "utf8"));
 /** How many names an object of the repository has. */
-const NAMES = "find .git/objects -type f -size +0 | head -1 | xargs stat -c 'names %h'";
+const namesIn = (tree: string) => `find ${tree}/.git/objects -type f -size +0 | head -1 | xargs stat -c 'names %h'`;
 
 describe.skipIf(!held)("work in a repository (needs bwrap and overlays)", () => {
   it("is a layer: tasks see what was merged before, and only what differs in the end is delivered", () => {
     const before = treeDigest(repo, () => true);
     const steps = {
-      1: `rm -r src README.md; mkdir src; echo new > src/new.js; echo hello world > files/hello.txt; ${NAMES}`,
+      1: `rm -r src README.md; mkdir src; echo new > src/new.js; echo hello world > files/hello.txt; ${namesIn(".")}`,
       2: "ls -R src; test -e README.md || echo NO README; printf 'mine\\n' > README.md; git status --short",
       3: "echo stolen > files/hello.txt || echo READ-ONLY; ls src; cat README.md",
     };
@@ -101,7 +101,7 @@ describe.skipIf(!held)("work in a repository (needs bwrap and overlays)", () => 
 
   it("is copied, objects and all, for an agent that nothing holds", () => {
     const ran = run(
-      { 1: `echo hello world > files/hello.txt; ${NAMES}` },
+      { 1: `echo hello world > files/hello.txt; ${namesIn("../../repository")}` },
       [{ title: "greet" }],
       "--no-sandbox",
       "--yes",

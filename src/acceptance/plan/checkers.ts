@@ -107,8 +107,10 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
 
   /** Questions with their answers that the tests put to the work, and that no other code reads. */
   function isCases(path: string): boolean {
+    // Names first: a tree may hold any number of files, and few are named by a test.
+    if (!isTestsOwn(path) || askedFor.has(stem(path).toLowerCase())) return false;
     const text = facts.baseText(path);
-    if (text === null || !isTestsOwn(path) || askedFor.has(stem(path).toLowerCase())) return false;
+    if (text === null) return false;
     const folder = posix.basename(posix.dirname(path));
     if (facts.decides(path, text) !== "data") {
       return (CASE_NAMES.test(stem(path)) || CASE_NAMES.test(folder)) && isDataModule(text) && putsToWork(path);

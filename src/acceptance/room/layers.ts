@@ -3,7 +3,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { byBytes } from "../../files/index.js";
-import { pathsIn } from "../../trees/tree.js";
+import { entriesIn } from "../../trees/tree.js";
 import type { TreeView } from "../runners/index.js";
 
 export interface Placed {
@@ -77,12 +77,10 @@ function removeBelow(entries: Map<string, Placed>, paths: readonly string[]): vo
 }
 
 function* listFolder(folder: string, skip?: (path: string) => boolean): Generator<[string, Placed]> {
-  for (const path of pathsIn(folder, skip)) {
+  for (const { path, type } of entriesIn(folder, skip)) {
     const from = join(folder, path);
-    const stat = lstatSync(from, { throwIfNoEntry: false });
     // In folders that are no part of a result, such as node_modules, a name may be no text.
-    if (stat === undefined) continue;
-    const type = stat.isDirectory() ? "folder" : stat.isFile() ? "file" : stat.isSymbolicLink() ? "link" : "other";
+    if (path.includes("\uFFFD") && lstatSync(from, { throwIfNoEntry: false }) === undefined) continue;
     yield [path, { type, from }];
   }
 }

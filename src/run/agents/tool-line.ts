@@ -31,12 +31,23 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
   const socket = join(folder, "socket");
   const servers = new Set<ChildProcess>();
   let isListed = false;
+  const start = (): ChildProcess => {
+    const server = spawn(tools.command, tools.args, { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
+    server.on("error", () => {});
+    return server;
+  };
+  // Started with the agent, not by it: while its program loads, so does the server.
+  let early: ChildProcess | null = start();
+  early.once("exit", () => {
+    early = null;
+  });
   const listener = createServer({ allowHalfOpen: true }, (connection) => {
     if (servers.size >= MOST_CONNECTIONS) {
       connection.destroy();
       return;
     }
-    const server = spawn(tools.command, tools.args, { cwd: "/", env: { ...env }, stdio: ["pipe", "pipe", "ignore"] });
+    const server = early ?? start();
+    early = null;
     servers.add(server);
     watchFor("tools/list", connection, () => {
       isListed = true;
@@ -53,7 +64,7 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
     isListed: () => isListed,
     close: async () => {
       listener.close();
-      await Promise.all([...servers].map(ended));
+      await Promise.all([...servers, ...(early === null ? [] : [early])].map(ended));
       rmSync(folder, { recursive: true, force: true });
     },
   };

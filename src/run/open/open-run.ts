@@ -1,7 +1,7 @@
 // A run put together: folders, trees, catalog, credentials, state; from nothing, or from what a journal says is there.
 import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
-import { planChecks, readConstraints, treeDigest, untouchedFiles } from "../../acceptance/index.js";
+import { planChecks, readConstraints, untouchedFiles } from "../../acceptance/index.js";
 import { startBroker } from "../../broker/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
@@ -20,7 +20,9 @@ import {
   tasksFile,
 } from "../../state/index.js";
 import type { RepositoryFacts } from "../../trees/git/repository.js";
+import { listAll } from "../../trees/listing.js";
 import { Objects } from "../../trees/objects.js";
+import { digestOf, skipping } from "../../trees/result-tree.js";
 import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
@@ -146,10 +148,11 @@ function openTrees(
 ) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
-  const start = lookAt(folder.base, { skip: (path) => !counts(path) });
+  const skip = repository === undefined ? (path: string) => !counts(path) : skipping(folder.base, counts);
+  const start = lookAt(folder.base, { skip });
   openMain(folder, start);
   const isNew = state.baseDigest === null;
-  const tree = repository === undefined ? undefined : treeDigest(folder.base, counts);
+  const tree = repository === undefined ? undefined : digestOf(start);
   // Every file was read once already, and one digest is enough. Earlier runs wrote down a second one.
   const isEarlier = !isNew && state.baseDigest !== state.repository?.digest;
   const base = tree === undefined || isEarlier ? baseDigest(folder.base) : tree;
@@ -166,8 +169,15 @@ function openTrees(
   return {
     objects,
     start,
+    startListing: repository === undefined ? null : listAll(folder.base),
     main,
-    slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts, layered }),
+    slots: new Slots({
+      folder: folder.slots,
+      base: folder.base,
+      objects,
+      counts,
+      ...(layered ? { layersOver: start } : {}),
+    }),
   };
 }
 

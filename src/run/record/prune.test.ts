@@ -1,5 +1,10 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type PruneRules, runsToRemove } from "./prune.js";
+import { runFolder } from "./folder.js";
+import { type PruneRules, runsToRemove, sweepTrash, trimDelivered } from "./prune.js";
 
 const day = (n: number) => Date.UTC(2026, 0, n);
 const finished = [1, 2, 3, 4].map((n) => ({ createdAt: day(n), bytes: 100 }));
@@ -18,5 +23,27 @@ describe("of four finished runs", () => {
     ["what is old makes room for the rest", { before: new Date(day(2)), maxBytes: 300 }, [1]],
   ])("%s", (_, rules, gone) => {
     expect(days(rules)).toEqual(gone);
+  });
+});
+
+describe("a delivered run", () => {
+  it("has no trees any more, and what a process of before left of others is removed, not what one is at", async () => {
+    const runs = mkdtempSync(join(tmpdir(), "nut-trash-"));
+    try {
+      const folder = runFolder(runs, "one", true);
+      for (const tree of [folder.base, folder.main, folder.homes])
+        mkdirSync(join(tree, "deep/er"), { recursive: true });
+      writeFileSync(folder.options, "{}");
+      await trimDelivered(folder);
+      expect(readdirSync(folder.root)).toEqual(["run.json"]);
+      const { pid } = spawnSync("true");
+      const [left, busy] = [pid, process.pid].map((owner) => join(folder.root, `.trash-${owner}`)) as [string, string];
+      for (const trash of [left, busy]) mkdirSync(join(trash, "repository"), { recursive: true });
+      sweepTrash(runs);
+      await expect.poll(() => existsSync(left), { timeout: 20_000 }).toBe(false);
+      expect(existsSync(busy)).toBe(true);
+    } finally {
+      rmSync(runs, { recursive: true, force: true });
+    }
   });
 });

@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isSystemError } from "../../errors.js";
 import { removeFolder } from "../../files/index.js";
+import { isAlive } from "../../process/is-alive.js";
 import { type RunFolder, runFolder, runIds } from "./folder.js";
 import { lockRun } from "./lock.js";
 import { RunReader } from "./run-reader.js";
@@ -33,7 +34,8 @@ export async function trimDelivered(folder: RunFolder): Promise<void> {
 
 /** Goes on removing what a process that was cut short left. */
 export function sweepTrash(runs: string): void {
-  const left = runIds(runs).flatMap((id) => trashOf({ root: join(runs, id) }));
+  const isDone = (trash: string) => !isAlive(Number(basename(trash).slice(TRASH.length)));
+  const left = runIds(runs).flatMap((id) => trashOf({ root: join(runs, id) }).filter(isDone));
   if (left.length > 0) void takeApart(left);
 }
 
