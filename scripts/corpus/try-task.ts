@@ -50,7 +50,7 @@ export async function tryTask(prepared: Prepared, mode: Mode, how: How): Promise
   if (mode !== "noop" && prepared.oracle === null) return { verdict: "unfit", reason: "it has no example", ...nothing };
   if (mode === "plain") return plainRun(prepared, how);
   if (mode === "oracle" && !existsSync(join(prepared.oracle!, "files"))) return runOracle(prepared, how);
-  const work = join(how.place, mode);
+  const work = join(how.place, `work-${mode}`);
   cpSync(prepared.request, work, { recursive: true });
   if (mode === "oracle") layOver(prepared.oracle!, work);
   const words = ["accept", work, "--request", prepared.request, "--json", "--yes", "--trials", String(how.trials)];

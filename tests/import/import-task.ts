@@ -42,9 +42,9 @@ export async function imported(name: ExerciseName, more: (folder: string) => voi
 /** The verdict, with what was said where it is another than expected. */
 export async function verdictOf(name: ExerciseName, mode: "oracle" | "noop", expected: string): Promise<string> {
   const { cwd, env } = await imported(name);
-  cpSync(join(cwd, "task"), join(cwd, mode), { recursive: true });
-  if (mode === "oracle") cpSync(join(cwd, "oracle/files"), join(cwd, mode), { recursive: true });
-  const words = ["accept", mode, "--request", "task", "--json", "--yes", "--trials", "1"];
+  cpSync(join(cwd, "task"), join(cwd, "work"), { recursive: true });
+  if (mode === "oracle") cpSync(join(cwd, "oracle/files"), join(cwd, "work"), { recursive: true });
+  const words = ["accept", "work", "--request", "task", "--json", "--yes", "--trials", "1"];
   const { out, err } = await runNutshell(words, { cwd, env });
   if (out === "") return err;
   const { verdict, results } = JSON.parse(out) as { verdict: string; results: { reason?: string; output: string }[] };
