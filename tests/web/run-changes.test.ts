@@ -1,6 +1,6 @@
 // What a run changed, as the board shows it: what the journal names, or nothing.
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createRun, type RunFolder, runsFolder } from "../../src/run/record/folder.js";
@@ -66,6 +66,13 @@ it("shows what a run and a session changed, with counts", () => {
     ]);
     expect(changes.diff("a.txt").lines).toMatchObject([{ kind: "changed", left: "one", right: "two" }]);
   }
+});
+
+it("shows nothing of a session that has not ended, which is no mistake", () => {
+  const lines = readFileSync(folder.journal, "utf8").split("\n");
+  const begun = lines.findIndex((line) => line.includes('"agent_started"')) + 1;
+  writeFileSync(folder.journal, `${lines.slice(0, begun).join("\n")}\n`);
+  expect(new RunChanges(root, id, "engineer-1").rows()).toEqual([]);
 });
 
 it("finds them in the delivery once the run's own are gone", () => {

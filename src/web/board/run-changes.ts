@@ -34,9 +34,10 @@ export class RunChanges {
     if (!runIds(runs).includes(id)) throw missing();
     const { options, state } = new RunReader(runs, id).read();
     const folder = runFolder(runs, id, options?.repo !== undefined);
-    const ends = agent === "" ? null : state.agents.get(agent)?.end;
-    if (ends === undefined) throw missing();
-    this.#changes = folded(ends === null ? state.versions : [ends.changes]);
+    const session = agent === "" ? null : state.agents.get(agent);
+    if (session === undefined) throw missing();
+    // What a session changed is compared when it ends.
+    this.#changes = folded(session === null ? state.versions : [session.end?.changes ?? []]);
     this.#objects = folder.objects;
     this.#places = [folder.base, join(folder.delivery, "delivery", "artifacts")];
   }

@@ -32,7 +32,7 @@ export function RunChangesView({ project, run, agent, params, remarking }: Chang
   const source = useMemo(() => sourceOf(question), [question]);
   if (rows.state === "loading") return <Loading>reading</Loading>;
   if (rows.state === "failed") return <Empty>{visible(rows.message)}</Empty>;
-  if (rows.value.length === 0) return <Empty>Nothing was changed that was kept.</Empty>;
+  if (rows.value.length === 0) return <Empty>{noneOf(run, agent)}</Empty>;
   return (
     <ChangesPane
       source={source}
@@ -44,6 +44,13 @@ export function RunChangesView({ project, run, agent, params, remarking }: Chang
       onChoose={(path) => setParam("file", path)}
     />
   );
+}
+
+function noneOf({ sessions }: RunRow, agent: string): string {
+  const outcome = sessions.find((session) => session.agent === agent)?.outcome;
+  if (outcome === "") return "What it changes is compared when it ends.";
+  if (outcome === "stopped") return "It was stopped: nothing it left was taken over.";
+  return "Nothing was changed that was kept.";
 }
 
 function sourceOf(question: string): DiffSource {
