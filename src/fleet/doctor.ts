@@ -103,19 +103,19 @@ async function lookAtWork(
   const { state } = await jsm.streams.info(WORK);
   const jobs = await fleet.jobs.all();
   const open = jobs.filter((job) => job.state === "queued" || job.state === "running");
-  facts.push(`${open.length} open jobs of ${jobs.length}, ${state.messages} tickets in the queue`);
+  facts.push(`open jobs: ${open.length} of ${jobs.length}; tickets in the queue: ${state.messages}`);
   const workers: Worker[] = [];
   for await (const entry of await fleet.workers.history({ key: ">" })) {
     const parsed = Worker.safeParse(entry.operation === "PUT" ? entry.json() : null);
     if (parsed.success && now.getTime() - Date.parse(parsed.data.seen) < 2 * fleet.settings.lease_ms)
       workers.push(parsed.data);
   }
-  facts.push(`${workers.length} workers heard of within two leases`);
+  facts.push(`workers heard of within two leases: ${workers.length}`);
   if (open.length > state.messages) {
     find(
       "error",
       "fleet_ticket_lost",
-      `${open.length - state.messages} open jobs have no ticket in the queue`,
+      `open jobs without a ticket in the queue: ${open.length - state.messages}`,
       "nexus fleet reconcile",
     );
   }
@@ -130,7 +130,7 @@ async function lookAtWork(
     find(
       "error",
       "fleet_nobody_fits",
-      `${alone.length} queued jobs fit no worker that is there: ${needs.slice(0, 5).join(", ")}`,
+      `queued jobs that fit no worker that is there: ${alone.length} (${needs.slice(0, 5).join(", ")})`,
       "nexus fleet work --label …",
     );
   }
@@ -147,7 +147,7 @@ async function lookAtWork(
     find(
       "error",
       "fleet_limit_reached",
-      `nothing more is begun today: ${limit} are used up`,
+      `nothing more is begun today: the limit ${limit} is reached`,
       "nexus fleet init --limit … says otherwise",
     );
 }

@@ -12,9 +12,9 @@ const nothing = (day: string): Spent => ({ day, jobs: 0, tokens: 0, cost_usd: 0 
 
 /** Which limit is reached; null when more may be begun. */
 export function reached({ limits }: Pick<FleetSettings, "limits">, spent: Spent): string | null {
-  if (limits.jobs !== undefined && spent.jobs >= limits.jobs) return `${limits.jobs} jobs a day`;
-  if (limits.tokens !== undefined && spent.tokens >= limits.tokens) return `${limits.tokens} tokens a day`;
-  if (limits.cost_usd !== undefined && spent.cost_usd >= limits.cost_usd) return `$${limits.cost_usd} a day`;
+  if (limits.jobs !== undefined && spent.jobs >= limits.jobs) return `jobs=${limits.jobs}`;
+  if (limits.tokens !== undefined && spent.tokens >= limits.tokens) return `tokens=${limits.tokens}`;
+  if (limits.cost_usd !== undefined && spent.cost_usd >= limits.cost_usd) return `cost=${limits.cost_usd}`;
   return null;
 }
 

@@ -54,7 +54,7 @@ describe.skipIf(!can)("a fleet at work", () => {
     const doctor = desk.nexus(["doctor"]);
     expect([doctor.status, doctor.stdout]).toEqual([
       1,
-      expect.stringContaining("nothing more is begun today: 1 jobs a day"),
+      expect.stringContaining("nothing more is begun today: the limit jobs=1 is reached"),
     ]);
     desk.ask(["init", "--lease", "3s"]);
     worker.kill("SIGTERM");

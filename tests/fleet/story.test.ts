@@ -86,7 +86,7 @@ describe.skipIf(!can)("a fleet", () => {
     const order = [...worker.stderr.matchAll(/with command: Make (\w+)/g)].map(([, name]) => name);
     expect(order).toEqual(["urgent", "plain"]);
     expect(desk.jobs("--state", "queued").map(({ title }) => title)).toEqual(["Make gpu"]);
-    expect(desk.nexus(["doctor"]).stdout).toContain("1 queued jobs fit no worker that is there: gpu");
+    expect(desk.nexus(["doctor"]).stdout).toContain("queued jobs that fit no worker that is there: 1 (gpu)");
     expect((await desk.worker(["--until-empty", "--label", "gpu"]).done).stdout).toContain("1 job delivered");
   });
 

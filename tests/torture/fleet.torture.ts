@@ -1,10 +1,14 @@
 // A fleet in bad weather: 200 jobs on 6 workers that are killed at random; a cluster of three whose servers are killed and
 // come back one after another; the same with power taken from all of them at once.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { FleetDesk, type JobRow } from "../fleet/desk.js";
+import { AGENT, FleetDesk, type JobRow } from "../fleet/desk.js";
 import { type Cluster, hasNats, type NatsServer, startCluster, startNats } from "../fleet/nats.js";
 import { weather } from "../fleet/storm.js";
+import { root } from "../run/program.js";
 import { temporary } from "../temporary.js";
 
 describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
@@ -93,4 +97,45 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
       { state: "dead", deaths: 3, reason: expect.stringContaining("it cost 3 workers") },
     ]);
   }, 300_000);
+
+  it.skipIf(process.getuid?.() !== 0)(
+    "leaves a job to another machine when its own disk is full",
+    async () => {
+      const server = await startNats(temporary("nut-nats-"));
+      servers.push(server);
+      const desk = deskFor(server.url);
+      desk.ask(["init", "--lease", "3s"]);
+      desk.ask(["submit", await desk.request("full")]);
+      const place = join(desk.root, "small");
+      mkdirSync(place);
+      const words = [
+        "fleet",
+        "work",
+        "--driver",
+        "command",
+        "--command",
+        AGENT,
+        "--yes",
+        "--until-empty",
+        "--folder",
+        place,
+      ];
+      const line = `mount -t tmpfs -o size=40k none "$0" && exec "$@"`;
+      const sick = spawnSync(
+        "unshare",
+        ["-m", "sh", "-c", line, place, process.execPath, join(root, "bin/nexus.js"), ...words],
+        {
+          cwd: desk.root,
+          env: desk.env("sick"),
+          encoding: "utf8",
+          timeout: 60_000,
+        },
+      );
+      expect(sick.stdout, sick.stderr).toContain("0 jobs delivered, 1 failed");
+      expect(desk.nexus(["show", "full.nut"]).stdout).toContain("DISK_FULL");
+      await desk.worker(["--until-empty"]).done;
+      expect(desk.jobs()).toMatchObject([{ state: "delivered", status: "completed", deaths: 1 }]);
+    },
+    120_000,
+  );
 });

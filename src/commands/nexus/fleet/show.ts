@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
-import { bold, dim } from "../../../cli/text.js";
+import { bold, count, dim } from "../../../cli/text.js";
 import { Job } from "../../../schema/fleet.js";
 import { findJob, jobField } from "./find-job.js";
 import { ask, FLEET_FLAGS } from "./fleet-flags.js";
@@ -23,7 +23,7 @@ export default command({
       `  request: sha256:${request.sha256}, ${request.size} bytes, in ${where}${request.sealed === true ? ", sealed" : ""}`,
       `  needs: ${job.labels.length === 0 ? "nothing in particular" : job.labels.join(", ")}; priority ${job.priority}`,
       ...(job.budget.length === 0 ? [] : [`  budget: ${job.budget.join(",")}`]),
-      `  given out ${job.fence} times${job.deaths === 0 ? "" : `, cost ${job.deaths} workers`}`,
+      `  given out ${count(job.fence, "time")}${job.deaths === 0 ? "" : `, cost ${count(job.deaths, "worker")}`}`,
       ...job.tried.map(({ worker, why, at }) => dim(`    ${at} ${worker}: ${why}`)),
       ...(lease === undefined ? [] : [`  at work: ${lease.worker} since ${lease.at}`]),
       ...(checkpoint === undefined
