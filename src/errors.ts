@@ -40,9 +40,11 @@ export type ErrorCode =
   | "MERGE_PART_MISSING"
   | "MERGE_STRANGER"
   // vault: credentials, identities, leaks
+  | "BROKER_GONE"
   | "CREDENTIAL_EXISTS"
   | "CREDENTIAL_EXPIRED"
   | "CREDENTIAL_NOT_FOUND"
+  | "CREDENTIAL_NOT_LENT"
   | "CREDENTIAL_REVOKED"
   | "CREDENTIAL_UNSAFE_NAME"
   | "EXPIRY_INVALID"

@@ -4,6 +4,17 @@ export interface AcceptanceCredential {
   readonly value: string | Readonly<Record<string, unknown>>;
   /** What a script sees of it. */
   readonly env: Readonly<Record<string, string>>;
+  /** Set when it is used through a broker: addresses of ours that lead there. `value` and `env` then hold no secret. */
+  readonly through?: readonly string[];
+  /** With it: how the service's own addresses lead to the broker too, and whom a program must trust for that. */
+  readonly proxy?: { readonly url: string; readonly certificate: string; readonly serves: readonly string[] };
+}
+
+/** Where a check asks instead of the service, when the credential is used through a broker. */
+export function gatewayOf(credential: AcceptanceCredential | null): string | null {
+  if (credential?.through === undefined || typeof credential.value === "string") return null;
+  const { url } = credential.value;
+  return typeof url === "string" && url.startsWith("http://") ? url : null;
 }
 
 /** null when there is no such credential, or no key to open it with. */

@@ -5,14 +5,14 @@ import { join } from "node:path";
 import type { Environment } from "../process/index.js";
 import type { Endpoints } from "../schema/endpoints.js";
 import type { Manifest } from "../schema/manifest.js";
-import type { AcceptanceCredential } from "./credential.js";
+import { type AcceptanceCredential, gatewayOf } from "./credential.js";
 import { SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { contains, failed, passed, refuted, skipped } from "./outcome.js";
 import { askSocket, NotReached, reach, type ServiceAnswer } from "./reach.js";
 import { runReaching, type Stage, serviceOf, unlessRefused } from "./run-program.js";
 import { withService } from "./service.js";
-import { waysTo } from "./ways-out.js";
+import { servedUrls, waysTo } from "./ways-out.js";
 
 export interface HttpOptions {
   readonly endpoints: Endpoints | null;
@@ -40,13 +40,16 @@ export async function runHttpCheck(check: Check, stage: Stage, options: HttpOpti
 }
 
 async function byScript(check: Check, stage: Stage, options: HttpOptions): Promise<Outcome> {
-  const base = baseUrl(check, options.endpoints, options.manifest);
+  const base = baseUrl(check, options);
   const { exit_code } = check.expected ?? {};
   const script: Check = { ...check, kind: "shell", expected: exit_code === undefined ? {} : { exit_code } };
   const served = check.start !== undefined;
+  const proxy = options.credential?.proxy;
   const address: Environment = base === null || served ? {} : { BASE_URL: base };
-  const urls = base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest)];
+  const urls =
+    base === null || served ? [] : [base, ...declaredUrls(options.endpoints, options.manifest), ...servedUrls(proxy)];
   const { outcome, stdout, refused } = await runReaching(script, stage, {
+    ...(proxy === undefined ? {} : { proxy }),
     env: { ...options.credential?.env, ...address },
     ways: urls.length === 0 ? [] : waysTo(urls, options.allowOrigins ?? []),
   });
@@ -84,7 +87,7 @@ async function byRequest(
   path: string,
   options: HttpOptions & { readonly signal?: AbortSignal },
 ): Promise<Outcome> {
-  const base = baseUrl(check, options.endpoints, options.manifest);
+  const base = baseUrl(check, options);
   if (base === null) return skipped("no address to ask: set base_url in apis/endpoints.json");
   const url = `${base.replace(/\/+$/, "")}${path}`;
   const allowed = declaredUrls(options.endpoints, options.manifest);
@@ -92,15 +95,19 @@ async function byRequest(
   if (!named && !allowed.some((known) => sameOrigin(known, url))) {
     return failed(`${url} is neither declared by the request nor allowed: --allow-origin ${originOf(url)}`);
   }
-  options.onReach?.(url);
+  // Told is where it leads, not the way there.
+  options.onReach?.(gatewayOf(options.credential) === null ? url : `${check.endpoint} through the broker`);
   const signals = [AbortSignal.timeout(check.timeoutMs), ...(options.signal === undefined ? [] : [options.signal])];
   const { headers, body } = payload(check, options.credential);
   try {
     const answer = await reach(new URL(url), { method, headers, body, named, signal: AbortSignal.any(signals) });
+    const refusal = refusalOf(answer);
+    if (refusal !== null) return skipped(refusal);
     return { ...compareAnswer(check, answer), log: describeAnswer(answer, options.keepBodies === true) };
   } catch (error) {
-    if (error instanceof NotReached) return skipped(`${url}: ${error.message}`);
-    return failed(`${url}: ${reasonOf(error, check)}`);
+    const shown = gatewayOf(options.credential) === null ? url : check.endpoint!;
+    if (error instanceof NotReached) return skipped(`${shown}: ${error.message}`);
+    return failed(`${shown}: ${reasonOf(error, check)}`);
   }
 }
 
@@ -166,8 +173,20 @@ function isDeclared(endpoints: Endpoints | null, method: string, path: string): 
   return endpoints === null || endpoints.endpoints.some((row) => row.method.toUpperCase() === method && same(row.path));
 }
 
-function baseUrl(check: Check, endpoints: Endpoints | null, manifest: Manifest): string | null {
-  return check.base_url ?? endpoints?.base_url ?? Object.values(manifest.apis?.base_urls ?? {})[0] ?? null;
+/** A credential that is used through a broker is used there, wherever the service is. */
+function baseUrl(check: Check, { endpoints, manifest, credential }: HttpOptions): string | null {
+  const declared = check.base_url ?? endpoints?.base_url ?? Object.values(manifest.apis?.base_urls ?? {})[0] ?? null;
+  return declared === null || check.start !== undefined ? declared : (gatewayOf(credential) ?? declared);
+}
+
+/** What the broker did not let through was not tried. */
+function refusalOf({ headers, body }: ServiceAnswer): string | null {
+  if (headers["x-nutshell-broker"] !== "refused") return null;
+  try {
+    return String((JSON.parse(body) as { error: { message: unknown } }).error.message);
+  } catch {
+    return "the broker refused it";
+  }
 }
 
 export function declaredUrls(endpoints: Endpoints | null, manifest: Manifest): string[] {

@@ -50,6 +50,8 @@ export interface Outcome {
   readonly note?: string;
   /** Each test by name, where the runner tells. */
   readonly tests?: readonly TestResult[];
+  /** Files with tests that the runner opened and of which it reported none, as ids begin. */
+  readonly silent?: readonly string[];
   /** How it failed: by an assertion that the test itself reported, or by anything else. */
   readonly failure?: "assertion" | "other";
   /** The code under test shares a process with what reports, so it could have written the report itself. */
@@ -67,7 +69,15 @@ export interface Control {
   /** Tests that must fail; null when the runner tells no names: then the check as a whole must. */
   readonly mustFail: readonly string[] | null;
   /** Files as they cannot be read: when the check passes with these too, it never looked, and the control shows nothing. */
-  readonly unlessUnread?: ReadonlyMap<string, Uint8Array>;
+  readonly unlessUnread?: Unread;
+  /** Files with tests of which none was reported, made unfit to be loaded: nobody reads them, so the check must still pass. */
+  readonly mustPass?: true;
+}
+
+/** A file that cannot be read, and the word in it by which whoever tried complains. */
+export interface Unread {
+  readonly files: ReadonlyMap<string, Uint8Array>;
+  readonly word: string;
 }
 
 /** One run: on which tree, with which control. */

@@ -7,7 +7,7 @@ import type { Check, CheckPlan, Outcome } from "./model.js";
 import { skipped } from "./outcome.js";
 import { runReaching, type Stage, unlessRefused } from "./run-program.js";
 import { runSqlCheck } from "./sql-check.js";
-import { waysTo } from "./ways-out.js";
+import { servedUrls, waysTo } from "./ways-out.js";
 
 export interface CheckSetting {
   readonly plan: CheckPlan;
@@ -22,9 +22,11 @@ export interface CheckSetting {
 }
 
 export async function runCheck(check: Check, stage: Stage, setting: CheckSetting): Promise<Outcome> {
-  const { plan, manifest, onReach, allowOrigins, keepBodies } = setting;
+  const { plan, manifest, onReach, keepBodies } = setting;
   const reference = credentialOf(check, setting);
   const credential = reference === undefined ? null : ((await setting.credentials?.(reference)) ?? null);
+  // The broker is ours, and holds everybody to what the person named.
+  const allowOrigins = [...(setting.allowOrigins ?? []), ...(credential?.through ?? [])];
   switch (check.kind) {
     case null:
       return skipped("its type is unknown and it has no script");
@@ -40,7 +42,7 @@ export async function runCheck(check: Check, stage: Stage, setting: CheckSetting
     case "sql_check":
       return runSqlCheck(check, stage, { credential, allowOrigins });
     default:
-      return withCredential(check, stage, reference, credential, setting);
+      return withCredential(check, stage, reference, credential, { ...setting, allowOrigins });
   }
 }
 
@@ -55,8 +57,14 @@ async function withCredential(
   if (reference === undefined) return (await runReaching(check, stage, { ways: [] })).outcome;
   if (credential === null) return skipped(`credential "${reference}" could not be opened`);
   const { plan, manifest, allowOrigins = [] } = setting;
-  const ways = waysTo([...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential)], allowOrigins);
-  const { outcome, refused } = await runReaching(check, stage, { env: credential.env, ways });
+  const { env, proxy } = credential;
+  const urls = [...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential), ...servedUrls(proxy)];
+  const ways = waysTo(urls, allowOrigins);
+  const { outcome, refused } = await runReaching(check, stage, {
+    env,
+    ways,
+    ...(proxy === undefined ? {} : { proxy }),
+  });
   return unlessRefused(outcome, refused);
 }
 

@@ -2,15 +2,16 @@
 import { isIP } from "node:net";
 import { posix } from "node:path";
 import { type Environment, javascriptEngine, type Sandbox } from "../process/index.js";
+import type { AcceptanceCredential } from "./credential.js";
 import { installedProgram } from "./install/installed.js";
 import { FORWARD, REACH, SERVE, SOCKET } from "./line-programs.js";
 import type { Check, Outcome } from "./model.js";
 import { failed, skipped } from "./outcome.js";
 import type { RoomTree } from "./room/room-tree.js";
-import type { Room, RoomCommand, Rooms } from "./room/rooms.js";
+import { type Room, type RoomCommand, type Rooms, WAYS } from "./room/rooms.js";
 import { prepareRun, type RunnerRoom, readRun } from "./runners/index.js";
 import { type ServiceOptions, withService } from "./service.js";
-import { isLoopback, openWaysOut, type Way, type WaysOut } from "./ways-out.js";
+import { isLoopback, openWaysOut, throughProxy, trustVariables, type Way, type WaysOut } from "./ways-out.js";
 
 /** On what, and in which rooms. */
 export interface Stage {
@@ -96,7 +97,16 @@ export function through(
 export async function runReaching(
   check: Check,
   stage: Stage,
-  { env, ways }: { readonly env?: Environment; readonly ways: readonly Way[] },
+  {
+    env,
+    ways,
+    proxy,
+  }: {
+    readonly env?: Environment;
+    readonly ways: readonly Way[];
+    /** Set when a credential is lent: its service's own addresses lead there too. */
+    readonly proxy?: AcceptanceCredential["proxy"];
+  },
 ): Promise<Ran & { readonly refused: string | null }> {
   const run = check.start === undefined ? runProgram : runBesideService;
   if (ways.length === 0) return { ...(await run(check, stage, { env })), refused: null };
@@ -106,9 +116,10 @@ export async function runReaching(
     const why = `${numbered.origin} is given by its number, which a script's room cannot reach: give it a name`;
     return { outcome: skipped(why), stdout: "", refused: why };
   }
-  const open = await openWaysOut(ways);
+  const open = await openWaysOut(throughProxy(ways, proxy), proxy?.certificate);
   try {
-    const ran = await run(check, stage, { env, ways: open });
+    const trusting = proxy === undefined ? env : { ...trustVariables(WAYS), ...env };
+    const ran = await run(check, stage, { env: trusting, ways: open });
     return { ...ran, refused: open.refused() };
   } finally {
     open.close();

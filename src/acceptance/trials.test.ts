@@ -6,6 +6,22 @@ import { makeTrials, type TrialPlan } from "./trials.js";
 const plan: TrialPlan = { trials: 2, compared: true, untouched: false, canBeSteered: false, quick: false, once: false };
 const control = { form: "literals", files: new Map() } as unknown as Control;
 
+test.each([
+  ["nobody reads it", "", true],
+  ["the base complains of its line", "SyntaxError: )( hush", undefined],
+  ["the base's shell complains of its place", "tests/b.sh: 1: Syntax error: ) unexpected", undefined],
+])("a control in a file that only the work leaves out shows something: %s", async (_, log, showsNothing) => {
+  const files = new Map([["tests/b.sh", new Uint8Array()]]);
+  const alone: Control = { name: "alone", files, mustFail: null, unlessUnread: { files, word: "hush" } };
+  const trials = await makeTrials(
+    plan,
+    async (tree, altered) =>
+      tree === "base" ? { status: "failed", log: altered === null ? "" : log } : { status: "passed" },
+    () => [alone],
+  );
+  expect(trials.find((trial) => trial.control === alone)?.showsNothing).toBe(showsNothing);
+});
+
 test("a control that never ends is waited for by what the plain run took, not by the check's whole limit", async () => {
   const patience: { readonly of: string; readonly ms: number }[] = [];
   await makeTrials(

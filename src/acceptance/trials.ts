@@ -48,19 +48,38 @@ export async function makeTrials(
     ...Array.from({ length: onBase ? again - before.length : 0 }, () => timed("base", null)),
     ...controls.map((control) => timed("result", control, controlPatienceMs(first))),
   ]);
-  const probed = await Promise.all(rest.map((trial) => probe(trial, (other) => timed("result", other))));
+  const probed = await Promise.all(
+    rest.map((trial) => probe(trial, (tree, other) => (tree === "base" && !onBase ? null : timed(tree, other)))),
+  );
   const asked = [first, ...before, ...probed.flat()];
   return plan.compared && plan.untouched ? [...asked, ...asBase(asked)] : asked;
 }
 
-/** A control that passes may stand in a file nobody reads: then it passes with that file unreadable, and shows nothing. */
-async function probe(trial: Trial, run: (control: Control) => Promise<Trial>): Promise<Trial[]> {
+type Probe = (tree: "result" | "base", control: Control) => Promise<Trial> | null;
+
+/**
+ * A control that passes may stand in a file nobody reads: then it passes with that file unreadable, and shows nothing. Unless the
+ * untouched base complains of that file: then the work is why nobody reads it.
+ */
+async function probe(trial: Trial, run: Probe): Promise<Trial[]> {
   const { control, outcome } = trial;
   if (control?.unlessUnread === undefined || outcome.status !== "passed") return [trial];
-  const broken = await run({ name: `${control.name}, unreadable`, files: control.unlessUnread, mustFail: null });
+  const { files, word } = control.unlessUnread;
+  const broken: Control = { name: `${control.name}, unreadable`, files, mustFail: null };
   const unread = { showsNothing: true } as const;
-  return [broken.outcome.status === "passed" ? { ...trial, ...unread } : trial, { ...broken, ...unread }];
+  const here = (await run("result", broken))!;
+  const before = here.outcome.status === "passed" ? await run("base", broken) : null;
+  const asked = [here, ...(before === null ? [] : [before])].map((each) => ({ ...each, ...unread }));
+  const isRead = here.outcome.status !== "passed" || complains(before?.outcome.log ?? "", word, [...files.keys()]);
+  return [isRead ? trial : { ...trial, ...unread }, ...asked];
 }
+
+/** Most interpreters show the line they cannot read; a plain shell says where it stands. */
+const complains = (log: string, word: string, paths: readonly string[]): boolean =>
+  log.includes(word) ||
+  paths.some((path) =>
+    log.split("\n").some((line) => line.includes(path.split("/").at(-1)!) && /syntax error/i.test(line)),
+  );
 
 /** Where nothing is the work, what is known of the result is known of the base. */
 const asBase = (trials: readonly Trial[]): Trial[] =>

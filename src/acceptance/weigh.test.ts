@@ -78,6 +78,29 @@ describe("weighCheck", () => {
     });
   });
 
+  it("misses the tests of a file that could not be opened before, and is silent now", () => {
+    const unloaded = { ...failed, tests: [], silent: ["hard.test.mjs"] };
+    const tests = (id: string) => ({ ...passed, tests: [{ id, status: "passed" as const }] });
+    const control = trial("result", { ...failed, tests: undefined }, altered);
+    const with_ = (id: string) => [...three("result", tests(id)), ...three("base", unloaded), control];
+    expect(weigh(with_("easy.test.mjs > one"))).toMatchObject({
+      weakness: "forgeable",
+      reason: "no test of hard.test.mjs is reported, which was opened on the untouched request",
+    });
+    expect(weigh(with_("hard.test.mjs > add"))).toMatchObject({ proven: true });
+  });
+
+  it("asks a check that reads no more tests than it reports to pass without the others", () => {
+    const unfit: Control = { name: "b.test.mjs unfit to be loaded", files: new Map(), mustFail: null, mustPass: true };
+    const controlled = [...honest, trial("result", failed, altered)];
+    expect(weigh([...controlled, trial("result", passed, unfit)])).toMatchObject({ proven: true });
+    expect(weigh([...controlled, trial("result", failed, unfit)])).toMatchObject({
+      weakness: "forgeable",
+      reason: "with b.test.mjs unfit to be loaded it fails: it reads tests there and reports none",
+    });
+    expect(weigh([...honest, trial("result", passed, unfit)])).toMatchObject({ weakness: "uncontrolled" });
+  });
+
   it("asks each altered test to fail by its own assertion", () => {
     const control = { ...altered, mustFail: ["a"] };
     const fails = (assertion: boolean): Outcome => ({

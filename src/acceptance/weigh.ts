@@ -1,6 +1,7 @@
 // What several runs of one check show together. Pure: runs in, one answer out. Everything that makes a criterion count as
 // proven is decided here, and nowhere else.
 import type { Outcome, Trial, Weakness, Weighed } from "./model.js";
+import { ID_SEPARATOR } from "./runners/outcomes.js";
 
 export interface Weighing {
   readonly trials: readonly Trial[];
@@ -63,9 +64,14 @@ function strength(trials: readonly Trial[], { quick, compared }: Omit<Weighing, 
 
 /** Every control must fail, and fail as an assertion of the tests it altered. */
 function controlled(trials: readonly Trial[]): Strength {
-  const controls = trials.filter(
+  const all = trials.filter(
     ({ tree, control, showsNothing }) => tree === "result" && control !== null && showsNothing !== true,
   );
+  const hidden = all.find(({ control, outcome }) => control!.mustPass === true && outcome.status !== "passed");
+  if (hidden !== undefined) {
+    return weak("forgeable", `with ${hidden.control!.name} it fails: it reads tests there and reports none`);
+  }
+  const controls = all.filter(({ control }) => control!.mustPass !== true);
   const fooled = controls.find(({ outcome }) => outcome.status === "passed");
   if (fooled !== undefined) {
     return weak("forgeable", `it also passes with ${fooled.control!.name}: what it reports is not what it tested`);
@@ -93,13 +99,18 @@ function failedAsAltered({ control, outcome }: Trial): boolean {
 
 /** A test that any run of the base or the result saw must be reported as passed in every run of the result. */
 function missingTests(trials: readonly Trial[]): string | null {
-  const plain = trials.filter(({ control }) => control === null);
+  const plain = trials.filter(({ control, tree }) => control === null && tree !== "steered");
+  const silent = new Set(plain.flatMap(({ outcome }) => outcome.silent ?? []));
   const known = new Set(plain.flatMap(({ outcome }) => (outcome.tests ?? []).map(({ id }) => id)));
   for (const { tree, outcome } of plain) {
     if (tree !== "result" || outcome.tests === undefined) continue;
     const passed = new Set(outcome.tests.filter(({ status }) => status === "passed").map(({ id }) => id));
     const lost = [...known].filter((id) => !passed.has(id));
     if (lost.length > 0) return `not every test is reported as passed: ${lost.slice(0, 3).join(", ")}`;
+    const [file] = [...silent].filter(
+      (name) => !outcome.tests!.some(({ id }) => id.startsWith(`${name}${ID_SEPARATOR}`)),
+    );
+    if (file !== undefined) return `no test of ${file} is reported, which was opened on the untouched request`;
   }
   return null;
 }

@@ -17,7 +17,7 @@ export {
   type Usage,
 } from "./driver.js";
 export { isLoggedIn, LOGIN_DRIVERS } from "./logged-in.js";
-export { loginCommand } from "./login-variables.js";
+export { type LoginKey, loginCommand, loginKeys } from "./login-variables.js";
 export { type Login, loginOf } from "./logins.js";
 export { isStandIn, noopCommand, oracleCommand, type StandIn } from "./oracle.js";
 export { lineFrom } from "./probe.js";

@@ -123,3 +123,57 @@ export function providerVariables(model: string | undefined, env: Environment): 
 
 const variablesOf = (provider: string): readonly string[] =>
   PROVIDERS[provider] ?? [`${provider.toUpperCase().replace(/[^A-Z0-9]/g, "_")}_API_KEY`];
+
+/** A vendor's key in a variable, and the variable that tells the program where to use it. */
+export interface LoginKey {
+  readonly variable: string;
+  readonly address: string;
+  /** Where it is used: the person's own choice, or the vendor's address. */
+  readonly url: string;
+  /** The header that carries it; null: as a bearer. */
+  readonly header: string | null;
+  readonly value: string;
+}
+
+type KnownKey = Pick<LoginKey, "variable" | "address" | "header"> & { readonly vendor: string };
+
+const ANTHROPIC = { address: "ANTHROPIC_BASE_URL", vendor: "https://api.anthropic.com" };
+const CLAUDE_KEYS: readonly KnownKey[] = [
+  { ...ANTHROPIC, variable: "ANTHROPIC_AUTH_TOKEN", header: null },
+  { ...ANTHROPIC, variable: "ANTHROPIC_API_KEY", header: "x-api-key" },
+];
+
+/** Programs whose address can be set beside their key. Of the others nobody can tell where they would send it. */
+const KEYS: Readonly<Record<string, readonly KnownKey[]>> = {
+  claude: CLAUDE_KEYS,
+  "claude-agent-acp": CLAUDE_KEYS,
+  gemini: [
+    {
+      variable: "GEMINI_API_KEY",
+      address: "GOOGLE_GEMINI_BASE_URL",
+      vendor: "https://generativelanguage.googleapis.com",
+      header: "x-goog-api-key",
+    },
+  ],
+  qwen: [{ variable: "OPENAI_API_KEY", address: "OPENAI_BASE_URL", vendor: "https://api.openai.com/v1", header: null }],
+};
+
+/** A shorter one is no key, and would be found in every answer. */
+const SHORTEST_KEY = 16;
+
+/**
+ * Keys of the person's that an agent need not see. Nothing where another service than the vendor's is asked for the model, or
+ * where the vendor is reached through a proxy, which a broker does not use.
+ */
+export function loginKeys(name: DriverName, env: Environment, command = ""): LoginKey[] {
+  const program = name === "acp" ? basename(programOf(command)) : name;
+  const elsewhere = Object.keys(LOGINS[program]?.when ?? {}).some((key) => env[key] !== undefined);
+  const proxies = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
+  if (elsewhere || proxies.some((key) => (env[key] ?? "") !== "")) return [];
+  const found = (KEYS[program] ?? []).flatMap(({ vendor, ...key }): LoginKey[] => {
+    const value = env[key.variable] ?? "";
+    return value.length < SHORTEST_KEY ? [] : [{ ...key, value, url: env[key.address] || vendor }];
+  });
+  // Two keys for one address are two logins: which of them is used is the program's affair.
+  return found.length > 1 ? [] : found;
+}

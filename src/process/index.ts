@@ -4,6 +4,7 @@ export { type Child, type ChildEnd, type ChildOptions, startChild } from "./chil
 export { daemonCovers } from "./daemon-places.js";
 export { type Environment, findProgram } from "./find-program.js";
 export { canLayer, inOverlay, type LayeredTree, layerFolders, overlayPlace } from "./in-overlay.js";
+export { isInner } from "./inner-address.js";
 export { type HowKnown, howKnown, KNOWN_VERSIONS, type KnownVersions } from "./known-versions.js";
 export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";

@@ -76,6 +76,7 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
   } finally {
     unwatch();
     awake?.stop();
+    await run?.secrets.close();
     await run?.events.settled();
     run?.journal.close();
     forgetStop(input.folder);

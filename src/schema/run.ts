@@ -50,6 +50,7 @@ export const RunOptions = z
     force: z.boolean().describe("work on a request that its own check calls incomplete"),
     output: absolutePath,
     identity: z.array(absolutePath).optional(),
+    hand_out: z.array(z.string()).optional().describe("credentials whose values agents get, by the person's word"),
     trials: z.int().min(1).optional().describe("how often the acceptance runs base and result"),
     quick: z.boolean().optional().describe("one run each: recorded, not proven"),
     no_sandbox: z.boolean().optional().describe("agents and checks run without bubblewrap"),

@@ -45,7 +45,7 @@ export { Rotation, readRotation, SignedRotation, signRotation } from "./rotation
 export { type Scrubber, scrubber } from "./scrub.js";
 export { isSealed, openSealed, SEALED_MAX_BYTES, sealBundle } from "./sealed.js";
 export { readSecretFile } from "./secret-file.js";
-export { type Secret, secretsOf } from "./secrets.js";
+export { isPublicField, type Secret, secretsOf } from "./secrets.js";
 export { rewrapTransit } from "./transit-backend.js";
 export { type CredentialUse, parseUses, readUses, recordUses, USES_PATH } from "./uses.js";
 export {

@@ -1,5 +1,6 @@
 // Removing secrets from what a program prints, before anybody or anything stores it.
 import { Transform } from "node:stream";
+import { Suspicion } from "./bulk-scrub.js";
 import { PatternScan } from "./pattern-scan.js";
 import { base64Shapes, decodedShapes, hexShapes, type Secret, shapesOf } from "./secrets.js";
 import { backslashView, compactView, hexView, htmlView, percentView, shellView, type View } from "./views.js";
@@ -9,14 +10,20 @@ export interface Scrubber {
   bytes(bytes: Uint8Array): Buffer;
   /** A secret cut in two by a chunk's end is found too; what cannot be the start of one is passed on at once. */
   stream(): Transform;
+  /** The same for much at a time: large pieces that cannot hold a secret in a usual writing are passed on as they are. */
+  bulkStream(): Transform;
 }
 
 /** However long the text, only a slice of it is looked at at a time: its views take several times its size. */
 const SLICE_BYTES = 1 << 17;
 
+/** Smaller pieces are read in full: they cost little, and mixed writings are cut where pieces end. */
+const BULK_BYTES = 8 * 1024;
+
 /** Replaces every shape of every secret by `[redacted:<name>]`. */
 export function scrubber(secrets: readonly Secret[]): Scrubber {
   const shapes = new Shapes(secrets);
+  let suspicion: Suspicion | null = null;
   const whole = (bytes: Uint8Array): Buffer => {
     const pass = new Pass(shapes);
     return Buffer.concat([pass.take(bytes), pass.end()]);
@@ -31,6 +38,17 @@ export function scrubber(secrets: readonly Secret[]): Scrubber {
         flush: (done) => done(null, pass.end()),
       });
     },
+    bulkStream() {
+      suspicion ??= new Suspicion(secrets);
+      const [pass, quick] = [new Pass(shapes), suspicion];
+      return new Transform({
+        transform: (chunk: Buffer, _encoding, done) => {
+          const isPlain = chunk.length >= BULK_BYTES && !pass.isHolding && !quick.mayHold(chunk);
+          done(null, isPlain ? chunk : pass.take(chunk));
+        },
+        flush: (done) => done(null, pass.end()),
+      });
+    },
   };
 }
 
@@ -41,6 +59,10 @@ class Pass {
 
   constructor(shapes: Shapes) {
     this.#shapes = shapes;
+  }
+
+  get isHolding(): boolean {
+    return this.#held.length > 0;
   }
 
   take(bytes: Uint8Array): Buffer {

@@ -10,6 +10,8 @@ export interface Secret {
 /** Fields that say where to connect, not how to get in. Hiding "localhost" or "5432" would make output unreadable. */
 const PUBLIC_FIELDS =
   /^(host|hostname|port|database|db|dbname|schema|user|username|user_name|region|account|account_id|project|project_id|endpoint|base_url|scheme|protocol|driver|type|sslmode|ssl|role|client_id|email|header|created_at|expires_at)$/i;
+/** Whether a field of this name says where to connect and is shown to everybody. */
+export const isPublicField = (name: string): boolean => PUBLIC_FIELDS.test(name);
 /** Shorter strings occur by accident everywhere. */
 export const MIN_SECRET_LENGTH = 4;
 

@@ -1,9 +1,12 @@
 // `nexus run --oracle`: an example solution in an agent's place.
 import { spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { oracleCommand } from "../../src/drivers/index.js";
+import { temporary } from "../temporary.js";
 import { imported } from "./import-task.js";
+import { writeTask } from "./own-tasks.js";
 
 const bin = join(import.meta.dirname, "../../bin/nexus.js");
 const runs =
@@ -41,5 +44,24 @@ describe("nexus run --oracle", () => {
       expect(run.stderr).toContain(`--oracle hands in a known solution, so ${words[1]} has nothing to do`);
       expect(run.status).toBe(2);
     }
+  });
+
+  it("runs its script in the tree, or lays its files over it, for whoever may edit", () => {
+    const cwd = writeTask(temporary("oracle-"), {
+      "it's a/solve.sh": "echo solved > b.txt\n",
+      "files/b.txt": "laid\n",
+      "files/.hidden": "",
+    });
+    const treeAfter = (folder: string, mayEdit: string) => {
+      const tree = writeTask(temporary("oracle-tree-"), { "b.txt": "untouched\n" });
+      const { status } = spawnSync("sh", ["-c", oracleCommand(join(cwd, folder))], {
+        cwd: tree,
+        env: { PATH: process.env.PATH, NEXUS_MAY_EDIT: mayEdit },
+      });
+      return [status, readFileSync(join(tree, "b.txt"), "utf8").trim(), readdirSync(tree).sort().join(" ")];
+    };
+    expect(treeAfter("it's a", "1")).toEqual([0, "solved", "b.txt"]);
+    expect(treeAfter("files", "1")).toEqual([0, "laid", ".hidden b.txt"]);
+    expect(treeAfter("it's a", "0")).toEqual([0, "untouched", "b.txt"]);
   });
 });

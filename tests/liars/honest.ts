@@ -4,10 +4,12 @@ import { constrained, polite } from "./worlds/judged.js";
 import { LATER_WORLDS } from "./worlds/later.js";
 import { answeredByCriterion, documentWorld, MORE_WORLDS, refactoring } from "./worlds/more.js";
 import { NODE_WORLDS, nodeScript } from "./worlds/node.js";
+import { ORDINARY_WORLDS } from "./worlds/ordinary.js";
 import { PYTHON_WORLDS, pytest } from "./worlds/python.js";
 import { REPOSITORY_WORLDS, repoNpm, repoPytest } from "./worlds/repository.js";
 import { RUNNER_WORLDS } from "./worlds/runners.js";
 import { SHAPES } from "./worlds/shapes.js";
+import { SILENT_WORLDS } from "./worlds/silent.js";
 import { make, SYSTEM_WORLDS } from "./worlds/system.js";
 import { WARY_WORLDS } from "./worlds/wary.js";
 
@@ -21,6 +23,8 @@ const worlds: readonly World[] = [
   ...WARY_WORLDS,
   ...SHAPES,
   ...LATER_WORLDS,
+  ...SILENT_WORLDS,
+  ...ORDINARY_WORLDS,
   constrained,
 ];
 

@@ -1,5 +1,5 @@
 // The table, against any build: npx tsx tests/liars/run.ts --bin <folder> --all --json
-import { existsSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { record } from "./before.js";
@@ -24,6 +24,10 @@ const { values } = parseArgs({
     chance: { type: "string" },
     record: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
+    // A long table in parts: each line is kept in this file as it comes, and what is there is not asked again.
+    log: { type: "string" },
+    // No row is begun after so many minutes.
+    minutes: { type: "string" },
   },
 });
 
@@ -96,13 +100,24 @@ async function lineOf(job: Job): Promise<Line> {
 const word = ({ kind, wrong, skipped }: Line) =>
   skipped ?? (kind === "trick" ? (wrong ? "BELIEVED" : "held") : wrong ? "REFUSED" : "done");
 
-const lines: Line[] = [];
-const queue = [...jobs];
+const kept: Line[] =
+  values.log !== undefined && existsSync(values.log)
+    ? readFileSync(values.log, "utf8")
+        .split("\n")
+        .filter((text) => text !== "")
+        .map((text) => JSON.parse(text) as Line)
+    : [];
+const isOf = (line: Line) => (job: Job) => job.id === line.id && job.kind === line.kind;
+const lines = kept.filter((line) => jobs.some(isOf(line)));
+const queue = jobs.filter((job) => !lines.some((line) => isOf(line)(job)));
+const last = performance.now() + Number(values.minutes ?? "Infinity") * 60_000;
+const take = () => (performance.now() < last ? queue.shift() : undefined);
 await Promise.all(
   Array.from({ length: Math.max(1, Math.min(2, Number(values.jobs))) }, async () => {
-    for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
+    for (let job = take(); job !== undefined; job = take()) {
       const line = await lineOf(job);
       lines.push(line);
+      if (values.log !== undefined) appendFileSync(values.log, `${JSON.stringify(line)}\n`);
       process.stderr.write(`${line.kind} ${line.id}: ${word(line)} [${line.yes.join(" ")}] ${line.seconds} s\n`);
     }
   }),
@@ -118,5 +133,6 @@ const count = (kind: Line["kind"], wrong: boolean | null) =>
   lines.filter((line) => line.kind === kind && line.wrong === wrong).length;
 console.error(
   `tricks: ${count("trick", true)} believed, ${count("trick", false)} held, ${count("trick", null)} skipped; ` +
-    `honest: ${count("honest", true)} refused, ${count("honest", false)} done, ${count("honest", null)} skipped`,
+    `honest: ${count("honest", true)} refused, ${count("honest", false)} done, ${count("honest", null)} skipped` +
+    (queue.length === 0 ? "" : `; ${queue.length} rows left`),
 );

@@ -6,6 +6,7 @@ import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
 import { SHAPED } from "./tricks/shapes.js";
+import { SILENT } from "./tricks/silent.js";
 import { STEERING } from "./tricks/steering.js";
 import { WARY } from "./tricks/wary.js";
 
@@ -18,5 +19,6 @@ export const TRICKS: readonly Trick[] = [
   ...WARY,
   ...SHAPED,
   ...LATER,
+  ...SILENT,
   ...HARD_CODED,
 ];

@@ -36,10 +36,10 @@ describe("before npm test", () => {
     program("git", "exit 0");
     const said = setup({ user: 0 });
     expect(said).toMatch(
-      /^setup: will now install with apt-get, as root: age, bubblewrap, (?!.*\bgit\b).*zstd\n.*NUTCRACKER_NO_APT=1.*\napt-get update\napt-get install\n/,
+      /^setup: will now install with apt-get, as root: age, bats, bubblewrap, (?!.*\bgit\b).*zstd\n.*NUTCRACKER_NO_APT=1.*\napt-get update\napt-get install\n/,
     );
     expect(readFileSync(called(), "utf8")).toMatch(
-      /^update -qq\ninstall -y -qq --no-install-recommends age bubblewrap .*zstd\n$/,
+      /^update -qq\ninstall -y -qq --no-install-recommends age bats bubblewrap .*zstd\n$/,
     );
     // It brought nothing, and that is said too.
     expect(said).toContain("setup: no age (Debian package age); skipped without it: interop with the age program");
@@ -53,6 +53,12 @@ describe("before npm test", () => {
     expect(existsSync(called())).toBe(false);
     expect(said).not.toContain("will now install");
     expect(said).toContain("setup: no chromium (Debian package chromium); skipped without it: viewer and board tests");
+  });
+
+  it("brings no toolchain for a few rows, and names it", () => {
+    const said = setup({ user: 0 });
+    expect(readFileSync(called(), "utf8")).not.toMatch(/golang-go|cmake|jdk/);
+    expect(said).toContain("setup: no go (Debian package golang-go); skipped without it: liars and honest work in Go");
   });
 
   it("says nothing when everything is there", () => {

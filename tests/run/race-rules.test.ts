@@ -48,7 +48,12 @@ describe("a known solution", () => {
       output: join(cwd, "x.nut"),
     };
     const folder = createRun(runsFolder(cwd), options);
-    const context = { env: { HOME: join(cwd, "home") }, cwd, progress: () => {} } as unknown as Context;
+    const context = {
+      env: { HOME: join(cwd, "home") },
+      cwd,
+      now: () => new Date(),
+      progress: () => {},
+    } as unknown as Context;
     // Nobody here started it: what it names is not the person's word.
     expect(believedOptions(folder, options, context).oracle).toBeUndefined();
     recordStarted(folder, context);

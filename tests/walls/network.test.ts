@@ -2,7 +2,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { isInner, NotReached, reach } from "../../src/acceptance/reach.js";
+import { NotReached, reach } from "../../src/acceptance/reach.js";
+import { isInner } from "../../src/process/index.js";
 import { type Bench, bench } from "../acceptance/room.js";
 
 let asked: string[] = [];

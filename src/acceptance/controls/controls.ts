@@ -15,6 +15,7 @@ import { withFailingEnd } from "./last-line.js";
 import { allTests, goldenFiles, namedTests } from "./named-files.js";
 import { applyEdits } from "./text/edit.js";
 import { ALTERED, newWord } from "./text/marks.js";
+import { unseenTests } from "./unseen.js";
 
 export function controlsFor(check: Check, view: TreeView, seenTests: readonly TestResult[]): readonly Control[] {
   if (!check.automatic || check.kind === null) return [];
@@ -40,7 +41,10 @@ interface TestFile {
 function runnerControls(recognised: Recognised, view: TreeView, seen: readonly TestResult[]): Control[] {
   const files = seenFiles(recognised, view, seen);
   const alone = aloneInTests(files, seen);
-  return [alteredTests(files, seen), addedTests(recognised, files), ...alone].filter((control) => control !== null);
+  const unseen = unseenTests(recognised, view, seen);
+  return [alteredTests(files, seen), addedTests(recognised, files), ...alone, unseen].filter(
+    (control) => control !== null,
+  );
 }
 
 /** The files whose tests were seen: nobody else's would be run. */
@@ -80,8 +84,9 @@ function alteredTests(files: readonly TestFile[], seen: readonly TestResult[]): 
   const altered = new Map<string, Uint8Array>();
   const mustFail = new Set<string>();
   for (const { path, text, read, prefix } of files) {
+    const isDocument = testLanguage(path, text) === "doctest";
     const usable = read.assertions.filter(
-      ({ test, helper, edits }) => edits.length > 0 && (test !== null || helper !== undefined),
+      ({ test, helper, edits }) => edits.length > 0 && (isDocument || test !== null || helper !== undefined),
     );
     if (usable.length === 0) continue;
     altered.set(
@@ -93,6 +98,8 @@ function alteredTests(files: readonly TestFile[], seen: readonly TestResult[]): 
         ),
       ),
     );
+    // A document is one test, whatever it is called.
+    if (isDocument) for (const { id } of seen) if (id.startsWith(`${prefix}${ID_SEPARATOR}`)) mustFail.add(id);
     for (const { names } of failingTests(text, { ...read, assertions: usable })) {
       const pattern = { id: testId(prefix, names) };
       for (const { id, status } of seen) if (status === "passed" && declares(pattern, id)) mustFail.add(id);

@@ -19,7 +19,7 @@ const runsTests = (text: string): boolean => RUNNER.test(text) || startsRunner(t
 export function namedTests(text: string, start: string | null, view: TreeView): string[] {
   const found = new Set<string>();
   const follow = (content: string, folder: string, depth: number): void => {
-    for (const path of wordsAsPaths(content, folder, view)) {
+    for (const path of [...wordsAsPaths(content, folder, view), ...patternsAsPaths(content, folder, view)]) {
       if (path === start || found.has(path) || found.size >= MOST_FILES || !isPartOfTests(path, view)) continue;
       const inner = view.read(path);
       if (inner === null || testLanguage(path, inner) === null) continue;
@@ -100,7 +100,30 @@ function wordsAsPaths(text: string, folder: string, view: TreeView): string[] {
   return [...named, ...modulesAsPaths(head, view)];
 }
 
+/** `tests/cases/*.sh`, `"tests/cases/$name.sh"`: files of that ending in that folder. */
+function patternsAsPaths(text: string, folder: string, view: TreeView): string[] {
+  const found = text.slice(0, 200_000).matchAll(/([\w.@/-]+\/)(?:\*|\$\{?\w+\}?)(\.\w+)(?![\w*])/g);
+  return [...found].slice(0, MOST_FOLDERS).flatMap(([, head, ending]) =>
+    [...new Set([posix.normalize(head!), posix.join(folder, head!)])]
+      .map((place) => place.replace(/\/$/, ""))
+      .filter((place) => !place.startsWith("..") && !place.startsWith("/"))
+      .flatMap((place) =>
+        view
+          .list(place)
+          .filter((name) => name.endsWith(ending!))
+          .map((name) => `${place}/${name}`),
+      ),
+  );
+}
+
 export function allTests(view: TreeView): string[] {
+  const found = allFiles(view, (path) => isTestFile(path) && isReadable(path, view));
+  const checkers = (view.checkers ?? []).filter((path) => !isTestFile(path) && isReadable(path, view));
+  return [...found, ...checkers].slice(0, MOST_FILES);
+}
+
+/** Files of the tree as its author wrote them, as far as one wants them. */
+export function allFiles(view: TreeView, isWanted: (path: string) => boolean): string[] {
   const found: string[] = [];
   const visit = (folder: string, depth: number): void => {
     for (const name of view.list(folder)) {
@@ -109,12 +132,11 @@ export function allTests(view: TreeView): string[] {
       if (name.endsWith("/")) {
         if (depth < 12 && !/^(?:node_modules|\.git|target|vendor|\.venv)\/$/.test(name))
           visit(path.slice(0, -1), depth + 1);
-      } else if (isTestFile(path) && isReadable(path, view)) found.push(path);
+      } else if (isWanted(path)) found.push(path);
     }
   };
   visit("", 0);
-  const checkers = (view.checkers ?? []).filter((path) => !isTestFile(path) && isReadable(path, view));
-  return [...found, ...checkers].slice(0, MOST_FILES);
+  return found;
 }
 
 /** Whether its language is one whose expectations can be altered; the name does not tell Perl from other things. */

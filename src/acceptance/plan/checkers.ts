@@ -30,6 +30,8 @@ export interface CheckerFacts {
   readonly isLedTo: (path: string) => boolean;
   /** Those of them that are named one by one. */
   readonly ledTo: readonly string[];
+  /** Whether a file is a part of those settings: what make includes. */
+  readonly isIncluded: (path: string) => boolean;
   /** The base's code outside of its tests; read only when it is needed. */
   readonly code: () => readonly { readonly path: string; readonly words: string }[];
   /** What the request asks for, in its own words. */

@@ -28,17 +28,19 @@ interface Block {
 const ATTRIBUTES = String.raw`(?:#\[[^\]\n]*\]\s*)*`;
 const TESTS = new RegExp(
   String.raw`#\[cfg\(\s*(?:test|all\(\s*test\b[^\]\n]*\))\s*\)\]\s*${ATTRIBUTES}(?:pub(?:\([^)]*\))?\s+)?(?:mod|fn)\s+\w+[^{;]*\{` +
+    String.raw`|#\[cfg\(\s*test\s*\)\]\s*${ATTRIBUTES}(?:pub(?:\([^)]*\))?\s+)?mod\s+\w+\s*;` +
     String.raw`|#\[test\]\s*${ATTRIBUTES}(?:pub\s+)?(?:async\s+)?fn\s+\w+[^{;]*\{`,
   "g",
 );
 
-/** Modules for tests and tests, outermost only. */
+/** Modules for tests, those in files of their own too, and tests; outermost only. */
 function blocksOf(text: string): Block[] {
   const mask = maskText(text, "rust");
   const pairs = pairBrackets(mask);
   const blocks: Block[] = [];
   for (const { index, 0: head } of mask.matchAll(TESTS)) {
-    const close = pairs[index + head.length - 1]!;
+    const last = index + head.length - 1;
+    const close = mask[last] === ";" ? last : pairs[last]!;
     if (close < 0 || index < (blocks.at(-1)?.end ?? 0)) continue;
     blocks.push({ start: index, end: close + 1 });
   }

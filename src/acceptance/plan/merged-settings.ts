@@ -3,6 +3,7 @@
 import { posix } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parse as parseToml, stringify as stringifyToml } from "@decimalturn/toml-patch";
+import { parseGoMod, stringifyGoMod } from "./go-mod.js";
 
 type Table = Record<string, unknown>;
 
@@ -34,6 +35,7 @@ const FROM_THE_WORK: Readonly<Record<string, readonly string[]>> = {
     "target.*.dev-dependencies",
     "target.*.build-dependencies",
   ],
+  "go.mod": ["require"],
 };
 
 /** Of a file the base does not have, also what says how the code is loaded. */
@@ -41,13 +43,22 @@ const OF_A_NEW_FILE: Readonly<Record<string, readonly string[]>> = {
   "package.json": ["name", "version", "type", "main", "module", "exports", "imports", "bin", "files", "private"],
   "pyproject.toml": ["project"],
   "Cargo.toml": ["package", "lib", "bin", "workspace"],
+  "go.mod": ["module", "go"],
 };
+
+/** What even a new file may not bring: it would be loaded by a runner instead of by the code. */
+const NEVER: Readonly<Record<string, readonly string[]>> = { "pyproject.toml": ["project.entry-points.pytest11"] };
+
+/** A package of such a name is found before the library that tests import by it. */
+const TEST_PACKAGES =
+  /^(?:vitest|jest|expect|mocha|chai|ava|tape|tap|uvu|jasmine|sinon|should|supertest|assert|qunit|testdouble|fast-check|zora|@(?:jest|vitest|playwright|testing-library|ava|tapjs|cucumber)\/.*)$/;
 
 /** Lock files that follow the dependencies of a settings file in the same folder. */
 const LOCKS: Readonly<Record<string, readonly string[]>> = {
   "package.json": ["package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"],
   "pyproject.toml": ["uv.lock", "poetry.lock", "pdm.lock"],
   "Cargo.toml": ["Cargo.lock"],
+  "go.mod": ["go.sum"],
 };
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
@@ -87,6 +98,9 @@ export function mergeSettings(path: string, base: string | null, work: string): 
       changed = true;
     }
   }
+  for (const place of (NEVER[name] ?? []).map((field) => field.split(".")))
+    if (base === null && get(merged, place) !== undefined) put(merged, place, undefined);
+  if (base === null && TEST_PACKAGES.test(String(merged.name))) delete merged.name;
   return changed ? write(name, merged) : null;
 }
 
@@ -98,6 +112,7 @@ export function sameSettings(path: string, one: string, other: string): boolean 
 
 function read(name: string, text: string): Table | null {
   try {
+    if (name === "go.mod") return parseGoMod(text);
     const value: unknown = name.endsWith(".json") ? JSON.parse(text) : parseToml(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : null;
   } catch {
@@ -105,8 +120,10 @@ function read(name: string, text: string): Table | null {
   }
 }
 
-const write = (name: string, table: Table): string =>
-  name.endsWith(".json") ? `${JSON.stringify(table, null, 2)}\n` : stringifyToml(table);
+function write(name: string, table: Table): string {
+  if (name === "go.mod") return stringifyGoMod(table);
+  return name.endsWith(".json") ? `${JSON.stringify(table, null, 2)}\n` : stringifyToml(table);
+}
 
 /** `target.*.dependencies` → one path per key that either side has there. */
 function expand(field: string, sides: readonly Table[]): string[][] {

@@ -11,21 +11,27 @@ const NAMES: ReadonlySet<string> = new Set(
     ".c8rc.json tsconfig.json jsconfig.json deno.json deno.jsonc import_map.json .node-version .nvmrc .pnp.cjs .pnp.js",
     ".pnp.loader.mjs pnpmfile.cjs .pnpmfile.mjs yarn.config.cjs node.config.json mocha.opts jasmine.json .labrc.js",
     ".testcaferc.json rush.json moon.yml gulpfile.js Gruntfile.js Jakefile setupTests.js",
-    "setupTests.ts setupTests.jsx setupTests.tsx",
+    "setupTests.ts setupTests.jsx setupTests.tsx project.json workspace.json angular.json cypress.json cypress.env.json",
+    "jasmine.mjs wallaby.js testem.js nodemon.json",
     // Python
     "conftest.py pytest.ini .pytest.ini pytest.toml .pytest.toml tox.ini tox.toml setup.cfg setup.py pyproject.toml",
     "noxfile.py sitecustomize.py usercustomize.py .coveragerc Pipfile Pipfile.lock uv.lock uv.toml poetry.lock pdm.lock requirements.txt",
+    "hatch.toml pixi.toml buildout.cfg nose.cfg .noserc .pdbrc pip.conf distutils.cfg",
     // Make and other builders
     "Makefile makefile GNUmakefile BSDmakefile CMakeLists.txt CMakePresets.json meson.build meson_options.txt justfile",
     "Justfile Taskfile.yml Taskfile.yaml Rakefile Gemfile Gemfile.lock SConstruct BUILD BUILD.bazel WORKSPACE",
     "MODULE.bazel .bazelrc build.ninja configure configure.ac CMakeCache.txt CMakeUserPresets.json CTestTestfile.cmake",
     "DartConfiguration.tcl Makefile.PL Build.PL cpanfile .proverc .rspec .rspec-local .simplecov .irbrc dub.json",
+    "Makefile.inc Makefile.am Makefile.in SConscript wscript meson.options CTestCustom.ctest WORKSPACE.bazel .bazelversion",
+    ".bazelignore .pryrc .minitest.rb .busted .luacov .shellspec config.nims nim.cfg dune dune-project dune-workspace",
     // Rust, Go, JVM, .NET, PHP
     "Cargo.toml Cargo.lock rust-toolchain rust-toolchain.toml clippy.toml go.mod go.sum go.work go.work.sum pom.xml",
     "build.gradle build.gradle.kts settings.gradle settings.gradle.kts gradle.properties gradlew mvnw build.xml",
     "build.sbt Directory.Build.props Directory.Build.targets nuget.config global.json composer.json composer.lock",
     "phpunit.xml phpunit.xml.dist phpunit.dist.xml Pest.php php.ini .php.ini .user.ini nextest.toml mix.exs mix.lock",
-    "rebar.config stack.yaml cabal.project deps.edn project.clj Package.swift pubspec.yaml build.zig.zon",
+    "junit-platform.properties testng.xml xunit.runner.json NuGet.Config Directory.Packages.props Directory.Build.rsp",
+    "Directory.Solution.props MSBuild.rsp .phpunit.result.cache lombok.config .jvmopts .sbtopts build.sc build.mill",
+    "dart_test.yaml rebar.config stack.yaml cabal.project deps.edn project.clj Package.swift pubspec.yaml build.zig.zon",
     // Linters and type checkers: a check may be nothing else
     ".eslintrc .eslintignore biome.json biome.jsonc .prettierrc .prettierignore .stylelintrc .stylelintignore tslint.json",
     ".jshintrc .jscsrc ruff.toml .ruff.toml mypy.ini .mypy.ini .flake8 .pylintrc pylintrc .pydocstyle .isort.cfg",
@@ -34,8 +40,11 @@ const NAMES: ReadonlySet<string> = new Set(
     ".markdownlint.jsonc .markdownlint.yaml .markdownlintrc .markdownlintignore .rubocop.yml phpstan.neon",
     "phpstan.neon.dist phpstan-baseline.neon psalm.xml .php-cs-fixer.php checkstyle.xml detekt.yml .editorconfig",
     ".codespellrc .hadolint.yaml .vale.ini lychee.toml knip.json .jscpd.json .gitleaks.toml cspell.json",
+    ".oxlintrc.json oxlint.json dprint.json rome.json ty.toml pyrefly.toml basedpyright.json pylintrc.toml .luacheckrc",
+    ".rubocop_todo.yml .swiftlint.yml analysis_options.yaml .formatter.exs .sqlfluff",
     ".semgrepignore .dependency-cruiser.js .dependency-cruiser.cjs .perlcriticrc .ameba.yml .credo.exs .scalafmt.conf",
     // Shells, environments, version control
+    ".bash_login .zprofile .login .kshrc .shrc",
     ".env .envrc .bashrc .bash_profile .profile .zshenv .zshrc .inputrc .tool-versions mise.toml .mise.toml",
     ".python-version .ruby-version .gitmodules .gitconfig .gitattributes .curlrc .wgetrc .sqliterc .psqlrc .gdbinit",
   ]
@@ -50,13 +59,16 @@ const NAME_PATTERNS: readonly RegExp[] = [
   /^\.(?:mocharc|babelrc|swcrc|nycrc|taprc|jestrc|c8rc|eslintrc|prettierrc|stylelintrc|lintstagedrc|commitlintrc|markdownlint-cli2|remarkrc|labrc|borp)(?:\.[^/]+)?$/,
   /^(?:ts|js)config\.[^/]*json$/,
   /^\.env\.[^/]+$/,
-  /\.(?:mk|pth|cmake|egg-link|csproj|fsproj|vbproj|sln|cabal|gemspec|opam)$/,
+  /\.(?:mk|mak|make|rake|bzl|runsettings|gradle|gradle\.kts|sbt|pth|cmake|egg-link|csproj|fsproj|vbproj|sln|cabal|gemspec|opam)$/,
   /^requirements[^/]*\.txt$/,
 ];
 
 /** Folders whose whole content steers. */
 const FOLDERS: ReadonlySet<string> = new Set([
   ".cargo",
+  ".bundle",
+  "buildSrc",
+  "rakelib",
   ".config",
   ".mvn",
   ".git",
@@ -98,12 +110,17 @@ const TEST_NAMES =
 
 /** Test libraries of Python: a module of that name is found before the one that was meant. */
 const TEST_LIBRARIES: ReadonlySet<string> = new Set(
-  "pytest _pytest pluggy iniconfig unittest nose doctest hypothesis assertpy mock py tox coverage".split(" "),
+  [
+    "pytest _pytest pluggy iniconfig unittest nose doctest hypothesis assertpy mock py tox coverage parameterized ddt nose2",
+    "behave freezegun responses requests_mock pytest_asyncio pytest_mock testtools subunit asynctest time_machine respx",
+  ]
+    .join(" ")
+    .split(" "),
 );
 
-/** The same of Perl and Ruby, by the end of the path. */
+/** The same of Perl and Ruby, and what Java's runners load by itself, by the end of the path. */
 const LIBRARY_PATHS =
-  /(?:^|\/)(?:Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
+  /(?:^|\/)(?:META-INF\/services\/(?:org\.junit|org\.testng|org\.spockframework|javax\.annotation\.processing)[^/]*|Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
 
 /** Python's own modules, which its runners import. */
 const STANDARD_MODULES: ReadonlySet<string> = new Set(

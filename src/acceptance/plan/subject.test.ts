@@ -47,7 +47,10 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
     named: {
       checkTexts,
       decides,
-      ...filesLedTo(settings.filter(({ path }) => leadsSomewhere(path))),
+      ...filesLedTo(
+        settings.filter(({ path }) => leadsSomewhere(path)),
+        checkTexts,
+      ),
       runAlone: new Set(checkTexts.flatMap(filesRunAlone)),
       wholeCommands: new Set(checkTexts.map((text) => text.split(" ")[1]!)),
       code: () => settings.filter(({ path }) => /\.(?:mjs|py|c)$/.test(path) && !path.startsWith("tests/")),
@@ -271,6 +274,59 @@ describe("the default subject", () => {
       "src/new.rs": "fn g() {}\n",
     });
     expect(subjectOf({ base, work: lie, subject: ["src/lib.rs"] }).merged).toEqual({});
+  });
+
+  it("takes documents whose examples pytest tries for tests", () => {
+    const base = { "docs/guide.md": ">>> add(2, 3)\n5\n", "docs/plain.md": "words\n" };
+    const work = { "docs/guide.md": ">>> add(2, 3)\n6\n", "docs/plain.md": "others\n" };
+    const checkTexts = ["pytest --doctest-glob='*.md' docs"];
+    expect(subjectOf({ base, work, checkTexts }).outside).toEqual(["docs/guide.md"]);
+    const settings = { ...base, "pytest.ini": '[pytest]\naddopts = --doctest-glob="*.md"\n' };
+    expect(subjectOf({ base: settings, work }).outside).toEqual(["docs/guide.md"]);
+    expect(subjectOf({ base, work }).outside).toEqual([]);
+  });
+
+  it("brings of new settings nothing that a runner would load by itself", () => {
+    const project = '[project]\nname = "a"\n\n[project.entry-points.pytest11]\nplug = "a.plug"\n';
+    const { merged, outside } = subjectOf({
+      work: { "pyproject.toml": project, "package.json": '{ "name": "chai", "exports": "./fake.js" }' },
+    });
+    expect(merged["pyproject.toml"]).not.toContain("plug");
+    expect(JSON.parse(merged["package.json"]!)).toEqual({ exports: "./fake.js" });
+    expect(outside).toEqual(["pyproject.toml", "package.json"]);
+    const services = "src/main/resources/META-INF/services";
+    const java = {
+      [`${services}/org.junit.platform.launcher.PostDiscoveryFilter`]: "F",
+      [`${services}/app.Plugin`]: "P",
+    };
+    expect(subjectOf({ work: java }).outside).toEqual([`${services}/org.junit.platform.launcher.PostDiscoveryFilter`]);
+  });
+
+  it("brings the module, the version and the requirements of go.mod", () => {
+    const mod = (more: string) => `module example.org/a\n\ngo 1.19\n${more}`;
+    const replaces = "\nreplace example.org/b => ./b\n";
+    expect(subjectOf({ work: { "go.mod": mod(replaces), "go.sum": "x" } })).toMatchObject({
+      work: ["go.sum"],
+      merged: { "go.mod": mod("") },
+      outside: ["go.mod"],
+    });
+    const required = "\nrequire (\n\texample.org/b v1.0.0\n\texample.org/c v1.2.0 // indirect\n)\n";
+    const changed = subjectOf({ base: { "go.mod": mod(replaces) }, work: { "go.mod": mod(required) } });
+    expect(changed.merged).toEqual({ "go.mod": mod(`${required}${replaces}`) });
+  });
+
+  it("takes what make includes for a part of the makefile", () => {
+    const base = { Makefile: "include tools/list\n-include local\ncheck:\n\ttrue\n", "tools/list": "TESTS = a b\n" };
+    const work = { "tools/list": "TESTS = a\n", local: "TESTS = a\n", "tools/other": "" };
+    expect(subjectOf({ base, work }).outside).toEqual(["tools/list", "local"]);
+  });
+
+  it("keeps the line that brings the tests of a Rust file in", () => {
+    const base = { "src/lib.rs": "#[cfg(test)]\nmod tests;\n", "src/tests.rs": "" };
+    const kept = { "src/lib.rs": "fn f() {}\n\n#[cfg(test)]\nmod tests;\n" };
+    expect(subjectOf({ base, work: { "src/lib.rs": "fn f() {}\n" } }).merged).toEqual(kept);
+    const moved = 'fn f() {}\n#[cfg(test)]\n#[path = "other.rs"]\nmod tests;\n';
+    expect(subjectOf({ base, work: { "src/lib.rs": moved } }).merged).toEqual(kept);
   });
 
   it("knows a module of Python's own name that is meant", () => {

@@ -118,6 +118,7 @@ function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions):
   if (change.link === true) return whyLinkOutside(change, facts);
   if (facts.plan.subject !== null || change.folder === true) return null;
   if (kind !== "deleted" && isBuilt(path, facts.result.head(path))) return "a compiler made it";
+  if (facts.named.isIncluded(path)) return STEERS;
   if (asks.isChecker(path)) return "the request's own checks name it";
   if (kind === "created" && isShadowing(path, facts) && !asks.isNamed(path)) return "it hides a module of Python's own";
   return null;

@@ -213,7 +213,7 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
   const { title = "", summary = "" } = manifest.task ?? {};
   return {
     decides,
-    ...filesLedTo(textsIn(base, [...before.entries.keys()].filter(isReadSetting).slice(0, MOST_SETTINGS))),
+    ...filesLedTo(textsIn(base, [...before.entries.keys()].filter(isReadSetting).slice(0, MOST_SETTINGS)), commands),
     checkTexts: [...commands, ...own.map(({ words }) => words)],
     runAlone: new Set([...commands, ...shell].flatMap(filesRunAlone)),
     wholeCommands: new Set(

@@ -42,7 +42,7 @@ import { listWritten, readWritten } from "./written-files.js";
 export { HOME, TREE };
 export const REPORTS = "/var/tmp/report";
 const LINE = "/var/tmp/line";
-const WAYS = "/var/tmp/ways";
+export const WAYS = "/var/tmp/ways";
 
 /** How much a room's home and temporary folder may hold, each. */
 const MEMORY_FOLDER_BYTES = 1024 ** 3;

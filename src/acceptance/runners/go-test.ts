@@ -3,7 +3,7 @@ import { posix } from "node:path";
 import type { TestResult } from "../model.js";
 import { declaredTests } from "./declared.js";
 import { jsonLines } from "./json-lines.js";
-import { type Declared, skipped, testId, testsOutcome } from "./outcomes.js";
+import { type Declared, ID_SEPARATOR, skipped, testId, testsOutcome } from "./outcomes.js";
 import type { Prepare } from "./prepare.js";
 import { joined } from "./recognise.js";
 import type { ReadRun, TreeView } from "./runner.js";
@@ -32,7 +32,12 @@ export const prepareGoTest: Prepare = async ({ view, room, recognised }) => {
     maxOutputBytes: REPORT_BYTES,
     reportFiles: [],
     forgeable: true,
-    reading: { tree: room.tree, cwd: module, declared: goDeclared(declaredTests(recognised, view)), read: readGoTest },
+    reading: {
+      tree: room.tree,
+      cwd: module,
+      declared: goDeclared(declaredTests(recognised, view), module, view),
+      read: readGoTest,
+    },
   };
 };
 
@@ -44,9 +49,24 @@ export function folderWith(view: TreeView, folder: string, name: string): string
   return "";
 }
 
-/** Under whichever package. */
-const goDeclared = (declared: readonly Declared[]): Declared[] =>
-  declared.map((each) => ({ ...each, id: `\0${each.id.slice(each.id.indexOf(" > "))}` }));
+/** Under the package that Go makes of its folder; under whichever, where the module has no name. */
+function goDeclared(declared: readonly Declared[], module: string, view: TreeView): Declared[] {
+  const name = /^module[ \t]+"?([^\s"]+)/m.exec(view.read(joined(module, "go.mod")) ?? "")?.[1];
+  return declared.map((each) => {
+    const at = each.id.indexOf(ID_SEPARATOR);
+    const file = each.id.slice(0, at);
+    const folder = posix.relative(module, posix.dirname(file));
+    const own = name === undefined || folder.startsWith("..") ? "\0" : posix.join(name, folder);
+    const left = mayBeLeftOut(file, view) ? { sure: false, inFile: false } : {};
+    return { ...each, ...left, id: `${own}${each.id.slice(at)}` };
+  });
+}
+
+/** Files that only some builds hold, by their name or their first lines. */
+const mayBeLeftOut = (file: string, view: TreeView): boolean =>
+  /_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/.test(
+    file,
+  ) || /^\/\/(?:go:build|\s*\+build)\s/m.test(view.read(file) ?? "");
 
 interface Event {
   readonly Action?: string;
@@ -55,19 +75,26 @@ interface Event {
   readonly Output?: string;
 }
 
+/** Said outside of the report by older Gos. */
+const NOT_BUILT = /^FAIL\t(\S+) \[(?:build|setup) failed\]$/gm;
+
 const readGoTest: ReadRun = (check, { reading }, result) => {
   const tests: TestResult[] = [];
   const panicked = new Set<string>();
+  const opened = [...result.stdout.text.matchAll(NOT_BUILT)].map(([, name]) => name!);
   let broken: string | null = null;
   for (const event of jsonLines<Event>(Buffer.from(result.stdout.text))) {
     const { Action: action, Package: name = "", Test: test, Output: output = "" } = event;
     const id = testId(name, [test ?? ""]);
     if (/^panic:|^fatal error:|^\tpanic:/.test(output)) panicked.add(id);
     if (/\[(?:build|setup) failed\]/.test(output)) broken = `${name} could not be built`;
-    if (test === undefined) continue;
+    if (test === undefined) {
+      if (action === "pass" || action === "fail") opened.push(name);
+      continue;
+    }
     if (action === "pass") tests.push({ id, status: "passed" });
     else if (action === "skip") tests.push({ id, status: "skipped" });
     else if (action === "fail") tests.push({ id, status: "failed", assertion: !panicked.has(id) });
   }
-  return testsOutcome(check, result, { tests, broken }, reading.declared ?? []);
+  return testsOutcome(check, result, { tests, broken, opened }, reading.declared ?? []);
 };

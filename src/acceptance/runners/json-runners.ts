@@ -110,9 +110,11 @@ const readJson: ReadRun = (check, { reading, reportFiles }, result, reports) => 
   const report = parsed<JsonReport>(reports.get(reportFiles[0]!));
   let broken: string | null = report === null ? "no report was written" : null;
   const tests: TestResult[] = [];
+  const opened: string[] = [];
   for (const each of report?.testResults ?? []) {
     const file = fromTree(reading.tree, each.name ?? "");
     const own = each.assertionResults ?? [];
+    opened.push(file);
     if (each.status === "failed" && !own.some(({ status }) => status === "failed")) broken = `${file} could not be run`;
     for (const { ancestorTitles = [], title = "", status, failureMessages } of own) {
       const [message = ""] = failureMessages ?? [];
@@ -122,7 +124,7 @@ const readJson: ReadRun = (check, { reading, reportFiles }, result, reports) => 
       else tests.push({ id, status: "skipped" });
     }
   }
-  return testsOutcome(check, result, { tests, broken }, reading.declared ?? []);
+  return testsOutcome(check, result, { tests, broken, opened }, reading.declared ?? []);
 };
 
 interface Suite {

@@ -80,6 +80,7 @@ const readNodeTest: ReadRun = (check, { reading, reportFiles }, result, reports)
   const bytes = reports.get(reportFiles[0]!);
   const tests: TestResult[] = [];
   const names: string[] = [];
+  const opened: string[] = [];
   let broken: string | null = bytes === undefined ? "no report was written" : null;
   for (const line of jsonLines<Line>(bytes)) {
     if (typeof line.name !== "string" || typeof line.nesting !== "number") continue;
@@ -89,6 +90,7 @@ const readNodeTest: ReadRun = (check, { reading, reportFiles }, result, reports)
     // The file itself is reported as a test when it held none or could not be loaded.
     if (line.nesting === 0 && file !== "" && isFile(line.name, file, reading.cwd ?? "", reading.tree)) {
       if (line.type === "fail") broken = `${file} could not be run`;
+      opened.push(file);
       continue;
     }
     if (line.type === "start" || line.suite) continue;
@@ -103,7 +105,7 @@ const readNodeTest: ReadRun = (check, { reading, reportFiles }, result, reports)
       ...(line.type === "fail" ? { assertion: isAssertion(line) } : {}),
     });
   }
-  return testsOutcome(check, result, { tests, broken }, reading.declared ?? []);
+  return testsOutcome(check, result, { tests, broken, opened }, reading.declared ?? []);
 };
 
 /** By its whole path on Node 20, from where it was started on later ones. */

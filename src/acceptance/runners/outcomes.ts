@@ -50,7 +50,10 @@ export function outputFailure(check: Check, result: ChildResult): Outcome | null
 /** A test that the files under test declare, as an id that may have gaps. */
 export interface Declared {
   readonly id: string;
+  /** It is there in every run. */
   readonly sure: boolean;
+  /** It is there whenever its file is opened. */
+  readonly inFile: boolean;
   readonly skips: boolean;
 }
 
@@ -58,13 +61,15 @@ export interface Reported {
   readonly tests: readonly TestResult[];
   /** Why the report as a whole is no pass: a file that could not be loaded, a build that failed. */
   readonly broken?: string | null;
+  /** Files that the runner says it opened, as ids begin. */
+  readonly opened?: readonly string[];
 }
 
 /** Tests are counted; the exit is only one more thing that must be right. */
 export function testsOutcome(
   check: Check,
   result: ChildResult,
-  { tests: reported, broken = null }: Reported,
+  { tests: reported, broken = null, opened = [] }: Reported,
   declared: readonly Declared[],
 ): Outcome {
   const allowed = declared.filter(({ skips }) => skips);
@@ -72,26 +77,49 @@ export function testsOutcome(
     ({ status, id }) => status !== "skipped" || !allowed.some((each) => declares(each, id)),
   );
   const bad = tests.filter(({ status }) => status === "failed");
+  const silent = silentFiles(opened, reported, declared);
+  const told = silent.length === 0 ? { tests } : { tests, silent };
   const failure = bad.some(({ assertion }) => assertion === true) && broken === null ? "assertion" : "other";
   const ended = endFailure(check, result);
-  if (ended !== null) return { ...ended, failure: result.reason === "exited" ? failure : "other", tests };
-  const reason = countFailure(tests, declared, broken);
-  if (reason !== null) return { status: "failed", reason, failure, tests };
-  return { ...(outputFailure(check, result) ?? { status: "passed" }), tests };
+  if (ended !== null) return { ...ended, failure: result.reason === "exited" ? failure : "other", ...told };
+  const reason = countFailure(tests, declared, broken, opened);
+  if (reason !== null) return { status: "failed", reason, failure, ...told };
+  return { ...(outputFailure(check, result) ?? { status: "passed" }), ...told };
+}
+
+/** A file that ends well before its first test reports nothing, and looks as if it held none. */
+function silentFiles(
+  opened: readonly string[],
+  tests: readonly TestResult[],
+  declared: readonly Declared[],
+): readonly string[] {
+  const has = (rows: readonly { readonly id: string }[], file: string) =>
+    rows.some(({ id }) => id.startsWith(`${file}${ID_SEPARATOR}`));
+  const sure = declared.filter(({ inFile, skips }) => inFile && !skips);
+  return [...new Set(opened)].filter((file) => has(sure, file) && !has(tests, file));
 }
 
 function countFailure(
   tests: readonly TestResult[],
   declared: readonly Declared[],
   broken: string | null,
+  opened: readonly string[],
 ): string | null {
   if (broken !== null) return broken;
   const bad = tests.find(({ status }) => status !== "passed");
   if (bad !== undefined) return `${bad.id} ${bad.status === "failed" ? "failed" : "was skipped"}`;
   if (tests.length === 0) return "no tests were run";
-  const missing = declared.find((each) => each.sure && !each.skips && !tests.some(({ id }) => declares(each, id)));
+  const files = new Set([...opened, ...tests.map(({ id }) => fileOf(id))]);
+  const missing = declared.find(
+    (each) =>
+      (each.sure || (each.inFile && files.has(fileOf(each.id)))) &&
+      !each.skips &&
+      !tests.some(({ id }) => declares(each, id)),
+  );
   return missing === undefined ? null : `${missing.id} was not reported`;
 }
+
+const fileOf = (id: string): string => id.split(ID_SEPARATOR, 1)[0]!;
 
 /** Whether an id belongs to a declared test; one that takes parameters is reported with them in brackets. */
 export function declares({ id: pattern }: Pick<Declared, "id">, id: string): boolean {

@@ -58,7 +58,8 @@ const NO_TESTS_COLLECTED = 5;
 const readPytest: ReadRun = (check, { reading, reportFiles }, result, reports) => {
   const bytes = reports.get(reportFiles[0]!);
   const cases = bytes === undefined ? [] : readXmlCases(Buffer.from(bytes).toString("utf8"));
-  const loading = cases.find(({ status, message }) => status === "error" && message.includes("collection failure"));
+  const unloaded = cases.filter(({ status, message }) => status === "error" && message.includes("collection failure"));
+  const [loading] = unloaded;
   const broken =
     bytes === undefined
       ? "no report was written"
@@ -73,6 +74,7 @@ const readPytest: ReadRun = (check, { reading, reportFiles }, result, reports) =
         .filter((each) => each.name !== "" && !each.message.includes("collection failure"))
         .map((each) => toTest(each, reading.tree)),
       broken,
+      opened: unloaded.map((each) => fileOf(each, reading.tree)),
     },
     reading.declared ?? [],
   );
@@ -80,6 +82,13 @@ const readPytest: ReadRun = (check, { reading, reportFiles }, result, reports) =
     ? { ...outcome, ...failed("no tests were collected") }
     : outcome;
 };
+
+/** An example of a document that printed something else, and raised nothing. */
+const isExample = ({ message }: XmlCase): boolean => /: DocTestFailure\s*$/.test(message);
+
+/** What could not be loaded is named as an import has it. */
+const fileOf = ({ file, name, className }: XmlCase, tree: string): string =>
+  file === null ? `${(className === "" ? name : className).replaceAll(".", "/")}.py` : fromTree(tree, file);
 
 function toTest(each: XmlCase, tree: string): TestResult {
   const file = each.file === null ? "" : fromTree(tree, each.file);
@@ -92,5 +101,9 @@ function toTest(each: XmlCase, tree: string): TestResult {
         : each.className;
   const names = [...(rest === "" ? [] : rest.split(".")), each.name];
   const status = each.status === "error" ? "failed" : each.status;
-  return { id: testId(file, names), status, ...(status === "failed" ? { assertion: isAssertionCase(each) } : {}) };
+  return {
+    id: testId(file, names),
+    status,
+    ...(status === "failed" ? { assertion: isAssertionCase(each) || isExample(each) } : {}),
+  };
 }

@@ -39,6 +39,12 @@ describe("JUnit's XML", () => {
     ]);
   });
 
+  it("is not written by what a test prints into it", () => {
+    const said = '<testcase classname="a" name="hard"/>';
+    const text = `<testsuite><testcase classname="a" name="easy"><system-out><![CDATA[${said}]]></system-out></testcase><!-- ${said} --></testsuite>`;
+    expect(readJUnitFile(text)).toEqual([{ id: "a > easy", status: "passed" }]);
+  });
+
   it("is read in bounded time", { timeout: 10_000 }, () => {
     expect(readJUnitFile("<testcase ".repeat(20_000))).toHaveLength(1);
     expect(readJUnitFile("<testcase>".repeat(20_000))).toHaveLength(20_000);

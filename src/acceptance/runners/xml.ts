@@ -16,7 +16,11 @@ const TAG_LIMIT = 20_000;
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', apos: "'" };
 
-export function readXmlCases(text: string): XmlCase[] {
+/** What a test printed stands in the report as it was printed. */
+const QUOTED = /<!\[CDATA\[([\s\S]*?)(?:\]\]>|$)|<!--[\s\S]*?(?:-->|$)/g;
+
+export function readXmlCases(report: string): XmlCase[] {
+  const text = report.replace(QUOTED, (_, said = "") => said.replaceAll("<", "&lt;"));
   const cases: XmlCase[] = [];
   for (let at = text.indexOf("<testcase"); at >= 0; ) {
     const head = tagEnd(text, at);
@@ -49,7 +53,7 @@ function readBody(body: string): Pick<XmlCase, "status" | "message" | "type"> {
     if (at < 0 || /\w/.test(body[at + tag.length + 1] ?? "")) continue;
     const head = tagEnd(body, at);
     const attributes = readAttributes(body.slice(at, head));
-    const inner = unescaped(body.slice(head, head + 2000)).replace(/^<!\[CDATA\[/, "");
+    const inner = unescaped(body.slice(head, head + 2000));
     return { status, message: attributes.get("message") ?? inner, type: attributes.get("type") ?? "" };
   }
   return { status: "passed", message: "", type: "" };

@@ -7,6 +7,7 @@ import type { CredentialScope } from "../../schema/manifest.js";
 import type { Vault } from "../../schema/vault.js";
 import { EXPIRY_STATES, type ExpiryState, earliestExpiry, expiryState } from "../../vault/index.js";
 import { collectKeys } from "./keys.js";
+import { CredentialUseShape, endpointsOf, useOfScope, usesIn } from "./use-of-credential.js";
 import { backendOf, readVaultFolder, unlock, type VaultFolder } from "./vault-folder.js";
 
 export const CredentialRow = z.object({
@@ -18,6 +19,7 @@ export const CredentialRow = z.object({
   rate_limit: z.string().optional(),
   scopes: z.array(z.string()).optional(),
   restrictions: z.record(z.string(), z.unknown()).optional(),
+  lending: CredentialUseShape.describe("how agents and checks would use it"),
 });
 export type CredentialRow = z.infer<typeof CredentialRow>;
 
@@ -66,7 +68,9 @@ async function tryUnlock(folder: VaultFolder, identity: readonly string[], conte
 
 export function listOf(folder: VaultFolder, vault: Vault | null, now: Date): CredentialList {
   const scopes = folder.manifest.credentials?.scopes ?? [];
-  const credentials = vault === null ? scopes.map((scope) => scopeRow(scope, now)) : vaultRows(vault, scopes, now);
+  const uses = vault === null ? null : usesIn(vault, folder.manifest, endpointsOf(folder.dir, folder.manifest));
+  const rows = vault === null ? scopes.map((scope) => scopeRow(scope, now)) : vaultRows(vault, scopes, now);
+  const credentials = rows.map((row) => ({ ...row, lending: uses?.get(row.name) ?? useOfScope(row) }));
   return {
     vault: folder.bytes === null ? null : folder.path,
     encryption: backendOf(folder) ?? folder.manifest.credentials?.encryption ?? null,
@@ -76,7 +80,9 @@ export function listOf(folder: VaultFolder, vault: Vault | null, now: Date): Cre
   };
 }
 
-function scopeRow(scope: CredentialScope, now: Date): CredentialRow {
+type BareRow = Omit<CredentialRow, "lending">;
+
+function scopeRow(scope: CredentialScope, now: Date): BareRow {
   const expires = earliestExpiry([scope.expires_at]);
   return {
     name: scope.name,
@@ -88,7 +94,7 @@ function scopeRow(scope: CredentialScope, now: Date): CredentialRow {
   };
 }
 
-function vaultRows(vault: Vault, scopes: readonly CredentialScope[], now: Date): CredentialRow[] {
+function vaultRows(vault: Vault, scopes: readonly CredentialScope[], now: Date): BareRow[] {
   return vault.credentials.map((credential) => {
     const scope = scopes.find(({ name }) => name === credential.name);
     const expires = earliestExpiry([vault.expires_at, credential.expires_at, scope?.expires_at]);

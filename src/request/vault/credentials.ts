@@ -1,9 +1,11 @@
 // Credentials of a request, for whoever may use them: opened in one way, handed out by name, taken out of every text.
-import type { AcceptanceCredential, CredentialReader } from "../../acceptance/index.js";
+import { type AcceptanceCredential, type CredentialReader, planChecks } from "../../acceptance/index.js";
+import { readManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { type HandOut, handOut, recordUses, type Scrubber, scrubber } from "../../vault/index.js";
 import { collectKeys } from "./keys.js";
+import { Lending, lentToChecks, tellUse } from "./lending.js";
 import { assertBound } from "./vault-binding.js";
 import { readVaultFolder, unlock } from "./vault-folder.js";
 
@@ -14,6 +16,8 @@ export interface CredentialsInput {
   readonly identity: readonly string[];
   /** Key files and cloud logins that nobody named stay out of it, such as the file keygen made. */
   readonly onlyNamed?: boolean;
+  /** The person uses their own folder: the vault need not be bound to its checks. */
+  readonly isOwn?: boolean;
   readonly context: Context;
 }
 
@@ -52,10 +56,16 @@ export class RequestCredentials {
 
 type Opened = Required<Pick<Parameters<typeof handOut>[0], "vault" | "scopes">>;
 
-async function open({ request, context, identity, onlyNamed = false }: CredentialsInput): Promise<Opened> {
+async function open({
+  request,
+  context,
+  identity,
+  onlyNamed = false,
+  isOwn = false,
+}: CredentialsInput): Promise<Opened> {
   const folder = readVaultFolder(request, context.env);
   const { vault } = await unlock(folder, collectKeys(identity, context, { onlyNamed }));
-  const warning = assertBound(vault, folder.dir, folder.manifest);
+  const warning = isOwn ? null : assertBound(vault, folder.dir, folder.manifest);
   if (warning !== null) context.progress({ type: "warning", message: warning });
   return { vault, scopes: folder.manifest.credentials?.scopes ?? [] };
 }
@@ -63,8 +73,9 @@ async function open({ request, context, identity, onlyNamed = false }: Credentia
 export interface AcceptanceCredentials {
   readonly read: CredentialReader;
   readonly scrub: (text: string) => string;
-  /** Names of what was handed out so far. */
+  /** Names of what was used so far. */
   readonly used: () => string[];
+  close(): Promise<void>;
 }
 
 /** For checks that name one. A credential nobody here can open is not an error: its check is skipped by name. */
@@ -72,21 +83,41 @@ export function acceptanceCredentials(
   request: string,
   identity: readonly string[],
   context: Context,
-  /** The person's own folder, where uses are kept until a delivery is packed of it; null when only a copy was opened. */
-  usesFolder: string | null = null,
+  {
+    usesFolder = null,
+    allowOrigins = [],
+    handOut: handedOut = [],
+  }: {
+    /** The person's own folder, where uses are kept until a delivery is packed of it; null when only a copy was opened. */
+    readonly usesFolder?: string | null;
+    readonly allowOrigins?: readonly string[];
+    /** Names whose values checks get, although a broker could serve them. */
+    readonly handOut?: readonly string[];
+  } = {},
 ): AcceptanceCredentials {
   const credentials = new RequestCredentials({ request, identity, context });
+  const manifest = readManifest(request);
+  const lending = new Lending({
+    credentials,
+    manifest,
+    endpoints: planChecks(request, manifest).endpoints,
+    handOut: handedOut,
+    checks: true,
+    broker: { allowOrigins, onUse: (use) => tellUse(use, context) },
+  });
   const used = new Set<string>();
   return {
+    close: () => lending.close(),
     used: () => [...used].sort(),
     scrub: (text) => credentials.scrub(text),
     read: async (name) => {
       try {
-        const { credential, uses } = await credentials.handOut(name, "acceptance");
+        const opened = await lending.open(name, "acceptance");
+        const { credential, uses } = opened.given;
         used.add(name);
         context.progress({ type: "credential_used", name, message: `credential "${name}" is used by the acceptance` });
         if (usesFolder !== null) recordUses(usesFolder, uses);
-        return credential;
+        return opened.handedOut === null ? await lentToChecks(lending, opened) : credential;
       } catch (error) {
         if (!(error instanceof NutError)) throw error;
         context.progress({ type: "warning", message: `credential "${name}": ${error.message}` });

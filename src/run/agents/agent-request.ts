@@ -8,6 +8,7 @@ import { TOOLS } from "../../schema/tools.js";
 import { namedModel, type Role, type Run } from "../run.js";
 import type { AgentRequest } from "./agent.js";
 import type { StartedAttempt } from "./attempt.js";
+import type { AgentSecrets } from "./credentials.js";
 import { rolePrompt } from "./prompts.js";
 import { sessionHome } from "./session-home.js";
 
@@ -20,7 +21,12 @@ export function leadRole(): Pick<Role, "capabilities" | "blocked" | "mayEdit" | 
 export type AnyRole = Role | ReturnType<typeof leadRole>;
 
 /** Everything one session is started with. What it is told is kept in the agent's own folder. */
-export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): AgentRequest {
+export function agentRequest(
+  run: Run,
+  attempt: StartedAttempt,
+  role: AnyRole,
+  given: Pick<AgentSecrets, "env" | "lines" | "folders">,
+): AgentRequest {
   const { folder, catalog, secrets } = run;
   const { agent, runner } = attempt;
   const { task, role: roleId, slot, session, purpose } = attempt;
@@ -48,7 +54,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
           runner.hasTools && runner.reports === undefined ? [reportNote(agent, runner.toolName("artifact_write"))] : [],
       }),
     ),
-    taskPrompt: secrets.scrub(attempt.prompt(fence)),
+    taskPrompt: secrets.scrub(attempt.prompt(fence, given.lines)),
   };
   writeFileSync(join(agentFolder, "role.md"), prompts.rolePrompt, { mode: 0o600 });
   writeFileSync(join(agentFolder, "prompt.md"), prompts.taskPrompt, { mode: 0o600 });
@@ -63,7 +69,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     ...(slot.over === null ? {} : { over: slot.over }),
     home: sessionHome(folder.homes, attempt.home, { goesOn: session !== null }),
     env: {
-      ...secrets.env,
+      ...given.env,
       NEXUS_PROJECT_DIR: run.project.root,
       NEXUS_HARNESS_ID: run.project.layout.harnessId,
       ...(purpose === "plan" ? {} : { NEXUS_ROLE: roleId }),
@@ -76,7 +82,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     blocked: role.blocked,
     ...(model === undefined ? {} : { model }),
     ...(session === null ? {} : { resume: session.id }),
-    readable: [join(run.project.root, ".nexus")],
+    readable: [join(run.project.root, ".nexus"), ...given.folders],
     ...(kind === undefined || runner.reports === undefined ? {} : { report: { kind, file: reported } }),
     ...(run.installed === null ? {} : { installed: run.installed }),
     ...(run.manifest.acceptance?.places === undefined ? {} : { places: run.manifest.acceptance.places }),

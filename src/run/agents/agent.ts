@@ -1,5 +1,6 @@
 // What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
 import type { Installed } from "../../acceptance/index.js";
+import type { LoginKey } from "../../drivers/index.js";
 import type { AgentTrouble } from "../../schema/journal.js";
 import type { RoomPlaces } from "../../schema/places.js";
 import type { ReportKind } from "../../schema/report.js";
@@ -91,6 +92,8 @@ export interface AgentRunner {
   readonly toolName: (abstract: string) => string;
   /** Runs one session to its end. Must not throw over what the agent does; the signal ends it early. */
   run(request: AgentRequest, onEvent: (event: AgentEvent) => void): Promise<AgentOutcome>;
+  /** The person's keys for it that can be lent: it is told where to ask, and has no key. */
+  readonly keys?: readonly LoginKey[];
   /** How it would be started, for a dry run. No secrets. */
   describe(request: Pick<AgentRequest, "role" | "mayEdit" | "cwd">): string;
 }

@@ -25,7 +25,8 @@ export interface Attempt {
   readonly slot: Slot;
   readonly session: { readonly id: string; readonly agent: string } | null;
   readonly reason: string;
-  readonly prompt: (fence: string) => string;
+  /** `credentials` are lines for whoever gets it. */
+  readonly prompt: (fence: string, credentials: readonly string[]) => string;
 }
 
 /** An attempt that has its agent. */
@@ -76,7 +77,8 @@ async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   const trackedAs = { agentId: session?.agent ?? agent, agentName: roleId };
   await run.events.fire({ type: "subagent_spawn", ...trackedAs, ...(task.id === 0 ? {} : { taskId: task.id }) });
   if (purpose === "work") await taskStatus(run.project, task.id, "in_progress", run.context.now());
-  for (const name of run.secrets.names) record(run, { type: "credential_used", name, purpose: task.title, agent });
+  const given = await run.secrets.admit(agent, roleId, runner.keys);
+  for (const name of given.names) record(run, { type: "credential_used", name, purpose: task.title, agent });
   run.context.progress({
     type: "agent_started",
     agent,
@@ -88,8 +90,13 @@ async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
   });
 
   const gitBefore = slotGitFacts(slot);
-  const request = agentRequest(run, { ...attempt, agent, runner, home }, role);
-  const watched = await watchAgent(run, runner, request);
+  const watched = await (async () => {
+    try {
+      return await watchAgent(run, runner, agentRequest(run, { ...attempt, agent, runner, home }, role, given));
+    } finally {
+      await given.close();
+    }
+  })();
   const git = { before: gitBefore, after: slotGitFacts(slot) };
   const end = finish(run, attempt, { agent, role, session: watched, git });
   const files = fileChanges(end.changes).map(({ path }) => path);

@@ -1,22 +1,49 @@
-// The credentials a run may use: those the request scopes, opened once at the start if a key is there. Their values live
-// in this process and in the environment of the agents it starts, nowhere else.
-import type { AcceptanceCredential } from "../../acceptance/index.js";
+// The credentials a run may use: those the request scopes, opened once at the start if a key is there. What a broker can
+// serve is lent: agents get a way to use it and never the value. The rest is in the environment of the agents, and said.
+import { randomBytes } from "node:crypto";
+import { type AcceptanceCredential, planChecks } from "../../acceptance/index.js";
+import {
+  type Admission,
+  type Broker,
+  type BrokerInput,
+  type BrokerUse,
+  describePolicy,
+  PLACEHOLDER,
+  type Policy,
+} from "../../broker/index.js";
+import type { LoginKey } from "../../drivers/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { RequestCredentials } from "../../request/vault/credentials.js";
+import { Lending, lentToChecks, type Opened } from "../../request/vault/lending.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { expiryState } from "../../vault/index.js";
 
-/** Values only in environments, and a way to take them out of any text. A run may outlast a credential. */
+/** What one agent is given, until it ends. */
+export interface AgentSecrets {
+  readonly env: Readonly<Record<string, string>>;
+  /** One line each, for its prompt. */
+  readonly lines: readonly string[];
+  readonly names: readonly string[];
+  /** Folders it must be able to read. */
+  readonly folders: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Values stay with us as far as that can be, and there is a way to take them out of any text. A run may outlast a credential. */
 export interface RunSecrets {
   /** Those that have not expired by now. */
   readonly names: readonly string[];
-  /** Their variables. */
+  /** Variables of those that are handed out. */
   readonly env: Readonly<Record<string, string>>;
   readonly scrub: (text: string) => string;
   /** Whether bytes hold one of the values. */
   readonly leaks: (bytes: Uint8Array) => boolean;
   readonly read: (name: string) => Promise<AcceptanceCredential | null>;
+  /** `keys` are the person's own, for the agent's program. */
+  readonly admit: (agent: string, role: string, keys?: readonly LoginKey[]) => Promise<AgentSecrets>;
+  /** Nobody can use anything any more. */
+  readonly close: () => Promise<void>;
 }
 
 export interface SecretsInput {
@@ -25,31 +52,60 @@ export interface SecretsInput {
   readonly manifest: Manifest;
   readonly identity: readonly string[];
   readonly context: Context;
+  /** Names that are handed out although they could be lent, by the person's word. */
+  readonly handOut?: readonly string[];
+  /** Origins of this machine or its network the person named. */
+  readonly allowOrigins?: readonly string[];
+  /** The person's keys for the programs of agents. Where they are used is the person's own choice, wherever that is. */
+  readonly keys?: readonly LoginKey[];
+  readonly onUse?: (use: BrokerUse) => void;
+  readonly openBroker?: (input: BrokerInput) => Promise<Broker>;
 }
 
 export interface OpenedSecrets {
   readonly secrets: RunSecrets;
-  /** Why credentials are missing, one sentence each; told to the person and recorded. */
+  /** What a person must know of them, one sentence each; told and recorded. */
   readonly warnings: readonly string[];
 }
 
 /** A key that was named and does not fit is an error; without one the agents go without, and a warning says so. */
-export async function openSecrets({ request, manifest, identity, context }: SecretsInput): Promise<OpenedSecrets> {
+export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
+  const { request, manifest, identity, context, handOut = [], allowOrigins = [], keys = [], onUse } = input;
   const credentials = new RequestCredentials({ request, identity, context, onlyNamed: true });
-  const usable = new Map<string, AcceptanceCredential & { readonly expiresAt: string | null }>();
-  const env: Record<string, string> = {};
+  const scopes = manifest.credentials?.scopes ?? [];
+  const lending = new Lending({
+    credentials,
+    manifest,
+    endpoints: scopes.length === 0 ? null : planChecks(request, manifest).endpoints,
+    handOut,
+    broker: {
+      allowOrigins: [...allowOrigins, ...keys.map(({ url }) => url)],
+      onUse: (use) => {
+        // What an agent asks its model is no use of the request's credentials.
+        if (!isLogin(use.name)) onUse?.(use);
+      },
+    },
+    ...(input.openBroker === undefined ? {} : { open: input.openBroker }),
+  });
+  const usable = new Map<string, Opened>();
+  const taken = new Set<string>();
   const warnings: string[] = [];
-  for (const { name } of manifest.credentials?.scopes ?? []) {
+  for (const { name } of scopes) {
     try {
-      const { credential, terms } = await credentials.handOut(name, "run");
-      const taken = Object.keys(credential.env).find((variable) => Object.hasOwn(env, variable));
-      if (taken !== undefined) warnings.push(`credential "${name}" is not used: ${taken} is set by another`);
+      const opened = await lending.open(name, "run");
+      const variables = Object.keys(opened.given.credential.env);
+      const twice = variables.find((variable) => taken.has(variable));
+      if (twice !== undefined) warnings.push(`credential "${name}" is not used: ${twice} is set by another`);
       else {
-        usable.set(name, { ...credential, expiresAt: terms[0]?.expires_at ?? null });
-        Object.assign(env, credential.env);
+        usable.set(name, opened);
+        for (const variable of variables) taken.add(variable);
+        if (opened.handedOut !== null) warnings.push(handedOutWords(opened));
       }
     } catch (error) {
-      if (!(error instanceof NutError) || (identity.length > 0 && isClosed(error))) throw error;
+      if (!(error instanceof NutError) || (identity.length > 0 && isClosed(error))) {
+        await lending.close();
+        throw error;
+      }
       if (isClosed(error)) {
         warnings.push(`agents go without the request's credentials: ${error.message}`);
         break;
@@ -57,25 +113,116 @@ export async function openSecrets({ request, manifest, identity, context }: Secr
       warnings.push(`credential "${name}" is not used: ${error.message}`);
     }
   }
+  const unknown = handOut.find((name) => !scopes.some((scope) => scope.name === name));
+  if (unknown !== undefined) {
+    await lending.close();
+    throw new NutError("CREDENTIAL_NOT_FOUND", `--hand-out ${unknown}: the request has no such credential`, {
+      hint: "nutshell credentials",
+    });
+  }
   const lasting = () =>
-    [...usable].filter(([, { expiresAt }]) => {
-      const state = expiryState(expiresAt, context.now());
+    [...usable.values()].filter(({ policy }) => {
+      const state = expiryState(policy.limits.expiresAt, context.now());
       return state !== "expired" && state !== "unreadable";
     });
+  const forChecks = new Map<string, Promise<AcceptanceCredential>>();
+  const read = async (name: string): Promise<AcceptanceCredential | null> => {
+    const opened = lasting().find((one) => one.name === name);
+    if (opened === undefined) return null;
+    // A check's room has no agent for a key.
+    if (opened.handedOut !== null || opened.policy.service?.kind === "ssh") return opened.given.credential;
+    const known = forChecks.get(name) ?? lentToChecks(lending, opened);
+    forChecks.set(name, known);
+    return known;
+  };
   return {
     warnings,
     secrets: {
       get names() {
-        return lasting().map(([name]) => name);
+        return lasting().map(({ name }) => name);
       },
       get env() {
-        return Object.assign({}, ...lasting().map(([, credential]) => credential.env));
+        return handedOutTo(lasting());
       },
       scrub: (text) => credentials.scrub(text),
       leaks: (bytes) => credentials.leaks(bytes),
-      read: async (name) => lasting().find(([known]) => known === name)?.[1] ?? null,
+      read,
+      admit: async (agent, role, logins = []) => {
+        for (const key of logins) await lendKey(lending, key);
+        const own = lasting().filter(({ policy }) => isFor(policy, role));
+        const names = own.filter(({ handedOut }) => handedOut === null).map(({ name }) => name);
+        const all = [...names, ...logins.map(loginName)];
+        const admitted =
+          all.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names: all });
+        return {
+          env: {
+            ...handedOutTo(own),
+            ...withoutLogins(admitted?.env ?? {}, logins),
+            ...Object.assign({}, ...logins.map((key) => loginVariables(key, admitted!))),
+            ...(admitted === null ? {} : direct(context.env)),
+          },
+          lines: own.map(agentLine),
+          names: own.map(({ name }) => name),
+          folders: admitted?.folders ?? [],
+          close: async () => admitted?.close(),
+        };
+      },
+      close: () => lending.close(),
     },
   };
+}
+
+/** No credential of a request can be called this. */
+const LOGIN = `login-${randomBytes(8).toString("hex")}-`;
+const loginName = ({ variable }: LoginKey): string => `${LOGIN}${variable}`;
+const isLogin = (name: string): boolean => name.startsWith(LOGIN);
+
+async function lendKey(lending: Lending, key: LoginKey): Promise<void> {
+  const { value, url, header } = key;
+  const restrictions = { base_url: url, ...(header === null ? {} : { header }) };
+  const credential = { name: loginName(key), type: "bearer_token", value, restrictions };
+  await lending.lendOnce({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
+}
+
+/** What the program reads, under the names it knows. */
+function loginVariables(key: LoginKey, { values }: Admission): Record<string, string> {
+  const value = values[loginName(key)];
+  const url = typeof value === "object" ? String(value.url) : "";
+  return { [key.variable]: PLACEHOLDER, [key.address]: url };
+}
+
+/** The names the broker gives them are of no use to a program. */
+function withoutLogins(env: Readonly<Record<string, string>>, keys: readonly LoginKey[]): Record<string, string> {
+  const given = keys.flatMap((key) => {
+    const name = loginName(key)
+      .toUpperCase()
+      .replace(/[^A-Z0-9]+/g, "_");
+    return [name, `${name}_URL`];
+  });
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
+}
+
+const isFor = ({ limits: { roles } }: Policy, role: string): boolean => roles === null || roles.includes(role);
+
+const handedOutTo = (all: readonly Opened[]): Record<string, string> =>
+  Object.assign({}, ...all.filter((one) => one.handedOut !== null).map(({ given }) => given.credential.env));
+
+/** The broker is on this machine, and no proxy leads there. */
+function direct(env: Context["env"]): Record<string, string> {
+  const named = [env.NO_PROXY ?? env.no_proxy ?? "", "127.0.0.1"].filter((part) => part !== "").join(",");
+  return { NO_PROXY: named, no_proxy: named };
+}
+
+function handedOutWords({ name, policy, handedOut }: Opened): string {
+  const promised = policy.promised.length === 0 ? "" : `; only promised: ${policy.promised.join("; ")}`;
+  return `credential "${name}" is handed out to agents, who see its value: ${handedOut}${promised}`;
+}
+
+/** What an agent is told of one credential. */
+function agentLine({ name, policy, handedOut, given }: Opened): string {
+  if (handedOut !== null) return name;
+  const [variable] = Object.keys(given.credential.env);
+  return describePolicy(policy, variable!);
 }
 
 /** The vault as a whole stays closed; one expired or unsafe credential is another matter. */

@@ -6,6 +6,7 @@ import {
   type DriverEvent,
   isStandIn,
   loginCommand,
+  loginKeys,
   type McpServer,
   type Probe,
   type SessionEnd,
@@ -46,6 +47,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     ...(login === null ? {} : { login }),
     ...reportsOf(input),
     hasTools,
+    keys: name === "demo" ? [] : loginKeys(input.driver.name, input.env, command),
     canPlan: hasTools && name !== "command" && !isStandIn(name),
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>

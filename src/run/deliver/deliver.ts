@@ -16,6 +16,7 @@ import type { Manifest } from "../../schema/manifest.js";
 import type { RunFacts } from "../../statements/index.js";
 import { GitStore } from "../../trees/git/store.js";
 import type { Leak } from "../../vault/index.js";
+import { CREDENTIAL_USES } from "../record/credential-uses.js";
 import { readJournal } from "../record/journal.js";
 import { type Run, record, stretchMs } from "../run.js";
 import { assertUntouched } from "./accept-run.js";
@@ -204,6 +205,8 @@ function writeLogs(run: Run): void {
   const logs = join(folder.delivery, "delivery/logs");
   const lines = readJournal(folder.journal).map(logLine);
   writeFileSync(join(logs, "execution.log"), secrets.scrub(`${lines.join("\n")}\n`));
+  const uses = join(folder.logs, CREDENTIAL_USES);
+  if (existsSync(uses)) writeFileSync(join(logs, CREDENTIAL_USES), secrets.scrub(readFileSync(uses, "utf8")));
   const acceptance = join(folder.logs, "acceptance");
   if (existsSync(acceptance)) cpSync(acceptance, join(logs, "acceptance"), { recursive: true });
   for (const agent of run.state.agents.keys()) {

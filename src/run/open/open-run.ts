@@ -2,11 +2,13 @@
 import { mkdirSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 import { planChecks, readConstraints, treeDigest, untouchedFiles } from "../../acceptance/index.js";
+import { startBroker } from "../../broker/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { openInstaller } from "../../request/install/installer.js";
 import { assertReady } from "../../request/judge/completeness.js";
 import { loadBriefing } from "../../request/open/briefing.js";
+import type { Manifest } from "../../schema/manifest.js";
 import { RUN_VERSION } from "../../schema/run.js";
 import {
   agentTracker,
@@ -22,7 +24,9 @@ import { Objects } from "../../trees/objects.js";
 import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
-import { openSecrets } from "../agents/credentials.js";
+import { openSecrets, type RunSecrets } from "../agents/credentials.js";
+import { nexusProgram } from "../agents/programs.js";
+import { recordUse } from "../record/credential-uses.js";
 import { assertRecorded } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
 import { Journal } from "../record/journal.js";
@@ -41,7 +45,7 @@ export async function openRun(input: RunInput): Promise<Run> {
 }
 
 async function openWith(input: RunInput, journal: Journal): Promise<Run> {
-  const { folder, options, context, runner, catalog, clock = () => performance.now() } = input;
+  const { folder, options, context } = input;
   const { state } = journal;
   assertRecorded(folder, state.createdAt === "");
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
@@ -58,7 +62,39 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const cloned =
     repo === undefined ? null : await openRepository({ ...options, repo, readOnly: layered }, folder.base, context);
   const trees = openTrees(input, journal, { digest, repository: cloned?.facts, layered });
-  const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
+  const { secrets, warnings: opening } = await openSecrets({
+    request: folder.request,
+    manifest,
+    identity,
+    context,
+    handOut: options.hand_out ?? [],
+    allowOrigins: options.allow_origins ?? [],
+    keys: [input.runner, ...(input.fallbacks ?? []), ...(input.reviewer === undefined ? [] : [input.reviewer])].flatMap(
+      ({ keys = [] }) => keys,
+    ),
+    onUse: recordUse({ folder, journal, context }),
+    openBroker: (asked) => startBroker({ ...nexusProgram("broker"), env: context.env }, asked),
+  });
+  try {
+    const opened = { manifest, trees, secrets, warnings: [...unpacking, ...(cloned?.warnings ?? []), ...opening] };
+    return await putTogether(input, journal, isNew, opened);
+  } catch (error) {
+    await secrets.close();
+    throw error;
+  }
+}
+
+interface OpenedParts {
+  readonly manifest: Manifest;
+  readonly trees: ReturnType<typeof openTrees>;
+  readonly secrets: RunSecrets;
+  readonly warnings: readonly string[];
+}
+
+async function putTogether(input: RunInput, journal: Journal, isNew: boolean, opened: OpenedParts): Promise<Run> {
+  const { folder, options, context, runner, catalog, clock = () => performance.now() } = input;
+  const { manifest, trees, secrets, warnings } = opened;
+  const { state } = journal;
   const plan = planChecks(folder.request, manifest);
   const install = openInstaller({ manifest, allowed: options.allow_install === true, silent: options.yes }, context);
   // Before an agent is paid for: what its checks need is there, or it is said what is missing.
@@ -91,7 +127,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     since: clock(),
     agentsBefore: state.agents.size,
   };
-  for (const message of [...unpacking, ...(cloned?.warnings ?? []), ...opening]) {
+  for (const message of warnings) {
     context.progress({ type: "warning", message });
     if (isNew) record(run, { type: "issue", message });
   }

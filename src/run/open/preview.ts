@@ -3,10 +3,13 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConstraints } from "../../acceptance/index.js";
+import { readManifest } from "../../bundle/index.js";
 import type { Catalog } from "../../catalog/index.js";
 import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { assertReady } from "../../request/judge/completeness.js";
+import { readCredentials } from "../../request/vault/credential-list.js";
+import { type CredentialUseShape, useOfScope } from "../../request/vault/use-of-credential.js";
 import type { Budget, RunOptions } from "../../schema/run.js";
 import type { AgentRunner } from "../agents/agent.js";
 import { givenPlan, planFacts, plansWithLead } from "../plan/make-plan.js";
@@ -53,6 +56,7 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
         source: lead ? "lead (shown: the plan if it writes none)" : plan.source,
         driver: runner.name,
         jobs: jobsOf({ options, manifest }),
+        credentials: await credentialRows(join(scratch, "request"), options, context),
         constraints: constraints.all.map((text) => ({ text, enforced: !constraints.spoken.includes(text) })),
         budget: limitsOf(options.budget),
         tasks,
@@ -61,6 +65,25 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
   } finally {
     clearAway(scratch);
   }
+}
+
+/** How each would be used. Without a key that was named agents go without, and the type alone is known. */
+async function credentialRows(
+  request: string,
+  { identity = [], hand_out: handOut = [] }: RunOptions,
+  context: Context,
+) {
+  const { credentials } = readManifest(request);
+  const rows =
+    identity.length === 0
+      ? (credentials?.scopes ?? []).map((scope) => ({ name: scope.name, type: scope.type, lending: useOfScope(scope) }))
+      : (await readCredentials(request, identity, { ...context, ask: null })).credentials;
+  return rows.map(({ name, type, lending }) => {
+    const asked: Partial<CredentialUseShape> = handOut.includes(name)
+      ? { use: "handed_out", why: "the person said --hand-out", enforced: [] }
+      : {};
+    return { name, type, ...lending, ...asked };
+  });
 }
 
 /** The budget as it is shown: every limit with its unit in its name. */

@@ -173,7 +173,7 @@ async function attemptOf(run: Run, t: TaskState): Promise<Attempt> {
     slot,
     session: session.session,
     reason: session.reason,
-    prompt: (fence) =>
+    prompt: (fence, credentials) =>
       taskPrompt({
         task: t.task,
         fence,
@@ -181,7 +181,7 @@ async function attemptOf(run: Run, t: TaskState): Promise<Attempt> {
         knowledge: run.knowledge,
         data: run.briefing.loaded,
         more: run.briefing.more,
-        credentials: run.secrets.names,
+        credentials,
         problems: t.problems,
         ...(t.diagnosis === undefined ? {} : { diagnosis: t.diagnosis.text }),
         ...answerFor(run, t),

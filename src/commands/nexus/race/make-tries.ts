@@ -181,7 +181,7 @@ const runsHere = ({ cwd, env }: Context) => runsFolder(openProject(cwd, { env })
 function askedOf({ subject, contender }: Wanted, { flags, share }: Beginning, output: string): RunAsked {
   const { with: _, trials: __, jobs: ___, reviewer, reviewerCommand, plan, ...shared } = flags;
   const { standIn, driver, model, command } = contender;
-  const reviews = driver === "noop" ? {} : { reviewer, reviewerCommand };
+  const reviews = standIn ? {} : { reviewer, reviewerCommand };
   return {
     ...shared,
     ...reviews,
@@ -190,10 +190,11 @@ function askedOf({ subject, contender }: Wanted, { flags, share }: Beginning, ou
     ...(model === undefined ? {} : { model }),
     ...(command === undefined ? {} : { command }),
     ...(driver === "oracle" ? { oracle: subject.oracle } : {}),
-    // What is no agent cannot plan, and needs none of the request's own tasks.
-    plan: standIn ? "default" : plan,
+    // What is no agent cannot plan, and nobody reviews it.
+    plan: standIn ? "work" : plan,
     jobs: share,
     fallback: [],
+    handOut: [],
     reviewPlan: false,
     sign: false,
     quick: false,

@@ -97,6 +97,10 @@ export const runFlags = {
     value: "<file>",
     about: "age identity that opens the vault (default: none), or the key a sealed request is for",
   }),
+  handOut: flag(z.array(z.string()).default([]), {
+    value: "<name>",
+    about: "give agents this credential's value instead of a way to use it; recorded",
+  }),
   sign: flag(z.boolean().default(false), { about: "sign the delivery: which request, agents, checks, sandbox" }),
   key: flag(z.string().optional(), {
     value: "<file>",
@@ -193,6 +197,7 @@ export async function prepareRun(
     force: input.force,
     output: outputPath(input.output, peek.slug, beside, context),
     identity,
+    ...(input.handOut.length === 0 ? {} : { hand_out: input.handOut }),
     ...(input.noSandbox ? { no_sandbox: true } : {}),
     ...(input.sign ? { sign: true } : {}),
     ...(input.key === undefined ? {} : { sign_key: resolve(context.cwd, input.key) }),

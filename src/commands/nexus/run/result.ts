@@ -1,5 +1,6 @@
 // What `nexus run` and `nexus resume` answer.
 import { z } from "zod";
+import { CredentialUseShape } from "../../../request/vault/use-of-credential.js";
 import { type RunFolder, type RunOutcome, trimDelivered } from "../../../run/index.js";
 import { Delivery } from "../../../schema/delivery.js";
 
@@ -25,6 +26,9 @@ export const RunResult = z.object({
       source: z.string(),
       driver: z.string(),
       jobs: z.int(),
+      credentials: z
+        .array(CredentialUseShape.extend({ name: z.string(), type: z.string() }))
+        .describe("how each would be used, and which of its limits are enforced"),
       constraints: z.array(z.object({ text: z.string(), enforced: z.boolean() })),
       budget: z.object({
         time_ms: z.number().optional(),

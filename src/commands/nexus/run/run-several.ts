@@ -4,6 +4,7 @@ import { basename, resolve } from "node:path";
 import { z } from "zod";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
+import { isPlanWord } from "../../../run/index.js";
 import { type Beside, prepareRun, type ReadyRun, type RunAsked } from "./prepare-run.js";
 import { RunResult } from "./result.js";
 import { type Ended, type Piece, sideBySide } from "./side-by-side.js";
@@ -89,7 +90,7 @@ function assertForSeveral(requests: readonly string[], flags: Omit<RunAsked, "re
     ["--apply-to-branch", applyToBranch],
     ["--answer", answer],
     ["--oracle", oracle],
-    ["--plan <file>", plan === "lead" || plan === "default" ? undefined : plan],
+    ["--plan <file>", plan !== undefined && isPlanWord(plan) ? undefined : plan],
   ].find(([, value]) => value !== undefined);
   if (single !== undefined) {
     throw new NutError("USAGE", `${single[0]} is about one request, and ${requests.length} are named`, {

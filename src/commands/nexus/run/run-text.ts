@@ -2,6 +2,7 @@
 
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
 import { shellWord } from "../../../errors.js";
+import { useWords } from "../../../request/vault/use-of-credential.js";
 import { identityWords } from "../../nutshell/flags.js";
 import type { RunResult } from "./result.js";
 
@@ -93,6 +94,7 @@ function planText(plan: NonNullable<RunResult["plan"]>): string[] {
     `${bold("plan")}: ${plan.source}, driver ${plan.driver}, up to ${count(plan.jobs, "agent")} at a time`,
     ...table(rows),
     ...plan.constraints.map(({ text, enforced }) => `  ${enforced ? "enforced" : "told to agents"}: ${text}`),
+    ...plan.credentials.map((row) => `  credential ${useWords(row.name, row)}`),
     `  limits: ${budgetWords(plan.budget).join(",")}`,
     ...[...new Set(plan.tasks.map(({ command }) => command))].map((line) => `  starts: ${line}`),
     dim("nothing was started"),

@@ -35,7 +35,10 @@ export async function acceptHere(asked: AcceptanceQuestion, flags: Flags, contex
   const { identity, noSandbox, yes, policy } = flags;
   await assertHeld({ sources, noSandbox, identity }, context);
   const agreed = await askConsent({ sources, yes, noSandbox, identity, policy }, context);
-  const credentials = acceptanceCredentials(request.dir, identity, context, uses);
+  const credentials = acceptanceCredentials(request.dir, identity, context, {
+    usesFolder: uses,
+    allowOrigins: flags.allowOrigin,
+  });
   const accepted = await acceptAll(
     {
       ...rest,
@@ -57,6 +60,6 @@ export async function acceptHere(asked: AcceptanceQuestion, flags: Flags, contex
     },
     identity,
     context,
-  );
+  ).finally(() => credentials.close());
   return { accepted, credentialsUsed: credentials.used() };
 }

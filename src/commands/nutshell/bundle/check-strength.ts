@@ -65,7 +65,7 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
       install: openInstaller({ manifest: request.manifest, allowed, silent: yes }, context),
       signal: context.signal,
       onProgress: tell(context),
-    });
+    }).finally(() => credentials.close());
     return {
       checks: checks.map(({ standIns: fooled, altered, ...check }) => ({
         ...check,

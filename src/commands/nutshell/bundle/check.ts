@@ -9,7 +9,7 @@ import { NutError, shellWord } from "../../../errors.js";
 import { appendInside } from "../../../files/index.js";
 import { criteriaFindings, subjectWords } from "../../../request/judge/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/open/target.js";
-import { audienceFindings } from "../../../request/vault/vault-audience.js";
+import { audienceFindings, lendingFindings } from "../../../request/vault/vault-audience.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { COMPLETENESS } from "../../../schema/manifest.js";
 import { ACCEPTANCE_FLAGS } from "../acceptance/acceptance-flags.js";
@@ -72,12 +72,13 @@ export default command({
       const subject = await subjectWords(content, label);
       const unfit = (await criteriaFindings(content, label)).filter(({ path: file }) => !missing.includes(file));
       const more = [...(await audienceFindings(content, label, context)), ...subject.findings];
+      const told = await lendingFindings(content, context);
       const all = [...findings, ...unfit, ...more];
       return {
         status: status === "ready" && unfit.length > 0 ? "incomplete" : status,
         missing: [...missing, ...unfit.map(({ path: file }) => file)],
         warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
-        findings: content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) })),
+        findings: [...(content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) }))), ...told],
         passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])].filter(
           ({ path: field }) => !all.some((finding) => finding.path === field),
         ),
@@ -96,6 +97,8 @@ export default command({
     for (const line of result.fixed) lines.push(`  ${cyan("+")} ${line}`);
     for (const { path, message } of result.passed) lines.push(`  ${green("✓")} ${path}: ${message}`);
     for (const { path, message } of errors) lines.push(`  ${red("✗")} ${path}: ${message}`);
+    for (const { path, message } of result.findings.filter(({ severity }) => severity === "info"))
+      lines.push(`  ${cyan("·")} ${path}: ${message}`);
     for (const { path, message } of warnings) lines.push(`  ${yellow("⚠")} ${path}: ${message}`);
     if (result.strength !== null) lines.push("", ...strengthLines(result.strength));
     lines.push("", verdict(result, errors.length));

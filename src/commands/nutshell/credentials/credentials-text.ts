@@ -1,6 +1,7 @@
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
 import type { CredentialList, CredentialRow } from "../../../request/vault/credential-list.js";
 import type { RotateResult } from "../../../request/vault/rotation.js";
+import { useWords } from "../../../request/vault/use-of-credential.js";
 
 const STATES: Readonly<Record<CredentialRow["state"], string>> = {
   valid: green("valid"),
@@ -29,6 +30,7 @@ export function credentialLines(list: CredentialList): string[] {
     ...(list.why_closed === undefined ? [] : [dim(`closed: ${list.why_closed}`)]),
     ...table([head, ...rows]),
     ...list.credentials.flatMap(restrictionLines),
+    ...list.credentials.filter(({ state }) => state !== "revoked").map(({ name, lending }) => useWords(name, lending)),
     ...list.findings.map(
       ({ severity, message, fix }) =>
         `${severity === "error" ? red("✗") : yellow("!")} ${message}${fix === undefined ? "" : dim(`  ${fix}`)}`,

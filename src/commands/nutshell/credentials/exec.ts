@@ -1,25 +1,48 @@
-// Runs a program with credentials in its environment and nowhere else. What it prints is scrubbed before it is passed on.
+// Runs a program with credentials in its environment and nowhere else, or with a way to use them and no value at all. What it
+// prints is scrubbed before it is passed on.
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { rootCertificates } from "node:tls";
 import { z } from "zod";
+import { planChecks } from "../../../acceptance/index.js";
+import { type Admission, type BrokerUse, proxyVariables } from "../../../broker/index.js";
+import { readManifest } from "../../../bundle/index.js";
 import { rawCommand } from "../../../cli/command.js";
 import { flag, rest } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
 import { progressLine } from "../../../cli/progress.js";
 import { render } from "../../../cli/text.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { startChild } from "../../../process/index.js";
 import { folderTarget } from "../../../request/open/target.js";
+import { RequestCredentials } from "../../../request/vault/credentials.js";
 import { collectKeys } from "../../../request/vault/keys.js";
+import { appendUses, Lending, tellUse } from "../../../request/vault/lending.js";
 import { readVaultFolder, unlock } from "../../../request/vault/vault-folder.js";
-import { handOut, recordUses, scrubber, type Terms } from "../../../vault/index.js";
+import { handOut, recordUses, type Scrubber, scrubber, type Terms } from "../../../vault/index.js";
+import { ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import { DIR } from "../flags.js";
 import { IDENTITY } from "./credentials-flags.js";
 import { restrictionLines } from "./credentials-text.js";
 
 const ExecInput = z.object({
   with: flag(z.array(z.string()).default([]), { short: "w", value: "<name>", about: "a credential to hand out" }),
+  broker: flag(z.boolean().default(false), {
+    about: "lend it: the program uses the credential through a broker and never sees its value",
+  }),
+  handOut: flag(z.array(z.string()).default([]), {
+    value: "<name>",
+    about: "with --broker: hand this one out all the same",
+  }),
+  proxy: flag(z.boolean().default(false), {
+    about:
+      "with --broker: programs that insist on the service's own https address go through a proxy, which they are told to trust",
+  }),
+  ...ALLOW_ORIGIN,
   purpose: flag(z.string().optional(), { value: "<text>", about: "why, for the record of uses" }),
   ...DIR,
   ...IDENTITY,
@@ -33,9 +56,13 @@ export default rawCommand({
   input: ExecInput,
   about: [
     "The values are in the program's environment and nowhere else, and are taken out of what it prints. A credential staging-db with fields becomes $STAGING_DB_HOST, $STAGING_DB_PASSWORD… and $STAGING_DB with all of it as JSON; a plain text becomes $STAGING_DB.",
+    "With --broker no value is in the program's environment, arguments, memory or files: $STAGING_API_URL leads to the service through a process of ours that adds the secret to what the credential's limits allow (methods, paths, rate, bytes, calls, times) and refuses the rest in words. What can only be handed out is refused unless --hand-out names it. docs/broker.md tells which types are served and how.",
     "Its exit status is the program's. Every use is recorded by name, time and purpose in delivery/logs/credentials.jsonl.",
   ],
-  examples: [["nutshell exec --with staging-db -- ./migrate.sh", "for one command"]],
+  examples: [
+    ["nutshell exec --with staging-db -- ./migrate.sh", "for one command"],
+    ["nutshell exec --broker --with staging-api -- ./smoke-test.sh", "which never sees the key"],
+  ],
   async run(input, io, { json, quiet, program }) {
     if (input.with.length === 0) throw lacks("--with: needs at least one credential");
     if (input.command.length === 0) throw lacks("--command: needs a command after --");
@@ -69,8 +96,14 @@ const OWN_KEYS = ["NUTSHELL_PASSPHRASE", "SOPS_AGE_KEY", "SOPS_AGE_KEY_FILE", "V
 /** The child's exit status; 128 and the signal's number when a signal ended it. */
 async function execWith(input: ExecInput, context: Context, output: ExecOutput): Promise<number> {
   const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
+  if (!input.broker && (input.proxy || input.handOut.length + input.allowOrigin.length > 0)) {
+    throw new NutError("USAGE", "nutshell exec: --hand-out, --proxy and --allow-origin go with --broker", {
+      hint: "nutshell exec --broker --with <name> -- <command>",
+    });
+  }
+  if (input.broker) return execLent(input, folder.dir, context, output);
   const { vault } = await unlock(folder, collectKeys(input.identity, context));
-  const [program, ...args] = input.command;
+  const [program] = input.command;
   const given = handOut({
     vault,
     scopes: folder.manifest.credentials?.scopes ?? [],
@@ -87,12 +120,97 @@ async function execWith(input: ExecInput, context: Context, output: ExecOutput):
   }
   output.terms(given.terms);
   recordUses(folder.dir, given.uses);
+  return runWith(input, given.env, clean, context, output);
+}
+
+/** The same with what is lent: the program is told where to ask. */
+async function execLent(input: ExecInput, dir: string, context: Context, output: ExecOutput): Promise<number> {
+  const credentials = new RequestCredentials({ request: dir, identity: input.identity, context, isOwn: true });
+  const manifest = readManifest(dir);
+  const uses: BrokerUse[] = [];
+  const lending = new Lending({
+    credentials,
+    manifest,
+    endpoints: planChecks(dir, manifest).endpoints,
+    handOut: input.handOut,
+    broker: {
+      allowOrigins: input.allowOrigin,
+      onUse: (use) => {
+        uses.push(use);
+        tellUse(use, context);
+      },
+    },
+  });
+  const purpose = input.purpose ?? `exec ${input.command[0]}`;
+  try {
+    const opened = await Promise.all([...new Set(input.with)].map((name) => lending.open(name, purpose)));
+    const visible = opened.find(({ name, handedOut }) => handedOut !== null && !input.handOut.includes(name));
+    if (visible !== undefined) {
+      throw new NutError(
+        "CREDENTIAL_NOT_LENT",
+        `credential "${visible.name}" can only be handed out: ${visible.handedOut}`,
+        {
+          hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- <command>`,
+          data: { name: visible.name },
+        },
+      );
+    }
+    output.terms(opened.flatMap(({ given }) => given.terms));
+    const lent = opened.filter(({ handedOut }) => handedOut === null).map(({ name }) => name);
+    const admitted =
+      lent.length === 0
+        ? null
+        : await (await lending.broker()).admit({
+            by: "exec",
+            role: null,
+            names: lent,
+            ...(input.proxy ? { proxy: "tunnel" as const } : {}),
+          });
+    recordUses(
+      dir,
+      opened.flatMap(({ given }) => given.uses),
+    );
+    const handed = opened.filter(({ handedOut }) => handedOut !== null).map(({ given }) => given.env);
+    const clean = scrubber(opened.flatMap(({ given }) => given.secrets));
+    const { env, remove } = trusting(admitted?.proxy);
+    try {
+      return await runWith(input, Object.assign({}, ...handed, admitted?.env, env), clean, context, output);
+    } finally {
+      remove();
+    }
+  } finally {
+    await lending.close();
+    appendUses(dir, uses);
+  }
+}
+
+/** Files with whom the program is to trust, for as long as it runs. */
+function trusting(proxy: Admission["proxy"]): { readonly env: Record<string, string>; remove(): void } {
+  if (proxy === undefined) return { env: {}, remove: () => {} };
+  const folder = mkdtempSync(join(tmpdir(), "nut-broker-"));
+  const [authority, roots] = [join(folder, "authority.pem"), join(folder, "roots.pem")];
+  writeFileSync(authority, proxy.certificate);
+  writeFileSync(roots, [...rootCertificates, proxy.certificate].join("\n"));
+  return {
+    env: proxyVariables({ url: proxy.url, authority, roots }),
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Starts the program with these variables and takes the secrets out of what it prints. */
+async function runWith(
+  { command: [program, ...args] }: ExecInput,
+  env: Readonly<Record<string, string>>,
+  clean: Scrubber,
+  context: Context,
+  output: ExecOutput,
+): Promise<number> {
   const inherited = Object.fromEntries(Object.entries(context.env).filter(([name]) => !OWN_KEYS.includes(name)));
   const child = await startChild({
     command: program!,
     args,
     cwd: context.cwd,
-    env: { ...inherited, ...given.env },
+    env: { ...inherited, ...env },
     stdin: "pipe",
     signal: context.signal,
   });

@@ -1,0 +1,75 @@
+// A real sshd for one key, on a port of its own.
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, connect, createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import { join } from "node:path";
+
+export const hasSshd = existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh-agent");
+
+export interface SshServer {
+  readonly port: number;
+  readonly folder: string;
+  /** The private key whose holder is let in. */
+  readonly key: string;
+  /** A line of known_hosts. */
+  readonly knownHosts: string;
+  readonly user: string;
+  stop(): void;
+}
+
+export async function startSshd(): Promise<SshServer> {
+  const folder = mkdtempSync(join(tmpdir(), "nut-sshd-"));
+  const at = (name: string) => join(folder, name);
+  for (const name of ["host", "client"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(name)]);
+  writeFileSync(at("authorized"), readFileSync(at("client.pub")), { mode: 0o600 });
+  const port = await freePort();
+  const settings = [
+    `Port ${port}`,
+    "ListenAddress 127.0.0.1",
+    `HostKey ${at("host")}`,
+    `AuthorizedKeysFile ${at("authorized")}`,
+    `PidFile ${at("pid")}`,
+    "StrictModes no",
+    "PasswordAuthentication no",
+    "UsePAM no",
+    "AllowAgentForwarding yes",
+    "PermitRootLogin yes",
+  ];
+  writeFileSync(at("config"), `${settings.join("\n")}\n`);
+  if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true });
+  const server: ChildProcess = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", at("config")], { stdio: "ignore" });
+  for (let tries = 0; tries < 100 && !(await answers(port)); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  const [kind, body] = readFileSync(at("host.pub"), "utf8").split(" ");
+  return {
+    port,
+    folder,
+    key: readFileSync(at("client"), "utf8"),
+    knownHosts: `[127.0.0.1]:${port} ${kind} ${body}`,
+    user: userInfo().username,
+    stop: () => {
+      server.kill();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+const answers = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, "127.0.0.1");
+    socket.once("data", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const probe = createServer().listen(0, "127.0.0.1", () => {
+      const { port } = probe.address() as AddressInfo;
+      probe.close(() => resolve(port));
+    });
+  });
+}

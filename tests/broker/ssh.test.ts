@@ -1,0 +1,105 @@
+// An SSH key that is lent, by OpenSSH's own programs and servers: it opens the host it is for, and is never seen.
+import { execFile } from "node:child_process";
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createConnection } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Admission, type Broker, type BrokerUse, openBroker } from "../../src/broker/index.js";
+import { hasSshd, type SshServer, startSshd } from "./ssh-server.js";
+
+describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () => {
+  let [server, other]: SshServer[] = [];
+  let broker: Broker;
+  let lent: Admission;
+  const uses: BrokerUse[] = [];
+
+  beforeAll(async () => {
+    [server, other] = await Promise.all([startSshd(), startSshd()]);
+    // The same key is let in by both.
+    copyFileSync(join(server!.folder, "client.pub"), join(other!.folder, "authorized"));
+    broker = await openBroker({ onUse: (use) => uses.push(use) });
+    const { key, knownHosts, user, port } = server!;
+    const restrictions = { hosts: `[127.0.0.1]:${port}`, user, known_hosts: knownHosts };
+    const credential = { name: "deploy", type: "ssh_key", value: key, restrictions };
+    await broker.lend({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
+    lent = await broker.admit({ by: "engineer-1", role: null });
+  });
+  afterAll(async () => {
+    await broker.close();
+    expect(existsSync(lent.env.SSH_AUTH_SOCK!)).toBe(false);
+    server!.stop();
+    other!.stop();
+  });
+
+  const run = (program: string, args: readonly string[]) =>
+    new Promise<{ out: string; err: string }>((resolve) => {
+      const env = { PATH: process.env.PATH, HOME: "/nonexistent", ...lent.env };
+      execFile(program, args, { env, timeout: 15_000 }, (_error, out, err) => resolve({ out: out.trim(), err }));
+    });
+  const ssh = ({ port, user, folder }: SshServer, command: string, more: readonly string[] = [], as = user) =>
+    run("ssh", [
+      ...[
+        "-F",
+        "none",
+        "-o",
+        "BatchMode=yes",
+        "-o",
+        "StrictHostKeyChecking=no",
+        "-o",
+        `UserKnownHostsFile=${folder}/known`,
+      ],
+      ...["-p", String(port), ...more, `${as}@127.0.0.1`, command],
+    ]);
+
+  it("opens the host it is for", async () => {
+    expect((await ssh(server!, "echo in")).out).toBe("in");
+    expect(uses.at(-1)).toMatchObject({
+      name: "deploy",
+      by: "engineer-1",
+      what: `sign a login as ${server!.user}`,
+      allowed: true,
+    });
+    expect(JSON.stringify(lent.env)).not.toContain("PRIVATE KEY");
+    expect(readFileSync(join(lent.folders![0]!, "known_hosts"), "utf8")).not.toContain("PRIVATE");
+  });
+
+  it("opens no other host, from here or by forwarding", async () => {
+    expect((await ssh(other!, "echo in")).err).toContain("Permission denied");
+    const { port, user } = other!;
+    const onward = `ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -p ${port} ${user}@127.0.0.1 echo in`;
+    const { out, err } = await ssh(server!, onward, ["-A"]);
+    expect([out, err.includes("Permission denied")]).toEqual(["", true]);
+  });
+
+  it("logs nobody else in", async () => {
+    await ssh(server!, "echo in", [], "somebody");
+    expect(uses.filter(({ what, allowed }) => allowed && what.includes("somebody"))).toEqual([]);
+  });
+
+  it("signs nothing but logins, and takes no orders", async () => {
+    const file = join(server!.folder, "text");
+    writeFileSync(file, "a commit\n");
+    const signed = await run("ssh-keygen", ["-Y", "sign", "-n", "git", "-f", join(server!.folder, "client.pub"), file]);
+    expect(signed.err).toMatch(/agent refused|Couldn't sign/);
+    expect(uses.at(-1)).toMatchObject({
+      allowed: false,
+      why: expect.stringContaining("signs logins and nothing else"),
+    });
+    for (const order of [["-D"], ["-x"], ["-d", join(server!.folder, "client.pub")]]) await run("ssh-add", order);
+    expect((await run("ssh-add", ["-L"])).out).toContain("ssh-ed25519");
+    expect((await ssh(server!, "echo in")).out).toBe("in");
+  });
+
+  it("does not fall over nonsense", async () => {
+    for (const bytes of ["\0\0\0\x01\x1b", "\0\0\0\x05\x0d\xff\xff\xff\xff", "\xff\xff\xff\xff\x01", "\0\0\0\0"]) {
+      await new Promise<void>((resolve) => {
+        const socket = createConnection(lent.env.SSH_AUTH_SOCK!, () => socket.write(Buffer.from(bytes, "latin1")));
+        socket.setTimeout(150, () => socket.destroy());
+        socket.on("data", () => socket.destroy());
+        socket.on("error", () => {});
+        socket.once("close", () => resolve());
+      });
+    }
+    expect((await ssh(server!, "echo in")).out).toBe("in");
+  });
+});
