@@ -14,7 +14,7 @@ export {
 export { findRoot, findTop, linkedTrees } from "./find-root.js";
 export { cycleIdentity, DEFAULT_LAST_N, searchHistory } from "./history.js";
 export { assertFolderInside, DEFAULT_HARNESS_ID, type Env, type Layout, layoutOf } from "./layout.js";
-export { type Lock, openLock } from "./lock.js";
+export { isHeld, type Lock, openLock } from "./lock.js";
 export { decidePlan, planStatus, startPlan, updatePlan } from "./plan.js";
 export { forgetProjects, type OpenOptions, openProject, type Project } from "./project.js";
 export { isRefusal, type Refusal } from "./refusal.js";

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -129,3 +129,22 @@ describe("a run that is looked at", () => {
     expect(runIds(runs)).toEqual(["b"]);
   });
 });
+
+it.skipIf(!existsSync("/proc/self/fd"))(
+  "is asked whether somebody works on it as often as one likes, and no file stays open",
+  () => {
+    const folder = createRun(runs, {
+      ...{ id: "20260101-000000-ffff", created_at: at, title: "T", request_id: "nut-1", request: "/r", driver: "demo" },
+      ...{ budget: { agentMs: 1, stallMs: 1, loop: 1 }, review_plan: false, yes: false, force: false, output: "/d" },
+    });
+    const reader = new RunReader(runs, folder.id);
+    const open = () => readdirSync("/proc/self/fd").length;
+    const ask = () => Array.from({ length: 20 }, () => reader.isBusy);
+    const lock = lockRun(folder);
+    const before = open();
+    expect(new Set(ask())).toEqual(new Set([true]));
+    lock.release();
+    expect(new Set(ask())).toEqual(new Set([false]));
+    expect(open()).toBeLessThanOrEqual(before);
+  },
+);

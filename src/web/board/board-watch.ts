@@ -8,7 +8,7 @@ export interface Watch {
 
 const POLL_MS = 500;
 /** Writers replace files in several steps; one look afterwards is enough. */
-const SETTLE_MS = 80;
+const SETTLE_MS = 40;
 
 export function watchFolders(folders: () => readonly string[], look: () => void): Watch {
   const watchers = new Map<string, FSWatcher>();

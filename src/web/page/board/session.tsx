@@ -82,7 +82,7 @@ interface Said {
   readonly ok: boolean;
 }
 
-const EVERY_MS = 150;
+const EVERY_MS = 100;
 const MOST_LINES = 3_000;
 
 /** The agent's own log, followed while it grows. */
