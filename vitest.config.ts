@@ -25,7 +25,8 @@ const common = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 3,
+    // Two for each core of a small machine: half of the time is waiting for other programs.
+    maxWorkers: 4,
     globalSetup: ["tests/global-setup.ts"],
     reporters: ["default", "./tests/skip-reporter.ts"],
     projects: [

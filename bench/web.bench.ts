@@ -1,4 +1,5 @@
 // The pages, measured in a real browser and on a real server. npx tsx bench/web.bench.ts [--quick] [--rounds 7] [--only scrolling]
+// Long because: one browser, one table, and each figure is the story of how it is taken.
 // First view: the browser is on a blank page, is sent to the viewer, and the task's title and facts are on the screen.
 import { type ChildProcess, spawn } from "node:child_process";
 import { createHash, randomBytes } from "node:crypto";
@@ -20,13 +21,16 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { type BrowserContext, chromium, type Page } from "playwright-core";
 import { packFolder } from "../src/bundle/index.js";
+import { createRun, runsFolder } from "../src/run/record/folder.js";
+import { Journal } from "../src/run/record/journal.js";
+import { lockRun } from "../src/run/record/lock.js";
 import { write } from "../tests/web/folders.js";
 import { project, taskList } from "../tests/web/projects.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const quick = process.argv.includes("--quick");
 const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || (quick ? 3 : 7);
-/** One of them: firstViews, firstBoards, scrolling, smooth, largeMemory. */
+/** Some of them, with commas between: firstViews, firstBoards, scrolling, smooth, runChanges, largeMemory. */
 const only = process.argv.includes("--only") ? (process.argv[process.argv.indexOf("--only") + 1] ?? "") : "";
 const work = mkdtempSync(join(tmpdir(), "nut-web-bench-"));
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
@@ -362,6 +366,75 @@ async function latency(folder: string, page: Page): Promise<void> {
   });
 }
 
+/** A run at work, seen on its own page: from a record of its journal, and from a word of its agent, to the frame that shows it. */
+async function runChanges(context: BrowserContext): Promise<void> {
+  const folder = join(work, "at-work");
+  write(folder, project({ tasks: 50, agents: 3 }));
+  const at = () => new Date().toISOString();
+  const id = "20991231-000000-aaaa";
+  const run = createRun(runsFolder(folder), {
+    ...{ id, created_at: at(), title: "At work", request_id: "nut-1", request: "/r.nut", driver: "demo" },
+    ...{ budget: { agentMs: 1, stallMs: 1, loop: 1 }, review_plan: false, yes: false, force: false, output: "/d.nut" },
+  });
+  const lock = lockRun(run);
+  const journal = new Journal(run.journal);
+  const digest = `sha256:${"0".repeat(64)}`;
+  const task = { id: 1, title: "t", context: "c", deps: [], owner: "engineer", kind: "work" as const };
+  const start = { role: "engineer", purpose: "work", mode: "fresh", reason: "", base: 0, slot: "s" } as const;
+  journal.append({ at: at(), type: "created", version: 3, run: id });
+  journal.append({ at: at(), type: "opened", digest, base: digest });
+  const plan = { source: "default" as const, goal: "g", decisions: [], issues: [], tasks: [task] };
+  journal.append({ at: at(), type: "planned", plan });
+  journal.append({ at: at(), type: "agent_started", agent: "engineer-1", task: 1, ...start });
+  const log = join(run.agents, "engineer-1", "log.jsonl");
+  mkdirSync(join(run.agents, "engineer-1"), { recursive: true });
+  appendFileSync(log, "");
+  const served = await serve("nexus", ["board", "--project", folder]);
+  const page = await context.newPage();
+  await page.goto(served.link);
+  await page.waitForSelector("main h1");
+  await page.goto(`${served.origin}/#/run/${id}`);
+  await page.waitForSelector(".lane-bar");
+  // The board follows a folder it did not know half a second later.
+  await page.waitForTimeout(1_500);
+  const measure = async (name: string, change: (text: string) => void) => {
+    const taken: number[] = [];
+    for (let round = 0; round < 2 * rounds; round += 1) {
+      const text = `${name} in round ${round}`;
+      const since = performance.now();
+      change(text);
+      await page.locator("main", { hasText: text }).waitFor();
+      taken.push(performance.now() - since);
+      await page.waitForTimeout(137);
+    }
+    rows.push(within300(`${name}, the run's page shows it (worst)`, Math.max(...taken), median(taken)));
+  };
+  await measure("a record of the journal", (text) => journal.append({ at: at(), type: "issue", message: text }));
+  await measure("a word of the agent", (text) =>
+    appendFileSync(log, `${JSON.stringify({ at: at(), type: "message", text })}\n`),
+  );
+  let tokens = 20_000;
+  const burn: number[] = [];
+  for (let round = 0; round < 2 * rounds; round += 1) {
+    tokens += 1_000;
+    const since = performance.now();
+    appendFileSync(log, `${JSON.stringify({ at: at(), type: "usage", tokens, costUsd: 0 })}\n`);
+    await page.locator(".budget", { hasText: `${tokens / 1_000}k` }).waitFor();
+    burn.push(performance.now() - since);
+    await page.waitForTimeout(137);
+  }
+  rows.push(within300("tokens are used, the run's budget shows it (worst)", Math.max(...burn), median(burn)));
+  await page.close();
+  await served.stop();
+  journal.close();
+  lock.release();
+}
+
+const within300 = (name: string, worst: number, middle: number): Row => ({
+  ...{ work: name, ours: `${worst.toFixed(0)} ms (median ${middle.toFixed(0)} ms)`, peer: "", ratio: "" },
+  ...{ target: "≤ 300 ms", ok: worst <= 300 },
+});
+
 async function main(): Promise<void> {
   if (!existsSync("/usr/bin/chromium")) throw new Error("needs /usr/bin/chromium");
   const context = await chromium.launchPersistentContext(join(work, "profile"), {
@@ -378,8 +451,10 @@ async function main(): Promise<void> {
   });
   try {
     pageWeight();
-    for (const [name, measure] of Object.entries({ firstViews, firstBoards, scrolling, smooth, largeMemory })) {
-      if (only === "" || only === name) await measure(context);
+    for (const [name, measure] of Object.entries({
+      ...{ firstViews, firstBoards, scrolling, smooth, runChanges, largeMemory },
+    })) {
+      if (only === "" || only.split(",").includes(name)) await measure(context);
     }
   } finally {
     await context.close();

@@ -29,6 +29,7 @@ export type ErrorCode =
   | "BUNDLE_UNSAFE_ENTRY"
   | "BUNDLE_UNSAFE_PATH"
   | "ENTRY_NOT_FOUND"
+  | "IMPORT_UNFIT"
   | "ISSUE_INVALID"
   | "MANIFEST_INVALID"
   | "MANIFEST_MISSING"
@@ -116,6 +117,7 @@ export type ErrorCode =
   | "RUN_NO_REPOSITORY"
   | "RUN_PLAN_INVALID"
   | "RUN_TREE_MOVED"
+  | "TRACE_REFUSED"
   // market
   | "MARKET_BAD_ADDRESS"
   | "MARKET_BAD_ANSWER"

@@ -10,7 +10,7 @@ export {
   renderPrompt,
 } from "./catalog/index.js";
 export { default as runResume } from "./commands/nexus/run/resume.js";
-export { default as runStart } from "./commands/nexus/run/run.js";
+export { runOne as runStart } from "./commands/nexus/run/run-one.js";
 export { default as runList } from "./commands/nexus/run/runs.js";
 export { DRIVER_NAMES, type Driver, type DriverEvent, type DriverName, loadDriver } from "./drivers/index.js";
 export { type Finding, NutError } from "./errors.js";

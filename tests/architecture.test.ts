@@ -20,7 +20,7 @@ const parts = [
   "statements",
   "registry",
 ];
-const middle = ["request", "session"];
+const middle = ["request", "session", "import"];
 const doors = ["mcp", "web", "hook"];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -33,12 +33,14 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(parts.map((part) => [part, [...base, part]])),
   ...Object.fromEntries(middle.map((room) => [room, [...base, ...parts, room]])),
   run: [...base, ...parts, ...middle, "run"],
+  scorecard: [...base, "scorecard"],
+  traces: [...base, "traces"],
   tools: [...base, "state", "catalog", "session", "tools"],
   mcp: [...base, "tools", "mcp"],
   web: [...base, ...parts, ...middle, "run", "tools", "web"],
   hook: [...base, "events", "hosts", "session", "hook"],
   cli: [...base, "cli"],
-  commands: [...base, ...parts, ...middle, "run", "tools", ...doors, "cli", "commands"],
+  commands: [...base, ...parts, ...middle, "run", "scorecard", "traces", "tools", ...doors, "cli", "commands"],
   harness: [...base, ...parts, "tools", "commands"],
 };
 

@@ -38,6 +38,8 @@ export interface AcceptanceOptions {
   readonly base?: string;
   /** The tree after the work. Equal to the base, it asks what the untouched tree already passes. */
   readonly result: string;
+  /** The result holds only what differs from the base; these files of the base are not in it. Without it, it is whole. */
+  readonly deleted?: readonly string[] | undefined;
   /** A folder of our own, made and removed by us. */
   readonly workDir: string;
   readonly env: Environment;
@@ -117,11 +119,11 @@ export interface AcceptanceReport {
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
-  const { request, manifest, result, base = request, workDir, env, sandbox = "auto", signal } = options;
+  const { request, manifest, result, deleted, base = request, workDir, env, sandbox = "auto", signal } = options;
   const plan = planChecks(request, manifest);
-  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
+  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox, places: manifest.acceptance?.places });
   try {
-    const bare = buildTrees({ request, manifest, plan, base, result, folder: rooms.place() });
+    const bare = buildTrees({ request, manifest, plan, base, result, deleted, folder: rooms.place() });
     const trees = await withInstalled(bare, options.install);
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
@@ -338,6 +340,11 @@ function warningsFor(
     warnings.push(`changed outside the subject, and used in no check: ${outside.slice(0, 5).join(", ")}`);
   const links = changes.filter(({ link, target }) => link === true && target === undefined).map(({ path }) => path);
   if (links.length > 0) warnings.push(`links out of the tree are left out: ${links.slice(0, 5).join(", ")}`);
+  const names = Object.keys(options.manifest.acceptance?.places ?? {});
+  if (!sandboxed && names.length > 0)
+    warnings.push(
+      `without a sandbox the tree is not known as ${names.join(", ")}, which the request's checks count on`,
+    );
   if (!sandboxed) warnings.push("the checks ran without a sandbox");
   else if (!apart)
     warnings.push("the checks could reach this machine's network: the sandbox gives none of its own here");

@@ -49,7 +49,7 @@ export interface StrengthReport {
 export async function measureStrength(options: StrengthOptions): Promise<StrengthReport> {
   const { request, manifest, base = request, workDir, env, sandbox = "auto", signal } = options;
   const plan = planChecks(request, manifest);
-  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox });
+  const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox, places: manifest.acceptance?.places });
   try {
     const parts = { request, manifest, plan, base, result: base, folder: rooms.place() };
     const trees = await withInstalled(buildTrees(parts), options.install);

@@ -8,7 +8,7 @@ import { mismatchLine } from "../schema/mismatch.js";
 
 export const CONFIG_FILE = ".nexus/config.yml";
 
-const FIELDS = ["capabilities", "models", "program", "limits"];
+const FIELDS = ["capabilities", "models", "program", "limits", "notify"];
 
 /**
  * The project's configuration; `{}` when the file is absent. Throws CONFIG_INVALID when it cannot be understood: going

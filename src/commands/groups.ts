@@ -12,7 +12,7 @@ export const nutshellGroups: readonly Group[] = [
   {
     folder: "nutshell/bundle",
     title: "Bundles",
-    order: "init check set pack unpack inspect validate compress diff split merge schema".split(" "),
+    order: "init import check set pack unpack inspect validate compress diff split merge schema".split(" "),
   },
   {
     folder: "nutshell/acceptance",
@@ -44,7 +44,8 @@ export const nutshellGroups: readonly Group[] = [
 ];
 
 export const nexusGroups: readonly Group[] = [
-  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers"] },
+  { folder: "nexus/run", title: "Run", order: ["run", "resume", "pause", "cancel", "runs", "drivers", "export"] },
+  { folder: "nexus/race", title: "Comparing", order: ["race", "bench"] },
   {
     folder: "nexus/state",
     title: "State",

@@ -3,6 +3,7 @@
 // session.
 import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
+import { NutError } from "../errors.js";
 import { makeInside } from "../files/index.js";
 import {
   type Child,
@@ -11,6 +12,7 @@ import {
   type Environment,
   findBwrap,
   type Mount,
+  placeMounts,
   readLines,
   type Sandbox,
   startChild,
@@ -141,9 +143,10 @@ interface Needs {
 const TMP_BYTES = 2 * 1024 ** 3;
 
 async function sandboxFor(name: DriverName, request: SessionRequest, needs: Needs): Promise<Sandbox | null> {
-  const { cwd, home, may, readable = [] } = request;
-  const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(join(cwd, path)));
+  const { home, readable = [] } = request;
+  const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(placeOf(request, path)));
   if (!(await isSandboxed(request))) {
+    assertWhole(request);
     request.onEvent?.({ type: "warning", message: "no sandbox holds this agent; only its own settings do" });
     for (const path of obeyed) {
       request.onEvent?.({
@@ -157,9 +160,10 @@ async function sandboxFor(name: DriverName, request: SessionRequest, needs: Need
   const mounts: Mount[] = [
     ...needs.reads.flatMap(oneFile),
     ...readable.map((path): Mount => ({ access: "read-only", path })),
-    { access: may.edit ? "writable" : "read-only", path: cwd },
+    ...treeMounts(request),
+    ...placeMounts(request.places ?? {}, request.cwd, TMP_BYTES),
     ...installedMounts(request),
-    ...obeyed.flatMap((path) => hide(join(cwd, path))),
+    ...obeyed.flatMap((path) => hide(request, path)),
     { access: "writable", path: home },
   ];
   return { root: "system", env: request.env, programs: needs.programs, tmpBytes: TMP_BYTES, mounts, network: "host" };
@@ -170,10 +174,35 @@ function oneFile(path: string): Mount[] {
   return existsSync(path) ? [{ access: "read-only", path, from: realpathSync(path) }] : [];
 }
 
+/** The work tree: a folder, or changes over one. */
+function treeMounts({ cwd, over, may }: SessionRequest): Mount[] {
+  if (over === undefined) return [{ access: may.edit ? "writable" : "read-only", path: cwd }];
+  const tree: Mount = { access: "overlay", path: cwd, layers: [over], changes: cwd };
+  return may.edit ? [tree] : [tree, { access: "frozen", path: cwd }];
+}
+
+/** Only a sandbox puts a layered tree together. */
+function assertWhole({ over, cwd }: SessionRequest): void {
+  if (over === undefined) return;
+  throw new NutError("SANDBOX_MISSING", `${cwd} lies over ${over}, and no sandbox is there to put them together`, {
+    hint: "nexus doctor",
+    data: { path: cwd },
+  });
+}
+
+/** Where on this machine a path of the work tree is. */
+const placeOf = ({ cwd, over }: Pick<SessionRequest, "cwd" | "over">, path: string): string =>
+  over === undefined || lstatSync(join(cwd, path), { throwIfNoEntry: false }) !== undefined
+    ? join(cwd, path)
+    : join(over, path);
+
 /** What the program would obey is not there. A mount lands where a link leads, so a link is followed first. */
-function hide(path: string): Mount[] {
-  const real = realpathSync(path);
-  return [{ access: lstatSync(real).isDirectory() ? "hidden" : "hidden-file", path: real }];
+function hide(request: SessionRequest, path: string): Mount[] {
+  const { cwd, over } = request;
+  const real = realpathSync(placeOf(request, path));
+  const isBelow = over !== undefined && real.startsWith(`${over}/`);
+  const shown = isBelow ? join(cwd, real.slice(over.length + 1)) : real;
+  return [{ access: lstatSync(real).isDirectory() ? "hidden" : "hidden-file", path: shown }];
 }
 
 /** Programs and scripts a shell line names by their path. Other files it names are not shown for that. */

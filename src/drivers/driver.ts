@@ -1,6 +1,7 @@
 // One small interface for every program that can play a role. A driver knows its vendor's flags and words; it knows
 // nothing of plans, bundles or state, and it decides nothing: what a role may do arrives in the request.
 import type { ChildEnd, Environment } from "../process/index.js";
+import type { RoomPlaces } from "../schema/places.js";
 import type { InstalledTree } from "../trees/installed.js";
 import type { Trouble, TroubleKind } from "./trouble.js";
 
@@ -19,6 +20,8 @@ export interface SessionRequest {
   readonly taskPrompt: string;
   /** Where the agent works. */
   readonly cwd: string;
+  /** cwd holds changes only, and this is what they lie over; asked only where a sandbox holds the session. */
+  readonly over?: string;
   readonly mcpServers: readonly McpServer[];
   /** Whether the program has asked our servers for their tools; absent where nobody can tell. */
   readonly hasTools?: () => boolean;
@@ -48,6 +51,8 @@ export interface SessionRequest {
   readonly readable?: readonly string[];
   /** What was installed for the tree, read-only at its place. */
   readonly installed?: InstalledTree;
+  /** Absolute names the tree is known by besides its own; only in a sandbox. */
+  readonly places?: RoomPlaces;
   /** For acp and command: the program and its arguments, as one shell line. */
   readonly command?: string;
   /** How long the program may go on trying by itself when its vendor does not answer as it should. */

@@ -19,6 +19,7 @@ export {
 export { isLoggedIn, LOGIN_DRIVERS } from "./logged-in.js";
 export { loginCommand } from "./login-variables.js";
 export { type Login, loginOf } from "./logins.js";
+export { isStandIn, noopCommand, oracleCommand, type StandIn } from "./oracle.js";
 export type { Trouble, TroubleKind } from "./trouble.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {

@@ -11,7 +11,7 @@ import type { SessionRequest } from "./driver.js";
 /** How much a program may keep in a cache there, in memory. */
 const CACHE_BYTES = 1024 ** 3;
 
-type Place = Pick<SessionRequest, "cwd" | "installed">;
+type Place = Pick<SessionRequest, "cwd" | "over" | "installed">;
 
 export function installedMounts(place: Place): Mount[] {
   const { cwd, installed } = place;
@@ -34,5 +34,5 @@ export function copyInstalled(place: Place): void {
 }
 
 /** Those whose folder is still there: an agent may have taken it away, or put a link in its place. */
-const standing = ({ cwd, installed }: Place): readonly InstalledFolder[] =>
-  (installed?.folders ?? []).filter(({ path }) => parentsAreFolders(cwd, path));
+const standing = ({ cwd, over, installed }: Place): readonly InstalledFolder[] =>
+  (installed?.folders ?? []).filter(({ path }) => parentsAreFolders(cwd, path, over));

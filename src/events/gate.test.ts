@@ -53,6 +53,11 @@ describe("who asks [P6]", () => {
     expect(denial(LEAD, write("a"), { processRole: "reviewer" })).toContain("reviewer");
   });
 
+  it("is held to the limits of everybody at work where nobody says who calls", () => {
+    expect(denial({ agentId: "a1", agentName: "engineer", beside: ["tester"] }, write("a"))).toContain("tester role");
+    expect(denial({ agentId: "a1", agentName: "engineer", beside: ["engineer"] }, write("a"))).toBeNull();
+  });
+
   it("has no record under a name every object has", () => {
     expect(callerStanding({ agentId: "constructor" }, facts()).kind).toBe("unknown");
     expect(callerStanding({ agentId: "__proto__" }, facts()).kind).toBe("unknown");

@@ -3,10 +3,12 @@ export { type Child, type ChildEnd, type ChildOptions, startChild } from "./chil
 
 export { daemonCovers } from "./daemon-places.js";
 export { type Environment, findProgram } from "./find-program.js";
+export { canLayer, inOverlay, type LayeredTree, layerFolders, overlayPlace } from "./in-overlay.js";
 export { type HowKnown, howKnown, KNOWN_VERSIONS, type KnownVersions } from "./known-versions.js";
 export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";
 export { readLines } from "./lines.js";
+export { placeMounts } from "./place-mounts.js";
 export {
   type Captured,
   type ChildResult,
@@ -18,7 +20,6 @@ export {
   bwrapAvailable,
   findBwrap,
   type Mount,
-  overlayPlace,
   type Sandbox,
   sandboxCommand,
 } from "./sandbox.js";

@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type Mount, overlayPlace, sandboxArguments } from "./sandbox.js";
+import { overlayPlace } from "./in-overlay.js";
+import { type Mount, sandboxArguments } from "./sandbox.js";
 import { installPrefixes } from "./visible-system.js";
 
 let folder: string;

@@ -1,10 +1,11 @@
 // What a child may touch, enforced by the kernel through bubblewrap. Denying a tool does not deny an edit: a shell does
 // the same; a read-only mount and a network namespace hold whatever the program tries.
 import { spawn } from "node:child_process";
-import { existsSync, lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError, shellWord } from "../errors.js";
 import { type Environment, findProgram } from "./find-program.js";
+import { overlayPlace, overlayWords } from "./in-overlay.js";
 import { seccompFilter } from "./seccomp.js";
 import { neutralGroup, neutralPasswd, systemMounts } from "./visible-system.js";
 
@@ -102,6 +103,7 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   args.push(...mounts.flatMap(mountArguments));
   if (network === "none" && sandbox.lowPorts !== true) args.push("--unshare-net");
   if (neutral !== undefined) args.push(...neutralArguments(neutral));
+  else if (mounts.some(({ access }) => access === "overlay")) args.push(...ownAccount());
   // A PID namespace dies as a whole, so nothing survives setsid, double forks or our own SIGKILL.
   args.push("--unshare-pid", "--unshare-ipc", "--proc", "/proc", ...procArguments(neutral !== undefined));
   // Whoever may add to /etc may add a library that every program loads, the one that judges too.
@@ -109,6 +111,12 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
   args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
   return args;
+}
+
+/** A user who is not root becomes root to put an overlay together, and is themselves again before anything is started. */
+function ownAccount(): string[] {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  return uid === 0 ? [] : ["--unshare-user", "--uid", String(uid), "--gid", String(gid)];
 }
 
 /** Through these root changes the whole machine, whatever holds it. */
@@ -197,9 +205,6 @@ function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): st
 
 type Overlay = Extract<Mount, { access: "overlay" }>;
 
-/** Where an overlay is put together before it is bound to its place. Only the sandbox's own mounts may start from there. */
-export const overlayPlace = (changes: string): string => `${changes}.merged`;
-
 /** The command that holds what stands behind it: bubblewrap, with whatever must be done before it. */
 export function sandboxCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Environment) {
   const command = mountedCommand(bwrap, sandbox, cwd, env);
@@ -224,7 +229,10 @@ function mountedCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Enviro
   const overlays = (sandbox.mounts ?? []).filter((mount): mount is Overlay => mount.access === "overlay");
   const steps = [...(bwrap.devices ? [holdDevices] : []), ...overlays.map(() => putTogether)];
   if (steps.length === 0) return { program: bwrap.program, args };
-  const words = overlays.flatMap(overlayWords);
+  const words = overlays.flatMap((overlay) => [
+    ...overlayWords(overlay.layers, overlay.changes),
+    overlay.removed ?? "/dev/null",
+  ]);
   const own = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
   const apart = [...own, "--mount", "--propagation", "private", "--", "/bin/sh", "-c"];
   // Nobody's own programs before everybody is held.
@@ -244,20 +252,6 @@ const holdDevices =
 /** With the words of one overlay in front. */
 const putTogether =
   'mount -t overlay overlay -o "$1" "$2" || exit 125; if [ -s "$3" ]; then xargs -0 rm -rf -- < "$3" || exit 125; fi; shift 3';
-
-function overlayWords(overlay: Overlay): string[] {
-  const [work, place] = [`${overlay.changes}.work`, overlayPlace(overlay.changes)];
-  for (const folder of [overlay.changes, work, place]) mkdirSync(folder, { recursive: true });
-  const layers = overlay.layers.map(escapeLayer).join(":");
-  return [
-    `lowerdir=${layers},upperdir=${escapeLayer(overlay.changes)},workdir=${escapeLayer(work)},userxattr`,
-    place,
-    overlay.removed ?? "/dev/null",
-  ];
-}
-
-/** Overlay options end at a comma, layers at a colon. */
-const escapeLayer = (path: string): string => path.replace(/[\\:,]/g, "\\$&");
 
 const probes = new Map<string, Promise<Bwrap | null>>();
 

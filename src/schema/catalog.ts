@@ -101,6 +101,29 @@ export const CoreManifest = z
 
 const ModelNames = z.strictObject({ high: Line.optional(), standard: Line.optional() });
 
+const HERE = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
+
+/** https, or plain http to this machine; nothing secret in it, since the file is in git. */
+function isAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname, username, password } = new URL(text);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && HERE.test(hostname));
+}
+
+export const NOTICES = ["question", "pause", "end"] as const;
+export type Notice = (typeof NOTICES)[number];
+
+export const NotifyTarget = z.strictObject({
+  url: Line.refine(isAddress, "must be https (or http to this machine), without a name or password in it"),
+  format: z.enum(["json", "ntfy"]).default("json").describe("a document for a webhook, or text for an ntfy topic"),
+  on: z
+    .array(z.enum(NOTICES))
+    .min(1)
+    .default([...NOTICES]),
+});
+export type NotifyTarget = z.infer<typeof NotifyTarget>;
+
 export const ProjectConfig = z
   .looseObject({
     capabilities: z
@@ -117,6 +140,7 @@ export const ProjectConfig = z
       .record(z.string(), z.union([z.number().positive(), Line]))
       .optional()
       .describe("ceilings of a run, in the words of --budget: time, tokens, cost…"),
+    notify: z.array(NotifyTarget).max(8).optional().describe("who is told when a run asks, waits or has ended"),
   })
   .describe("the project's .nexus/config.yml");
 

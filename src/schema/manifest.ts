@@ -2,6 +2,7 @@
 import { z } from "zod";
 import { AcceptanceResults, Artifacts, Deliverer, DeliveryStatus, ExecutionLog } from "./delivery.js";
 import { HiddenSummary } from "./hidden.js";
+import { ROOM_PLACES } from "./places.js";
 import { BundleId, Sha256, Timestamp } from "./shared.js";
 
 export const BUNDLE_TYPES = ["request", "delivery", "template", "checkpoint", "partial"] as const;
@@ -120,6 +121,12 @@ export const Manifest = z
           .optional()
           .describe("wrong tests, which right work must fail: path in the tree to path in the request"),
         hidden: HiddenSummary.optional(),
+        places: z
+          .partialRecord(z.enum(ROOM_PLACES), path().nullable())
+          .optional()
+          .describe(
+            "absolute names of the tree in rooms and for agents, such as /app: path in the tree, or null for an empty folder",
+          ),
         install: z
           .array(z.union([path(), InstallStep]))
           .optional()

@@ -32,6 +32,7 @@ export const RunOptions = z
     driver: z.string().min(1),
     command: z.string().optional(),
     model: z.string().optional(),
+    oracle: absolutePath.optional().describe("for the driver oracle: the known solution"),
     fallback: z
       .array(z.string().min(1))
       .optional()

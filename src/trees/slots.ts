@@ -1,12 +1,14 @@
 // A tree of its own for every agent that works at the same time. A slot is a copy of the main tree that is brought up to
 // date file by file; whatever an agent leaves in it reaches the main tree only through a merge, so taking a change back
-// means not merging it. Only one look per agent walks the whole slot.
+// means not merging it. Only one look per agent walks the whole slot. Where a sandbox holds the agents of a large tree, a slot is
+// no copy but a layer over the base (decision 0370): its folder holds the changes alone.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { removeFolder } from "../files/index.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
+import { applyToLayers, isLayer, layeredGitFacts, lookAtLayers, makeLayer, removeLayer } from "./layered.js";
 import type { Objects } from "./objects.js";
 import { HIDDEN_FILE } from "./result-tree.js";
 import {
@@ -23,7 +25,10 @@ import {
 
 export interface Slot {
   readonly name: string;
+  /** The tree; of a layer, what was changed in it. */
   readonly path: string;
+  /** The folder a layer lies over; null for a copy. */
+  readonly over: string | null;
   /** What the agent in it started from. */
   base: Tree;
   /** How many changes of the main tree it holds. */
@@ -44,6 +49,8 @@ export interface SlotsInput {
   readonly objects: Objects;
   /** What counts as part of the work; the rest is thrown away between agents. */
   readonly counts: (path: string) => boolean;
+  /** Slots are layers: every agent is in a sandbox that puts them together. */
+  readonly layered?: boolean;
 }
 
 export type Versions = readonly (readonly Change[])[];
@@ -52,6 +59,7 @@ export class Slots {
   readonly #input: SlotsInput;
   readonly #free: Slot[] = [];
   readonly #names = new Set<string>();
+  #below: Tree | null = null;
 
   constructor(input: SlotsInput) {
     this.#input = input;
@@ -60,6 +68,7 @@ export class Slots {
 
   /** A tree equal to the base with every version in it. */
   take(versions: Versions): Slot {
+    if (this.#input.layered === true) return this.#makeLayer(versions);
     const slot = this.#free.pop() ?? this.#make();
     for (const changes of versions.slice(slot.version)) this.#apply(slot, changes);
     slot.version = versions.length;
@@ -68,6 +77,7 @@ export class Slots {
 
   /** The same in a folder nobody was in before; for whoever must not meet what another left. Ended by `discard`. */
   takeNew(versions: Versions): Slot {
+    if (this.#input.layered === true) return this.#makeLayer(versions);
     const slot = this.#make();
     for (const changes of versions) this.#apply(slot, changes);
     slot.version = versions.length;
@@ -76,7 +86,8 @@ export class Slots {
 
   /** Removes a slot that is not to be used again. */
   discard(slot: Slot): void {
-    removeFolder(slot.path);
+    if (slot.over === null) removeFolder(slot.path);
+    else removeLayer(slot.path);
   }
 
   /** Leaves a slot as it is, edits and all, for whoever adopts it. */
@@ -88,21 +99,26 @@ export class Slots {
   adopt(name: string, versions: Versions, start: Tree): Slot | null {
     const path = join(this.#input.folder, name);
     if (!/^slot-\d+$/.test(name) || this.#names.has(name) || !existsSync(path)) return null;
+    // A copy is no layer, and a layer no tree.
+    const over = isLayer(path) ? this.#input.base : null;
+    if ((over !== null) !== (this.#input.layered === true)) return null;
     this.#names.add(name);
     const base = withChanges(start, versions.flat());
-    return { name, path, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git: gitFacts(path) };
+    const git = slotGitFacts({ path, over });
+    return { name, path, over, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git };
   }
 
   /** Removes what earlier processes left and nobody took up. */
   sweep(): void {
     for (const name of readdirSync(this.#input.folder)) {
-      if (!this.#names.has(name)) removeFolder(join(this.#input.folder, name));
+      if (!this.#names.has(name.replace(/\..*$/, ""))) removeFolder(join(this.#input.folder, name));
     }
   }
 
   /** Brings changes into a slot before its agent starts, as part of the agent's own change. */
   seed(slot: Slot, changes: readonly Change[]): void {
-    this.#input.objects.apply(slot.path, changes);
+    if (slot.over === null) this.#input.objects.apply(slot.path, changes);
+    else applyToLayers({ base: slot.over, changes: slot.path }, slot.base, changes, this.#input.objects);
   }
 
   /** What the agent changed since the slot was taken. */
@@ -114,14 +130,29 @@ export class Slots {
       (counts ? tooDeep : leftovers).push(path);
       return true;
     };
-    slot.after = lookAt(slot.path, { before: slot.base, skip });
+    slot.after =
+      slot.over === null
+        ? lookAt(slot.path, { before: slot.base, skip })
+        : lookAtLayers({ base: slot.over, changes: slot.path }, this.#lookBelow(), skip);
     slot.leftovers = [...leftovers, ...tooDeep];
     slot.tooDeep = tooDeep;
     return compareTrees(slot.base, slot.after);
   }
 
+  /** Files of the base that a layer has not, or has as something else; undefined for a copy, which says so itself. */
+  deleted(slot: Slot): string[] | undefined {
+    if (slot.over === null) return undefined;
+    if (slot.after === null) this.changes(slot);
+    return deletedFrom(this.#lookBelow(), slot.after!);
+  }
+
   /** Takes back whatever the agent left and offers the slot to the next one. */
   release(slot: Slot): void {
+    // A new layer costs nothing.
+    if (slot.over !== null) {
+      this.discard(slot);
+      return;
+    }
     const git = gitFacts(slot.path);
     if (git?.refs !== slot.git?.refs || git?.trusted !== slot.git?.trusted) {
       // A hook or a moved branch would meet the next agent; a new copy meets nobody.
@@ -151,18 +182,44 @@ export class Slots {
     }
   }
 
-  #make(): Slot {
+  #newName(): string {
     let number = 1;
     // A folder a killed process left may still have a writer in it: a new agent gets a new name.
     while (this.#names.has(`slot-${number}`) || existsSync(join(this.#input.folder, `slot-${number}`))) number += 1;
     const name = `slot-${number}`;
     this.#names.add(name);
+    return name;
+  }
+
+  #skip(inside: string): boolean {
+    return !this.#input.counts(inside) || isTooDeep(inside);
+  }
+
+  /** Nobody in a sandbox can write to the base, so one look is enough for all. */
+  #lookBelow(): Tree {
+    this.#below ??= lookAt(this.#input.base, { skip: (inside) => this.#skip(inside) });
+    return this.#below;
+  }
+
+  #makeLayer(versions: Versions): Slot {
+    const name = this.#newName();
+    const [path, over, below] = [join(this.#input.folder, name), this.#input.base, this.#lookBelow()];
+    makeLayer(path);
+    const base = withChanges(below, versions.flat());
+    applyToLayers({ base: over, changes: path }, below, compareTrees(below, base), this.#input.objects);
+    const git = gitFacts(over);
+    return { name, path, over, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git };
+  }
+
+  #make(): Slot {
+    const name = this.#newName();
     const path = join(this.#input.folder, name);
     copyFolder(this.#input.base, path);
-    const skip = (inside: string) => !this.#input.counts(inside) || isTooDeep(inside);
+    const skip = (inside: string) => this.#skip(inside);
     return {
       name,
       path,
+      over: null,
       // As the workspace is now, not as it should be: what was changed in it is no edit of whoever comes here.
       base: lookAtCopy(path, lookAt(this.#input.base, { skip })),
       version: 0,
@@ -172,6 +229,18 @@ export class Slots {
       git: gitFacts(path),
     };
   }
+}
+
+/** What a repository in a slot says of itself. */
+export const slotGitFacts = ({ path, over }: Pick<Slot, "path" | "over">): GitFacts | null =>
+  over === null ? gitFacts(path) : layeredGitFacts({ base: over, changes: path });
+
+/** Files and links of one tree that another has not, or has as something else. */
+export function deletedFrom(before: Tree, after: Tree): string[] {
+  const isFile = (entry: TreeEntry | undefined) => entry?.type === "file" || entry?.type === "link";
+  return [...before.entries].flatMap(([path, entry]) =>
+    isFile(entry) && !isFile(after.entries.get(path)) ? [path] : [],
+  );
 }
 
 /** No bundle holds more than 64 folders in one another; what is far below that is only there to be in the way. */

@@ -251,11 +251,13 @@ export function withoutNeededFolders(changes: readonly Change[], tree: Tree): Ch
   return changes.filter((change) => !(isFolderGone(change) && neededFolders.has(change.path)));
 }
 
-/** Whether every folder above a path is a real one: a link there leads out of the tree. */
-export function parentsAreFolders(folder: string, path: string): boolean {
+/** Whether every folder above a path is a real one: a link there leads out of the tree. `over` is what `folder` lies over. */
+export function parentsAreFolders(folder: string, path: string, over?: string): boolean {
   const parts = path.split("/").slice(0, -1);
+  const found = (root: string, inside: string) => lstatSync(onDisk(join(root, inside)), { throwIfNoEntry: false });
   return parts.every((_, index) => {
-    const parent = join(folder, ...parts.slice(0, index + 1));
-    return lstatSync(onDisk(parent), { throwIfNoEntry: false })?.isDirectory() === true;
+    const inside = parts.slice(0, index + 1).join("/");
+    const stat = found(folder, inside) ?? (over === undefined ? undefined : found(over, inside));
+    return stat?.isDirectory() === true;
   });
 }

@@ -84,6 +84,7 @@ const SAMPLES: Record<string, string> = {
   unleash: `*:${"production"}.${many("0a1b2c3d", 56)}`,
   "azure-key": `${mixed(86)}==`,
   authorization: `Authorization: ${"SS"}WS ${mixed(42)}`,
+  "jdbc-password": `${"jdbc"}:postgresql://db.internal/app?user=app&${"pass"}word=${mixed(12)}`,
   "oracle-url": `${"jdbc"}:oracle:thin:app/${mixed(12)}@//db.internal:1521/x`,
   "curl-user": `curl --${"user"} app:${mixed(20)}`,
   "command-line-key": `login --${"api"}key ${mixed(40)}`,

@@ -208,6 +208,7 @@ const SHAPES: readonly OwnRule[] = [
     ["uthorization", "UTHORIZATION"].map((text) => [text, 0]),
     (match) => !isDrawn(match.slice(match.lastIndexOf(" ") + 1)),
   ),
+  rule("jdbc-password", /jdbc:[a-z]+:[^\s"'<>]{1,300}?[?&;]password=(?![$%{<*])[^\s&;"'<>]{6,60}/gi, [["jdbc:", 8]]),
   rule("oracle-url", /jdbc:oracle:\w+:[^\s/:@"']{1,60}\/[^\s/@"']{6,60}@/g, [["jdbc:oracle:", 8]]),
   rule("npmrc-auth", /^\s*_auth\s?=\s?["']?[A-Za-z0-9+/]{16,}={0,2}/gm, [["_auth", 0]]),
   rule(

@@ -124,6 +124,27 @@ describe("judge", () => {
     expect((await verify()).code).toBe(1);
   });
 
+  it("leaves no count and no share behind that says otherwise", async () => {
+    const counts = { tests_passed: 1, tests_failed: 0, tests_skipped: 0, tests_for_person: 1 };
+    const rows = [
+      { id: "AC-1", status: "passed", evidence: "proven" },
+      { id: "AC-2", status: "unknown" },
+    ];
+    stage(
+      { criteria: [RUN, PERSON] },
+      { completion_percentage: 50, acceptance_results: { ...counts, criteria: rows } },
+    );
+    const told = () => {
+      const { completion_percentage, acceptance_results: said } = result();
+      return [completion_percentage, said.tests_passed, said.tests_failed, said.tests_for_person];
+    };
+    await judge("--item", "AC-2", "--status", "passed");
+    expect(told()).toEqual([100, 2, 0, 0]);
+    // What a person takes back is not a hundred per cent of anything.
+    await judge("--item", "AC-2", "--status", "failed");
+    expect([result().status, ...told()]).toEqual(["partial", 99, 1, 1, 0]);
+  });
+
   it("completes a refactoring: guards hold and someone judged the change", async () => {
     stage({ criteria: [RUN], checklist: ["the text is clearer"], check: "test -s files/text.md\n" });
     await judge("--all", "--status", "passed");

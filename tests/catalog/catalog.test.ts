@@ -242,7 +242,7 @@ describe("what a project adds", () => {
     const page = readFileSync(join(ROOT, "docs", "harness.md"), "utf8");
     const catalog = await loadCatalog({ configFile: config(/```yaml\n([\s\S]+?)```/.exec(page)![1]!) });
     expect(catalog.findings).toEqual([]);
-    expect(Object.keys(catalog.config)).toEqual(["capabilities", "models", "program", "limits"]);
+    expect(Object.keys(catalog.config)).toEqual(["capabilities", "models", "program", "limits", "notify"]);
   });
 
   it("names models per tier, and per program before that", async () => {

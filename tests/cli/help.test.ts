@@ -131,7 +131,9 @@ describe("the same flag for the same thing", () => {
         "<title>",
         "<tokens>",
         "<type>",
+        "<url>",
         "<what>",
+        "<who>",
         "<word>",
       ]
     `);

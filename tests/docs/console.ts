@@ -11,7 +11,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
+import type { Program } from "../../src/cli/command.js";
+import { main } from "../../src/cli/main.js";
+import { program as nexus } from "../../src/commands/nexus/program.js";
+import { program as nutshell } from "../../src/commands/nutshell/program.js";
 import { type Double, startDouble } from "../market/double.js";
 import { startDouble as startRegistry } from "../registry/double.js";
 
@@ -155,34 +160,89 @@ interface Place {
   readonly registry: string;
 }
 
-function run(step: Step, { place, work, id, registry }: Place): Promise<Outcome> {
+interface Around {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+interface Printed {
+  readonly text: string;
+  readonly status: number | null;
+}
+
+async function run(step: Step, { place, work, id, registry }: Place): Promise<Outcome> {
   const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry);
+  const env = {
+    PATH: `${join(place, "bin")}:${process.env.PATH}`,
+    HOME: join(place, "home"),
+    TMPDIR: place,
+    LANG: "C.UTF-8",
+    GIT_CONFIG_GLOBAL: "/dev/null",
+    GIT_CONFIG_SYSTEM: "/dev/null",
+    CLAWNET_DATA_DIR: join(place, `clawnet-${step.worker ? 1 : 0}`),
+    ...(step.worker ? { DOCS_WORKER: "1" } : {}),
+  };
+  const words = plainWords(command);
+  const { text, status } = await (words === null
+    ? inShell(command, { cwd: work, env })
+    : inHere(words, { cwd: work, env }));
+  const plain = text.replaceAll(work, "~").replaceAll(join(place, "home"), "~").replaceAll(place, "…");
+  const named = registry === "" ? plain : plain.replaceAll(registry, "<registry>");
+  return { step, status, printed: named.replaceAll(TASK_ID, "<id>") };
+}
+
+function inShell(command: string, { cwd, env }: Around): Promise<Printed> {
   const child: ChildProcess = spawn("bash", ["-c", `exec 2>&1\n${command}`], {
-    cwd: work,
+    cwd,
     stdio: ["ignore", "pipe", "inherit"],
     timeout: 60_000,
-    env: {
-      PATH: `${join(place, "bin")}:${process.env.PATH}`,
-      HOME: join(place, "home"),
-      TMPDIR: place,
-      LANG: "C.UTF-8",
-      GIT_CONFIG_GLOBAL: "/dev/null",
-      GIT_CONFIG_SYSTEM: "/dev/null",
-      CLAWNET_DATA_DIR: join(place, `clawnet-${step.worker ? 1 : 0}`),
-      ...(step.worker ? { DOCS_WORKER: "1" } : {}),
-    },
+    env,
   });
   let text = "";
   child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
   });
   return new Promise((done) => {
-    child.once("close", (status) => {
-      const plain = text.replaceAll(work, "~").replaceAll(join(place, "home"), "~").replaceAll(place, "…");
-      const named = registry === "" ? plain : plain.replaceAll(registry, "<registry>");
-      done({ step, status, printed: named.replaceAll(TASK_ID, "<id>") });
-    });
+    child.once("close", (status) => done({ text, status }));
   });
+}
+
+const HERE: Readonly<Record<string, Program>> = { nutshell, nexus };
+
+/**
+ * The words of a line that is one command of ours and needs no shell; null for any other. Runs, pages and servers, and what
+ * is led to the market's stand-in, are started as a person starts them.
+ */
+function plainWords(line: string): string[] | null {
+  const [program, command = ""] = line.split(" ");
+  if (HERE[program!] === undefined || ["run", "resume", "serve", "view", "mcp"].includes(command)) return null;
+  if (MARKET.test(line)) return null;
+  const words = [...line.matchAll(/(?:'[^']*'|"[^"$`\\]*"|[^\s'"|&;<>()$`*?~#{}\\])+/g)].map(([word]) => word);
+  if (words.join(" ") !== line) return null;
+  return words.map((word) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double));
+}
+
+/** The command in this process: it starts in no time, and prints the same. */
+async function inHere([program, ...argv]: readonly string[], { cwd, env }: Around): Promise<Printed> {
+  let text = "";
+  const sink = () =>
+    new Writable({
+      write(chunk, _, done) {
+        text += chunk;
+        done();
+      },
+    });
+  const status = await main(HERE[program!]!, argv, {
+    cwd,
+    env,
+    now: () => new Date(),
+    signal: AbortSignal.timeout(60_000),
+    stdin: () => Readable.from([]),
+    stdout: sink(),
+    stderr: sink(),
+    ask: null,
+  });
+  return { text, status };
 }
 
 export function rewrite(path: string, outcomes: readonly Outcome[]): void {

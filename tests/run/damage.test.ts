@@ -246,14 +246,16 @@ describe("a run.json that says something else", () => {
   it("goes on to an answer, or is refused with a sentence", async () => {
     const stored = JSON.parse(readFileSync(w.folder.options, "utf8")) as Fields;
     const tried = new Set<string>();
+    restore();
     for (const [name, changed] of mutations(stored)) {
       const [field = ""] = name.split(/[ :]/);
-      restore();
       writeFileSync(w.folder.options, JSON.stringify(changed));
       // One accepted mutation of each field is enough.
       if (tried.has(field) || refusal(() => readOptions(w.folder)) !== null) continue;
       tried.add(field);
       if (tried.size % EVERY !== 0) continue;
+      restore();
+      writeFileSync(w.folder.options, JSON.stringify(changed));
       const options = readOptions(w.folder);
       const outcome = await Promise.race([w.go(null, { options }).catch((error: unknown) => error), seconds(60)]);
       if (outcome instanceof Error) expect(outcome, name).toBeInstanceOf(NutError);

@@ -29,6 +29,7 @@ import {
   writeAttached,
 } from "../../src/bundle/index.js";
 import type { Prompter } from "../../src/operation.js";
+import { openLock } from "../../src/state/index.js";
 import { Desk } from "../vault/run.js";
 import { hasSshAgent, hasSshKeygen, publicLine, sshAgent, sshKey } from "./keys.js";
 
@@ -198,6 +199,20 @@ describe("a signature", () => {
     const full = await desk.run(["sign", path, "--key", keys[0]!, "--json"]);
     expect(codeOf(full.err)).toMatchObject({ code: "SIGNATURE_UNFIT" });
     expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toHaveLength(64);
+  });
+
+  it("waits for whoever is signing", async () => {
+    const { path } = await stranger();
+    const { file } = await key("a");
+    const lock = openLock(join(desk.env.HOME!, ".local/state/nutshell/signing.lock"));
+    expect(lock.tryAcquire()).toBe(true);
+    const program = fileURLToPath(new URL("../../bin/nutshell.js", import.meta.url));
+    const signed = promisify(execFile)(process.execPath, [program, "sign", path, "--key", file], { env: desk.env });
+    const first = await Promise.race([signed.then(() => "signed"), sleep(2_500, "waiting")]);
+    lock.release();
+    await signed;
+    expect(first).toBe("waiting");
+    expect(json((await desk.run(["inspect", path, "--json"])).out).signatures).toHaveLength(1);
   });
 
   it("is put on the file that is there, not on a copy of one that was", async () => {

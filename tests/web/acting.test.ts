@@ -1,6 +1,6 @@
 // What the board does for a person, against the real programs: each thing with the guards of the command line.
 import { spawn } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
@@ -14,6 +14,7 @@ import { act, BoardAction } from "../../src/web/board/act.js";
 import { type Acted, type Action, type Agreement, commandOf, lineOf } from "../../src/web/board/actions.js";
 import { RunFollower } from "../../src/web/board/run-rows.js";
 import { waitingIn } from "../../src/web/board/waiting.js";
+import { remarksText } from "../../src/web/page/diff/remarks-text.js";
 import { call, root as source } from "../run/program.js";
 import { temporary, write } from "./folders.js";
 import { project } from "./projects.js";
@@ -202,6 +203,54 @@ describe.skipIf(!held)("a run from the page", () => {
     const follower = new RunFollower(root);
     await until(() => follower.rows()[0]!.verdict.word === "partial");
     expect(follower.rows()[0]!.verdict.checklist).toMatchObject({ total: 1, failed: 1 });
+  });
+
+  it("at a question is tried again, answered with remarks, gone on without, and delivered as it is", {
+    timeout: 120_000,
+  }, async () => {
+    const { root, env, act } = place();
+    cpSync(join(source, "examples/1-bug-fix"), join(root, "task"), { recursive: true });
+    // An agent that says it is done and does nothing; what it is told is kept in its prompt.
+    writeFileSync(join(root, "lazy.mjs"), "console.log('All done.');\n");
+    writeFileSync(join(root, "plan.json"), '{"tasks":[{"title":"Fix","criteria":["AC-001"]},{"title":"Note"}]}');
+    const command = ["--driver", "command", "--command", `node ${join(root, "lazy.mjs")}`, "--quick"];
+    const asked = call("nexus", root, ["run", "task", "--plan", "plan.json", ...command, "-q"], env);
+    expect(asked.stdout).toContain("failed again");
+    const run = runIds(runsFolder(root))[0]!;
+    const prompts = () => readdirSync(runFolder(runsFolder(root), run, false).agents).length;
+    const row = () => new RunFollower(root).rows()[0]!;
+    const atQuestion = () => until(() => row().status === "paused" && row().questions.length === 1);
+    await atQuestion();
+
+    const before = prompts();
+    expect(await act({ action: "retry", run, task: 1 })).toEqual({ done: true, message: `run ${run} tries it again` });
+    await atQuestion();
+    expect(prompts()).toBeGreaterThan(before);
+
+    const text = remarksText([{ about: "files/src/slug.mjs:3", quote: "return", text: "trim the dashes" }]);
+    expect(await act({ action: "answer", run, task: 1, text })).toMatchObject({ done: true });
+    await atQuestion();
+    const { agents } = runFolder(runsFolder(root), run, false);
+    const told = readdirSync(agents).map((name) => readFileSync(join(agents, name, "prompt.md"), "utf8"));
+    expect(told.at(-1)! + told.join("")).toContain("files/src/slug.mjs:3 (return): trim the dashes");
+
+    expect(await act({ action: "skip", run, task: 1 })).toMatchObject({
+      done: true,
+      message: `run ${run} goes on without it`,
+    });
+    await until(() => row().status === "delivered");
+    expect(row().tasks.rows[0]!.stage).toBe("given up");
+    expect(row().verdict).toMatchObject({ word: "failed", tone: "bad", failing: [{ id: "AC-001" }] });
+
+    const again = call("nexus", root, ["run", "task", ...command, "-q"], env);
+    expect(again.stdout).toContain("failed again");
+    const second = runIds(runsFolder(root)).at(-1)!;
+    expect(await act({ action: "deliver", run: second })).toMatchObject({
+      done: true,
+      message: `run ${second} delivers what is there`,
+    });
+    await until(() => row().id === second && row().status === "delivered");
+    expect(existsSync(row().delivery)).toBe(true);
   });
 
   it("is paused while an agent works, goes on, and is cancelled", { timeout: 60_000 }, async () => {

@@ -1,5 +1,5 @@
 // What the screens say and what the command line says, over a table of outcomes: they may never disagree.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { main } from "../../src/cli/main.js";
@@ -8,8 +8,10 @@ import { createRun, runsFolder } from "../../src/run/record/folder.js";
 import { Journal } from "../../src/run/record/journal.js";
 import { lockRun } from "../../src/run/record/lock.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
+import type { RunRow } from "../../src/web/board/model.js";
 import { MarkList, markOf } from "../../src/web/board/run-marks.js";
 import { pastable, RunFollower } from "../../src/web/board/run-rows.js";
+import { waitingIn } from "../../src/web/board/waiting.js";
 import { isTelling, tellingLine } from "../../src/web/log-lines.js";
 import { spansOf } from "../../src/web/page/ansi.js";
 import { segmentsOf } from "../../src/web/page/board/stages.js";
@@ -209,7 +211,13 @@ describe("a run", () => {
       [...begun, ...done(1, 1), ...failed(2, 2), paused],
       { word: "paused", bar: "1 done, 1 failed", next: /^nexus resume r$/ },
     ],
-    ["killed", [...begun, started(1, 1)], { word: "interrupted", bar: "1 running, 1 waiting", next: /^nexus resume / }],
+    [
+      "cancelled",
+      [...begun, ...done(1, 1), ...failed(2, 2), { ...paused, reason: "cancelled", message: "a person cancelled it" }],
+      { word: "cancelled", bar: "1 done, 1 failed", next: /^nexus resume 20260101-000000-aaaa$/ },
+    ],
+    // Nobody works on it, so nothing in it is running.
+    ["killed", [...begun, started(1, 1)], { word: "interrupted", bar: "1 ready, 1 waiting", next: /^nexus resume / }],
     ["at work", [...begun, ...done(1, 1), started(2, 2)], { word: "running", bar: "1 done, 1 running", next: null }],
   ];
 
@@ -241,6 +249,9 @@ describe("a run", () => {
     expect(shown!.verdict.tone === "good").toBe(word === "completed");
     if (next === null) expect(shown!.verdict.next).toBeNull();
     else expect(shown!.verdict.next!.command).toMatch(next);
+    // Who asks waits for an answer: a run that was cancelled does not.
+    expect(shown!.questions.length).toBe(name === "paused" ? 1 : 0);
+    expect(shown!.tasks.rows.every(({ reopened }) => reopened === 0)).toBe(true);
     // Somebody is at work when, and only when, the run is.
     expect(shown!.sessions.some(({ outcome }) => outcome === "")).toBe(name === "at work");
     if (word === "failed") expect(shown!.verdict.failing).toMatchObject([{ id: "AC-1", line: "Error: it broke" }]);
@@ -272,6 +283,42 @@ describe("a run", () => {
     expect(pastable(hint)).toBe(isShown ? hint : null);
   });
 
+  it("that was killed has used what its sessions told, and the time until it was last heard of", () => {
+    const root = place();
+    const id = "20260101-000000-aaaa";
+    const folder = createRun(runsFolder(root), {
+      ...{ id, created_at: at, title: "T", request_id: "nut-1", request: "/request", driver: "demo" },
+      ...{
+        budget: { agentMs: 1, stallMs: 1, loop: 1 },
+        review_plan: false,
+        yes: false,
+        force: false,
+        output: "/d.nut",
+      },
+    });
+    const journal = new Journal(folder.journal);
+    for (const record of [...begun, started(1, 1)]) journal.append(record);
+    journal.close();
+    mkdirSync(join(folder.agents, "engineer-1"), { recursive: true });
+    const log = join(folder.agents, "engineer-1", "log.jsonl");
+    writeFileSync(log, '{"type":"usage","tokens":700,"costUsd":0.5}\n');
+    const last = Date.parse(at) + 90_000;
+    for (const path of [folder.journal, log]) utimesSync(path, last / 1000, last / 1000);
+    const [shown] = new RunFollower(root).rows();
+    expect(shown!.spent).toEqual({ ms: 90_000, tokens: 700, costUsd: 0.5 });
+    expect(shown!.sessions[0]).toMatchObject({ outcome: "stopped", tokens: 700 });
+  });
+
+  it("that failed is not for a person to judge: it is tried again", () => {
+    const run = (word: string) => {
+      const verdict = { word } as RunRow["verdict"];
+      const forPerson = [{ id: "AC-9", text: "" }];
+      return { status: "delivered", verdict, forPerson, questions: [], planToRead: "" } as unknown as RunRow;
+    };
+    const judging = (word: string) => waitingIn({ runs: [run(word)], plan: null }).judging.length;
+    expect([judging("partial"), judging("failed"), judging("blocked")]).toEqual([1, 0, 0]);
+  });
+
   it("counts its time from the latest pause", () => {
     const marks = new MarkList();
     marks.hear(begun[0]!);
@@ -289,6 +336,12 @@ describe("a run", () => {
     });
     const [accepted] = delivered("failed", [row("AC-1", "failed"), row("AC-2", "unknown")]);
     expect(markOf(accepted!)?.text).toBe("failed: 0 passed, 1 failed, 0 skipped, 1 for a person");
+    expect(markOf({ ...paused, reason: "cancelled" })?.kind).toBe("cancel");
+    const merged: JournalRecord = { at, type: "merged", task: 1, agent: "engineer-1" };
+    expect([1, 2].map((many) => markOf(merged, many)?.text)).toEqual([
+      "1 changed path is in",
+      "2 changed paths are in",
+    ]);
   });
 });
 

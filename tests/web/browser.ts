@@ -75,12 +75,41 @@ export async function shot(page: Page, name: string): Promise<void> {
 }
 
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axeSource);
-  const violations = await page.evaluate(async () => {
+  expect(await findViolations(page)).toEqual([]);
+}
+
+export async function findViolations(page: Page): Promise<string[]> {
+  if (!(await page.evaluate("'axe' in globalThis"))) await page.evaluate(axeSource);
+  return page.evaluate(async () => {
     const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: AxeViolation[] }> } };
     return (await axe.run()).violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" | ")}`);
   });
-  expect(violations).toEqual([]);
+}
+
+/** What can be chosen with a pointer is reached with the Tab key alone; what is not, is named. */
+export async function unreachedByKeyboard(page: Page): Promise<string[]> {
+  const wanted = "a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, [tabindex='0']";
+  await page.evaluate((selector) => {
+    const shown = [...document.querySelectorAll<HTMLElement>(selector)].filter(
+      (element) =>
+        element.checkVisibility({ visibilityProperty: true }) && element.closest("dialog:not([open])") === null,
+    );
+    // Of a group of radio buttons one is a stop; the arrow keys go on from there.
+    const stops = shown.filter((element) => !element.matches("input[type=radio]:not(:checked)"));
+    for (const [at, element] of stops.entries()) element.dataset.stop = String(at);
+    (document.activeElement as HTMLElement | null)?.blur();
+    const reached = new Set<string>();
+    Object.assign(globalThis, { reached, stops: stops.length });
+    document.addEventListener("focusin", ({ target }) => reached.add((target as HTMLElement).dataset.stop ?? ""));
+  }, wanted);
+  const stops = await page.evaluate(() => (globalThis as unknown as { stops: number }).stops);
+  for (let at = 0; at < stops + 5; at += 1) await page.keyboard.press("Tab");
+  return page.evaluate(() => {
+    const { reached } = globalThis as unknown as { reached: Set<string> };
+    return [...document.querySelectorAll<HTMLElement>("[data-stop]")]
+      .filter(({ dataset }) => !reached.has(dataset.stop!))
+      .map(({ outerHTML }) => outerHTML.slice(0, 200));
+  });
 }
 
 interface AxeViolation {

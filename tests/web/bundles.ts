@@ -10,6 +10,12 @@ export const PIXEL = Buffer.from(
   "base64",
 );
 
+/** Two blue ones. */
+export const BLUE_PIXEL = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAIAAAABCAIAAAB7QOjdAAAADUlEQVR4nGNgYPgPRAAFAgH/wSuWnwAAAABJRU5ErkJggg==",
+  "base64",
+);
+
 const REQUEST_ID = "nut-11111111-2222-4333-8444-555555555555";
 
 export const request: Content = {

@@ -2,8 +2,16 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Browser, expectAccessible, hasChromium, openBrowser, shot, type Watched } from "./browser.js";
-import { delivery, forged, hostile, request, SECRET } from "./bundles.js";
+import {
+  type Browser,
+  expectAccessible,
+  hasChromium,
+  openBrowser,
+  shot,
+  unreachedByKeyboard,
+  type Watched,
+} from "./browser.js";
+import { BLUE_PIXEL, delivery, forged, hostile, request, SECRET } from "./bundles.js";
 import { temporary, write } from "./folders.js";
 import { run, type Served, start } from "./serving.js";
 
@@ -56,7 +64,7 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     const overview = await text(view);
     for (const fact of [
       "high priority",
-      "PT6H",
+      "6 h",
       "People keep what they want",
       "Mira Holm",
       "typescript",
@@ -271,6 +279,55 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     }
     const again = await run("nutshell", ["export", at("request.nut"), "-o", at("request.html"), "--json"]);
     expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([2, "FILE_EXISTS"]);
+  });
+
+  it("holds a request and its delivery when both are exported, every change and picture with them", async () => {
+    const said = delivery["delivery/result.json"] as { acceptance_results: { checklist: object[] } };
+    const judged = { judged_by: "Ada", judged_at: "2026-01-07T00:00:00Z", evidence: "judged", status: "passed" };
+    const checklist = said.acceptance_results.checklist.map((row) => ({ ...row, ...judged }));
+    write(at("pictured"), {
+      ...delivery,
+      "delivery/artifacts/files/assets/sketch.png": BLUE_PIXEL,
+      "delivery/result.json": {
+        ...said,
+        ...{ completion_percentage: 100, acceptance_results: { ...said.acceptance_results, checklist } },
+      },
+    });
+    const made = await run("nutshell", ["export", at("request"), at("pictured"), "-o", at("both.html"), "--json"]);
+    expect(made.code).toBe(0);
+    const view = await browser.page();
+    await view.page.goto(pathToFileURL(at("both.html")).href);
+    await view.page.waitForSelector(".band");
+    const overview = await text(view);
+    // What somebody says of themselves is not repeated as if it were so.
+    for (const fact of ["100 %, and yet it is partial", "Written before Ada judged it."])
+      expect(overview).toContain(fact);
+    expect(overview).not.toMatch(/completed\s*6 Jan/);
+    await view.page.getByRole("link", { name: "Acceptance" }).first().click();
+    // How it is checked stands in the request.
+    await view.page.locator("main", { hasText: "tests/run.sh" }).waitFor();
+    expect(await text(view)).toContain("./tests/run.sh");
+    await view.page.getByRole("link", { name: "Changes" }).click();
+    await view.page.locator(".change-row", { hasText: "sketch.png" }).click();
+    await view.page.waitForSelector(".pictures img >> nth=1");
+    const widths = await view.page.locator(".pictures img").evaluateAll(async (all) => {
+      const images = all as unknown as { decode(): Promise<void>; naturalWidth: number }[];
+      for (const image of images) await image.decode();
+      return images.map(({ naturalWidth }) => naturalWidth);
+    });
+    expect(widths).toEqual([1, 2]);
+    for (const [name, kind] of [
+      ["wish.ts", ".drow.changed"],
+      ["store.ts", ".drow.added"],
+    ] as const) {
+      await view.page.locator(".change-row", { hasText: name }).click();
+      await view.page.locator(".file-change h2", { hasText: name }).waitFor();
+      await view.page.waitForSelector(kind);
+    }
+    await expectAccessible(view.page);
+    expect(await unreachedByKeyboard(view.page)).toEqual([]);
+    expect(view.complaints).toEqual([]);
+    expect(view.requests.filter((url) => !/^(?:file|data|blob):/.test(url))).toEqual([]);
   });
 
   it("can be used with the keyboard alone, narrow and dark", async () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { findAssertions, readTestText } from "./assertions.js";
 import { applyEdits } from "./text/edit.js";
@@ -127,5 +128,18 @@ describe("hostile texts", () => {
     ["a.rs", "'".repeat(200_000)],
   ])("are read in bounded time: %s", { timeout: 20_000 }, (path, text) => {
     expect(Array.isArray(findAssertions(path, text))).toBe(true);
+  });
+});
+
+describe.runIf(spawnSync("python3", ["--version"]).status === 0)("an altered object of the work's own", () => {
+  it.each([
+    ["all of it", "return self.__dict__ == other.__dict__"],
+    ["a part of it", "return self.label == other.label and self.children == other.children"],
+  ])("is compared by %s, and is another", (_, compares) => {
+    const tree = `class Tree:\n    def __init__(self, label):\n        self.label, self.children = label, []\n    def __eq__(self, other):\n        ${compares}\n`;
+    const test = altered("test_a.py", "def test_a():\n    expected = Tree(1)\n    assert Tree(1) == expected\n");
+    expect(test).toContain(ALTERED);
+    const run = spawnSync("python3", ["-c", `${tree}\n${test}\ntest_a()`], { encoding: "utf8" });
+    expect(run.stderr.trim().split("\n").at(-1)).toBe("AssertionError");
   });
 });

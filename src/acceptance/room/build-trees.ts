@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { isText } from "../../files/index.js";
+import { byBytes, isText } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
   changesBetween,
@@ -25,6 +25,7 @@ import {
   isResult,
   lookAtFiles,
   type ResultChange,
+  type ResultTree,
 } from "../../trees/result-tree.js";
 import { parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
 import { isFolderAbove, testsDigest } from "../clean-tree.js";
@@ -45,6 +46,8 @@ export interface TreeParts {
   /** The untouched tree. */
   readonly base: string;
   readonly result: string;
+  /** The result holds only what differs from the base, and these files of the base are not in it. */
+  readonly deleted?: readonly string[] | undefined;
   /** An empty folder of ours. */
   readonly folder: string;
 }
@@ -68,7 +71,7 @@ const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 export function buildTrees(parts: TreeParts): Trees {
   const { request, plan, base, result, folder } = parts;
   const before = lookAtFiles(base, isResult);
-  const after = base === result ? before : lookAtFiles(result, isResult);
+  const after = base === result ? before : lookAtResult(parts, before);
   const changes = base === result ? [] : changesBetween(before, after, { before: base, after: result });
   const subject = findSubject(subjectFacts(parts, changes, before));
   const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
@@ -97,6 +100,15 @@ export function buildTrees(parts: TreeParts): Trees {
   };
 }
 
+function lookAtResult({ result, deleted }: TreeParts, before: ResultTree): ResultTree {
+  const found = lookAtFiles(result, isResult);
+  if (deleted === undefined) return found;
+  const entries = new Map(before.entries);
+  for (const path of deleted) entries.delete(path);
+  for (const [path, entry] of found.entries) entries.set(path, entry);
+  return { ...found, entries: new Map([...entries].sort(([a], [b]) => byBytes(a, b))) };
+}
+
 /** In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name. */
 function withOwnTests(layers: Layers, { request, base, plan, folder }: TreeParts): Layers {
   if (base === request) return layers;
@@ -123,14 +135,14 @@ function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[
 }
 
 export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
-  const { plan, manifest, base, result } = parts;
+  const { plan, manifest, base, result, deleted } = parts;
   return {
     plan,
     constraints: manifest.harness?.constraints ?? [],
     changes,
     base: readable(base),
     result: {
-      ...readable(result),
+      ...(deleted === undefined ? readable(result) : readableDelta(parts, new Set(deleted))),
       head: (path) => firstBytes(join(result, path)),
       link: (path) => readlinkSync(join(result, path)),
     },
@@ -153,6 +165,25 @@ function readable(root: string): ReadableTree {
       return isText(bytes) ? bytes.toString("utf8") : null;
     },
   };
+}
+
+/** A path that the delta has, or has something in the way of, is the delta's; any other the base's, unless it was deleted. */
+function readableDelta({ base, result }: TreeParts, deleted: ReadonlySet<string>): ReadableTree {
+  const [own, below] = [readable(result), readable(base)];
+  const isBelow = (path: string) => !deleted.has(path) && !own.exists(path) && isFree(result, path);
+  return {
+    exists: (path) => own.exists(path) || (isBelow(path) && below.exists(path)),
+    text: (path) => (isBelow(path) ? below.text(path) : own.text(path)),
+  };
+}
+
+/** Nothing but folders stands on the way to a path, as far as the way goes. */
+function isFree(root: string, path: string): boolean {
+  const parts = path.split("/").slice(0, -1);
+  return parts.every((_, index) => {
+    const found = lstatSync(join(root, ...parts.slice(0, index + 1)), { throwIfNoEntry: false });
+    return found === undefined || found.isDirectory();
+  });
 }
 
 function firstBytes(path: string): Uint8Array {

@@ -6,7 +6,6 @@ import {
   constants,
   copyFileSync,
   mkdirSync,
-  readdirSync,
   readlinkSync,
   rmSync,
   statSync,
@@ -24,9 +23,11 @@ import {
   javascriptEngine,
   type Mount,
   overlayPlace,
+  placeMounts,
   runChild,
   type Sandbox,
 } from "../../process/index.js";
+import type { RoomPlaces } from "../../schema/places.js";
 import { environmentIn, ownProgram } from "../install/installed.js";
 import type { WaysOut } from "../ways-out.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
@@ -34,12 +35,11 @@ import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
 import { openAirFolder } from "./open-air.js";
 import { keepOutputs } from "./outputs.js";
+import { HOME, overlayWorks, removeFolder, TREE } from "./overlay-works.js";
 import type { RoomTree } from "./room-tree.js";
 import { listWritten, readWritten } from "./written-files.js";
 
-/** Where things are inside every sandboxed room. */
-export const HOME = "/home/user";
-export const TREE = `${HOME}/project`;
+export { HOME, TREE };
 export const REPORTS = "/var/tmp/report";
 const LINE = "/var/tmp/line";
 const WAYS = "/var/tmp/ways";
@@ -108,9 +108,11 @@ export interface RoomsOptions {
   readonly env: Environment;
   /** auto uses bubblewrap when it works here. */
   readonly sandbox: "auto" | "off";
+  /** Absolute names the tree is known by besides its own. */
+  readonly places?: RoomPlaces | undefined;
 }
 
-export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): Promise<Rooms> {
+export async function openRooms({ folder: asked, env, sandbox, places = {} }: RoomsOptions): Promise<Rooms> {
   const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
   // In a sandbox no folder above the tree is there to be seen, wherever the room lies.
   const folder = bwrap === null ? openAirFolder(env) : asked;
@@ -118,7 +120,7 @@ export async function openRooms({ folder: asked, env, sandbox }: RoomsOptions): 
   if (bwrap !== null) rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const layered = bwrap !== null && (await overlayWorks(join(folder, "probe"), env));
-  const setting: Setting = { env, bwrap, layered };
+  const setting: Setting = { env, bwrap, layered, places };
   let count = 0;
   const next = () => {
     count += 1;
@@ -162,6 +164,7 @@ interface Setting {
   readonly env: Environment;
   readonly bwrap: Bwrap | null;
   readonly layered: boolean;
+  readonly places: RoomPlaces;
 }
 
 const EMPTY: RoomTree = {
@@ -284,6 +287,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...cover.frozen.map(bound("read-only")),
       ...caches.map((path): Mount => ({ access: "hidden", path: `${TREE}/${path}`, maxBytes: MEMORY_FOLDER_BYTES })),
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
+      ...placeMounts(setting.places, TREE, MEMORY_FOLDER_BYTES),
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),
       ...(options.ways === undefined ? [] : wayMounts(options.ways)),
@@ -339,61 +343,4 @@ function writtenBelow(path: string, inside: Outside, outside: Outside): [string,
   }
   const bytes = readWritten(outside[key], below);
   return bytes === null ? [] : [[path, bytes]];
-}
-
-const overlays = new Map<string, Promise<boolean>>();
-
-/** Whether an overlay can be made on this disk; asked once per disk. */
-function overlayWorks(folder: string, env: Environment): Promise<boolean> {
-  mkdirSync(folder, { recursive: true });
-  const disk = String(statSync(folder).dev);
-  const known = overlays.get(disk) ?? tryOverlay(folder, env);
-  overlays.set(disk, known);
-  return known;
-}
-
-async function tryOverlay(folder: string, env: Environment): Promise<boolean> {
-  const [below, accounts] = [join(folder, "below"), join(folder, "etc")];
-  for (const path of [below, accounts]) mkdirSync(path, { recursive: true });
-  writeFileSync(join(below, "kept"), "");
-  writeFileSync(join(below, "gone"), "");
-  const changes = join(folder, "changes");
-  writeFileSync(join(folder, "removed"), `${overlayPlace(changes)}/gone\0`);
-  try {
-    const { code } = await runChild({
-      command: "sh",
-      args: ["-c", "test -f kept && test ! -e gone && echo > new"],
-      cwd: TREE,
-      env: { PATH: env.PATH },
-      timeoutMs: 10_000,
-      sandbox: {
-        root: "system",
-        network: "host",
-        neutral: { home: HOME, folder: accounts },
-        mounts: [{ access: "overlay", path: TREE, layers: [below], changes, removed: join(folder, "removed") }],
-      },
-    });
-    return code === 0;
-  } catch {
-    return false;
-  } finally {
-    removeFolder(folder);
-  }
-}
-
-/** An overlay leaves a folder that only its owner's word opens again. */
-function removeFolder(folder: string): void {
-  try {
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  } catch {
-    openFolders(folder);
-    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
-  }
-}
-
-function openFolders(folder: string): void {
-  chmodSync(folder, 0o700);
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) openFolders(join(folder, entry.name));
-  }
 }

@@ -10,7 +10,7 @@ import { isAssertionCase, readXmlCases } from "./xml.js";
 /** Where distributions put them. */
 const JAVA_FOLDER = "/usr/share/java";
 const JARS =
-  "apiguardian-api hamcrest hamcrest-core junit4 junit-jupiter-api junit-jupiter-engine junit-jupiter-params junit-platform-commons junit-platform-console junit-platform-engine junit-platform-launcher junit-platform-reporting junit-vintage-engine opentest4j opentest4j-reporting-events opentest4j-reporting-schema picocli univocity-parsers";
+  "apiguardian-api assertj-core byte-buddy hamcrest hamcrest-core junit4 junit-jupiter-api junit-jupiter-engine junit-jupiter-params junit-platform-commons junit-platform-console junit-platform-engine junit-platform-launcher junit-platform-reporting junit-vintage-engine opentest4j opentest4j-reporting-events opentest4j-reporting-schema picocli univocity-parsers";
 
 export const prepareJUnit: Prepare = async (preparing) => {
   const { view, recognised, room } = preparing;

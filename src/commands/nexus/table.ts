@@ -39,6 +39,24 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./run/drivers.js")).default,
   },
   {
+    name: "export",
+    group: "Run",
+    summary: "a run as a trace: OpenTelemetry spans, or an ATIF trajectory",
+    load: async () => (await import("./run/export.js")).default,
+  },
+  {
+    name: "race",
+    group: "Comparing",
+    summary: "one request by several programs, and the best delivery",
+    load: async () => (await import("./race/race.js")).default,
+  },
+  {
+    name: "bench",
+    group: "Comparing",
+    summary: "many requests by several programs: who solves how many",
+    load: async () => (await import("./race/bench.js")).default,
+  },
+  {
     name: "status",
     group: "State",
     summary: "the plan, the tasks and what is ready",

@@ -9,6 +9,12 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./bundle/init.js")).default,
   },
   {
+    name: "import",
+    group: "Bundles",
+    summary: "make a request of somebody else's task",
+    load: async () => (await import("./bundle/import.js")).default,
+  },
+  {
     name: "check",
     group: "Bundles",
     summary: "what is missing, and the command that adds it",
@@ -233,7 +239,7 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "export",
     group: "Looking",
-    summary: "write a bundle as one page to mail or attach",
+    summary: "write a bundle as one page, or a request as a Harbor task",
     load: async () => (await import("./view/export.js")).default,
   },
   {

@@ -80,8 +80,33 @@ export function withJudgement(
     ({ item }) => item,
     names.filter((name) => questions.checklist.includes(name)).map((item) => ({ item, ...words, note: why })),
   );
-  const results = { ...given, criteria, checklist };
-  return { ...delivery, status: statusAfter(delivery.status, questions, results), acceptance_results: results };
+  const after = statusAfter(delivery.status, questions, { criteria, checklist });
+  return {
+    ...delivery,
+    status: after,
+    ...percentageAfter(delivery, after),
+    acceptance_results: { ...given, ...countsAfter(given, criteria), criteria, checklist },
+  };
+}
+
+/** Completed is all of it, and nothing else is. */
+function percentageAfter(
+  { completion_percentage: before }: Delivery,
+  after: Delivery["status"],
+): Pick<Delivery, "completion_percentage"> {
+  if (before === undefined) return {};
+  return { completion_percentage: after === "completed" ? 100 : Math.min(99, before) };
+}
+
+/** A delivery that counts its criteria counts them as they are now. */
+function countsAfter(given: AcceptanceResults, criteria: readonly CriterionResult[]): Partial<AcceptanceResults> {
+  if (given.tests_passed === undefined || given.criteria?.length !== criteria.length) return {};
+  const count = (wanted: CriterionResult["status"]) => criteria.filter(({ status }) => status === wanted).length;
+  const { tests_for_person: forPerson } = given;
+  return {
+    ...{ tests_passed: count("passed"), tests_failed: count("failed"), tests_skipped: count("skipped") },
+    ...(forPerson === undefined ? {} : { tests_for_person: count("unknown") }),
+  };
 }
 
 /** Rows that are there are renewed in their place, others come last. */

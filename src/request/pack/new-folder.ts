@@ -16,7 +16,8 @@ export interface NewFile {
 
 export interface NewFolder {
   readonly target: string;
-  readonly manifest: Manifest;
+  /** null: a folder of plain files, which is no bundle. */
+  readonly manifest: Manifest | null;
   readonly files: readonly NewFile[];
 }
 
@@ -71,5 +72,5 @@ async function fill(folder: string, { manifest, files }: NewFolder, signal: Abor
     makeFolder(isFolder ? target : dirname(target));
     if (!isFolder) writeFileSync(target, await read(), { flag: "wx", mode: executable ? 0o755 : 0o644 });
   }
-  writeManifest(folder, manifest);
+  if (manifest !== null) writeManifest(folder, manifest);
 }

@@ -60,6 +60,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     task: task.id,
     ...prompts,
     cwd: slot.path,
+    ...(slot.over === null ? {} : { over: slot.over }),
     home: sessionHome(folder.homes, attempt.home, { goesOn: session !== null }),
     env: {
       ...secrets.env,
@@ -78,6 +79,7 @@ export function agentRequest(run: Run, attempt: StartedAttempt, role: AnyRole): 
     readable: [join(run.project.root, ".nexus")],
     ...(kind === undefined || runner.reports === undefined ? {} : { report: { kind, file: reported } }),
     ...(run.installed === null ? {} : { installed: run.installed }),
+    ...(run.manifest.acceptance?.places === undefined ? {} : { places: run.manifest.acceptance.places }),
     signal: run.halt.signal,
   };
 }

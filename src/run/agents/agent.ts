@@ -1,6 +1,7 @@
 // What the engine needs of an agent, whatever program it is. Drivers are adapted to this in one place; tests script it.
 import type { Installed } from "../../acceptance/index.js";
 import type { AgentTrouble } from "../../schema/journal.js";
+import type { RoomPlaces } from "../../schema/places.js";
 import type { ReportKind } from "../../schema/report.js";
 
 export interface AgentRequest {
@@ -10,6 +11,8 @@ export interface AgentRequest {
   readonly rolePrompt: string;
   readonly taskPrompt: string;
   readonly cwd: string;
+  /** cwd holds changes only, and this is what they lie over; the sandbox puts the tree together. */
+  readonly over?: string;
   /** The session's own: nobody else was or will be in it. */
   readonly home: string;
   /** Set for the agent's own process and for its connection to our tools. */
@@ -27,6 +30,8 @@ export interface AgentRequest {
   readonly report?: { readonly kind: ReportKind; readonly file: string };
   /** What was installed for the tree it works in. */
   readonly installed?: Installed;
+  /** Absolute names the tree is known by besides its own. */
+  readonly places?: RoomPlaces;
   readonly signal: AbortSignal;
 }
 
@@ -77,6 +82,8 @@ export interface AgentRunner {
   renewLogin?(signal: AbortSignal, model?: string): Promise<boolean>;
   /** How it hands in a report: in a shape its program holds it to, through a tool of ours, or in words alone. */
   readonly reports?: "shape" | "tool";
+  /** Whether every session of it is held by a sandbox that puts layered trees together (`AgentRequest.over`) in this folder. */
+  canLayer?(folder: string): Promise<boolean>;
   /** Whether it can call our tools. */
   readonly hasTools: boolean;
   /** Whether it can be trusted with planning: any program but an unknown command. */

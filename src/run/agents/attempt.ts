@@ -5,8 +5,8 @@ import { withEvidence } from "../../acceptance/index.js";
 import type { AgentEnd, AgentStart } from "../../schema/journal.js";
 import { parseReport, type Report } from "../../schema/report.js";
 import type { RunTask } from "../../schema/run.js";
-import { gitFacts } from "../../trees/git-facts.js";
-import type { Slot } from "../../trees/slots.js";
+import type { GitFacts } from "../../trees/git-facts.js";
+import { type Slot, slotGitFacts } from "../../trees/slots.js";
 import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
 import { readAnswer } from "../review/answer.js";
@@ -87,10 +87,10 @@ async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
     message: `${agent}: ${purpose === "diagnose" ? "diagnoses" : purpose === "plan" ? "plans" : "works on"} ${task.id === 0 ? "the request" : `task ${task.id}, ${task.title}`}`,
   });
 
-  const gitBefore = gitFacts(slot.path);
+  const gitBefore = slotGitFacts(slot);
   const request = agentRequest(run, { ...attempt, agent, runner, home }, role);
   const watched = await watchAgent(run, runner, request);
-  const git = { before: gitBefore, after: gitFacts(slot.path) };
+  const git = { before: gitBefore, after: slotGitFacts(slot) };
   const end = finish(run, attempt, { agent, role, session: watched, git });
   const files = fileChanges(end.changes).map(({ path }) => path);
   await run.events.fire({
@@ -129,7 +129,7 @@ interface EndOfSession {
   readonly agent: string;
   readonly role: AnyRole;
   readonly session: WatchedSession;
-  readonly git: { readonly before: ReturnType<typeof gitFacts>; readonly after: ReturnType<typeof gitFacts> };
+  readonly git: { readonly before: GitFacts | null; readonly after: GitFacts | null };
 }
 
 /** Looks at what is left in the slot, and keeps it unless it breaks a rule. A stopped agent's half-done work is nobody's result. */

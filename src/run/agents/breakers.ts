@@ -16,27 +16,33 @@ export interface Trip {
   readonly goOn: string;
 }
 
-/** Whether the run as a whole has spent what it may. The way on adds the same again to what was spent. */
+/** Whether the run as a whole has spent what it may. The way on adds the same again to what was spent, of every limit reached. */
 export function runBreaker(spent: Spent, budget: Budget): Trip | null {
-  if (budget.timeMs !== undefined && spent.ms >= budget.timeMs) {
-    return trip(
+  const { timeMs = Infinity, tokens = Infinity, costUsd = Infinity } = budget;
+  const reached: readonly (readonly [Trip["breaker"], boolean, () => string, () => string])[] = [
+    [
       "time",
-      `the run took ${seconds(spent.ms)} of ${seconds(budget.timeMs)}`,
-      `time=${timeWord(spent.ms + budget.timeMs)}`,
-    );
-  }
-  if (budget.tokens !== undefined && spent.tokens >= budget.tokens) {
-    return trip(
+      spent.ms >= timeMs,
+      () => `the run took ${seconds(spent.ms)} of ${seconds(timeMs)}`,
+      () => `time=${timeWord(spent.ms + timeMs)}`,
+    ],
+    [
       "tokens",
-      `agents used ${spent.tokens} of ${budget.tokens} tokens`,
-      `tokens=${Math.ceil(spent.tokens + budget.tokens)}`,
-    );
-  }
-  if (budget.costUsd !== undefined && spent.costUsd >= budget.costUsd) {
-    const more = Math.ceil((spent.costUsd + budget.costUsd) * 100) / 100;
-    return trip("cost", `agents cost $${spent.costUsd.toFixed(2)} of $${budget.costUsd}`, `cost=${more}`);
-  }
-  return null;
+      spent.tokens >= tokens,
+      () => `agents used ${spent.tokens} of ${tokens} tokens`,
+      () => `tokens=${Math.ceil(spent.tokens + tokens)}`,
+    ],
+    [
+      "cost",
+      spent.costUsd >= costUsd,
+      () => `agents cost $${spent.costUsd.toFixed(2)} of $${costUsd}`,
+      () => `cost=${Math.ceil((spent.costUsd + costUsd) * 100) / 100}`,
+    ],
+  ];
+  const over = reached.filter(([, isOver]) => isOver);
+  const [first] = over;
+  if (first === undefined) return null;
+  return trip(first[0], over.map(([, , words]) => words()).join("; "), over.map(([, , , more]) => more()).join(","));
 }
 
 export interface AgentSigns {

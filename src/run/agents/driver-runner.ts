@@ -4,13 +4,14 @@ import { readFileSync } from "node:fs";
 import {
   type Driver,
   type DriverEvent,
+  isStandIn,
   loginCommand,
   type McpServer,
   type Probe,
   type SessionEnd,
   type Usage,
 } from "../../drivers/index.js";
-import { findBwrap } from "../../process/index.js";
+import { canLayer, findBwrap } from "../../process/index.js";
 import { reportSchema } from "../../schema/report.js";
 import { deniedNexusTools, LEAD } from "../../schema/roles.js";
 import { REPORT_FILE, REPORT_KIND, TOOL_SOCKET } from "../../schema/tools.js";
@@ -28,6 +29,8 @@ export interface DriverRunnerInput {
   /** How an agent reaches our tools. */
   readonly tools: { readonly command: string; readonly args: readonly string[] };
   readonly sandbox?: "auto" | "off";
+  /** A folder every session may look into. */
+  readonly readable?: string;
 }
 
 const SERVER = "nexus";
@@ -43,10 +46,12 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     ...(login === null ? {} : { login }),
     ...reportsOf(input),
     hasTools,
-    canPlan: hasTools && name !== "command",
+    canPlan: hasTools && name !== "command" && !isStandIn(name),
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
       `${command ?? probe.path ?? probe.program} (${role}, ${mayEdit ? "may edit" : "read-only"})`,
+    canLayer: async (folder) =>
+      (input.sandbox ?? "auto") === "auto" && (await findBwrap(input.env)) !== null && canLayer(folder),
     renewLogin: (signal, model) => keepLogin(errandOf(input, signal, model), { refused: true }),
     async run(request, onEvent) {
       await keepLogin(errandOf(input, request.signal, request.model));
@@ -101,6 +106,7 @@ async function runSession(
     rolePrompt: request.rolePrompt,
     taskPrompt: request.taskPrompt,
     cwd: request.cwd,
+    ...(request.over === undefined ? {} : { over: request.over }),
     mcpServers: hasTools ? [server(input, request, line)] : [],
     may: { edit: request.mayEdit, shell: request.mayRunShell },
     deniedTools: deniedTools(request),
@@ -110,8 +116,13 @@ async function runSession(
     ...(request.model === undefined ? {} : { model: request.model }),
     ...(request.resume === undefined ? {} : { resume: request.resume }),
     sandbox: input.sandbox ?? "auto",
-    readable: [...request.readable, ...(line === null ? [] : [line.folder])],
+    readable: [
+      ...request.readable,
+      ...(line === null ? [] : [line.folder]),
+      ...(input.readable === undefined ? [] : [input.readable]),
+    ],
     ...(request.installed === undefined ? {} : { installed: request.installed }),
+    ...(request.places === undefined ? {} : { places: request.places }),
     ...(asShape === undefined ? {} : { reportSchema: reportSchema(asShape.kind) }),
     ...(line === null ? {} : { hasTools: line.isListed }),
     ...(command === undefined ? {} : { command }),

@@ -57,6 +57,8 @@ describe("the edge of a limit", () => {
     [{ tokens: 100 }, "--budget tokens=200"],
     [{ costUsd: 0.99 }, null],
     [{ costUsd: 1 }, "--budget cost=2"],
+    // The command that is given must lead on, whichever limits were reached.
+    [{ ms: 10_000, tokens: 100, costUsd: 1 }, "--budget time=20s,tokens=200,cost=2"],
   ])("is reached by a run that spent %j: %s", (more, goOn) => {
     expect(runBreaker({ ...spent, ...more }, budget)?.goOn ?? null).toBe(goOn);
   });

@@ -7,6 +7,7 @@ import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { AcceptedReport } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
+import { deletedFrom } from "../../trees/slots.js";
 import { compareTrees, lookAt } from "../../trees/tree.js";
 import { counts, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
@@ -26,6 +27,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     base: run.folder.base,
     manifest: run.manifest,
     result: run.folder.main,
+    deleted: run.folder.isDelta ? deletedFrom(run.start, run.main) : undefined,
     workDir: join(run.folder.scratch, `acceptance-${attempt}`),
     env: run.context.env,
     sandbox: run.options.no_sandbox === true ? "off" : "auto",
@@ -67,7 +69,7 @@ export function assertUntouched(run: Run): void {
       data: { path: folder.request },
     });
   }
-  const put = putBack(folder.main, run.main, run.objects);
+  const put = putBack(folder, run.main, { start: run.start, objects: run.objects });
   if (put.length === 0) return;
   record(run, {
     type: "issue",

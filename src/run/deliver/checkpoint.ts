@@ -2,7 +2,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { packFolder } from "../../bundle/index.js";
+import { removeFolder } from "../../files/index.js";
 import type { RunTask } from "../../schema/run.js";
+import { copyFolder } from "../../trees/slots.js";
+import { compareTrees } from "../../trees/tree.js";
 import { type Run, record } from "../run.js";
 
 export async function checkpoint(run: Run, task: RunTask): Promise<void> {
@@ -13,7 +16,8 @@ export async function checkpoint(run: Run, task: RunTask): Promise<void> {
   const { bundle_type: _, id: requestId, ...rest } = run.manifest;
   mkdirSync(run.folder.checkpoints, { recursive: true });
   if (!existsSync(path)) {
-    await packFolder(run.folder.main, {
+    const tree = wholeMain(run);
+    await packFolder(tree, {
       output: path,
       manifest: {
         ...rest,
@@ -25,6 +29,17 @@ export async function checkpoint(run: Run, task: RunTask): Promise<void> {
       level: "fast",
       signal: run.halt.signal,
     });
+    if (tree !== run.folder.main) removeFolder(tree);
   }
   record(run, { type: "checkpoint", task: task.id, path: `checkpoints/${name}`, description: task.title });
+}
+
+/** The main tree with all that is in it. */
+function wholeMain({ folder, start, main, objects }: Run): string {
+  if (!folder.isDelta) return folder.main;
+  const whole = join(folder.scratch, "whole");
+  removeFolder(whole);
+  copyFolder(folder.base, whole);
+  objects.apply(whole, compareTrees(start, main));
+  return whole;
 }

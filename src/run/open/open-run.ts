@@ -52,8 +52,10 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   } = await openRequest(options.request, folder.request, identity, context);
   if (isNew && !options.force) await assertReady(options.request, identity, context);
   const { repo } = options;
-  const cloned = repo === undefined ? null : await openRepository({ ...options, repo }, folder.base, context);
-  const trees = openTrees(input, journal, { digest, repository: cloned?.facts });
+  const layered = repo !== undefined && (await canLayer(input));
+  const cloned =
+    repo === undefined ? null : await openRepository({ ...options, repo, readOnly: layered }, folder.base, context);
+  const trees = openTrees(input, journal, { digest, repository: cloned?.facts, layered });
   const { secrets, warnings: opening } = await openSecrets({ request: folder.request, manifest, identity, context });
   const plan = planChecks(folder.request, manifest);
   const install = openInstaller({ manifest, allowed: options.allow_install === true, silent: options.yes }, context);
@@ -98,16 +100,22 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
 function openTrees(
   { folder, options, context }: RunInput,
   journal: Journal,
-  { digest, repository }: { readonly digest: string; readonly repository: RepositoryFacts | undefined },
+  {
+    digest,
+    repository,
+    layered,
+  }: { readonly digest: string; readonly repository: RepositoryFacts | undefined; readonly layered: boolean },
 ) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
   const start = lookAt(folder.base, { skip: (path) => !counts(path) });
   openMain(folder, start);
-  const base = baseDigest(folder.base);
   const isNew = state.baseDigest === null;
-  const began =
-    repository === undefined ? {} : { repository: { ...repository, digest: treeDigest(folder.base, counts) } };
+  const tree = repository === undefined ? undefined : treeDigest(folder.base, counts);
+  // Every file was read once already, and one digest is enough. Earlier runs wrote down a second one.
+  const isEarlier = !isNew && state.baseDigest !== state.repository?.digest;
+  const base = tree === undefined || isEarlier ? baseDigest(folder.base) : tree;
+  const began = tree === undefined ? {} : { repository: { ...repository!, digest: tree } };
   if (isNew) record({ journal, context }, { type: "opened", digest, base, ...began });
   else if (state.baseDigest !== base) {
     throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
@@ -116,13 +124,21 @@ function openTrees(
   }
   const objects = new Objects(folder.objects, folder.base);
   const main = mainTree(state.versions.reduce((tree: Tree, changes) => withChanges(tree, changes), start));
-  if (!isNew) putBack(folder.main, main, objects);
+  if (!isNew) putBack(folder, main, { start, objects });
   return {
     objects,
     start,
     main,
-    slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts }),
+    slots: new Slots({ folder: folder.slots, base: folder.base, objects, counts, layered }),
   };
+}
+
+/** A repository is not copied for every agent where all who may work on it are held by a sandbox. */
+async function canLayer({ runner, reviewer, fallbacks = [], folder }: RunInput): Promise<boolean> {
+  for (const one of [runner, ...(reviewer === undefined ? [] : [reviewer]), ...fallbacks]) {
+    if ((await one.canLayer?.(folder.slots)) !== true) return false;
+  }
+  return true;
 }
 
 /** The run's own state files, in its own folder: a person's plan in the same project is left alone. */

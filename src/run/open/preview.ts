@@ -10,7 +10,7 @@ import { assertReady } from "../../request/judge/completeness.js";
 import type { Budget, RunOptions } from "../../schema/run.js";
 import type { AgentRunner } from "../agents/agent.js";
 import { givenPlan, planFacts, plansWithLead } from "../plan/make-plan.js";
-import { defaultPlan, readPlan } from "../plan/plan.js";
+import { defaultPlan, readPlan, workPlan } from "../plan/plan.js";
 import { runFolder } from "../record/folder.js";
 import { roleOf } from "../run.js";
 import { jobsOf } from "../work/work.js";
@@ -32,7 +32,8 @@ export async function previewRun({ options, runner, catalog, context }: PreviewI
     if (!options.force) await assertReady(options.request, identity, context);
     const facts = planFacts({ manifest, catalog, folder: { ...folder, request: join(scratch, "request") } });
     const given = givenPlan(options.plan, manifest);
-    const plan = given === null ? defaultPlan(facts) : readPlan(given.source, given.value, facts);
+    const byDefault = () => (options.plan === "work" ? workPlan(facts) : defaultPlan(facts));
+    const plan = given === null ? byDefault() : readPlan(given.source, given.value, facts);
     const lead = given === null && plansWithLead({ options, runner, manifest });
     const constraints = readConstraints(manifest.harness?.constraints ?? []);
     const tasks = plan.tasks.map((task) => {

@@ -6,6 +6,7 @@ import { join, relative } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
 import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
+import { foldersAbove } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -20,7 +21,7 @@ import {
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
-import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, type Tree } from "../../trees/tree.js";
+import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, sameEntry, type Tree } from "../../trees/tree.js";
 import type { RunFolder } from "../record/folder.js";
 
 export interface OpenedRequest {
@@ -76,9 +77,17 @@ function copyRequest(source: string, target: string, signal: AbortSignal): strin
   return aside;
 }
 
+interface Source {
+  readonly repo: string;
+  readonly request: string;
+  readonly output: string;
+  /** Nobody who works can write to the clone, so it may share the repository's objects with it. */
+  readonly readOnly: boolean;
+}
+
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
 export async function openRepository(
-  { repo, request, output }: { readonly repo: string; readonly request: string; readonly output: string },
+  { repo, request, output, readOnly }: Source,
   target: string,
   world: Pick<Context, "env" | "signal">,
 ): Promise<{ readonly facts: RepositoryFacts; readonly warnings: readonly string[] }> {
@@ -95,7 +104,8 @@ export async function openRepository(
   if (!existsSync(target)) {
     const staging = `${target}.part`;
     rmSync(staging, { recursive: true, force: true });
-    const clone = ["clone", "--quiet", "--no-hardlinks", "--no-tags", "--single-branch", "--", repo, staging];
+    const links = readOnly ? [] : ["--no-hardlinks"];
+    const clone = ["clone", "--quiet", ...links, "--no-tags", "--single-branch", "--", repo, staging];
     await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world).catch(refused);
     await bareGit(["remote", "remove", "origin"], { cwd: staging }, world).catch(refused);
     renameSync(staging, target);
@@ -115,8 +125,13 @@ export async function openRepository(
   return { facts: { ...facts, commit: cloned }, warnings };
 }
 
-/** The main tree: a copy of the base, which holds `start`, made once. */
+/** The main tree: a copy of the base, which holds `start`, made once; of a repository, what differs from it. */
 export function openMain(folder: RunFolder, start: Tree): void {
+  if (folder.isDelta) {
+    mkdirSync(folder.main, { recursive: true });
+    rememberTree(folder.base, start);
+    return;
+  }
   if (existsSync(folder.main)) return;
   const staging = `${folder.main}.part`;
   rmSync(staging, { recursive: true, force: true });
@@ -128,10 +143,23 @@ export function openMain(folder: RunFolder, start: Tree): void {
 }
 
 /** Makes the main tree what the journal says, and names what was not. */
-export function putBack(path: string, expected: Tree, objects: Objects): string[] {
-  const wrong = compareTrees(lookAt(path, { skip: (inside) => !counts(inside) }), expected);
-  objects.apply(path, wrong);
+export function putBack(
+  { main, isDelta }: Pick<RunFolder, "main" | "isDelta">,
+  expected: Tree,
+  { start, objects }: { readonly start: Tree; readonly objects: Objects },
+): string[] {
+  const held = isDelta ? deltaOf(start, expected) : expected;
+  const wrong = compareTrees(lookAt(main, { skip: (inside) => !counts(inside) }), held);
+  objects.apply(main, wrong);
   return fileChanges(wrong).map((change) => change.path);
+}
+
+/** What of a tree differs from where it started, with the folders it lies in. */
+function deltaOf(start: Tree, { entries, takenMs }: Tree): Tree {
+  const paths = [...entries.keys()].filter((path) => !sameEntry(start.entries.get(path), entries.get(path)));
+  const needed = foldersAbove(paths);
+  const held = [...entries].filter(([path, entry]) => needed.has(path) || !sameEntry(start.entries.get(path), entry));
+  return { entries: new Map(held), takenMs };
 }
 
 /** What counts as work in a tree: the result, and neither git's own files nor what programs leave lying about. */

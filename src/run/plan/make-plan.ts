@@ -5,12 +5,13 @@ import { NutError } from "../../errors.js";
 import type { RunPlan } from "../../schema/run.js";
 import type { Run } from "../run.js";
 import { planByDefault, planWithLead } from "./lead.js";
-import { defaultPlan, type PlanFacts, planInRequest, readPlan } from "./plan.js";
+import { defaultPlan, type PlanFacts, planInRequest, readPlan, workPlan } from "./plan.js";
 
 export async function makePlan(run: Run): Promise<RunPlan> {
   const facts = planFacts(run);
   const given = givenPlan(run.options.plan, run.manifest);
   if (given !== null) return readPlan(given.source, given.value, facts);
+  if (run.options.plan === "work") return workPlan(facts);
   if (!plansWithLead(run)) {
     const asked = run.options.plan === "lead";
     return asked ? planByDefault(run, facts, `${run.runner.name} has no tools to plan with`) : defaultPlan(facts);
@@ -29,12 +30,17 @@ export function plansWithLead({ options, runner, manifest }: Pick<Run, "options"
   return runner.canPlan && manifest.harness?.execution_strategy !== "one-shot";
 }
 
-/** `--plan` names a file, or says who plans: `lead` or `default`. */
+/** Words of `--plan` that are no file: who plans, or that the work is all there is. */
+const PLAN_WORDS: readonly string[] = ["lead", "default", "work"];
+
+export const isPlanWord = (plan: string): boolean => PLAN_WORDS.includes(plan);
+
+/** `--plan` names a file, or is one of the words. */
 export function givenPlan(
   plan: string | undefined,
   manifest: Run["manifest"],
 ): { readonly source: "file" | "request"; readonly value: unknown } | null {
-  if (plan !== undefined && plan !== "lead" && plan !== "default") return { source: "file", value: readPlanFile(plan) };
+  if (plan !== undefined && !isPlanWord(plan)) return { source: "file", value: readPlanFile(plan) };
   const carried = plan === undefined ? planInRequest(manifest) : null;
   return carried === null ? null : { source: "request", value: carried };
 }

@@ -59,42 +59,49 @@ export function planInRequest(manifest: Manifest): unknown {
 
 /** Work, verify, review: what any request needs when nobody has planned it. */
 export function defaultPlan(facts: PlanFacts): RunPlan {
-  const { manifest, hasCriteria } = facts;
-  const title = manifest.task?.title ?? "the request";
-  const checklist = manifest.acceptance?.checklist ?? [];
-  const acceptance = checklist.map((item) => `- ${item}`).join("\n");
-  const work: RunTask = {
-    id: 1,
-    title,
-    context: manifest.task?.summary ?? title,
-    ...(acceptance === "" ? {} : { acceptance }),
-    deps: [],
-    owner: workRole(manifest),
-    kind: "work",
-    ...(hasCriteria ? { criteria: "all" as const } : {}),
-  };
+  const { goal, acceptance, work } = theWork(facts);
   const verify: RunTask = {
     id: 2,
-    title: `Verify: ${title}`,
+    title: `Verify: ${goal}`,
     context: "Run what the request says proves the work, look at what was changed, and report what does not hold.",
-    ...(acceptance === "" ? {} : { acceptance }),
+    ...acceptance,
     deps: [1],
     owner: "tester",
     kind: "verify",
   };
   const review: RunTask = {
     id: 3,
-    title: `Review: ${title}`,
+    title: `Review: ${goal}`,
     context: "Read the change against the request, and judge every checklist item with evidence from the files.",
-    ...(acceptance === "" ? {} : { acceptance }),
+    ...acceptance,
     deps: [1, 2],
     owner: "reviewer",
     kind: "review",
   };
-  return assertRunnable(
-    { source: "default", goal: title, decisions: [], issues: [], tasks: [work, verify, review] },
-    facts,
-  );
+  return assertRunnable({ source: "default", goal, decisions: [], issues: [], tasks: [work, verify, review] }, facts);
+}
+
+/** The work alone: nobody else looks at it but the acceptance. */
+export function workPlan(facts: PlanFacts): RunPlan {
+  const { goal, work } = theWork(facts);
+  return assertRunnable({ source: "default", goal, decisions: [], issues: [], tasks: [work] }, facts);
+}
+
+function theWork({ manifest, hasCriteria }: PlanFacts) {
+  const goal = manifest.task?.title ?? "the request";
+  const points = (manifest.acceptance?.checklist ?? []).map((item) => `- ${item}`).join("\n");
+  const acceptance = points === "" ? {} : { acceptance: points };
+  const work: RunTask = {
+    id: 1,
+    title: goal,
+    context: manifest.task?.summary ?? goal,
+    ...acceptance,
+    deps: [],
+    owner: workRole(manifest),
+    kind: "work",
+    ...(hasCriteria ? { criteria: "all" as const } : {}),
+  };
+  return { goal, acceptance, work };
 }
 
 /** Who does the work: the hint of the request, as far as it names a kind of role. */

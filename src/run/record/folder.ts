@@ -17,8 +17,10 @@ export interface RunFolder {
   readonly request: string;
   /** The tree the work begins with: the request itself, or a copy of the repository. Never written to. */
   readonly base: string;
-  /** The tree with every finished task in it. */
+  /** The tree with every finished task in it; where `isDelta`, what differs from the base and nothing else. */
   readonly main: string;
+  /** A repository may be large, and most of it is never touched. */
+  readonly isDelta: boolean;
   readonly slots: string;
   readonly objects: string;
   readonly agents: string;
@@ -45,6 +47,7 @@ export function runFolder(runs: string, id: string, repo: boolean): RunFolder {
     request: at("request"),
     base: repo ? at("repository") : at("request"),
     main: at("work"),
+    isDelta: repo,
     slots: at("slots"),
     objects: at("objects"),
     agents: at("agents"),

@@ -1,7 +1,9 @@
 // What runs keep on disk, and how the space comes back. A finished run keeps what tells of it: its journal, the request, the
 // delivery, what agents said. Its trees can be large and are of no use any more: the delivery holds what changed in them.
-import { type Dirent, lstatSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { basename, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { isSystemError } from "../../errors.js";
 import { removeFolder } from "../../files/index.js";
 import { type RunFolder, runFolder, runIds } from "./folder.js";
@@ -9,8 +11,45 @@ import { lockRun } from "./lock.js";
 import { RunReader } from "./run-reader.js";
 
 /** Removes the trees of a finished run, and the homes its agents had. */
-export function trimRun(folder: RunFolder): void {
-  for (const tree of treesOf(folder)) removeFolder(tree);
+function trimRun(folder: RunFolder): void {
+  for (const tree of [...treesOf(folder), ...trashOf(folder)]) removeFolder(tree);
+}
+
+/** How long whoever waits for the answer also waits for the space. */
+const PATIENCE_MS = 500;
+
+/**
+ * The same for a run that has just been delivered. The trees are out of the way at once; a large clone is taken apart by a
+ * process of its own, which may outlive ours. What a machine that was switched off left of it, the next run removes.
+ */
+export async function trimDelivered(folder: RunFolder): Promise<void> {
+  const trash = join(folder.root, `${TRASH}${process.pid}`);
+  mkdirSync(trash, { recursive: true });
+  for (const tree of treesOf(folder)) if (existsSync(tree)) renameSync(tree, join(trash, basename(tree)));
+  const isOver = await Promise.race([takeApart([trash]), setTimeout(PATIENCE_MS, false)]);
+  // Closed by whoever worked there, or no such program.
+  if (isOver) removeFolder(trash);
+}
+
+/** Goes on removing what a process that was cut short left. */
+export function sweepTrash(runs: string): void {
+  const left = runIds(runs).flatMap((id) => trashOf({ root: join(runs, id) }));
+  if (left.length > 0) void takeApart(left);
+}
+
+const TRASH = ".trash-";
+
+const trashOf = ({ root }: Pick<RunFolder, "root">): string[] =>
+  readdirSync(root).flatMap((name) => (name.startsWith(TRASH) ? [join(root, name)] : []));
+
+/** Nobody has to wait for it. */
+function takeApart(folders: readonly string[]): Promise<true> {
+  const rm = spawn("rm", ["-rf", "--", ...folders], { detached: true, stdio: "ignore" });
+  rm.unref();
+  return new Promise((resolve) => {
+    rm.once("error", () => resolve(true));
+    rm.once("exit", () => resolve(true));
+  });
 }
 
 const treesOf = ({ main, base, request, slots, objects, homes, checkpoints, scratch }: RunFolder): string[] => [

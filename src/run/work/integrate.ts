@@ -3,6 +3,7 @@
 import type { RunTask } from "../../schema/run.js";
 import { mergeChanges } from "../../trees/merge.js";
 import type { Change } from "../../trees/tree.js";
+import { putBack } from "../open/workspace.js";
 import { mirrorTasks, taskStatus } from "../record/mirror.js";
 import type { TaskState } from "../record/run-state.js";
 import { type Run, record } from "../run.js";
@@ -43,6 +44,8 @@ export function finishMerge(run: Run, t: TaskState): void {
     if (after === null) run.main.entries.delete(path);
     else run.main.entries.set(path, after);
   }
+  // What is as it was in the beginning is no part of a delta.
+  if (run.folder.isDelta) putBack(run.folder, run.main, run);
   record(run, { type: "merged", task: t.task.id, agent: t.last!.agent });
 }
 

@@ -309,6 +309,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     base: run.folder.base,
     manifest: run.manifest,
     result: slot.path,
+    deleted: run.slots.deleted(slot),
     workDir: join(run.folder.scratch, `check-${last!.agent}`),
     env: run.context.env,
     sandbox: run.options.no_sandbox === true ? "off" : "auto",

@@ -1,5 +1,6 @@
 // `nexus board`: every project's state, sent as it changes. Reads without a lock; writes only when it was started to.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { basename } from "node:path";
 import { z } from "zod";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
@@ -44,6 +45,7 @@ const MAX_BEHIND = 8 * 1024 ** 2;
 
 export async function serveBoard(options: BoardOptions): Promise<Serving> {
   const readers = options.projects.map((folder, id) => new ProjectReader(id, folder, () => board.look()));
+  for (const [id, name] of ownNames(readers.map(({ root }) => root)).entries()) readers[id]!.name = name;
   const board = new Board(readers, options);
   const serving = await serve({
     ...options,
@@ -53,6 +55,12 @@ export async function serveBoard(options: BoardOptions): Promise<Serving> {
   });
   board.start();
   return { ...serving, closed: serving.closed.then(() => board.stop()) };
+}
+
+/** Folders by their last part; those that share it by their whole path. A page finds a project by its name. */
+export function ownNames(roots: readonly string[]): string[] {
+  const lasts = roots.map((root) => basename(root));
+  return roots.map((root, at) => (lasts.filter((last) => last === lasts[at]).length > 1 ? root : lasts[at]!));
 }
 
 class Board {

@@ -35,7 +35,10 @@ export interface TaskRow {
   readonly approach: string;
   readonly acceptance: string;
   readonly risk: string;
+  /** How often a finished task was opened again. */
   readonly reopened: number;
+  /** How many tries failed, in a run. */
+  readonly failures: number;
   readonly why: string;
 }
 
@@ -105,12 +108,16 @@ export interface RunMark {
     | "answer"
     | "acceptance"
     | "pause"
+    | "cancel"
     | "note"
     | "end";
   readonly text: string;
   readonly task: number | null;
   readonly agent: string;
 }
+
+/** The latest ones; older runs are in the history. */
+export const MOST_RUNS = 12;
 
 export interface RunRow {
   readonly id: string;

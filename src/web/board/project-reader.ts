@@ -44,6 +44,8 @@ export interface Reading {
 export class ProjectReader {
   readonly id: number;
   readonly root: string;
+  /** As the page calls it. */
+  name: string;
   readonly #project: Project;
   readonly #runs: RunFollower;
   readonly #signatures = new Map<SectionName, string>();
@@ -54,6 +56,7 @@ export class ProjectReader {
     // The board aggregates every harness: whatever the environment names, it is not this reader's own.
     this.#project = openProject(folder, { env: {} });
     this.root = this.#project.root;
+    this.name = basename(this.root);
     this.#runs = new RunFollower(this.root, heard);
   }
 
@@ -66,8 +69,8 @@ export class ProjectReader {
       values[section] = value;
       if (problem !== null) problems[section] = problem;
     }
-    const { id, root } = this;
-    return { id, root, name: basename(root), branch: this.#branch(), problems, ...(values as unknown as Sections) };
+    const { id, root, name } = this;
+    return { id, root, name, branch: this.#branch(), problems, ...(values as unknown as Sections) };
   }
 
   /** What may wait for a person. */
@@ -91,7 +94,7 @@ export class ProjectReader {
     const runs = this.#runs
       .ids()
       .slice(0, 3)
-      .map((id) => join(this.#runs.folder, id));
+      .flatMap((id) => this.#runs.folders(id));
     return [
       this.root,
       nexus,
@@ -190,6 +193,7 @@ export class ProjectReader {
         acceptance: shorten(task.acceptance ?? "", 400),
         risk: shorten(task.risk ?? "", 200),
         reopened: reopened(task.id),
+        failures: 0,
         why: never.get(task.id) ?? "",
       })),
     };

@@ -44,14 +44,21 @@ export function markOf(record: JournalRecord, merging = 0): RunMark | null {
   });
   switch (record.type) {
     case "planned":
-      return mark("plan", `${record.plan.tasks.length} tasks (plan: ${record.plan.source})`);
+      return mark("plan", `${count(record.plan.tasks.length, "task")} (plan: ${record.plan.source})`);
     case "agent_ended":
       return record.problems.length === 0
         ? null
         : mark("refusal", record.problems.join("; "), record.task, record.agent);
     case "merged":
       // A review brings nothing in.
-      return merging === 0 ? null : mark("merge", `${merging} changed paths are in`, record.task, record.agent);
+      return merging === 0
+        ? null
+        : mark(
+            "merge",
+            `${count(merging, "changed path")} ${merging === 1 ? "is" : "are"} in`,
+            record.task,
+            record.agent,
+          );
     case "task_failed":
       return mark("refusal", record.problems.join("; "), record.task);
     case "diagnosed":
@@ -76,7 +83,7 @@ export function markOf(record: JournalRecord, merging = 0): RunMark | null {
     case "switched":
       return mark("note", `${record.to} took over from ${record.from}: ${record.reason}`);
     case "paused":
-      return mark("pause", record.message);
+      return mark(record.reason === "cancelled" ? "cancel" : "pause", record.message);
     case "delivered":
       return mark("end", `delivered: ${record.status}`);
     default:
@@ -84,4 +91,5 @@ export function markOf(record: JournalRecord, merging = 0): RunMark | null {
   }
 }
 
+const count = (many: number, noun: string) => `${many} ${noun}${many === 1 ? "" : "s"}`;
 const shorten = (text: string) => (text.length > 600 ? `${text.slice(0, 600)}…` : text);

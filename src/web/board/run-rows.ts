@@ -8,11 +8,9 @@ import type { RunOptions } from "../../schema/run.js";
 import { tellingLine, withoutEscapes } from "../log-lines.js";
 import { type VerdictView, verdictOf } from "../verdict.js";
 import { DeliveryReader } from "./delivery-reader.js";
-import type { RunRow, SessionRow, TaskRow, TaskStage } from "./model.js";
+import { MOST_RUNS, type RunRow, type SessionRow, type TaskRow, type TaskStage } from "./model.js";
 import { MarkList } from "./run-marks.js";
 
-/** The latest ones; older runs are in the history. */
-const MOST_RUNS = 12;
 const MOST_ISSUES = 5;
 const LOG_TAIL = 16 * 1024;
 /** Of how many runs the delivery itself is read. */
@@ -69,6 +67,13 @@ export class RunFollower {
     return [...agents.values()].filter(({ end }) => end === undefined).map(({ agent }) => agent);
   }
 
+  /** Where something of it may change: its own folder, and those of the agents at work in it. */
+  folders(id: string): string[] {
+    const { folder, isBusy } = this.#follow(id).reader;
+    const agents = isBusy ? this.#atWork(id).map((agent) => join(folder.agents, agent)) : [];
+    return [join(this.#runs, id), ...agents];
+  }
+
   isBusy(id: string): boolean {
     return this.#follow(id).reader.isBusy;
   }
@@ -88,6 +93,7 @@ export class RunFollower {
     const { options, state, status } = reading;
     const { timeMs, tokens, costUsd } = options?.budget ?? {};
     const sessions = sessionRows(state, status === "running", reader.folder.agents);
+    const since = marks.since || (options?.created_at ?? "");
     const path = status === "delivered" ? (state.delivered?.path ?? "") : "";
     if (isRecent && path !== "") this.#delivered.set(id, path);
     const delivery = isRecent && path !== "" ? this.#deliveries.look(path) : null;
@@ -97,16 +103,20 @@ export class RunFollower {
       driver: options?.driver ?? "",
       status,
       createdAt: options?.created_at ?? "",
-      since: marks.since || (options?.created_at ?? ""),
+      since,
       tasks: {
         goal: shorten(state.plan?.goal ?? "", 1_000),
         decisions: state.decisions.map(({ decision }) => shorten(decision, 1_000)),
-        rows: taskRows(state),
+        rows: taskRows(state, status === "running"),
       },
       sessions,
       marks: marks.marks,
       verdict: verdictOfRun(reading, delivery, join(reader.folder.logs, "acceptance")),
-      spent: spentBy(state.spent, sessions),
+      spent: spentBy(
+        state,
+        sessions,
+        status === "interrupted" ? lastSign(reader.folder, state) - Date.parse(since) : 0,
+      ),
       budget: {
         ...(timeMs === undefined ? {} : { timeMs }),
         ...(tokens === undefined ? {} : { tokens }),
@@ -117,7 +127,8 @@ export class RunFollower {
         text: shorten(description ?? "", 300),
         status: own,
       })),
-      questions: [...state.tasks.values()]
+      // A run that was cancelled asks nothing any more.
+      questions: [...(status === "cancelled" ? [] : state.tasks.values())]
         .filter((task) => task.question !== undefined && task.status === "failed")
         .map(({ task, question }) => ({
           task: task.id,
@@ -224,12 +235,12 @@ export function pastable(hint: string): string | null {
   return /^nexus resume(?: [\w.,=%-]+| "[^"$`\\!]*")*$/.test(hint) ? hint : null;
 }
 
-function taskRows(state: State): TaskRow[] {
+function taskRows(state: State, isRunning: boolean): TaskRow[] {
   const isDone = (id: number) => state.tasks.get(id)?.status === "completed";
   return [...state.tasks.values()].map(({ task, status, problems, failures, question }) => ({
     id: task.id,
     title: shorten(task.title, 300),
-    stage: stageOf(status, task.deps.every(isDone)),
+    stage: stageOf(status, task.deps.every(isDone), isRunning),
     deps: [...task.deps],
     owner: task.owner,
     issue: task.plan_issue ?? null,
@@ -237,31 +248,43 @@ function taskRows(state: State): TaskRow[] {
     approach: shorten(task.approach ?? "", 400),
     acceptance: shorten(task.acceptance ?? "", 400),
     risk: shorten(task.risk ?? "", 200),
-    reopened: failures,
+    reopened: 0,
+    failures,
     why: shorten(withoutEscapes(question ?? problems.join("; ")), 1_000),
   }));
 }
 
-/** Done is completed, and nothing else. */
-export function stageOf(status: string, isReady: boolean): TaskStage {
+/** Done is completed, and nothing else. What was begun in a run that nobody runs is taken up when it goes on. */
+function stageOf(status: string, isReady: boolean, isRunning: boolean): TaskStage {
   if (status === "completed") return "done";
   if (status === "failed") return "failed";
   if (status === "skipped") return "given up";
-  if (status === "pending") return isReady ? "ready" : "waiting";
-  return status === "conflict" ? "waiting" : "running";
+  if (status === "conflict") return "waiting";
+  return isRunning && status !== "pending" ? "running" : isReady ? "ready" : "waiting";
 }
 
-/** What ended sessions used is in the state; those at work add what they tell. */
-function spentBy({ ms, tokens, costUsd }: RunRow["spent"], sessions: readonly SessionRow[]): RunRow["spent"] {
-  const atWork = sessions.filter(({ outcome }) => outcome === "");
-  const sum = (of: (session: SessionRow) => number) => atWork.reduce((all, session) => all + of(session), 0);
-  return { ms, tokens: tokens + sum((each) => each.tokens), costUsd: costUsd + sum((each) => each.costUsd) };
+/** What ended sessions used is in the state; the others add what they told. `unrecorded`: time of which no end is recorded. */
+function spentBy({ spent, agents }: State, sessions: readonly SessionRow[], unrecorded: number): RunRow["spent"] {
+  const open = sessions.filter(({ agent }) => agents.get(agent)?.end === undefined);
+  const sum = (of: (session: SessionRow) => number) => open.reduce((all, session) => all + of(session), 0);
+  return {
+    ms: spent.ms + Math.max(0, unrecorded || 0),
+    tokens: spent.tokens + sum((each) => each.tokens),
+    costUsd: spent.costUsd + sum((each) => each.costUsd),
+  };
+}
+
+/** When a run that was killed was last heard of. */
+function lastSign({ agents, journal }: RunReader["folder"], state: State): number {
+  const logs = [...state.agents.keys()].map((agent) => join(agents, agent, "log.jsonl"));
+  const times = [journal, ...logs].map((path) => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.max(...times);
 }
 
 function sessionRows(state: State, isRunning: boolean, agents: string): SessionRow[] {
   const seen = new Map<number, number>();
   return [...state.agents.values()].map(({ agent, home, role, task, purpose, startedAt, endedAt, end }) => {
-    const live = end === undefined && isRunning ? liveUsage(join(agents, agent, "log.jsonl")) : null;
+    const live = end === undefined ? liveUsage(join(agents, agent, "log.jsonl")) : null;
     const tries = seen.get(task) ?? 0;
     if (purpose === "work") seen.set(task, tries + 1);
     const kind = state.tasks.get(task)?.task.kind;

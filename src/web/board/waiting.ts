@@ -14,7 +14,9 @@ export function waitingIn({ runs, plan }: Pick<ProjectView, "runs" | "plan">): W
   const latest = runs[0];
   const open = runs.filter((run) => run.status === "paused" || (run.status === "interrupted" && run === latest));
   const plans = open.filter(({ planToRead }) => planToRead !== "");
-  const judged = latest?.status === "delivered" ? latest : undefined;
+  // What failed is tried again; a judgement would not change it.
+  const isOver = latest?.verdict.word === "failed" || latest?.verdict.word === "blocked";
+  const judged = latest?.status === "delivered" && !isOver ? latest : undefined;
   return {
     questions: open.flatMap((run) => run.questions.map((question) => ({ run, question }))),
     plans,

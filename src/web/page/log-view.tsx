@@ -1,7 +1,8 @@
 // A log: colours as the program gave them, a search, and the lines that say what went wrong to jump to.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { type MutableRef, useEffect, useMemo, useState } from "preact/hooks";
 import { isTelling } from "../log-lines.js";
 import { LogLines, type Span, spansOf } from "./ansi.js";
+import { useInSight } from "./in-sight.js";
 import { Icon } from "./parts.js";
 import { useParam } from "./shell.js";
 import { Virtual } from "./virtual.js";
@@ -105,11 +106,9 @@ interface LineProps {
 }
 
 function LogLine({ number, spans, isMarked, isAt }: LineProps) {
-  const show = (element: HTMLElement | null) => {
-    if (isAt) element?.scrollIntoView({ block: "nearest" });
-  };
+  const element = useInSight(isAt, "nearest") as MutableRef<HTMLDivElement | null>;
   return (
-    <div class={`log-row ${isMarked ? "marked" : ""} ${isAt ? "at" : ""}`} ref={show}>
+    <div class={`log-row ${isMarked ? "marked" : ""} ${isAt ? "at" : ""}`} ref={element}>
       <span class="number" aria-hidden="true">
         {number}
       </span>

@@ -1,22 +1,49 @@
 // Markdown as elements, never as HTML: what a document says in HTML is shown as the text it is.
 import type { Token, Tokens } from "marked";
 import type { ComponentChildren, VNode } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { CodeText } from "./code.js";
 import { useFormatted } from "./format/formatter.js";
-import { leadsTo, safeLink, visible } from "./visible.js";
+import { useParam } from "./shell.js";
+import { leadsTo, plural, safeLink, visible } from "./visible.js";
 
 export interface MarkdownContext {
   /** Folder of the document, for relative links and images. */
   readonly folder: string;
   /** Where a file of the bundle is shown; null when it is not there. */
   readonly fileLink: (path: string) => string | null;
+  /** Of the heading it stands under; its own are below that. */
+  readonly under: 1 | 2;
   /** An image of the bundle; null when it is none. */
   readonly image: (path: string, alt: string) => ComponentChildren;
 }
 
+interface Reading extends MarkdownContext {
+  /** The latest heading so far. */
+  readonly headings: { last: number };
+}
+
+/** Shorter documents are seen as a whole. */
+const OUTLINE_FROM = 3;
+
 export function Markdown({ text, context }: { text: string; context: MarkdownContext }) {
   const answer = useFormatted({ kind: "markdown", text });
-  if (answer?.kind === "markdown") return <div class="markdown">{blocks(answer.tokens, context)}</div>;
+  const box = useRef<HTMLDivElement>(null);
+  const [chosen, setChosen] = useParam("heading");
+  useEffect(() => {
+    const heading =
+      chosen === "" ? null : box.current?.querySelector<HTMLElement>(`[data-heading="${Number(chosen)}"]`);
+    heading?.scrollIntoView({ block: "start" });
+    heading?.focus({ preventScroll: true });
+  }, [chosen, answer]);
+  if (answer?.kind === "markdown") {
+    return (
+      <div class="markdown" ref={box}>
+        <Outline tokens={answer.tokens} onChoose={setChosen} />
+        {blocks(answer.tokens, { ...context, headings: { last: context.under } })}
+      </div>
+    );
+  }
   return (
     <div class="markdown plain">
       {answer?.kind === "plain" ? <p class="notice warn">Shown as plain text: {answer.why}.</p> : null}
@@ -25,21 +52,42 @@ export function Markdown({ text, context }: { text: string; context: MarkdownCon
   );
 }
 
-/** Headings of a document sit below the page's own. */
-const BELOW = 2;
+/** A heading is known by its place among the document's blocks. */
+function Outline({ tokens, onChoose }: { tokens: readonly Token[]; onChoose: (place: string) => void }) {
+  const headings = tokens.flatMap((token, place) =>
+    token.type === "heading" ? [{ ...(token as Tokens.Heading), place }] : [],
+  );
+  if (headings.length < OUTLINE_FROM) return null;
+  return (
+    <details class="outline">
+      <summary>{plural(headings.length, "heading")}</summary>
+      <ul>
+        {headings.map((heading) => (
+          <li key={heading.place} class={`outline-${heading.depth}`}>
+            <button type="button" class="link" onClick={() => onChoose(String(heading.place))}>
+              {visible(plainText(heading.tokens))}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
 
-function blocks(tokens: readonly Token[], context: MarkdownContext): ComponentChildren[] {
+function blocks(tokens: readonly Token[], context: Reading): ComponentChildren[] {
   return tokens.map((token, index) => block(token as Tokens.Generic, context, index));
 }
 
-function block(token: Tokens.Generic, context: MarkdownContext, key: number): ComponentChildren {
+function block(token: Tokens.Generic, context: Reading, key: number): ComponentChildren {
   const inner = () => inlines(token.tokens ?? [], context);
   switch (token.type) {
     case "heading": {
-      const level = Math.min(6, token.depth + BELOW) as 3 | 4 | 5 | 6;
+      // A document that leaves a step out must not leave one out of the page.
+      const level = Math.min(6, token.depth + context.under, context.headings.last + 1) as 2 | 3 | 4 | 5 | 6;
+      context.headings.last = level;
       const Heading = `h${level}` as const;
       return (
-        <Heading key={key} class={`depth-${token.depth}`}>
+        <Heading key={key} class={`depth-${token.depth}`} data-heading={key} tabIndex={-1}>
           {inner()}
         </Heading>
       );
@@ -69,7 +117,7 @@ function block(token: Tokens.Generic, context: MarkdownContext, key: number): Co
   }
 }
 
-function list(token: Tokens.List, context: MarkdownContext, key: number): VNode {
+function list(token: Tokens.List, context: Reading, key: number): VNode {
   const items = token.items.map((item, index) => (
     <li key={index} class={item.task ? "task" : undefined}>
       {item.task ? <span class="tick">{item.checked === true ? "☑" : "☐"}</span> : null}
@@ -88,7 +136,7 @@ function list(token: Tokens.List, context: MarkdownContext, key: number): VNode 
   );
 }
 
-function table(token: Tokens.Table, context: MarkdownContext, key: number): VNode {
+function table(token: Tokens.Table, context: Reading, key: number): VNode {
   return (
     <div key={key} class="table-scroll" tabIndex={0} role="group" aria-label="table">
       <table>
@@ -113,11 +161,11 @@ function table(token: Tokens.Table, context: MarkdownContext, key: number): VNod
   );
 }
 
-function inlines(tokens: readonly Token[], context: MarkdownContext): ComponentChildren[] {
+function inlines(tokens: readonly Token[], context: Reading): ComponentChildren[] {
   return tokens.map((token, index) => inline(token as Tokens.Generic, context, index));
 }
 
-function inline(token: Tokens.Generic, context: MarkdownContext, key: number): ComponentChildren {
+function inline(token: Tokens.Generic, context: Reading, key: number): ComponentChildren {
   const inner = () => inlines(token.tokens ?? [], context);
   switch (token.type) {
     case "strong":
@@ -143,7 +191,7 @@ function inline(token: Tokens.Generic, context: MarkdownContext, key: number): C
   }
 }
 
-function link(token: Tokens.Link, inner: ComponentChildren, context: MarkdownContext, key: number): ComponentChildren {
+function link(token: Tokens.Link, inner: ComponentChildren, context: Reading, key: number): ComponentChildren {
   const target = safeLink(token.href);
   if (target !== null) return <Outside key={key} href={target} text={plainText(token.tokens)} children={inner} />;
   const inside = context.fileLink(resolved(context.folder, token.href));
@@ -183,7 +231,7 @@ function plainText(tokens: readonly Token[]): string {
 const textOf = (token: Token) => ("text" in token ? unescaped(String(token.text)) : "");
 
 /** Only from the bundle: an image from elsewhere would tell its owner that the bundle was opened. It is named instead. */
-function image(token: Tokens.Image, context: MarkdownContext, key: number): VNode {
+function image(token: Tokens.Image, context: Reading, key: number): VNode {
   const isElsewhere = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(token.href.trim());
   const named = (what: string) => (
     <span key={key} class="raw">{`[${what}: ${visible(token.text || token.href)}]`}</span>

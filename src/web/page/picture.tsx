@@ -15,11 +15,12 @@ export function Picture({ load, name, alt, class: extra }: PictureProps) {
   useEffect(() => {
     let shown: string | null = null;
     let wanted = true;
-    load().then((found) => {
+    const show = (found: string | null) => {
       shown = found;
       if (wanted) setAddress(found);
       else release(found);
-    });
+    };
+    load().then(show, () => show(null));
     return () => {
       wanted = false;
       release(shown);

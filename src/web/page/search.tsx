@@ -1,5 +1,6 @@
 // One search over everything (`/`), and the list of keys (`?`).
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type MutableRef, useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useInSight } from "./in-sight.js";
 import { Icon } from "./parts.js";
 import { visible } from "./visible.js";
 
@@ -90,6 +91,9 @@ function Finder({ known, ask, onLeave }: Omit<SearchProps, "keys"> & { readonly 
   const [words, setWords] = useState("");
   const [more, setMore] = useState<readonly Found[]>([]);
   const [at, setAt] = useState(0);
+  const input = useRef<HTMLInputElement>(null);
+  // Once: whoever has gone on to what was found must not be called back.
+  useEffect(() => input.current?.focus(), []);
   const all = useMemo(known, []);
   useEffect(() => {
     let wanted = true;
@@ -130,7 +134,7 @@ function Finder({ known, ask, onLeave }: Omit<SearchProps, "keys"> & { readonly 
           type="search"
           placeholder="Search everything"
           aria-label="Search everything"
-          ref={(element) => element?.focus()}
+          ref={input}
           value={words}
           onInput={(event) => {
             setWords(event.currentTarget.value);
@@ -146,15 +150,22 @@ function Finder({ known, ask, onLeave }: Omit<SearchProps, "keys"> & { readonly 
       </p>
       <ul class="found">
         {found.map((row, index) => (
-          <li key={`${row.kind} ${row.href} ${index}`}>
-            <a href={row.href} class={index === at ? "at" : ""} onClick={() => onLeave()}>
-              <span class="badge plain">{row.kind}</span> <strong>{visible(row.text)}</strong>{" "}
-              <span class="soft">{visible(row.detail)}</span>
-            </a>
-          </li>
+          <FoundLine key={`${row.kind} ${row.href} ${index}`} row={row} isAt={index === at} onChoose={onLeave} />
         ))}
       </ul>
     </>
+  );
+}
+
+function FoundLine({ row, isAt, onChoose }: { row: Found; isAt: boolean; onChoose: () => void }) {
+  const element = useInSight(isAt, "nearest") as MutableRef<HTMLLIElement | null>;
+  return (
+    <li ref={element}>
+      <a href={row.href} class={isAt ? "at" : ""} onClick={onChoose}>
+        <span class="badge plain">{row.kind}</span> <strong>{visible(row.text)}</strong>{" "}
+        <span class="soft">{visible(row.detail)}</span>
+      </a>
+    </li>
   );
 }
 

@@ -21,6 +21,7 @@ interface ShellProps {
 
 export function Shell({ product, bar, views, current, children }: ShellProps) {
   const main = useRef<HTMLElement>(null);
+  const nav = useRef<HTMLElement>(null);
   const [first, setFirst] = useState(true);
   // A new view starts at its top, and the keyboard goes on from there.
   useEffect(() => {
@@ -30,6 +31,13 @@ export function Shell({ product, bar, views, current, children }: ShellProps) {
     }
     window.scrollTo(0, 0);
     main.current?.focus({ preventScroll: true });
+  }, [current]);
+  // On a narrow screen the list of views is wider than the screen.
+  useEffect(() => {
+    const list = nav.current;
+    const link = list?.querySelector<HTMLElement>('[aria-current="page"]');
+    if (list && link && list.scrollWidth > list.clientWidth)
+      list.scrollLeft = link.offsetLeft - (list.clientWidth - link.offsetWidth) / 2;
   }, [current]);
   // On paper nothing can be opened: everything is.
   useEffect(() => {
@@ -61,7 +69,7 @@ export function Shell({ product, bar, views, current, children }: ShellProps) {
         </span>
         <div class="bar-content">{bar}</div>
       </header>
-      <nav class="nav" aria-label="views">
+      <nav class="nav" aria-label="views" ref={nav}>
         <ul>
           {views.map(({ id, label, icon, count, alert }) => (
             <li key={id}>

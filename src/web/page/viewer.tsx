@@ -179,7 +179,23 @@ function Sides({ heads, side, onChoose }: { heads: readonly Head[]; side: number
 /** Asked for after the head is on the screen: it waits for the whole bundle. */
 function useDetails(source: Source, side: number, heads: readonly Head[]): Loaded<Details> {
   const request = side === 1 && heads[0]?.kind === "request" ? heads[0].side.path : "";
-  return useLoaded(async () => naming(await source.details(side), request), [side]);
+  return useLoaded(async () => {
+    const [own, asked] = await Promise.all([
+      source.details(side),
+      request === "" ? null : source.details(0).catch(() => null),
+    ]);
+    return withAsked(naming(own, request), asked);
+  }, [side]);
+}
+
+/** A delivery says what came of a criterion; how it is checked stands in the request. */
+function withAsked(details: Details, asked: Details | null): Details {
+  const byId = new Map(asked?.criteria.map((row) => [row.id, row]));
+  const criteria = details.criteria.map((row) => {
+    const { type, how, expected } = byId.get(row.id) ?? row;
+    return { ...row, type: row.type || type, how: row.how || how, expected: row.expected || expected };
+  });
+  return { ...details, criteria };
 }
 
 /** Commands that need the request name it when it is the other bundle. */

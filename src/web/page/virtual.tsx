@@ -21,7 +21,7 @@ const SPARE = 8;
 const MOST_PRINTED = 5_000;
 
 /** What is drawn for paper must be there when the browser's own word of it has been heard, so it is drawn at once. */
-function usePrinting(): boolean {
+export function usePrinting(): boolean {
   const [isPrinting, setPrinting] = useState(false);
   useEffect(() => {
     const draw = (value: boolean) => () => {

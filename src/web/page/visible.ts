@@ -90,6 +90,23 @@ export function span(ms: number): string {
   return `${Math.floor(large)} ${names[0]}${rest === 0 ? "" : ` ${rest} ${names[1]}`}`;
 }
 
+/** The time of day where the reader is, to the second. */
+export function clock(at: string): string {
+  const time = Date.parse(at);
+  return Number.isNaN(time) ? "" : new Date(time).toLocaleTimeString("en-GB", { hour12: false });
+}
+
+/** `PT1H30M` as people say it, whatever else as it is written. */
+export function effort(text: string): string {
+  const [, days, hours, minutes] = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?)?$/.exec(text) ?? [];
+  const parts = [
+    days === undefined ? "" : plural(Number(days), "day"),
+    hours === undefined ? "" : `${hours} h`,
+    minutes === undefined ? "" : `${minutes} min`,
+  ].filter((part) => part !== "");
+  return parts.length === 0 ? visible(text) : parts.join(" ");
+}
+
 export function day(at: string): string {
   const time = Date.parse(at);
   if (Number.isNaN(time)) return visible(at);

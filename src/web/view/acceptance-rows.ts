@@ -94,6 +94,7 @@ export function deliveryFacts({ manifest, result, criteria, checklist, path }: A
   return {
     status,
     summary: text(said("summary")),
+    judgedSince: judgedAfter(results, text(said("completed_at"), 40)),
     percentage: number(said("completion_percentage")),
     completedAt: text(said("completed_at"), 40),
     deliverer: facts([
@@ -118,6 +119,13 @@ export function deliveryFacts({ manifest, result, criteria, checklist, path }: A
     digests: facts(Object.entries(object(said("digests"))).slice(0, 10)),
     fullLog: text(log.full_log, 1_024),
   };
+}
+
+/** Who judged something after the summary was written. */
+function judgedAfter(results: Loose, written: string): string[] {
+  const rows = [...list(results.criteria), ...list(results.checklist)].map(object);
+  const later = rows.filter(({ judged_at: at }) => Date.parse(text(at, 40)) > Date.parse(written));
+  return [...new Set(later.map(({ judged_by: by }) => text(by, 200)))].filter((name) => name !== "");
 }
 
 /** What a delivery counts without naming its criteria. */

@@ -145,6 +145,8 @@ export interface TimelineRow {
 export interface DeliveryFacts {
   readonly status: string;
   readonly summary: string;
+  /** Who judged something after the summary was written. */
+  readonly judgedSince: readonly string[];
   readonly percentage: number | null;
   readonly completedAt: string;
   readonly deliverer: readonly Fact[];

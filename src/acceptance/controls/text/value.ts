@@ -92,7 +92,10 @@ const OTHER = [
 const wrapJavaScript = (source: string, typed: boolean): string =>
   `((v${typed ? ": any): any" : ")"} => (${OTHER}))(${source})`;
 
+/** In place of an object of the work's own: it has whichever part a comparison asks for, and equals none. */
+const STRANGER = `type("${ALTERED}", (), {"__getattr__": lambda s, n: object.__getattribute__(s, n) if n.startswith("__") else s})()`;
+
 const wrapPython = (source: string): string | null =>
   /^\*|\byield\b|:=/.test(source) || source.includes(IN_STRING)
     ? null
-    : `(lambda v: (not v) if isinstance(v, bool) else (v * 2 + 1 if v == v + 1 else v + 1) if isinstance(v, (int, float)) else v + "${ALTERED}" if isinstance(v, str) else v + b"${ALTERED}" if isinstance(v, bytes) else ["${ALTERED}", *v] if isinstance(v, list) else ("${ALTERED}", *v) if isinstance(v, tuple) else {**v, "${ALTERED}": 1} if isinstance(v, dict) else {*v, "${ALTERED}"} if isinstance(v, (set, frozenset)) else "${ALTERED}")(${source})`;
+    : `(lambda v: (not v) if isinstance(v, bool) else (v * 2 + 1 if v == v + 1 else v + 1) if isinstance(v, (int, float)) else v + "${ALTERED}" if isinstance(v, str) else v + b"${ALTERED}" if isinstance(v, bytes) else ["${ALTERED}", *v] if isinstance(v, list) else ("${ALTERED}", *v) if isinstance(v, tuple) else {**v, "${ALTERED}": 1} if isinstance(v, dict) else {*v, "${ALTERED}"} if isinstance(v, (set, frozenset)) else "${ALTERED}" if v is None else ${STRANGER})(${source})`;

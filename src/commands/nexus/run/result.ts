@@ -1,6 +1,6 @@
 // What `nexus run` and `nexus resume` answer.
 import { z } from "zod";
-import { type RunFolder, type RunOutcome, trimRun } from "../../../run/index.js";
+import { type RunFolder, type RunOutcome, trimDelivered } from "../../../run/index.js";
 import { Delivery } from "../../../schema/delivery.js";
 
 export const RunResult = z.object({
@@ -50,7 +50,7 @@ export const RunResult = z.object({
 export type RunResult = z.infer<typeof RunResult>;
 
 /** The trees of a run that has delivered go: what changed in them is in the delivery. */
-export function toResult(folder: RunFolder, outcome: RunOutcome): RunResult {
-  if (outcome.status === "delivered") trimRun(folder);
+export async function toResult(folder: RunFolder, outcome: RunOutcome): Promise<RunResult> {
+  if (outcome.status === "delivered") await trimDelivered(folder);
   return { type: "result", ...outcome };
 }

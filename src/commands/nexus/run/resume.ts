@@ -24,6 +24,7 @@ import { RunResult, toResult } from "./result.js";
 import { askToResume, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
+import { watched } from "./watched.js";
 
 export default command({
   name: "resume",
@@ -91,8 +92,8 @@ export default command({
     const agreed = await askToResume(folder, known, input.yes, context);
     const options = { ...known, ...(agreed.install ? { allow_install: true } : {}) };
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
-    const { driver, command: line, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
-    const runner = await findRunner({ driver, command: line, env: context.env, noSandbox });
+    const { driver, command: line, oracle, reviewer: reviewing, reviewer_command: reviewerCommand } = options;
+    const runner = await findRunner({ driver, command: line, oracle, env: context.env, noSandbox });
     const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
     const signer = await runSigner({ sign: options.sign === true, key: options.sign_key }, context);
     const names = input.fallback.length > 0 ? fallbackNames(input.fallback) : (stored.fallback ?? []);
@@ -102,9 +103,12 @@ export default command({
     const budget = parseBudget(input.budget, options.budget);
     const edited = input.plan === undefined ? {} : { editedPlan: readPlanFile(resolve(context.cwd, input.plan)) };
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
-    const running = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer, context };
-    const outcome = await executeRun({ ...running, ...edited, ...(switched === null ? {} : { switched }) }, reply);
-    return toBranch(toResult(folder, outcome), options, context);
+    const parts = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer };
+    const changed = { ...edited, ...(switched === null ? {} : { switched }) };
+    return watched({ folder, options, config: catalog.config, context }, async (heard) => {
+      const outcome = await executeRun({ ...parts, ...changed, context: heard }, reply);
+      return toBranch(await toResult(folder, outcome), options, heard);
+    });
   },
   text: runText,
   exit: runExit,

@@ -20,7 +20,7 @@ export function recordStarted(folder: RunFolder, context: Context): void {
  */
 export function believedOptions(folder: RunFolder, stored: RunOptions, context: Context): RunOptions {
   if (isAllowed(markOf(folder), readConsentRecord(context.env))) return stored;
-  const { no_sandbox: _, allow_origins: __, allow_install: ___, ...rest } = stored;
+  const { no_sandbox: _, allow_origins: __, allow_install: ___, oracle: ____, ...rest } = stored;
   return { ...rest, yes: false, identity: [], output: join(context.cwd, basename(stored.output)) };
 }
 

@@ -1,5 +1,13 @@
 // The program that runs the agents of `nexus run` and `nexus resume`.
-import { DRIVER_NAMES, isDriverName, loadDriver } from "../../../drivers/index.js";
+import { lstatSync } from "node:fs";
+import {
+  DRIVER_NAMES,
+  isDriverName,
+  isStandIn,
+  loadDriver,
+  noopCommand,
+  oracleCommand,
+} from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { tryKey } from "../../../request/signatures/sign-bundle.js";
@@ -11,6 +19,8 @@ export interface RunnerInput {
   readonly command?: string | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly noSandbox: boolean;
+  /** For the driver oracle: the folder of the known solution. */
+  readonly oracle?: string | undefined;
 }
 
 /** The key of --sign, tried before anybody works; undefined when nothing is to be signed. */
@@ -62,15 +72,16 @@ export function findFallbacks(names: readonly string[], input: Omit<RunnerInput,
 }
 
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
-export async function findRunner({ driver: name, command, env, noSandbox }: RunnerInput): Promise<AgentRunner> {
-  const demo = name === "demo";
-  if (!demo && !isDriverName(name)) {
-    throw new NutError("USAGE", `there is no driver "${name}": demo, ${DRIVER_NAMES.join(", ")}`, {
+export async function findRunner(input: RunnerInput): Promise<AgentRunner> {
+  const { driver: name, env, noSandbox } = input;
+  const own = name === "demo" || isStandIn(name);
+  if (!own && !isDriverName(name)) {
+    throw new NutError("USAGE", `there is no driver "${name}": demo, noop, oracle, ${DRIVER_NAMES.join(", ")}`, {
       hint: "nexus drivers shows which of them can be used here",
     });
   }
-  const driver = await loadDriver(demo ? "command" : name);
-  const line = demo ? demoCommand() : command;
+  const driver = await loadDriver(isDriverName(name) ? name : "command");
+  const line = ownLine(input) ?? input.command;
   if (name === "command" && line === undefined) {
     throw new NutError("USAGE", "--driver command needs --command", {
       hint: 'nexus run task.nut --driver command --command "my-agent"',
@@ -89,11 +100,24 @@ export async function findRunner({ driver: name, command, env, noSandbox }: Runn
   }
   return driverRunner({
     driver,
-    probe,
+    // What is no agent needs no tools.
+    probe: isStandIn(name) ? { ...probe, abilities: { ...probe.abilities, mcp: "absent" } } : probe,
     name,
     ...(line === undefined ? {} : { command: line }),
     env,
     tools: toolServer(),
     sandbox: noSandbox ? "off" : "auto",
+    ...(input.oracle === undefined ? {} : { readable: input.oracle }),
   });
+}
+
+/** The line of a program of ours; undefined for everybody else's. */
+function ownLine({ driver, oracle }: RunnerInput): string | undefined {
+  if (driver === "demo") return demoCommand();
+  if (driver === "noop") return noopCommand();
+  if (driver !== "oracle") return undefined;
+  if (oracle !== undefined && lstatSync(oracle, { throwIfNoEntry: false })?.isDirectory() === true)
+    return oracleCommand(oracle);
+  const what = oracle === undefined ? "the driver oracle needs a solution" : `${oracle} is no folder with a solution`;
+  throw new NutError("USAGE", what, { hint: "nexus run task.nut --oracle solution" });
 }

@@ -1,5 +1,4 @@
 // Work that was done by hand, or in any agent, on its way back to the one who asked.
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
@@ -15,6 +14,7 @@ import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/
 import { defaultName } from "../../../request/pack/default-name.js";
 import { DELIVERY_STATUSES, DeliveryStatus } from "../../../schema/delivery.js";
 import { identityWords } from "../flags.js";
+import { gitUser } from "../git-user.js";
 import { acceptHere } from "./accept-here.js";
 import { ACCEPTANCE_FLAGS } from "./acceptance-flags.js";
 import { MARKS, reportLines } from "./acceptance-text.js";
@@ -219,14 +219,6 @@ async function told(
     if (!/^(?:no?[.!]?)?$/i.test(why)) judged.set(item, why);
   }
   return { ...given, summary: summary === "" ? undefined : summary, decisions, open, points: judged };
-}
-
-function gitUser(cwd: string, { env }: Context): Promise<string | undefined> {
-  return new Promise((done) => {
-    execFile("git", ["config", "--get", "user.name"], { cwd, env: { ...env } }, (error, stdout) => {
-      done(error === null && stdout.trim() !== "" ? stdout.trim() : undefined);
-    });
-  });
 }
 
 function resultOf(finished: Finished, input: FinishInput): FinishResult {

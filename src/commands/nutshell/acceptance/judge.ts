@@ -124,12 +124,16 @@ async function unpackHere(path: string, target: string, context: Context): Promi
 function writeDelivery(dir: string, delivery: Delivery): void {
   const manifest = readManifest(dir);
   if (!existsSync(join(dir, RESULT_FILE))) {
-    const { status, acceptance_results } = delivery;
-    writeManifest(dir, { ...manifest, status, acceptance_results });
+    const { status, completion_percentage: percentage, acceptance_results } = delivery;
+    const done = percentage === undefined ? {} : { completion_percentage: percentage };
+    writeManifest(dir, { ...manifest, status, ...done, acceptance_results });
     return;
   }
   const mirror = {
     ...(manifest.status === undefined ? {} : { status: delivery.status }),
+    ...(manifest.completion_percentage === undefined
+      ? {}
+      : { completion_percentage: delivery.completion_percentage ?? manifest.completion_percentage }),
     ...(manifest.acceptance_results === undefined ? {} : { acceptance_results: delivery.acceptance_results }),
   };
   replaceFiles([

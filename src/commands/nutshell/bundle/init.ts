@@ -1,4 +1,3 @@
-import { execFile } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -39,6 +38,7 @@ import { recordUnpacked } from "../../../request/records/consent-record.js";
 import type { Manifest } from "../../../schema/manifest.js";
 import { VERSION } from "../../../version.js";
 import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
+import { gitUser } from "../git-user.js";
 
 export default command({
   name: "init",
@@ -76,7 +76,7 @@ export default command({
     const { path, label } = folderTarget(namedFolder(named), context);
     assertFree(join(path, MANIFEST_NAME));
     const facts = { id: newBundleId(), createdAt: wholeSeconds(context.now()), tool: `nutshell ${VERSION}` };
-    const publisher = await gitUser(context);
+    const publisher = await gitUser(context.cwd, context);
     const issue = fromIssue === undefined ? null : readIssue(resolve(context.cwd, fromIssue));
     const ask = yes || issue !== null ? null : context.ask;
     if (from !== undefined) {
@@ -186,17 +186,6 @@ async function interview(ask: Prompter, publisher: string | undefined) {
   }
   const name = await text("Your name", publisher);
   return { title, summary, skills, checklist, publisher: name };
-}
-
-/** Who git thinks is working here; nobody, when there is no git. */
-function gitUser({ cwd, env }: Context): Promise<string | undefined> {
-  return new Promise((done) => {
-    const options = { cwd, env: env as NodeJS.ProcessEnv, timeout: 3000 };
-    execFile("git", ["config", "--get", "user.name"], options, (error, stdout) => {
-      const name = stdout.trim();
-      done(error !== null || name === "" ? undefined : name);
-    });
-  });
 }
 
 /** What the templates of the package have for an id: a task begun from them has no parent. */

@@ -17,6 +17,7 @@ describe("jsonSchemaOf", () => {
       properties: Record<string, { description?: string; additionalProperties?: unknown }>;
     };
     expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
+    expect(schema).toMatchObject({ $id: "urn:nutcracker:schema:manifest" });
     expect(schema.required).toEqual(["nutshell_version", "bundle_type", "id"]);
     expect(schema.properties.bundle_type?.description).toContain("request");
   });

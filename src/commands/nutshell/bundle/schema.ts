@@ -28,7 +28,7 @@ export const DOCUMENT_KINDS = Object.keys(DOCUMENTS) as [DocumentKind, ...Docume
 /** JSON Schema (draft 2020-12) of one document, as an editor reads it. */
 export function jsonSchemaOf(kind: DocumentKind): Record<string, unknown> {
   const { $schema, description, ...rest } = z.toJSONSchema(DOCUMENTS[kind], { target: "draft-2020-12", io: "input" });
-  return { $schema, title: description, ...rest };
+  return { $schema, $id: `urn:nutcracker:schema:${kind}`, title: description, ...rest };
 }
 
 export default command({

@@ -1,4 +1,5 @@
-// The viewer as one file: facts, documents, source and pictures inside, nothing loaded from anywhere.
+// The viewer as one file: facts, documents, source and pictures inside, nothing loaded from anywhere. With --harbor, a request
+// in another harness's form instead.
 import { createHash } from "node:crypto";
 import { lstatSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
@@ -17,6 +18,7 @@ import type { EmbeddedFile, Exported, ExportedSide, FileTuple } from "../../../w
 import { htmlPage, pageFile } from "../../../web/view/page.js";
 import { openSource, type ViewSource } from "../../../web/view/source.js";
 import { survey } from "../../../web/view/survey.js";
+import { exportHarbor } from "./export-harbor.js";
 
 /** A page that is mailed: what is larger stays in the bundle. */
 const MAX_FILE_BYTES = 256 * 1024;
@@ -25,30 +27,51 @@ const MAX_PAGE_BYTES = 12 * 1024 ** 2;
 
 export default command({
   name: "export",
-  summary: "write a bundle as one page to mail or attach",
+  summary: "write a bundle as one page, or a request as a Harbor task",
   input: z.object({
     bundles: positional(z.array(z.string().min(1)), {
       name: "bundle",
       about: "a .nut file or folder; two of them, a request and its delivery, to compare",
     }),
-    output: flag(z.string().min(1).optional(), { short: "o", value: "<file>", about: "where to write the page" }),
+    output: flag(z.string().min(1).optional(), {
+      short: "o",
+      value: "<file>",
+      about: "where to write the page or the task",
+    }),
+    harbor: flag(z.boolean().default(false), { about: "a folder that runs in Harbor, of a request" }),
+    image: flag(
+      z
+        .string()
+        .regex(/^[\w][\w.:/@-]*$/, "must be the name of an image")
+        .optional(),
+      {
+        value: "<name>",
+        about: "with --harbor: what the task's image is made from (default: by what its checks run)",
+      },
+    ),
     force: flag(z.boolean().default(false), { about: "replace a page that is there" }),
   }),
   output: z.object({
     path: z.string(),
-    bytes: z.int(),
-    files: z.int().describe("files inside the page"),
+    bytes: z.int().optional().describe("of the page"),
+    files: z.int().describe("files inside"),
     left: z.int().describe("files that stayed in the bundle: too large, not text, or secret"),
+    checks: z.int().optional().describe("with --harbor: criteria its test script runs"),
+    image: z.string().optional(),
+    not_carried_over: z.array(z.object({ what: z.string(), why: z.string() })).optional(),
   }),
   about: [
     "Writes what nutshell serve shows as one HTML file that needs no server and loads nothing from elsewhere.",
     "Of a delivery, the request it answers comes along when it is near (beside it, here, or where a run took it from), and with it every change. Credentials are never in it. Large files stay in the bundle and are named only.",
+    "With --harbor a request becomes a task folder of Harbor (task.toml, instruction.md, environment, tests); what has no place there is listed.",
   ],
   examples: [
+    ["nutshell export task.nut --harbor -o task", "a task folder: harbor run -p task"],
     ["nutshell export task.nut -o task.html", "a page to attach to a ticket"],
     ["nutshell export task.nut delivery.nut", "what came back, with every change"],
   ],
-  async run({ bundles, output, force }, context) {
+  async run({ bundles, output, force, harbor, image }, context) {
+    if (harbor || image !== undefined) return exportHarbor({ bundles, output, harbor, image }, context);
     const bundle = bundles.at(-1);
     if (bundle === undefined || bundles.length > 2) {
       throw new NutError("USAGE", "nutshell export needs one bundle, or two to compare", {
@@ -83,9 +106,14 @@ export default command({
       for (const source of sources) await source.close();
     }
   },
-  text: ({ path, bytes, files, left }) => [
-    `${path}  ${dim(`${size(bytes)}, ${count(files, "file")} inside${left > 0 ? `, ${left} named only` : ""}`)}`,
-  ],
+  text: ({ path, bytes, files, left, checks, image, not_carried_over: missing = [] }) =>
+    bytes === undefined
+      ? [
+          `${path}  ${dim(`${count(files, "file")}, ${count(checks ?? 0, "check")}, from ${image}`)}`,
+          ...(missing.length === 0 ? [] : ["not carried over:"]),
+          ...missing.map(({ what, why }) => `  ${what}: ${why}`),
+        ]
+      : [`${path}  ${dim(`${size(bytes)}, ${count(files, "file")} inside${left > 0 ? `, ${left} named only` : ""}`)}`],
 });
 
 async function collect(sources: readonly ViewSource[], now: Date): Promise<Exported> {

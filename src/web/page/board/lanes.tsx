@@ -1,6 +1,7 @@
 // A run over time: a lane per agent, a bar per session, a mark for every moment that counts.
 import type { RunMark, RunRow, SessionRow } from "../../board/model.js";
 import { amount, span, visible } from "../visible.js";
+import { burnt } from "./burnt.js";
 
 interface LanesProps {
   readonly run: RunRow;
@@ -11,7 +12,7 @@ interface LanesProps {
 
 const MARKS: Readonly<Record<RunMark["kind"], string>> = {
   ...{ plan: "◇", merge: "✓", refusal: "✗", diagnosis: "?", question: "!", answer: "↩", acceptance: "★" },
-  ...{ pause: "‖", note: "·", end: "■" },
+  ...{ pause: "‖", cancel: "⊘", note: "·", end: "■" },
 };
 
 export function Lanes({ run, now, chosen, onChoose }: LanesProps) {
@@ -90,42 +91,31 @@ interface BurnProps {
 
 /** Tokens and cost as they were used, under the sessions that used them. */
 function Burn({ run, share, now }: BurnProps) {
-  const steps = run.sessions
-    .map(({ startedAt, endedAt, outcome, tokens, costUsd }) => ({
-      from: share(startedAt),
-      to: share(endedAt === "" ? (outcome === "" ? new Date(now).toISOString() : startedAt) : endedAt),
-      tokens,
-      costUsd,
-    }))
-    .sort((a, b) => a.to - b.to);
+  const isoNow = new Date(now).toISOString();
+  const uses = (of: (session: SessionRow) => number) =>
+    run.sessions.map((session) => ({
+      from: share(session.startedAt),
+      to: share(session.endedAt || (session.outcome === "" ? isoNow : session.startedAt)),
+      amount: of(session),
+    }));
   const kinds = [
-    ["tokens", run.budget.tokens, (step: (typeof steps)[number]) => step.tokens, amount],
-    [
-      "cost",
-      run.budget.costUsd,
-      (step: (typeof steps)[number]) => step.costUsd,
-      (value: number) => `$${value.toFixed(2)}`,
-    ],
+    ["tokens", run.budget.tokens, uses(({ tokens }) => tokens), amount],
+    ["cost", run.budget.costUsd, uses(({ costUsd }) => costUsd), (value: number) => `$${value.toFixed(2)}`],
   ] as const;
   return (
     <>
       {kinds.map(([name, limit, used, say]) => {
-        const total = steps.reduce((sum, step) => sum + used(step), 0);
+        const total = used.reduce((sum, each) => sum + each.amount, 0);
         if (total === 0) return null;
         const top = Math.max(total, limit ?? 0);
-        let sum = 0;
-        const points = steps.flatMap((step) => {
-          const before = sum;
-          sum += used(step);
-          return [`${step.from},${40 - (38 * before) / top}`, `${step.to},${40 - (38 * sum) / top}`];
-        });
+        const points = burnt(used).map(([x, sum]) => `${x},${40 - (38 * sum) / top}`);
         const words = `${name}: ${say(total)}${limit === undefined ? "" : ` of ${say(limit)}`}`;
         return (
           <div class="lane" key={name}>
             <span class="lane-name">{name}</span>
             <svg class="burn" viewBox="0 0 100 40" preserveAspectRatio="none" role="img" aria-label={words}>
               <title>{words}</title>
-              <polyline points={`0,40 ${points.join(" ")} 100,${40 - (38 * total) / top}`} />
+              <polyline points={points.join(" ")} />
             </svg>
           </div>
         );

@@ -174,7 +174,12 @@ export function JudgeForm({ run, item, writing }: RunProps & { readonly item: Ru
         <legend class="hidden">{`What you say of ${visible(item.id)}`}</legend>
         {(["passed", "failed"] as const).map((word) => (
           <label key={word}>
-            <input type="radio" name={`judge ${item.id}`} checked={status === word} onChange={() => setStatus(word)} />{" "}
+            <input
+              type="radio"
+              name={`judge ${run.id} ${item.id}`}
+              checked={status === word}
+              onChange={() => setStatus(word)}
+            />{" "}
             {word === "passed" ? "It holds" : "It does not hold"}
           </label>
         ))}

@@ -54,7 +54,8 @@ export function NowView({ project, now, writing }: ViewProps) {
             <Card title="Nothing yet">
               <p>No plan, no task and no run in this project.</p>
               <p class="soft">
-                Start one: <code>nexus run task.nut</code>, or work in a host that <code>nexus setup</code> knows.
+                <a href={routeTo("runs", "", { start: "yes" })}>Start a run</a>, here or with{" "}
+                <code>nexus run task.nut</code>; or work in a host that <code>nexus setup</code> knows.
               </p>
             </Card>
           ) : null}

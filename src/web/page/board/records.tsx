@@ -38,7 +38,7 @@ export function HistoryPage({ project }: ViewProps) {
       {found.state === "loading" ? <Loading>searching</Loading> : null}
       {found.state === "failed" ? <Empty>{visible(found.message)}</Empty> : null}
       {found.state === "there" && found.value.cycles.length === 0 ? (
-        <Empty>No closed cycle has that in it.</Empty>
+        <Empty>{query === "" ? "No cycle was closed yet." : "No closed cycle has that in it."}</Empty>
       ) : null}
       {found.state === "there"
         ? [...found.value.cycles].reverse().map((cycle, index) => (
@@ -48,7 +48,8 @@ export function HistoryPage({ project }: ViewProps) {
               aside={<span class="soft">{day(cycle.completed_at)}</span>}
             >
               <p class="soft">
-                {visible(cycle.branch)}, {plural(cycle.task_count ?? 0, "task")}
+                {["", "unknown"].includes(cycle.branch) ? "" : `${visible(cycle.branch)}, `}
+                {plural(cycle.task_count ?? 0, "task")}
               </p>
               <Facts
                 rows={(cycle.decisions ?? []).map(({ title, decision }) => ({ name: visible(title), value: decision }))}
@@ -105,7 +106,7 @@ function Artifact({ project, name }: { project: number; name: string }) {
       {text.state === "loading" ? <Loading>reading</Loading> : null}
       {text.state === "failed" ? <Empty>{visible(text.message)}</Empty> : null}
       {text.state !== "there" ? null : /\.md$/i.test(name) ? (
-        <Markdown text={text.value} context={{ folder: "", fileLink: () => null, image: () => null }} />
+        <Markdown text={text.value} context={{ folder: "", under: 2, fileLink: () => null, image: () => null }} />
       ) : (
         <Code text={text.value} language={languageOf(name)} numbered />
       )}

@@ -4,7 +4,7 @@ import { useRemarks } from "../diff/remarks.js";
 import { Badge, Card, Empty, Facts } from "../parts.js";
 import { setParam } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
-import { day, visible } from "../visible.js";
+import { clock, day, visible } from "../visible.js";
 import { ActionButton, type Writing } from "./acting.js";
 import { Lanes } from "./lanes.js";
 import { GoOn, JudgeForm, PlanForm, QuestionForm } from "./needs-you.js";
@@ -16,7 +16,15 @@ import type { ViewProps } from "./view-props.js";
 
 export function RunPage(props: ViewProps) {
   const run = props.project.runs.find(({ id }) => id === props.rest);
-  return run === undefined ? <Empty>There is no such run here.</Empty> : <RunView key={run.id} run={run} {...props} />;
+  if (run !== undefined) return <RunView key={run.id} run={run} {...props} />;
+  return (
+    <>
+      <h1>Run</h1>
+      <Empty>
+        No run of this name is among the latest here; <code>nexus runs</code> lists all.
+      </Empty>
+    </>
+  );
 }
 
 function RunView({ run, project, now, writing, params }: ViewProps & { readonly run: RunRow }) {
@@ -136,7 +144,7 @@ function Happened({ run }: { run: RunRow }) {
       <ol class="happened">
         {run.marks.map((mark, index) => (
           <li key={index} class={mark.kind}>
-            <span class="soft">{mark.at.slice(11, 19)}</span> <strong>{mark.kind}</strong>
+            <span class="soft">{clock(mark.at)}</span> <strong>{mark.kind}</strong>
             {mark.task === null ? "" : ` task ${mark.task}`} {visible(mark.text)}
           </li>
         ))}

@@ -1,6 +1,6 @@
 // Runs: what came of each, how far it is, what it spent.
 import type { Action } from "../../board/actions.js";
-import type { RunRow } from "../../board/model.js";
+import { MOST_RUNS, type RunRow } from "../../board/model.js";
 import { Card, Empty, Facts, Meter } from "../parts.js";
 import { routeTo } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
@@ -22,6 +22,11 @@ export function RunsView({ project, now, writing, params }: ViewProps) {
       {project.runs.map((run) => (
         <RunCard key={run.id} run={run} now={now} />
       ))}
+      {project.runs.length < MOST_RUNS ? null : (
+        <p class="soft">
+          These are the latest {MOST_RUNS}; <code>nexus runs</code> lists all.
+        </p>
+      )}
     </>
   );
 }

@@ -7,7 +7,7 @@ import type { Remarking } from "../diff/remarks.js";
 import { Markdown } from "../markdown.js";
 import { Badge, Card, Empty, Facts, Icon, Loading } from "../parts.js";
 import { type Params, setParam, useParam } from "../shell.js";
-import { amount, day, plural, span, visible } from "../visible.js";
+import { amount, clock, day, plural, span, visible } from "../visible.js";
 import { RunChangesView } from "./run-changes.js";
 
 interface SessionProps {
@@ -71,7 +71,7 @@ function Text({ project, run, session, part }: Pick<SessionProps, "project" | "r
   if (loaded.state === "failed") return <Empty>{visible(loaded.message)}</Empty>;
   if (loaded.value.text === "")
     return <Empty>{session.outcome === "" ? "There is none yet." : "There is none."}</Empty>;
-  const none = { folder: "", fileLink: () => null, image: () => null };
+  const none = { folder: "", under: 2 as const, fileLink: () => null, image: () => null };
   return <Markdown text={loaded.value.text} context={none} />;
 }
 
@@ -82,7 +82,7 @@ interface Said {
   readonly ok: boolean;
 }
 
-const EVERY_MS = 300;
+const EVERY_MS = 150;
 const MOST_LINES = 3_000;
 
 /** The agent's own log, followed while it grows. */
@@ -148,7 +148,7 @@ function Transcript({ project, run, session, now }: Omit<SessionProps, "params" 
         <div class="transcript" ref={box} tabIndex={0} role="log" aria-label="transcript">
           {shown.map((line, index) => (
             <p key={index} class={`said ${line.type} ${line.ok ? "" : "no"}`}>
-              <span class="soft">{line.at.slice(11, 19)}</span> <strong>{line.type}</strong> {visible(line.text)}
+              <span class="soft">{clock(line.at)}</span> <strong>{line.type}</strong> {visible(line.text)}
             </p>
           ))}
         </div>

@@ -3,7 +3,7 @@ import type { TaskRow, TaskStage } from "../../board/model.js";
 import { Badge, Card, Empty, Facts, Icon, Segments, type Tone } from "../parts.js";
 import { routeTo, setParam } from "../shell.js";
 import { Virtual } from "../virtual.js";
-import { visible } from "../visible.js";
+import { plural, visible } from "../visible.js";
 import { ActionButton, type Writing } from "./acting.js";
 import { Columns } from "./columns.js";
 import { Graph } from "./graph.js";
@@ -53,60 +53,66 @@ export function TasksView({ project, rest, writing, params }: ViewProps) {
           <TaskMeter rows={rows} isCalm={scope.run?.verdict.tone === "bad"} />
         </>
       )}
-      <div class="tools">
-        <div class="tabs" role="group" aria-label="how tasks are shown">
-          {SHAPES.map((name) => (
-            <button type="button" key={name} aria-pressed={shape === name} onClick={() => go(name, chosen)}>
-              {name[0]!.toUpperCase() + name.slice(1)}
-            </button>
-          ))}
-        </div>
-        <div class="tabs" role="group" aria-label="which tasks">
-          {(["all", ...ORDER] as const).map((name) =>
-            name !== "all" && counts[name] === 0 ? null : (
-              <button
-                type="button"
-                key={name}
-                aria-pressed={stage === name}
-                onClick={() => setParam("stage", name === "all" ? "" : name)}
-              >
-                {name} {name === "all" ? rows.length : counts[name]}
-              </button>
-            ),
-          )}
-        </div>
-        <label class="search">
-          <Icon name="search" />
-          <input
-            type="search"
-            placeholder="Find a task"
-            aria-label="Find a task"
-            value={words}
-            onInput={(event) => setParam("find", event.currentTarget.value)}
-          />
-        </label>
-      </div>
-      <div class={`task-panes ${row === undefined ? "" : "with-detail"}`}>
-        {shape === "graph" ? (
-          <Graph rows={rows} isFitting={({ id }) => fitting.has(id)} chosen={chosen} onChoose={onChoose} />
-        ) : shown.length === 0 ? (
-          <Empty>No task fits.</Empty>
-        ) : shape === "columns" ? (
-          <Columns rows={shown} chosen={chosen} onChoose={onChoose} />
-        ) : (
-          <Virtual
-            class="card task-list"
-            fit
-            label="tasks"
-            count={shown.length}
-            rowHeight={ROW}
-            row={(index) => <TaskLine key={shown[index]!.id} row={shown[index]!} chosen={chosen} onChoose={onChoose} />}
-          />
-        )}
-        {row === undefined ? null : (
-          <TaskDetail row={row} rows={rows} writing={writing} isOwn={scope.run === null} onChoose={onChoose} />
-        )}
-      </div>
+      {rows.length === 0 ? null : (
+        <>
+          <div class="tools">
+            <div class="tabs" role="group" aria-label="how tasks are shown">
+              {SHAPES.map((name) => (
+                <button type="button" key={name} aria-pressed={shape === name} onClick={() => go(name, chosen)}>
+                  {name[0]!.toUpperCase() + name.slice(1)}
+                </button>
+              ))}
+            </div>
+            <div class="tabs" role="group" aria-label="which tasks">
+              {(["all", ...ORDER] as const).map((name) =>
+                name !== "all" && counts[name] === 0 ? null : (
+                  <button
+                    type="button"
+                    key={name}
+                    aria-pressed={stage === name}
+                    onClick={() => setParam("stage", name === "all" ? "" : name)}
+                  >
+                    {name} {name === "all" ? rows.length : counts[name]}
+                  </button>
+                ),
+              )}
+            </div>
+            <label class="search">
+              <Icon name="search" />
+              <input
+                type="search"
+                placeholder="Find a task"
+                aria-label="Find a task"
+                value={words}
+                onInput={(event) => setParam("find", event.currentTarget.value)}
+              />
+            </label>
+          </div>
+          <div class={`task-panes ${row === undefined ? "" : "with-detail"}`}>
+            {shape === "graph" ? (
+              <Graph rows={rows} isFitting={({ id }) => fitting.has(id)} chosen={chosen} onChoose={onChoose} />
+            ) : shown.length === 0 ? (
+              <Empty>No task fits.</Empty>
+            ) : shape === "columns" ? (
+              <Columns rows={shown} chosen={chosen} onChoose={onChoose} />
+            ) : (
+              <Virtual
+                class="card task-list"
+                fit
+                label="tasks"
+                count={shown.length}
+                rowHeight={ROW}
+                row={(index) => (
+                  <TaskLine key={shown[index]!.id} row={shown[index]!} chosen={chosen} onChoose={onChoose} />
+                )}
+              />
+            )}
+            {row === undefined ? null : (
+              <TaskDetail row={row} rows={rows} writing={writing} isOwn={scope.run === null} onChoose={onChoose} />
+            )}
+          </div>
+        </>
+      )}
     </>
   );
 }
@@ -138,6 +144,7 @@ function TaskLine({ row, chosen, onChoose }: { row: TaskRow; chosen: number | nu
         <Badge tone={STAGES[row.stage]}>{row.stage}</Badge>
         <span class="name">{visible(row.title)}</span>
         {row.reopened > 0 ? <Badge tone="warn">reopened</Badge> : null}
+        {row.failures > 0 ? <Badge tone="warn">{plural(row.failures, "failed try", "failed tries")}</Badge> : null}
         <span class="soft owner">{visible(row.owner)}</span>
       </button>
     </div>
@@ -182,7 +189,8 @@ function TaskDetail({ row, rows, writing, isOwn, onChoose }: DetailProps) {
           { name: "acceptance", value: row.acceptance },
           { name: "risk", value: row.risk },
           { name: "issue", value: row.issue === null ? "" : <a href={routeTo("plan")}>{row.issue}</a> },
-          { name: "reopened", value: row.reopened === 0 ? "" : `${row.reopened} times` },
+          { name: "reopened", value: row.reopened === 0 ? "" : plural(row.reopened, "time") },
+          { name: "tries", value: row.failures === 0 ? "" : `${row.failures} failed` },
           { name: "needs", value: needed.length === 0 ? "" : needed.map(([id, other]) => link(id, other)) },
           {
             name: "unlocks",

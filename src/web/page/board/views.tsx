@@ -23,7 +23,14 @@ export function Problems({ project }: { project: ProjectView }) {
 
 export function PlanView({ project, writing }: ViewProps) {
   const { plan } = project;
-  if (plan === null) return <Empty>No plan is open.</Empty>;
+  if (plan === null) {
+    return (
+      <>
+        <h1>Plan</h1>
+        <Empty>No plan is open.</Empty>
+      </>
+    );
+  }
   const decided = plan.issues.filter(({ status }) => status === "decided").length;
   return (
     <>
@@ -113,9 +120,13 @@ export function AgentLine({ agent, now }: { agent: AgentRow; now: number }) {
         <strong>{visible(agent.role)}</strong>
         <Badge tone={agent.running ? "accent" : "plain"}>{agent.running ? "at work" : "ended"}</Badge>
         <span class="soft">
-          {Number.isNaN(lasted) ? "" : span(lasted)}
-          {agent.task === null ? "" : `, task ${agent.task}`}
-          {agent.resumed > 0 ? `, resumed ${agent.resumed} ×` : ""}
+          {[
+            Number.isNaN(lasted) ? "" : span(lasted),
+            agent.task === null ? "" : `task ${agent.task}`,
+            agent.resumed > 0 ? `resumed ${agent.resumed} ×` : "",
+          ]
+            .filter((words) => words !== "")
+            .join(", ")}
         </span>
         <span class="soft where">
           {visible(agent.harness)} {visible(agent.id)}

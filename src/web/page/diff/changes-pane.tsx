@@ -90,6 +90,11 @@ export function ChangesPane({ source, files, path, onChoose, words, keptAs, rema
           )}
         />
       </div>
+      {files.length < 2 ? null : (
+        <p class="on-paper">
+          One of {files.length.toLocaleString("en-US")} changed files; the others are printed from their own pages.
+        </p>
+      )}
       {chosen === undefined ? null : (
         <FileChange
           key={`${chosen.path} ${chosen.after}`}

@@ -5,9 +5,10 @@ import type { ComparedRow, DiffLine } from "../../view/model.js";
 import { isImage, useLoaded } from "../data.js";
 import { useFormatted } from "../format/formatter.js";
 import { languageOf } from "../format/languages.js";
+import { useInSight } from "../in-sight.js";
 import { Empty, Loading } from "../parts.js";
 import { Picture } from "../picture.js";
-import { Virtual } from "../virtual.js";
+import { usePrinting, Virtual } from "../virtual.js";
 import { bytes, plural, visible } from "../visible.js";
 import { changeStarts, type ShownRow, shownRows } from "./fold.js";
 import { type Coloured, colouredLines, piecesOf, type Range, wordRanges } from "./pieces.js";
@@ -92,10 +93,11 @@ function Lines({ lines, row, words, remarking, jump, onPast }: LinesProps) {
   const [remarked, setRemarked] = useState(-1);
   // A file with one side only has nothing to stand beside.
   const isSplit = useWide() && row.change === "changed";
+  const isPrinting = usePrinting();
   const rows = useMemo(() => {
-    const shown = shownRows(lines, opened);
+    const shown = shownRows(lines, isPrinting ? new Set(lines.keys()) : opened);
     return isSplit ? shown : shown.flatMap(unified);
-  }, [lines, opened, isSplit]);
+  }, [lines, opened, isSplit, isPrinting]);
   const starts = useMemo(() => changeStarts(rows), [rows]);
   const colours = useColours(lines, row.path);
   jump.current = (by) => {
@@ -221,9 +223,7 @@ function DiffRow({ line, isSplit, isAt, isFound, colours, onRemark }: RowProps) 
         : kind === "removed"
           ? [wordRanges(left, other)[0], []]
           : [[], wordRanges(other, right)[1]];
-  const show = (element: HTMLElement | null) => {
-    if (isAt) element?.scrollIntoView({ block: "nearest" });
-  };
+  const element = useInSight(isAt, "nearest") as MutableRef<HTMLDivElement | null>;
   const side = (
     number: number | null,
     text: string,
@@ -243,7 +243,7 @@ function DiffRow({ line, isSplit, isAt, isFound, colours, onRemark }: RowProps) 
   );
   const isLeft = kind === "removed";
   return (
-    <div class={`drow ${kind} ${isAt ? "at" : ""} ${isFound ? "found" : ""}`} ref={show}>
+    <div class={`drow ${kind} ${isAt ? "at" : ""} ${isFound ? "found" : ""}`} ref={element}>
       {isSplit ? (
         <>
           {side(before, left, inLeft, colours.left, "left")}

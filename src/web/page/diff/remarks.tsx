@@ -1,5 +1,5 @@
 // Remarks on lines and criteria. They stay in the browser until they are sent, together, as the answer to the next try.
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { visible } from "../visible.js";
 import type { Remark } from "./remarks-text.js";
 
@@ -49,6 +49,9 @@ export function RemarkForm({
   onLeave: () => void;
 }) {
   const [text, setText] = useState("");
+  const box = useRef<HTMLTextAreaElement>(null);
+  // Once: whoever has gone on to the button must not be called back.
+  useEffect(() => box.current?.focus(), []);
   return (
     <div class="remark-form">
       <label>
@@ -56,7 +59,7 @@ export function RemarkForm({
         <textarea
           rows={2}
           value={text}
-          ref={(element) => element?.focus()}
+          ref={box}
           onInput={(event) => setText(event.currentTarget.value)}
           onKeyDown={(event) => event.key === "Escape" && onLeave()}
         />

@@ -1,5 +1,7 @@
 // Acceptance like the page of a build: what fails first, with the end of its log open.
+import type { MutableRef } from "preact/hooks";
 import type { CriterionRow, Details, Head } from "../../view/model.js";
+import { useInSight } from "../in-sight.js";
 import { LogTail } from "../log-view.js";
 import { Badge, Card, Verdict } from "../parts.js";
 import { routeTo } from "../shell.js";
@@ -82,23 +84,23 @@ export function AcceptanceView({ head, details, chosen }: AcceptanceProps) {
 export const criterionLink = (id: string) => routeTo("acceptance", id);
 
 function Criterion({ row, isChosen }: { row: CriterionRow; isChosen: boolean }) {
-  const show = (element: HTMLElement | null) => {
-    if (isChosen) element?.scrollIntoView({ block: "start" });
-  };
+  const element = useInSight(isChosen, "start") as MutableRef<HTMLLIElement | null>;
   return (
-    <li class={`check ${row.verdict}`} ref={show}>
+    <li class={`check ${row.verdict}`} ref={element}>
       <details open={row.verdict === "failed" || row.verdict === "open" || isChosen}>
         <summary>
           <Verdict verdict={row.verdict} word={WORDS[row.verdict]} />
           <span class="check-name">
             <strong>{visible(row.id)}</strong> {visible(row.description)}
           </span>
-          {row.before === "" ? null : (
+          {row.after === "" ? null : (
             <span class="before-after soft">
-              {visible(row.before)} → {visible(row.after)}
+              {visible(row.before) || "not run"} → {visible(row.after)}
             </span>
           )}
-          <span class="soft time">{row.durationMs === null ? "" : duration(row.durationMs)}</span>
+          <span class="soft time">
+            {row.durationMs === null || row.verdict === "unknown" ? "" : duration(row.durationMs)}
+          </span>
         </summary>
         <p class="soft">
           {visible(row.type)}

@@ -11,15 +11,17 @@ interface DocumentProps {
   readonly side: number;
   readonly path: string;
   readonly text: string;
+  readonly under: 1 | 2;
 }
 
-export function Document({ source, side, path, text }: DocumentProps) {
+export function Document({ source, side, path, text, under }: DocumentProps) {
   const folder = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
   return (
     <Markdown
       text={text}
       context={{
         folder,
+        under,
         fileLink: (target) => (target === "" ? null : routeTo("files", target)),
         image: (target, alt) =>
           isImage(target) ? (
@@ -70,7 +72,7 @@ function Read({ source, side, path }: { source: Source; side: number; path: stri
   if (preview.value.problem !== "") return <Empty>{preview.value.problem}</Empty>;
   return (
     <>
-      <Document source={source} side={side} path={path} text={preview.value.text} />
+      <Document source={source} side={side} path={path} text={preview.value.text} under={1} />
       {preview.value.cut ? <p class="notice warn">Only the beginning is shown.</p> : null}
     </>
   );

@@ -236,7 +236,7 @@ function Readable({ source, side, path, text }: { source: Source; side: number; 
   const table = useTable(text, /\.(?:csv|tsv)$/i.test(path));
   const json = useJson(text, /\.json$/i.test(path));
   const [name, view]: readonly [string, (() => ComponentChildren) | null] = /\.(?:md|markdown)$/i.test(path)
-    ? ["Document", () => <Document source={source} side={side} path={path} text={text} />]
+    ? ["Document", () => <Document source={source} side={side} path={path} text={text} under={2} />]
     : table !== null
       ? ["Table", () => <DataTable rows={table} />]
       : typeof json === "object" && json !== null

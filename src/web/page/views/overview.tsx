@@ -6,7 +6,7 @@ import { Badge, Card, Empty, Facts, Loading, Meter, Tags, type Tone, When } from
 import { Picture } from "../picture.js";
 import { routeTo } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
-import { amount, bytes, day, plural, safeLink, visible } from "../visible.js";
+import { amount, bytes, day, effort, plural, safeLink, visible } from "../visible.js";
 import { criterionLink } from "./acceptance.js";
 
 interface OverviewProps {
@@ -33,7 +33,7 @@ export function Overview({ head, details, source, side, now }: OverviewProps) {
           {head.priority === "" ? null : (
             <Badge tone={PRIORITY[head.priority] ?? "plain"}>{visible(head.priority)} priority</Badge>
           )}
-          {head.effort === "" ? null : <Badge>{visible(head.effort)}</Badge>}
+          {head.effort === "" ? null : <Badge>{effort(head.effort)}</Badge>}
           {head.expiresAt === "" ? null : (
             <Badge tone={head.isExpired ? "bad" : "plain"}>
               {head.isExpired ? "expired" : "due"} <When at={head.expiresAt} now={now} />
@@ -43,6 +43,9 @@ export function Overview({ head, details, source, side, now }: OverviewProps) {
         <h1>{visible(title)}</h1>
         {head.summary === "" ? null : <p class="lead">{visible(head.summary)}</p>}
         {delivery?.summary ? <p class="lead answer">{visible(delivery.summary)}</p> : null}
+        {delivery?.summary && delivery.judgedSince.length > 0 ? (
+          <p class="soft">Written before {visible(delivery.judgedSince.join(", "))} judged it.</p>
+        ) : null}
       </header>
       {delivery === null ? null : <VerdictBand verdict={delivery.verdict} criterionLink={criterionLink} />}
       {head.isNewer ? (
@@ -228,9 +231,9 @@ function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]>
       <Facts
         rows={[
           ...delivery.deliverer,
-          { name: "completed", value: delivery.completedAt === "" ? "" : day(delivery.completedAt) },
+          { name: "finished", value: delivery.completedAt === "" ? "" : day(delivery.completedAt) },
           { name: "strategy", value: delivery.strategy },
-          { name: "complete", value: percentage === null ? "" : `${percentage} %` },
+          { name: "done, it says", value: percentage === null ? "" : percentWords(percentage, delivery.status) },
         ]}
       />
       {artifacts.length === 0 ? null : (
@@ -251,6 +254,12 @@ function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]>
       {artifacts.length > 60 ? <p class="soft">and {artifacts.length - 60} more</p> : null}
     </Card>
   );
+}
+
+/** Whoever delivers counts as they like: what is not completed is not all of it. */
+function percentWords(percentage: number, status: string): string {
+  const words = `${percentage} %`;
+  return percentage >= 100 && status !== "completed" ? `${words}, and yet it is ${visible(status)}` : words;
 }
 
 function ResourceRow({ row, source, side }: { row: Head["resources"][number]; source: Source; side: number }) {

@@ -1,0 +1,94 @@
+// A tree of two folders: one that is only read, and over it one that takes every change. The kernel puts it together in a mount
+// namespace that ends with the command, so nothing stays mounted, whoever is killed.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { NutError } from "../errors.js";
+import { removeFolder } from "../files/index.js";
+
+export interface LayeredTree {
+  /** Read, and never written to while anybody looks at the tree. */
+  readonly base: string;
+  /** Takes every change. Beside it lie two folders of the kernel's own: see layerFolders. */
+  readonly changes: string;
+}
+
+/** Where an overlay is put together before it is bound to its place. Only the sandbox's own mounts may start from there. */
+export const overlayPlace = (changes: string): string => `${changes}.merged`;
+
+/** Overlay options end at a comma, layers at a colon. */
+const escapeLayer = (path: string): string => path.replace(/[\\:,]/g, "\\$&");
+
+/** What an overlay needs on disk. They go together. */
+export const layerFolders = (changes: string): readonly string[] => [changes, `${changes}.work`, overlayPlace(changes)];
+
+/** The words of a mount, folders made. */
+export function overlayWords(layers: readonly string[], changes: string): string[] {
+  for (const folder of layerFolders(changes)) mkdirSync(folder, { recursive: true });
+  const [, work, place] = layerFolders(changes);
+  const lower = layers.map(escapeLayer).join(":");
+  return [`lowerdir=${lower},upperdir=${escapeLayer(changes)},workdir=${escapeLayer(work!)},userxattr`, place!];
+}
+
+const MAX_BYTES = 1 << 30;
+
+/** Runs a script of ours in the tree, as the tree stands; what it prints. Throws when there can be no such tree here. */
+export function inOverlay({ base, changes }: LayeredTree, script: string, input: string | Buffer = ""): Buffer {
+  const own = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+  const mounted = `mount -t overlay overlay -o "$1" "$2" || exit 125; cd "$2" || exit 125; ${script}`;
+  const { status, stdout, stderr } = spawnSync(
+    "/usr/bin/unshare",
+    [
+      ...own,
+      "--mount",
+      "--propagation",
+      "private",
+      "--",
+      "/bin/sh",
+      "-c",
+      mounted,
+      "sh",
+      ...overlayWords([base], changes),
+    ],
+    { input, env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }, maxBuffer: MAX_BYTES },
+  );
+  if (status === 0) return stdout;
+  const said = stderr?.toString("utf8").trim().split("\n").at(-1) ?? "";
+  throw new NutError(
+    "SANDBOX_MISSING",
+    `the tree over ${base} could not be put together: ${said || `exit ${status}`}`,
+    {
+      hint: "nexus doctor",
+      data: { path: changes },
+    },
+  );
+}
+
+const known = new Map<number, boolean>();
+
+/** Whether such trees can be made in this folder; asked once per disk. */
+export function canLayer(folder: string): boolean {
+  if (process.platform !== "linux") return false;
+  mkdirSync(folder, { recursive: true });
+  const disk = statSync(folder).dev;
+  const works = known.get(disk) ?? tries(join(folder, `.layers-${process.pid}`));
+  known.set(disk, works);
+  return works;
+}
+
+function tries(place: string): boolean {
+  const [base, changes] = [join(place, "base"), join(place, "changes")];
+  try {
+    mkdirSync(base, { recursive: true });
+    for (const name of ["kept", "gone"]) writeFileSync(join(base, name), "");
+    // Everything that is asked of such a tree later.
+    const script = "rm gone && echo > new && mkdir -p a/b && find . -type f -print0";
+    const found = inOverlay({ base, changes }, script).toString("utf8").split("\0");
+    return found.includes("./kept") && found.includes("./new") && !found.includes("./gone");
+  } catch {
+    return false;
+  } finally {
+    // The kernel leaves a folder there that only its owner opens.
+    removeFolder(place);
+  }
+}
