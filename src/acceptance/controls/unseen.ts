@@ -3,6 +3,7 @@
 // were not seen are made unfit to be loaded: a check that then fails had read them, and kept silent.
 import { posix } from "node:path";
 import type { Control, TestResult } from "../model.js";
+import { CONDITIONAL } from "../runners/cargo-test.js";
 import { settingsChoose } from "../runners/declared.js";
 import { ID_SEPARATOR } from "../runners/outcomes.js";
 import type { Recognised, RunnerKind } from "../runners/recognise.js";
@@ -61,9 +62,6 @@ export function unseenTests(recognised: Recognised, view: TreeView, seen: readon
   const name = files.size === 1 ? `${first} unfit to be loaded` : `${files.size} files of tests unfit to be loaded`;
   return { name, files, mustFail: null, mustPass: true };
 }
-
-/** Tests that a build may leave out one by one. */
-const CONDITIONAL = /#!?\[cfg(?:_attr)?\s*\((?!\s*test\s*\))/;
 
 /** It holds tests that always run, and none of them was seen; in Rust, whose files have no name in the report, not all of them. */
 function isSilent(runner: RunnerKind, path: string, text: string, seen: readonly TestResult[]): boolean {

@@ -64,7 +64,7 @@ function goDeclared(declared: readonly Declared[], module: string, view: TreeVie
 
 /** Files that only some builds hold, by their name or their first lines. */
 const mayBeLeftOut = (file: string, view: TreeView): boolean =>
-  /_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/.test(
+  /(?:^|\/)[_.][^/]*$|_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/.test(
     file,
   ) || /^\/\/(?:go:build|\s*\+build)\s/m.test(view.read(file) ?? "");
 
