@@ -30,7 +30,12 @@ export const prepareCargoTest: Prepare = async ({ view, room, recognised }) => {
     maxOutputBytes: REPORT_BYTES,
     reportFiles: [],
     forgeable: true,
-    reading: { tree: room.tree, cwd: crate, declared: declaredTests(recognised, view).map(unlessConditional(view)), read: readCargoTest },
+    reading: {
+      tree: room.tree,
+      cwd: crate,
+      declared: declaredTests(recognised, view).map(unlessConditional(view)),
+      read: readCargoTest,
+    },
   };
 };
 
