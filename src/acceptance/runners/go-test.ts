@@ -49,14 +49,18 @@ export function folderWith(view: TreeView, folder: string, name: string): string
   return "";
 }
 
+/** How a go.mod calls its module; null when there is none. */
+export const moduleName = (text: string | null): string | null =>
+  /^module[ \t]+"?([^\s"]+)/m.exec(text ?? "")?.[1] ?? null;
+
 /** Under the package that Go makes of its folder; under whichever, where the module has no name. */
 function goDeclared(declared: readonly Declared[], module: string, view: TreeView): Declared[] {
-  const name = /^module[ \t]+"?([^\s"]+)/m.exec(view.read(joined(module, "go.mod")) ?? "")?.[1];
+  const name = moduleName(view.read(joined(module, "go.mod")));
   return declared.map((each) => {
     const at = each.id.indexOf(ID_SEPARATOR);
     const file = each.id.slice(0, at);
     const folder = posix.relative(module, posix.dirname(file));
-    const own = name === undefined || folder.startsWith("..") ? "\0" : posix.join(name, folder);
+    const own = name === null || folder.startsWith("..") ? "\0" : posix.join(name, folder);
     const left = mayBeLeftOut(file, view) ? { sure: false, inFile: false } : {};
     return { ...each, ...left, id: `${own}${each.id.slice(at)}` };
   });
