@@ -47,6 +47,12 @@ describe("files of tests of which none was seen", () => {
     const go = (name: string) => `package ${name}\n\nfunc TestA(t *testing.T) {\n\tif 1 != 1 { t.Error("no") }\n}\n`;
     const two = { "one/a_test.go": go("one"), "two/a_test.go": go("two") };
     expect(spoiled(asked("go-test"), two, ["x/one > TestA"])).toEqual(["two/a_test.go"]);
+    const own = {
+      "files/go.mod": "module example.org/sums\n",
+      "files/a_test.go": go("sums"),
+      "files/in/a_test.go": go("in"),
+    };
+    expect(spoiled(asked("go-test"), own, ["example.org/sums > TestA"])).toEqual(["files/in/a_test.go"]);
     const unit = { "src/tests.rs": "#[test]\nfn adds() { assert_eq!(1, 1); }\n" };
     expect(spoiled(asked("cargo-test"), unit, ["src/lib.rs > tests::adds"])).toEqual([]);
     expect(spoiled(asked("cargo-test"), unit, ["tests/easy.rs > one"])).toEqual(["src/tests.rs"]);

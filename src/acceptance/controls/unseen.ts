@@ -3,9 +3,11 @@
 // were not seen are made unfit to be loaded: a check that then fails had read them, and kept silent.
 import { posix } from "node:path";
 import type { Control, TestResult } from "../model.js";
+import { CONDITIONAL } from "../runners/cargo-test.js";
 import { settingsChoose } from "../runners/declared.js";
+import { folderWith, moduleName } from "../runners/go-test.js";
 import { ID_SEPARATOR } from "../runners/outcomes.js";
-import type { Recognised, RunnerKind } from "../runners/recognise.js";
+import { joined, type Recognised, type RunnerKind } from "../runners/recognise.js";
 import type { TreeView } from "../runners/runner.js";
 import { readTestText } from "./assertions.js";
 import { allFiles, allTests } from "./named-files.js";
@@ -53,7 +55,7 @@ export function unseenTests(recognised: Recognised, view: TreeView, seen: readon
   const places = runner === "cargo-test" ? allFiles(view, (path) => how.isTest.test(path)) : allTests(view);
   for (const path of places) {
     const text = how.isTest.test(path) && files.size < MOST_FILES ? view.read(path) : null;
-    if (text === null || !isSilent(runner, path, text, seen)) continue;
+    if (text === null || !isSilent(runner, path, text, seen, view)) continue;
     files.set(path, Buffer.from(how.spoiled(text), "utf8"));
   }
   if (files.size === 0) return null;
@@ -62,22 +64,33 @@ export function unseenTests(recognised: Recognised, view: TreeView, seen: readon
   return { name, files, mustFail: null, mustPass: true };
 }
 
-/** Tests that a build may leave out one by one. */
-const CONDITIONAL = /#!?\[cfg(?:_attr)?\s*\((?!\s*test\s*\))/;
-
 /** It holds tests that always run, and none of them was seen; in Rust, whose files have no name in the report, not all of them. */
-function isSilent(runner: RunnerKind, path: string, text: string, seen: readonly TestResult[]): boolean {
+function isSilent(
+  runner: RunnerKind,
+  path: string,
+  text: string,
+  seen: readonly TestResult[],
+  view: TreeView,
+): boolean {
   const tests = readTestText(path, text).tests.filter(({ sure, skips }) => sure && !skips);
   if (tests.length === 0 || /\.only\b/.test(text)) return false;
   const isOf = (id: string, names: readonly string[]): boolean => {
     const [head = "", ...rest] = id.split(ID_SEPARATOR);
     const last = names.at(-1)!;
     if (runner === "go-test") {
-      const folder = posix.dirname(path);
-      return (folder === "." || head.endsWith(`/${posix.basename(folder)}`) || !head.includes("/")) && rest[0] === last;
+      return isPackage(head, path, view) && rest[0] === last;
     }
     return runner === "cargo-test" ? rest.join("::").endsWith(last) : head === path;
   };
   const isSeen = ({ names }: (typeof tests)[number]) => seen.some(({ id }) => isOf(id, names));
   return runner === "cargo-test" && !CONDITIONAL.test(text) ? !tests.every(isSeen) : !tests.some(isSeen);
+}
+
+/** Whether a package is the one that Go makes of a file's folder. */
+function isPackage(name: string, path: string, view: TreeView): boolean {
+  const folder = posix.dirname(path) === "." ? "" : posix.dirname(path);
+  const module = folderWith(view, folder, "go.mod");
+  const own = moduleName(view.read(joined(module, "go.mod")));
+  if (own === null) return folder === "" || name.endsWith(`/${posix.basename(folder)}`);
+  return name === posix.join(own, posix.relative(module, folder));
 }

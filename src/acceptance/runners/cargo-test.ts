@@ -3,10 +3,10 @@ import { posix } from "node:path";
 import type { TestResult } from "../model.js";
 import { declaredTests } from "./declared.js";
 import { folderWith } from "./go-test.js";
-import { type Declared, skipped, testId, testsOutcome } from "./outcomes.js";
+import { type Declared, ID_SEPARATOR, skipped, testId, testsOutcome } from "./outcomes.js";
 import type { Prepare } from "./prepare.js";
 import { joined } from "./recognise.js";
-import type { ReadRun } from "./runner.js";
+import type { ReadRun, TreeView } from "./runner.js";
 import { plainPath } from "./script.js";
 
 const REPORT_BYTES = 16 * 1024 * 1024;
@@ -30,9 +30,22 @@ export const prepareCargoTest: Prepare = async ({ view, room, recognised }) => {
     maxOutputBytes: REPORT_BYTES,
     reportFiles: [],
     forgeable: true,
-    reading: { tree: room.tree, cwd: crate, declared: declaredTests(recognised, view), read: readCargoTest },
+    reading: {
+      tree: room.tree,
+      cwd: crate,
+      declared: declaredTests(recognised, view).map(unlessConditional(view)),
+      read: readCargoTest,
+    },
   };
 };
+
+/** Tests that a build may leave out one by one. */
+export const CONDITIONAL = /#!?\[cfg(?:_attr)?\s*\((?!\s*test\s*\))/;
+
+const unlessConditional =
+  (view: TreeView) =>
+  (each: Declared): Declared =>
+    CONDITIONAL.test(view.read(each.id.split(ID_SEPARATOR, 1)[0]!) ?? "") ? { ...each, inFile: false } : each;
 
 /** What we say ourselves may be said once only, and what makes it quiet hides the names of its tests. */
 const isWanted = (word: string): boolean => !/^(?:--offline|--no-fail-fast|-q|--quiet|--format=terse)$/.test(word);

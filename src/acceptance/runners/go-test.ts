@@ -49,14 +49,18 @@ export function folderWith(view: TreeView, folder: string, name: string): string
   return "";
 }
 
+/** How a go.mod calls its module; null when there is none. */
+export const moduleName = (text: string | null): string | null =>
+  /^module[ \t]+"?([^\s"]+)/m.exec(text ?? "")?.[1] ?? null;
+
 /** Under the package that Go makes of its folder; under whichever, where the module has no name. */
 function goDeclared(declared: readonly Declared[], module: string, view: TreeView): Declared[] {
-  const name = /^module[ \t]+"?([^\s"]+)/m.exec(view.read(joined(module, "go.mod")) ?? "")?.[1];
+  const name = moduleName(view.read(joined(module, "go.mod")));
   return declared.map((each) => {
     const at = each.id.indexOf(ID_SEPARATOR);
     const file = each.id.slice(0, at);
     const folder = posix.relative(module, posix.dirname(file));
-    const own = name === undefined || folder.startsWith("..") ? "\0" : posix.join(name, folder);
+    const own = name === null || folder.startsWith("..") ? "\0" : posix.join(name, folder);
     const left = mayBeLeftOut(file, view) ? { sure: false, inFile: false } : {};
     return { ...each, ...left, id: `${own}${each.id.slice(at)}` };
   });
@@ -64,7 +68,7 @@ function goDeclared(declared: readonly Declared[], module: string, view: TreeVie
 
 /** Files that only some builds hold, by their name or their first lines. */
 const mayBeLeftOut = (file: string, view: TreeView): boolean =>
-  /_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/.test(
+  /(?:^|\/)[_.][^/]*$|_(?:aix|android|darwin|dragonfly|freebsd|illumos|ios|js|linux|netbsd|openbsd|plan9|solaris|wasip1|windows|386|amd64|arm|arm64|loong64|mips\w*|ppc64\w*|riscv64|s390x|wasm)_test\.go$/.test(
     file,
   ) || /^\/\/(?:go:build|\s*\+build)\s/m.test(view.read(file) ?? "");
 

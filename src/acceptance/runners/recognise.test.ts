@@ -36,6 +36,7 @@ describe("the runner behind a check", () => {
     ["node --test 'tests/**/*.mjs'", "node-test   tests/**/*.mjs"],
     ["node web/tests/a.test.mjs", "node-test   web/tests/a.test.mjs"],
     ["python3 -m pytest -q tests", "pytest   -q tests"],
+    ["pytest --doctest-glob='*.md' docs", "pytest   --doctest-glob=*.md docs"],
     ["cargo test --all", "cargo-test   --all"],
     ["go test ./...", "go-test   ./..."],
     ["npm run all", null],

@@ -89,9 +89,12 @@ function fromCommand(command: string, view: TreeView, cwd: string, depth: number
   return fromWords(words, view, folder, depth);
 }
 
+/** A part of a word, or all of it. */
+const QUOTED = /(["'])(.*?)\1/gs;
+
 /** A word as the shell would hand it on: quotes gone, a pattern outside of quotes as the files it matches. */
 function expanded(word: string, view: TreeView, cwd: string): readonly string[] {
-  if (/^(["']).*\1$/s.test(word) || !/[*?[]/.test(word)) return [unquoted(word)];
+  if (!/[*?[]/.test(word.replace(QUOTED, ""))) return [word.replace(QUOTED, "$2")];
   let found: string[] = [""];
   for (const part of word.split("/")) {
     const pattern = new RegExp(

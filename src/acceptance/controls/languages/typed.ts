@@ -222,7 +222,8 @@ function functions(
 }
 
 function rustTests(source: Source): DeclaredTest[] {
-  const head = /#\[(?:\w+::)*test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)/g;
+  const head =
+    /(?:#\[ignore\b[^\]]*\]\s*)?#\[(?:\w+::)*test\b[^\]]*\](?:\s*#\[[^\]]*\])*\s*(?:pub\s+)?(?:async\s+)?fn\s+(\w+)/g;
   const modules = (at: number): string[] => {
     const names: string[] = [];
     for (let open = source.outer(at); open >= 0; open = source.outer(open)) {
