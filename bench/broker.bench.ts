@@ -67,6 +67,82 @@ const report = (...row: string[]) => {
   console.error(row.join(" | "));
 };
 
+/** As little of a client as can ask: one query at a time. */
+class Client {
+  readonly #socket: Socket;
+  #heard: Buffer = Buffer.alloc(0);
+  #wake: () => void = () => {};
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setNoDelay(true);
+    socket.on("data", (chunk) => {
+      this.#heard = Buffer.concat([this.#heard, chunk]);
+      this.#wake();
+    });
+  }
+
+  static async open(port: number, user: string, password: string): Promise<Client> {
+    const socket = connect(port, "127.0.0.1");
+    await once(socket, "connect");
+    const client = new Client(socket);
+    const body = Buffer.from(`user\0${user}\0database\0postgres\0\0`);
+    socket.write(Buffer.concat([int(body.length + 8), int(196_608), body]));
+    let [first, last, salted] = ["", "", Buffer.alloc(0)];
+    const nonce = randomBytes(12).toString("base64");
+    for (;;) {
+      const { type, body: said } = await client.#next();
+      if (type === "E") throw new Error(said.toString());
+      if (type === "Z") return client;
+      if (type !== "R") continue;
+      const kind = said.readInt32BE(0);
+      if (kind === 3) client.#send("p", Buffer.from(`${password}\0`));
+      if (kind === 10) {
+        const hello = Buffer.from(`n,,n=,r=${nonce}`);
+        client.#send("p", Buffer.concat([Buffer.from("SCRAM-SHA-256\0"), int(hello.length), hello]));
+      }
+      if (kind === 11) {
+        first = said.subarray(4).toString();
+        const fields = Object.fromEntries(first.split(",").map((part) => [part[0], part.slice(2)]));
+        last = `c=biws,r=${fields.r}`;
+        salted = pbkdf2Sync(password, Buffer.from(fields.s!, "base64"), Number(fields.i), 32, "sha256");
+        const hmac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+        const key = hmac(salted, "Client Key");
+        const sign = hmac(createHash("sha256").update(key).digest(), `n=,r=${nonce},${first},${last}`);
+        client.#send(
+          "p",
+          Buffer.from(`${last},p=${Buffer.from(key.map((byte, i) => byte ^ sign[i]!)).toString("base64")}`),
+        );
+      }
+    }
+  }
+
+  async query(sql: string): Promise<void> {
+    this.#send("Q", Buffer.from(`${sql}\0`));
+    while ((await this.#next()).type !== "Z");
+  }
+
+  end(): void {
+    this.#socket.destroy();
+  }
+
+  #send(type: string, body: Buffer): void {
+    this.#socket.write(Buffer.concat([Buffer.from(type), int(body.length + 4), body]));
+  }
+
+  async #next(): Promise<{ type: string; body: Buffer }> {
+    while (this.#heard.length < 5 || this.#heard.length < this.#heard.readInt32BE(1) + 1) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+    const end = this.#heard.readInt32BE(1) + 1;
+    const message = { type: String.fromCharCode(this.#heard[0]!), body: this.#heard.subarray(5, end) };
+    this.#heard = this.#heard.subarray(end);
+    return message;
+  }
+}
+
 const service = await start(SERVICE);
 const plain = await start(PLAIN, new URL(service).port);
 const database = canServe ? await startDatabase(SECRET) : null;
@@ -184,82 +260,6 @@ async function queries(url: string, port: number): Promise<void> {
 function spawnedBelow(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim();
   return text === "" ? [] : text.split(" ").map(Number);
-}
-
-/** As little of a client as can ask: one query at a time. */
-class Client {
-  readonly #socket: Socket;
-  #heard: Buffer = Buffer.alloc(0);
-  #wake: () => void = () => {};
-
-  constructor(socket: Socket) {
-    this.#socket = socket;
-    socket.setNoDelay(true);
-    socket.on("data", (chunk) => {
-      this.#heard = Buffer.concat([this.#heard, chunk]);
-      this.#wake();
-    });
-  }
-
-  static async open(port: number, user: string, password: string): Promise<Client> {
-    const socket = connect(port, "127.0.0.1");
-    await once(socket, "connect");
-    const client = new Client(socket);
-    const body = Buffer.from(`user\0${user}\0database\0postgres\0\0`);
-    socket.write(Buffer.concat([int(body.length + 8), int(196_608), body]));
-    let [first, last, salted] = ["", "", Buffer.alloc(0)];
-    const nonce = randomBytes(12).toString("base64");
-    for (;;) {
-      const { type, body: said } = await client.#next();
-      if (type === "E") throw new Error(said.toString());
-      if (type === "Z") return client;
-      if (type !== "R") continue;
-      const kind = said.readInt32BE(0);
-      if (kind === 3) client.#send("p", Buffer.from(`${password}\0`));
-      if (kind === 10) {
-        const hello = Buffer.from(`n,,n=,r=${nonce}`);
-        client.#send("p", Buffer.concat([Buffer.from("SCRAM-SHA-256\0"), int(hello.length), hello]));
-      }
-      if (kind === 11) {
-        first = said.subarray(4).toString();
-        const fields = Object.fromEntries(first.split(",").map((part) => [part[0], part.slice(2)]));
-        last = `c=biws,r=${fields.r}`;
-        salted = pbkdf2Sync(password, Buffer.from(fields.s!, "base64"), Number(fields.i), 32, "sha256");
-        const hmac = (key: Buffer, text: string) => createHmac("sha256", key).update(text).digest();
-        const key = hmac(salted, "Client Key");
-        const sign = hmac(createHash("sha256").update(key).digest(), `n=,r=${nonce},${first},${last}`);
-        client.#send(
-          "p",
-          Buffer.from(`${last},p=${Buffer.from(key.map((byte, i) => byte ^ sign[i]!)).toString("base64")}`),
-        );
-      }
-    }
-  }
-
-  async query(sql: string): Promise<void> {
-    this.#send("Q", Buffer.from(`${sql}\0`));
-    while ((await this.#next()).type !== "Z");
-  }
-
-  end(): void {
-    this.#socket.destroy();
-  }
-
-  #send(type: string, body: Buffer): void {
-    this.#socket.write(Buffer.concat([Buffer.from(type), int(body.length + 4), body]));
-  }
-
-  async #next(): Promise<{ type: string; body: Buffer }> {
-    while (this.#heard.length < 5 || this.#heard.length < this.#heard.readInt32BE(1) + 1) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
-    }
-    const end = this.#heard.readInt32BE(1) + 1;
-    const message = { type: String.fromCharCode(this.#heard[0]!), body: this.#heard.subarray(5, end) };
-    this.#heard = this.#heard.subarray(end);
-    return message;
-  }
 }
 
 function int(value: number): Buffer {

@@ -29,7 +29,7 @@ export class Suspicion {
   }
 
   mayHold(bytes: Uint8Array): boolean {
-    return !this.isSharp || this.#holdsRun(bytes) || this.#endsWithBeginning(bytes);
+    return !this.isSharp || this.#holdsRun(bytes);
   }
 
   #holdsRun(bytes: Uint8Array): boolean {
@@ -53,13 +53,13 @@ export class Suspicion {
     });
   }
 
-  /** Fewer bytes than a run of them may stand at the end, with the rest to come; and at the beginning, which was read then. */
-  #endsWithBeginning(bytes: Uint8Array): boolean {
+  /** How many bytes at the end may begin a writing: fewer than a run of them, with the rest to come. */
+  beginningAtEnd(bytes: Uint8Array): number {
     for (let length = Math.min(RUN + 8, bytes.length); length > 0; length -= 1) {
       const from = bytes.length - length;
-      if (this.#writings.some((own) => own.length > length && begins(own, bytes, from, length))) return true;
+      if (this.#writings.some((own) => own.length > length && begins(own, bytes, from, length))) return length;
     }
-    return false;
+    return 0;
   }
 }
 

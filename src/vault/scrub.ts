@@ -19,6 +19,8 @@ const SLICE_BYTES = 1 << 17;
 
 /** Smaller pieces are read in full: they cost little, and mixed writings are cut where pieces end. */
 const BULK_BYTES = 8 * 1024;
+/** No writing of a secret is longer by far. */
+const SETTLED_BYTES = 4 * 1024;
 
 /** Replaces every shape of every secret by `[redacted:<name>]`. */
 export function scrubber(secrets: readonly Secret[]): Scrubber {
@@ -43,8 +45,16 @@ export function scrubber(secrets: readonly Secret[]): Scrubber {
       const [pass, quick] = [new Pass(shapes), suspicion];
       return new Transform({
         transform: (chunk: Buffer, _encoding, done) => {
-          const isPlain = chunk.length >= BULK_BYTES && !pass.isHolding && !quick.mayHold(chunk);
-          done(null, isPlain ? chunk : pass.take(chunk));
+          // What is held is settled by what follows it at once.
+          const start = pass.isHolding ? Math.min(chunk.length, SETTLED_BYTES) : 0;
+          const parts = start === 0 ? [] : [pass.take(chunk.subarray(0, start))];
+          const rest = chunk.subarray(start);
+          if (rest.length < BULK_BYTES || pass.isHolding || quick.mayHold(rest)) parts.push(pass.take(rest));
+          else {
+            const sure = rest.length - quick.beginningAtEnd(rest);
+            parts.push(rest.subarray(0, sure), pass.take(rest.subarray(sure)));
+          }
+          done(null, parts.length === 1 ? parts[0] : Buffer.concat(parts));
         },
         flush: (done) => done(null, pass.end()),
       });
