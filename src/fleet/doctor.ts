@@ -148,7 +148,7 @@ async function lookAtWork(
       "error",
       "fleet_limit_reached",
       `nothing more is begun today: the limit ${limit} is reached`,
-      "nexus fleet init --limit … says otherwise",
+      "nexus fleet init --budget … says otherwise",
     );
 }
 

@@ -15,7 +15,7 @@ describe.skipIf(!can)("a fleet at work", () => {
   beforeAll(async () => {
     server = await startNats(temporary("nut-nats-"));
     desk = new FleetDesk(server);
-    desk.ask(["init", "--lease", "3s", "--limit", "jobs=1"]);
+    desk.ask(["init", "--lease", "3s", "--budget", "jobs=1"]);
   });
   afterAll(async () => {
     await desk?.stop();

@@ -15,7 +15,7 @@ const READS = new Set(
   (
     "accessSync closeSync constants createReadStream existsSync fdatasyncSync fstatSync fsyncSync ftruncateSync lstatSync openSync " +
     "read readFileSync readSync readdirSync readlinkSync realpathSync statSync statfsSync watch writeSync " +
-    "BigIntStats Dirent FSWatcher FileHandle"
+    "BigIntStats Dirent FSWatcher FileHandle Stats"
   ).split(" "),
 );
 const OPENS_TO_WRITE = /openSync\([^;]*?(?:"[aw]|"r\+|O_WRONLY|O_RDWR|O_CREAT|O_APPEND|\bflags\b|FLAGS)/;
@@ -39,8 +39,34 @@ const STATE =
 const TOOL = "does what its callers ask for; they stand here";
 const STAGE = "a copy of ours, before anybody else can reach it";
 
+const WORKER = "a worker's own folders, made for it alone; the run inside keeps its agents to slots and homes";
+
 /** By file. */
 const KNOWN: Readonly<Record<string, string>> = {
+  "acceptance/room/overlay-works.ts": ROOM,
+  "broker/ssh-agent.ts": FRESH,
+  "commands/nexus/fleet/fetch.ts": NAMED,
+  "commands/nexus/fleet/submit.ts": NAMED,
+  "commands/nexus/fleet/work.ts": WORKER,
+  "commands/nexus/race/bench.ts": NAMED,
+  "commands/nexus/race/make-tries.ts": NAMED,
+  "commands/nexus/race/race.ts": NAMED,
+  "commands/nexus/race/tries.ts": NAMED,
+  "commands/nexus/run/export.ts": NAMED,
+  "commands/nexus/run/run-several.ts": NAMED,
+  "commands/nutshell/credentials/exec.ts": FRESH,
+  "fleet/checkpoints.ts": WORKER,
+  "fleet/reconcile.ts": NAMED,
+  "fleet/request-place.ts": WORKER,
+  "fleet/run-job.ts": WORKER,
+  "fleet/stored-files.ts": TOOL,
+  "fleet/worker.ts": WORKER,
+  "import/commit-tree.ts": FRESH,
+  "process/in-overlay.ts": OURS,
+  "request/export/write-harbor.ts": NAMED,
+  "run/record/credential-uses.ts": OURS,
+  "run/record/prune.ts": OURS,
+  "trees/layered.ts": OURS,
   "run/agents/agent-request.ts": OURS,
   "run/agents/attempt.ts": OURS,
   "run/agents/keep-login.ts": OURS,

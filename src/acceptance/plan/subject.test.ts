@@ -1,3 +1,4 @@
+// Long because: each case is one small project, and they are read side by side.
 import { describe, expect, it } from "vitest";
 import type { ResultChange } from "../../trees/result-tree.js";
 import { decides, filesRunAlone } from "../controls/decides.js";

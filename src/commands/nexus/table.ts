@@ -306,7 +306,7 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "fleet reconcile",
     group: "Fleet (NATS JetStream, optional)",
-    summary: "hand in again what the server forgot, without doing anything twice",
+    summary: "hand in again what the server forgot, and nothing twice",
     load: async () => (await import("./fleet/reconcile.js")).default,
   },
   {

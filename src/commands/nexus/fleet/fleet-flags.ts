@@ -11,7 +11,7 @@ const text = () => z.string().min(1).optional();
 
 export const FLEET_FLAGS = {
   server: flag(text(), {
-    value: "<address>",
+    value: "<url>",
     about: "nats://127.0.0.1:4222 or tls://host:4222, several with commas (also: NATS_URL, .nexus/config.yml)",
   }),
   context: flag(text(), { value: "<name>", about: "a context of the nats program (also: NATS_CONTEXT)" }),

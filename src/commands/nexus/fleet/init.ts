@@ -18,7 +18,7 @@ export default command({
       value: "<time>",
       about: "a worker that is silent for this long loses its job (2s to 5m; default: 20s)",
     }),
-    keep: flag(z.string().default("30d"), {
+    retain: flag(z.string().default("30d"), {
       value: "<time>",
       about: "what is not written to for this long goes: jobs, bundles, events (default: 30d)",
     }),
@@ -26,7 +26,7 @@ export default command({
       value: "<n>",
       about: "copies of everything (default: 3 in a cluster, 1 on a server alone)",
     }),
-    limit: flag(z.array(z.string()).default([]), {
+    budget: flag(z.array(z.string()).default([]), {
       value: "<limits>",
       about: "what may be begun and spent in a day (UTC), such as jobs=200,tokens=5M,cost=40; none: no limit",
     }),
@@ -52,14 +52,14 @@ export default command({
   examples: [
     ["nexus fleet init --server nats://127.0.0.1:4222", "a fleet on this machine's server"],
     ["nexus fleet init --print-config --tenant red --tenant blue > nats.conf", "two tenants that never meet"],
-    ["nexus fleet init --keep 7d --limit jobs=500,cost=100", "a week, and no more than that a day"],
+    ["nexus fleet init --retain 7d --budget jobs=500,cost=100", "a week, and no more than that a day"],
   ],
   async run(input, context) {
     const settings: FleetSettings = {
       version: FLEET_VERSION,
       lease_ms: readDuration("--lease", input.lease, { least: 2_000, most: 300_000 }),
-      keep_ms: readDuration("--keep", input.keep, { least: 3_600_000, most: 3650 * 86_400_000 }),
-      limits: readLimits(input.limit),
+      keep_ms: readDuration("--retain", input.retain, { least: 3_600_000, most: 3650 * 86_400_000 }),
+      limits: readLimits(input.budget),
     };
     if (input.printConfig) {
       const tenants = input.tenant.length === 0 ? [DEFAULT_TENANT] : input.tenant;

@@ -10,9 +10,13 @@ export default command({
   name: "fleet jobs",
   summary: "the jobs of the fleet, and how they stand",
   input: z.object({
-    state: flag(z.array(JobState).default([]), { value: "<state>", about: `only these: ${JOB_STATES.join(", ")}` }),
+    state: flag(z.array(JobState).default([]), { value: "<status>", about: `only these: ${JOB_STATES.join(", ")}` }),
     dead: flag(z.boolean().default(false), { about: "only those that were set aside, with the reason" }),
-    last: flag(z.coerce.number().int().min(1).default(50), { value: "<n>", about: "the latest so many (default: 50)" }),
+    last: flag(z.coerce.number().int().min(1).default(50), {
+      short: "n",
+      value: "<n>",
+      about: "the latest so many (default: 50)",
+    }),
     all: flag(z.boolean().default(false), { about: "every one of them" }),
     ...FLEET_FLAGS,
   }),

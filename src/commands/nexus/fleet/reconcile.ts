@@ -11,7 +11,7 @@ const MOST_LINES = 20;
 
 export default command({
   name: "fleet reconcile",
-  summary: "hand in again what the server forgot, without doing anything twice",
+  summary: "hand in again what the server forgot, and nothing twice",
   input: z.object({ ...FLEET_FLAGS }),
   output: z.object({
     known: z.int().describe("open jobs the server knows and has in its queue"),

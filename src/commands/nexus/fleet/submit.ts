@@ -35,8 +35,8 @@ export default command({
       name: "request",
       about: "request bundles (.nut), oci:// addresses, or - for one on standard input",
     }),
-    label: flag(z.array(z.string()).default([]), { short: "l", value: "<labels>", about: "what a worker must have" }),
-    priority: flag(Priority.default("normal"), { value: "<which>", about: "high, normal or low: high goes first" }),
+    label: flag(z.array(z.string()).default([]), { short: "l", value: "<names>", about: "what a worker must have" }),
+    priority: flag(Priority.default("normal"), { value: "<level>", about: "high, normal or low: high goes first" }),
     driver: flag(z.string().optional(), {
       value: "<name>",
       about: "only workers that have this driver (default: the one a worker prefers)",

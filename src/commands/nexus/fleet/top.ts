@@ -29,8 +29,8 @@ export default rawCommand({
   summary: "queue, workers and jobs at a glance, as they change",
   input: z.object({
     every: flag(z.coerce.number().min(0.5).max(3600).default(2), {
-      value: "<seconds>",
-      about: "how often (default: 2)",
+      value: "<n>",
+      about: "how many seconds apart (default: 2)",
     }),
     once: flag(z.boolean().default(false), { about: "one look, as without a terminal" }),
     ...FLEET_FLAGS,

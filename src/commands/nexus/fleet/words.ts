@@ -22,8 +22,8 @@ export function readLimits(words: readonly string[]): { jobs?: number; tokens?: 
   for (const part of words.flatMap((word) => word.split(","))) {
     const [, name, amount, unit = ""] = /^(jobs|tokens|cost)=\$?(\d+(?:\.\d+)?)([kM]?)$/.exec(part.trim()) ?? [];
     if (name === undefined || !(Number(amount) > 0)) {
-      throw new NutError("USAGE", `--limit does not understand "${part.trim()}"`, {
-        hint: "nexus fleet init --limit jobs=200,tokens=5M,cost=40",
+      throw new NutError("USAGE", `--budget does not understand "${part.trim()}"`, {
+        hint: "nexus fleet init --budget jobs=200,tokens=5M,cost=40",
       });
     }
     const value = Number(amount) * { "": 1, k: 1_000, M: 1_000_000 }[unit as "" | "k" | "M"];

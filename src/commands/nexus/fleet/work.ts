@@ -23,13 +23,14 @@ export default command({
   name: "fleet work",
   summary: "take jobs from the fleet and do them here",
   input: z.object({
-    driver: flag(z.array(z.string()).default([]), {
+    driver: flag(z.string().optional(), {
       value: "<name>",
-      about: "what runs agents here, the preferred one first: codex, claude, opencode, acp, command, demo",
+      about:
+        "what runs agents here, several with commas, the preferred one first: codex, claude, opencode, acp, command, demo",
     }),
     command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
     model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
-    label: flag(z.array(z.string()).default([]), { short: "l", value: "<labels>", about: "what this machine has" }),
+    label: flag(z.array(z.string()).default([]), { short: "l", value: "<names>", about: "what this machine has" }),
     jobs: flag(z.coerce.number().int().min(1).max(64).default(1), {
       short: "j",
       value: "<n>",
@@ -41,7 +42,7 @@ export default command({
       about: "keys that open vaults and sealed requests; they never leave this machine",
     }),
     from: flag(z.array(z.string()).default([]), {
-      value: "<place>",
+      value: "<path>",
       about: "a folder or oci:// repository from which requests may come, besides the fleet's own store",
     }),
     folder: flag(z.string().optional(), {
@@ -117,7 +118,7 @@ export default command({
 });
 
 interface Asked {
-  readonly driver: readonly string[];
+  readonly driver?: string | undefined;
   readonly command?: string | undefined;
   readonly model?: string | undefined;
   readonly from: readonly string[];
@@ -128,7 +129,7 @@ interface Asked {
 
 /** Each is tried before anything is taken. */
 async function driversOf({ driver, command, noSandbox }: Asked, context: Context): Promise<string[]> {
-  const named = driver.flatMap((word) => word.split(",")).map((word) => word.trim());
+  const named = (driver?.split(",") ?? []).map((word) => word.trim()).filter((word) => word !== "");
   const drivers =
     named.length > 0
       ? [...new Set(named)]

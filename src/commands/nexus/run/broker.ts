@@ -7,6 +7,7 @@ export default rawCommand({
   summary: "lends credentials to the agents of a run; nexus run starts it",
   hidden: true,
   input: z.object({}),
+  examples: [["nexus run task.nut", "starts it where a credential can be lent"]],
   about: [
     "Reads what it lends, and to whom, from standard input, and ends when that does. Started by hand it does nothing.",
   ],
