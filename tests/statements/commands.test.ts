@@ -219,6 +219,7 @@ describe("a signature", () => {
     const { path } = await stranger();
     const other = desk.path("other.nut");
     const { contentDigest: digest } = await packFolder(desk.folder(desk.path("other")), { output: other });
+    writeFileSync(path, readFileSync(path));
     const fresh = new EarlyCopy(path);
     expect(await fresh.ready()).toBe(false);
     await sleep(120);

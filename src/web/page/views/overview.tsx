@@ -233,7 +233,7 @@ function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]>
           ...delivery.deliverer,
           { name: "finished", value: delivery.completedAt === "" ? "" : day(delivery.completedAt) },
           { name: "strategy", value: delivery.strategy },
-          { name: "done, it says", value: percentage === null ? "" : percentWords(percentage, delivery.status) },
+          { name: "done, it says", value: percentage === null ? "" : `${percentage} %` },
         ]}
       />
       {artifacts.length === 0 ? null : (
@@ -254,12 +254,6 @@ function DeliveryCard({ delivery }: { delivery: NonNullable<Details["delivery"]>
       {artifacts.length > 60 ? <p class="soft">and {artifacts.length - 60} more</p> : null}
     </Card>
   );
-}
-
-/** Whoever delivers counts as they like: what is not completed is not all of it. */
-function percentWords(percentage: number, status: string): string {
-  const words = `${percentage} %`;
-  return percentage >= 100 && status !== "completed" ? `${words}, and yet it is ${visible(status)}` : words;
 }
 
 function ResourceRow({ row, source, side }: { row: Head["resources"][number]; source: Source; side: number }) {
