@@ -76,7 +76,7 @@ export async function findRunner(input: RunnerInput): Promise<AgentRunner> {
   const { driver: name, env, noSandbox } = input;
   const own = name === "demo" || isStandIn(name);
   if (!own && !isDriverName(name)) {
-    throw new NutError("USAGE", `there is no driver "${name}": demo, noop, oracle, ${DRIVER_NAMES.join(", ")}`, {
+    throw new NutError("USAGE", `there is no driver "${name}": demo, ${DRIVER_NAMES.join(", ")}, noop, oracle`, {
       hint: "nexus drivers shows which of them can be used here",
     });
   }
