@@ -42,6 +42,11 @@ const TABLE: readonly (readonly [string, string, string])[] = [
   ["a_spec.rb", "expect(f(1)).to eq('a')", "expect(f(1)).to eq('a~altered')"],
   ["check.rb", "total = 3 # f() == 3", "total = 3 # f() == 3"],
   ["check.php", "<?php\nif (f([1, 2]) !== 3) { exit(1); }", "<?php\nif (f([1, 2]) !== 4) { exit(1); }"],
+  [
+    "check.php",
+    "<?php\nfunction same($want, $got) {\n  if ($want !== $got) exit(1);\n}\nsame(3, f(2));",
+    "<?php\nfunction same($want, $got) {\n  if ($want !== $got) exit(1);\n}\nsame(4, f(2));",
+  ],
   ["README.md", ">>> f(1)\n6\n", ">>> f(1)\n~altered6\n"],
   ["README.md", "  >>> f(\n  ... 1)\n  [1,\n   2]\n", "  >>> f(\n  ... 1)\n  ~altered[1,\n   2]\n"],
   ["README.md", ">>> a = 1\n>>> f(a)\n'b'\n", ">>> a = 1\n>>> f(a)\n~altered'b'\n"],

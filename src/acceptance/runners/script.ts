@@ -227,6 +227,9 @@ const TROUBLE =
 const SAYS_NO =
   /assert|fail|expected|not ok|mismatch|wrong|differ|^(?:g?make|ninja)(?:\[[0-9]+\])?: \*\*\* \[.*\] Error 1$/im;
 
+/** Python's unittest tells failures from errors; what a failed comparison shows may look like trouble. */
+const FAILURES_ONLY = /^FAILED \(failures=[0-9]+(?:, (?:skipped|expected failures)=[0-9]+)*\)$/m;
+
 /** Whether a script failed by what it tests, told from its status and its words. */
 function howFailed(
   check: Check,
@@ -241,6 +244,7 @@ function howFailed(
   const got = exitOf(result);
   if (got === 126 || got === 127) return "other";
   if (check.expected?.exit_code !== undefined && got < 126) return "assertion";
+  if (got === 1 && FAILURES_ONLY.test(output)) return "assertion";
   if (TROUBLE.test(output)) return "other";
   if (got === 1 || ending?.refusals.includes(got)) return "assertion";
   return SAYS_NO.test(output) ? "assertion" : "other";
