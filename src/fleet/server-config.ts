@@ -97,7 +97,8 @@ export function serverConfig({ tenants, version }: ConfigInput): string {
         ];
   return [
     "# nats-server -c this-file. A cluster of three adds server_name, cluster { name, listen, routes } to each.",
-    "# Passwords come from the server's environment: export the variables named here before it starts.",
+    "# Passwords come from the server's environment: export the variables named here before it starts,",
+    "# each beginning with a letter: the server takes what begins like a number for one.",
     "listen: 127.0.0.1:4222",
     "# off this machine: tls { cert_file: …, key_file: … }, and nexus is given tls://host:4222",
     "jetstream {",

@@ -10,7 +10,7 @@ it("knows the living from those that are gone", () => {
 
 it.skipIf(process.platform !== "linux")("takes one that has ended and was not collected for gone", async () => {
   // sleep takes the shell's place and never asks what became of its child.
-  const parent = spawn("sh", ["-c", "true & echo $!; exec sleep 20"], { stdio: ["ignore", "pipe", "ignore"] });
+  const parent = spawn("sh", ["-c", "sleep 0.2 & echo $!; exec sleep 20"], { stdio: ["ignore", "pipe", "ignore"] });
   try {
     const [text] = await once(parent.stdout, "data");
     const pid = Number(String(text));

@@ -22,7 +22,7 @@ describe.skipIf(!can)("the server's own permissions", () => {
     const env: Record<string, string> = {};
     for (const tenant of ["red", "blue"])
       for (const role of ["admin", "submitter", "worker", "watcher"]) {
-        const password = randomBytes(12).toString("hex");
+        const password = `p${randomBytes(12).toString("hex")}`;
         passwords.set(`${tenant}-${role}`, password);
         env[`NUT_${tenant}_${role}`.toUpperCase()] = password;
       }
