@@ -1,0 +1,102 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { bwrapAvailable } from "../../src/process/index.js";
+import { temporary } from "../temporary.js";
+import { AGENT, FleetDesk, type JobRow } from "./desk.js";
+import { hasNats, type NatsServer, startNats } from "./nats.js";
+
+const can = hasNats && (await bwrapAvailable(process.env));
+
+describe.skipIf(!can)("a job of a fleet [P8]", () => {
+  let server: NatsServer;
+  let desk: FleetDesk;
+  beforeAll(async () => {
+    server = await startNats(temporary("nut-nats-"));
+    desk = new FleetDesk(server);
+    desk.ask(["init", "--lease", "3s"]);
+  });
+  afterEach(() => desk.stop());
+  afterAll(() => server.kill());
+
+  const submitOne = async (name: string, more: readonly string[] = []) => {
+    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request(name), ...more]);
+    return jobs[0]!.job;
+  };
+  const jobOf = (id: string) => desk.jobs().find(({ job }) => job === id)!;
+  const slow = (seconds: number) => `sh -c 'sleep ${seconds}; cp files/wanted.txt files/made.txt; echo made it'`;
+  const logs = (id: string) => desk.nexus(["logs", id]).stdout;
+  const running = (id: string) =>
+    desk.until("running", (jobs) => jobs.some((one) => one.job === id && one.state === "running"), 20);
+
+  it("of a worker that lost the line is delivered by its twin, and what comes late is discarded", async () => {
+    const line = await startLine(server.port);
+    const id = await submitOne("twins");
+    const late = desk.worker([], {
+      agent: slow(12),
+      home: "far",
+      extra: { NATS_URL: `nats://127.0.0.1:${line.port}` },
+    });
+    await running(id);
+    line.cut();
+    const twin = await desk.worker(["--until-empty"], { agent: AGENT }).done;
+    expect(twin.stdout, twin.stderr).toContain("1 job delivered");
+    const { worker } = jobOf(id);
+    line.mend();
+    await sleep(1_000);
+    for (let tries = 0; tries < 60 && !/discarded/.test(logs(id)); tries += 1) await sleep(500);
+    late.kill("SIGTERM");
+    expect((await late.done).stdout).toContain("0 jobs delivered");
+    expect(jobOf(id)).toMatchObject({ state: "delivered", worker, tries: 2 });
+    expect(logs(id).match(/ delivered: delivered/g)).toHaveLength(1);
+    line.end();
+  }, 120_000);
+
+  it("goes on when the server is killed and comes back", async () => {
+    const id = await submitOne("restarted");
+    const worker = desk.worker(["--until-empty"], { agent: slow(2) });
+    await running(id);
+    await server.kill();
+    await sleep(1_000);
+    await server.start();
+    expect((await worker.done).stdout).toContain("1 job delivered");
+    expect(jobOf(id)).toMatchObject({ state: "delivered" });
+  }, 90_000);
+});
+
+/** A way to the server that can be cut without either end hearing of it. */
+async function startLine(target: number) {
+  const pairs = new Set<readonly [Socket, Socket]>();
+  let isCut = false;
+  const server: Server = createServer((near) => {
+    const far = connect(target, "127.0.0.1");
+    const pair = [near, far] as const;
+    pairs.add(pair);
+    near.on("data", (piece) => isCut || far.write(piece));
+    far.on("data", (piece) => isCut || near.write(piece));
+    for (const end of pair) {
+      end.on("error", () => {});
+      end.on("close", () => {
+        pairs.delete(pair);
+        near.destroy();
+        far.destroy();
+      });
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  return {
+    port: (server.address() as { port: number }).port,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+      // What was lost in between cannot be made up for on the same line.
+      for (const pair of pairs) for (const end of pair) end.destroy();
+    },
+    end: () => {
+      for (const pair of pairs) for (const end of pair) end.destroy();
+      server.close();
+    },
+  };
+}
