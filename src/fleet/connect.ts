@@ -130,8 +130,8 @@ const isStreamMissing = (error: Error): boolean =>
   (error as { code?: unknown }).code === 10059 || /stream not found/i.test(error.message);
 
 const plain = (error: Error): string => {
-  const words = error.cause instanceof Error ? error.cause.message : error.message;
-  return words === "" ? "the connection was refused" : words.toLowerCase();
+  const { message } = error.cause instanceof Error ? error.cause : error;
+  return message === "" || message.includes("ECONNREFUSED") ? "nobody answers there" : message;
 };
 
 /** Whether doing it again may help: the server was away, slow or choosing a leader. */

@@ -107,6 +107,10 @@ describe.skipIf(!can)("a fleet", () => {
   it("asks before strangers' requests run, and refuses folders, deliveries and nonsense by name", async () => {
     const asked = desk.nexus(["work", "--driver", "demo"]);
     expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining("nobody agreed to that")]);
+    expect(desk.nexus(["work"]).stderr).toContain("hint: nexus fleet work --driver codex");
+    expect(desk.nexus(["jobs", "--server", "nats://127.0.0.1:1"]).stderr).toContain(
+      "127.0.0.1:1: nobody answers there",
+    );
     expect(desk.nexus(["submit", "requests/one"]).stderr).toContain("is a folder");
     writeFileSync(join(desk.root, "bad.nut"), "no bundle");
     expect(desk.nexus(["submit", "bad.nut"]).status).toBe(2);

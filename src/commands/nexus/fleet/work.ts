@@ -133,7 +133,12 @@ async function driversOf({ driver, command, noSandbox }: Asked, context: Context
   const drivers =
     named.length > 0
       ? [...new Set(named)]
-      : [await chooseDriver({ named: undefined, configured: undefined, hasDemo: false, request: "task.nut" }, context)];
+      : [
+          await chooseDriver(
+            { named: undefined, configured: undefined, hasDemo: false, line: "nexus fleet work" },
+            context,
+          ),
+        ];
   for (const name of drivers) {
     await findRunner({ driver: name, command: lineFor(name, command), env: context.env, noSandbox });
   }

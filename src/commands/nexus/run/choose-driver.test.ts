@@ -35,7 +35,7 @@ const context = (env: Record<string, string>, ask: Prompter | null): Context => 
 });
 const choose = (facts: object, env: Record<string, string> = {}, ask: Prompter | null = person("codex")) =>
   chooseDriver(
-    { named: undefined, configured: undefined, hasDemo: false, request: "task.nut", ...facts },
+    { named: undefined, configured: undefined, hasDemo: false, line: "nexus run task.nut", ...facts },
     context(env, ask),
   );
 

@@ -2,7 +2,7 @@
 // person, the agent program that is installed and logged in. It costs its owner money, so it is said, and asked when there
 // are several.
 import { isLoggedIn, LOGIN_DRIVERS, loadDriver } from "../../../drivers/index.js";
-import { NutError, shellWord } from "../../../errors.js";
+import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 
 export interface DriverQuestion {
@@ -11,19 +11,19 @@ export interface DriverQuestion {
   /** What the project's config says. */
   readonly configured: string | undefined;
   readonly hasDemo: boolean;
-  /** The request, as typed. */
-  readonly request: string;
+  /** The command as typed, without a driver: what hints repeat. */
+  readonly line: string;
 }
 
 export async function chooseDriver(question: DriverQuestion, context: Context): Promise<string> {
-  const { named, configured, hasDemo, request } = question;
+  const { named, configured, hasDemo, line } = question;
   const asked = named ?? configured;
-  if (asked === "demo" && !hasDemo) throw noDemo(request);
+  if (asked === "demo" && !hasDemo) throw noDemo(line);
   if (asked !== undefined) return asked;
   if (hasDemo) return "demo";
   if (context.ask === null) {
     throw new NutError("USAGE", "nobody can be asked here which agent program to use", {
-      hint: `nexus run ${shellWord(request)} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
+      hint: `${line} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
     });
   }
   const ready = await readyDrivers(context.env);
@@ -38,13 +38,13 @@ export async function chooseDriver(question: DriverQuestion, context: Context): 
   }
   if (ready.length === 0) {
     throw new NutError("DRIVER_MISSING", "no agent program is installed and logged in here", {
-      hint: `nexus drivers shows what is missing; then nexus run ${shellWord(request)} --driver <name>`,
+      hint: `nexus drivers shows what is missing; then ${line} --driver <name>`,
     });
   }
   const answer = (await context.ask.text(`Which agent works: ${ready.join(", ")}`, { initial: ready[0]! })).trim();
   if (ready.includes(answer)) return answer;
   throw new NutError("USAGE", `"${answer}" is none of ${ready.join(", ")}`, {
-    hint: `nexus run ${shellWord(request)} --driver ${ready[0]}`,
+    hint: `${line} --driver ${ready[0]}`,
   });
 }
 
@@ -58,7 +58,7 @@ async function readyDrivers(env: Context["env"]): Promise<string[]> {
   return (await Promise.all(probes)).flat();
 }
 
-const noDemo = (request: string) =>
+const noDemo = (line: string) =>
   new NutError("DRIVER_MISSING", "the demo agent plays only requests that carry context/demo-agent.json", {
-    hint: `nexus run ${shellWord(request)} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
+    hint: `${line} --driver codex (or claude, opencode; nexus drivers shows what is installed)`,
   });

@@ -157,7 +157,12 @@ export async function prepareRun(
   const hasDemo = await carriesDemoScript(request, identity, context);
   const oracle = input.oracle === undefined ? undefined : resolve(context.cwd, input.oracle);
   const driver = await chooseDriver(
-    { named: namedDriver(input), configured: catalog.config.program, hasDemo, request: input.request },
+    {
+      named: namedDriver(input),
+      configured: catalog.config.program,
+      hasDemo,
+      line: `nexus run ${shellWord(input.request)}`,
+    },
     context,
   );
   const runner = await findRunner({
