@@ -18,8 +18,10 @@ function put(path: string, text: string): void {
   writeFileSync(join(work, path), text);
 }
 
+// Without git's own collecting in the background, which the one below would meet.
+const OWN = ["user.name=b", "user.email=b@example.org", "gc.auto=0"].flatMap((setting) => ["-c", setting]);
 const git = (...args: string[]) =>
-  execFileSync("git", ["-C", join(work, "repo"), "-c", "user.name=b", "-c", "user.email=b@example.org", ...args], {
+  execFileSync("git", ["-C", join(work, "repo"), ...OWN, ...args], {
     env: { PATH: process.env.PATH, GIT_CONFIG_GLOBAL: "/dev/null" },
     stdio: "ignore",
   });

@@ -248,7 +248,9 @@ async function largeMemory(context: BrowserContext): Promise<void> {
   await page.goto(served.link);
   await page.waitForSelector(".checks", { timeout: 300_000 });
   // The last file is the worst: the whole archive is read for it, at the pace of the reader.
-  const got = await page.evaluate(`fetch("/file/0/files/data-7.bin").then(async (response) => {
+  const got = await page.evaluate(`fetch("/file/0/files/data-7.bin", {
+    headers: { "x-nutcracker-key": localStorage.getItem("nutcracker-key") },
+  }).then(async (response) => {
     let length = 0;
     for (const reader = response.body.getReader(); ; ) {
       const { done, value } = await reader.read();
