@@ -78,8 +78,6 @@ export interface Run extends Omit<RunInput, "runner" | "fallbacks"> {
   readonly slots: Slots;
   /** The untouched workspace, looked at once. */
   readonly start: Tree;
-  /** The same of a repository as one text, taken before anybody worked; null when there is none. */
-  readonly startListing: Buffer | null;
   /** The main tree as it must be; kept in step with every merge. */
   readonly main: Tree & { readonly entries: Map<string, TreeEntry> };
   /** Slots of agents that ended and are still being judged. */

@@ -57,8 +57,14 @@ export function listByFind(root: string, skipped: readonly string[]): Buffer | n
   return stdout === null || stdout.length === 0 ? null : stdout;
 }
 
+/** Tells later whether a tree is to the byte as it is now: a tenth of the time of a look. Never, where `find` is not GNU's. */
+export function watchTree(root: string): () => boolean {
+  const now = listAll(root);
+  return () => now !== null && listAll(root)?.equals(now) === true;
+}
+
 /** All of a tree but git's own files, by `find`; null where it is not GNU's. */
-export function listAll(root: string): Buffer | null {
+function listAll(root: string): Buffer | null {
   const find = FINDS.find((path) => existsSync(path));
   if (find === undefined) return null;
   const args = [".", "-name", ".git", "-prune", "-o", "-printf", FORMAT];

@@ -16,6 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { watchTree } from "./listing.js";
 import { hasMarkers, mergeChanges } from "./merge.js";
 import { Objects } from "./objects.js";
 import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, seeEntry, withChanges } from "./tree.js";
@@ -250,10 +251,18 @@ describe("a copy we just made", () => {
     const file = join(to, "in/a.txt");
     await new Promise((resolve) => setTimeout(resolve, 60));
     const times = statSync(file);
-    rememberTree(to, lookAtCopy(to, start));
-    expect(compareTrees(start, lookAt(to))).toEqual([]);
+    for (const isAsItWas of [undefined, watchTree(to)]) {
+      rememberTree(to, lookAtCopy(to, start), isAsItWas);
+      expect(compareTrees(start, lookAt(to))).toEqual([]);
+    }
     change(file);
     utimesSync(file, times.atime, times.mtime);
     expect(compareTrees(start, lookAt(to)).map(({ path }) => path)).toContain("in/a.txt");
+  });
+
+  it("leaves out what is skipped when nothing changed, with all it holds", () => {
+    const { to, start } = make();
+    rememberTree(to, lookAtCopy(to, start), () => true);
+    expect([...lookAt(to, { skip: (path) => path === "in" }).entries.keys()]).toEqual(["run.sh"]);
   });
 });

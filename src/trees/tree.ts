@@ -57,17 +57,21 @@ export interface LookOptions {
  * Looks that later ones at the same folder build on. Only those taken before anybody could work there: a file that is mapped
  * and dirty already can be written to without a new change time, one that nobody has opened yet cannot.
  */
-const remembered = new Map<string, Tree>();
+const remembered = new Map<string, { readonly tree: Tree; readonly isAsItWas: () => boolean }>();
 
-export function rememberTree(folder: string, tree: Tree): void {
+/** `isAsItWas` may know a quicker way to tell that nothing changed since than to look at every entry. */
+export function rememberTree(folder: string, tree: Tree, isAsItWas: () => boolean = () => false): void {
   // Two a run; a process that makes many of them keeps the last.
   for (const oldest of [...remembered.keys()].slice(0, -3)) remembered.delete(oldest);
-  remembered.set(folder, tree);
+  remembered.set(folder, { tree, isAsItWas });
 }
 
 /** Looks at every entry under `folder`. Never follows a link. */
-export function lookAt(folder: string, { before = remembered.get(folder), skip, unlock }: LookOptions = {}): Tree {
+export function lookAt(folder: string, { before: given, skip, unlock }: LookOptions = {}): Tree {
   const takenMs = Date.now();
+  const kept = given === undefined ? remembered.get(folder) : undefined;
+  if (kept !== undefined && unlock === undefined && kept.isAsItWas()) return without(kept.tree, skip);
+  const before = given ?? kept?.tree;
   const entries = new Map<string, TreeEntry>();
   for (const path of pathsIn(folder, skip, unlock)) {
     const see = () => seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
@@ -75,6 +79,17 @@ export function lookAt(folder: string, { before = remembered.get(folder), skip, 
     if (entry !== null) entries.set(path, entry);
   }
   return { entries, takenMs };
+}
+
+/** A folder that is left out takes with it what it holds; it comes before it. */
+function without({ entries, takenMs }: Tree, skip: (path: string) => boolean = () => false): Tree {
+  const left = new Set<string>();
+  const kept = [...entries].filter(([path]) => {
+    if (!left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) && !skip(path)) return true;
+    left.add(path);
+    return false;
+  });
+  return { entries: new Map(kept), takenMs };
 }
 
 /** A copy we just made of a tree we looked at: the same content, stamps of its own. What did not come along is not in it. */

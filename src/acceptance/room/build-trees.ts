@@ -78,8 +78,11 @@ export function buildTrees(parts: TreeParts): Trees {
   const worked = new Set(subject.work.map(({ path }) => path));
   // Package managers write their lock files while they build; what is in them is the base's at the start.
   const steers = (path: string) => isSteering(path) && !isLock(path);
-  const isGuarded = (path: string) =>
-    !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || steers(path) || subject.isChecker(path));
+  // Asked about every path of each of the three trees.
+  const isGuarded = remembering(
+    (path) =>
+      !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || steers(path) || subject.isChecker(path)),
+  );
   const guards = { isGuarded, isChecker: subject.isChecker, open: writtenFolders(parts, untouched) };
   const layered = (name: string, delta: Delta) => {
     const removed = writeDelta(join(folder, name), result, delta);
@@ -97,6 +100,15 @@ export function buildTrees(parts: TreeParts): Trees {
       result: resultDigest(before, after, everything, lookAtFiles(request, ownTests(plan)), plan),
       tests: testsDigest(request, plan),
     },
+  };
+}
+
+function remembering(decide: (path: string) => boolean): (path: string) => boolean {
+  const decided = new Map<string, boolean>();
+  return (path) => {
+    const known = decided.get(path) ?? decide(path);
+    decided.set(path, known);
+    return known;
   };
 }
 

@@ -7,7 +7,6 @@ import { contentDigest } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { AcceptedReport } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
-import { listAll } from "../../trees/listing.js";
 import { deletedFrom } from "../../trees/slots.js";
 import { compareTrees, lookAt } from "../../trees/tree.js";
 import { counts, putBack } from "../open/workspace.js";
@@ -61,10 +60,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
  */
 export function assertUntouched(run: Run): void {
   const { folder, state } = run;
-  // A listing that is the same to the byte is of the same tree, and takes a tenth of the time of a look.
-  const isBaseAsItWas =
-    (run.startListing !== null && listAll(folder.base)?.equals(run.startListing) === true) ||
-    compareTrees(lookAt(folder.base, { skip: (path) => !counts(path) }), run.start).length === 0;
+  const isBaseAsItWas = compareTrees(lookAt(folder.base, { skip: (path) => !counts(path) }), run.start).length === 0;
   if (!isBaseAsItWas || contentDigest(folder.request, { ignoreRules: false }) !== state.requestDigest) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
       hint: `nexus run ${shellWord(run.options.request)}`,

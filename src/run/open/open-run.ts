@@ -20,7 +20,6 @@ import {
   tasksFile,
 } from "../../state/index.js";
 import type { RepositoryFacts } from "../../trees/git/repository.js";
-import { listAll } from "../../trees/listing.js";
 import { Objects } from "../../trees/objects.js";
 import { digestOf, skipping } from "../../trees/result-tree.js";
 import { Slots } from "../../trees/slots.js";
@@ -169,7 +168,6 @@ function openTrees(
   return {
     objects,
     start,
-    startListing: repository === undefined ? null : listAll(folder.base),
     main,
     slots: new Slots({
       folder: folder.slots,

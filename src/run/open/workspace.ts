@@ -20,6 +20,7 @@ import {
   submodules,
   uncommitted,
 } from "../../trees/git/repository.js";
+import { watchTree } from "../../trees/listing.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
 import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, sameEntry, type Tree } from "../../trees/tree.js";
@@ -145,7 +146,7 @@ export async function openRepository(
 export function openMain(folder: RunFolder, start: Tree): void {
   if (folder.isDelta) {
     mkdirSync(folder.main, { recursive: true });
-    rememberTree(folder.base, start);
+    rememberTree(folder.base, start, watchTree(folder.base));
     return;
   }
   if (existsSync(folder.main)) return;
