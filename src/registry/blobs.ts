@@ -4,6 +4,7 @@ import { type FileHandle, open } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { fromSystemError, NutError } from "../errors.js";
 import { pieces } from "./file-part.js";
+import { hashApart } from "./hash-apart.js";
 import { bodyOf, broken } from "./http.js";
 import { isUnreachable, TRIES, type Transport } from "./transport.js";
 
@@ -16,11 +17,11 @@ export interface Descriptor {
 }
 
 /** Large enough that a registry's work per piece does not count, small enough to be sent again. */
-const CHUNK_BYTES = 32 * 1024 * 1024;
+const CHUNK_BYTES = 128 * 1024 * 1024;
 /** Smaller ones are hashed before anything is sent: that takes no time. */
 const EAGER_BYTES = 16 * 1024 * 1024;
 /** The first piece of what may be sent in vain; the next ones are as large as all before them. */
-const FIRST_BYTES = 1024 * 1024;
+const FIRST_BYTES = 4 * 1024 * 1024;
 /** So much more makes up for a broken connection: a large blob may meet many. */
 const GOOD_BYTES = 1024 * 1024;
 
@@ -320,8 +321,9 @@ async function writeAll(file: FileHandle, path: string, parts: readonly Buffer[]
 
 const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
-/** SHA-256 of the first bytes of a file. */
+/** SHA-256 of the first bytes of a file; of a large one on a thread of its own, so that it can be sent meanwhile. */
 export async function hashFile(path: string, size: number): Promise<string> {
+  if (size >= EAGER_BYTES) return hashApart(path, size);
   const hash = createHash("sha256");
   for await (const piece of pieces({ path, start: 0, end: size })) hash.update(piece);
   return `sha256:${hash.digest("hex")}`;

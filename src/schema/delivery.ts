@@ -2,6 +2,9 @@
 import { z } from "zod";
 import { BundleId, Sha256, Timestamp } from "./shared.js";
 
+/** Where it is in a delivery. */
+export const RESULT_FILE = "delivery/result.json";
+
 export const DELIVERY_STATUSES = ["completed", "partial", "blocked", "failed"] as const;
 export const DeliveryStatus = z.enum(DELIVERY_STATUSES);
 

@@ -1,6 +1,6 @@
 // Bundles in Debian's docker-registry, read back by skopeo.
 import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -40,6 +40,18 @@ describe.skipIf(!hasRegistry)("docker-registry", () => {
     expect(readFileSync(output).equals(readFileSync(file))).toBe(true);
     expect((await desk.run(["pull", at("team/task:v1"), "-o", output])).code).toBe(2);
     expect(json((await desk.run(["tags", at("team/task"), "--json"])).out)).toEqual({ tags: ["v1"] });
+  });
+
+  it("takes a large bundle as it is, without a word about its content", async () => {
+    const folder = desk.folder(desk.path("large"));
+    writeFileSync(join(folder, "noise.bin"), randomBytes(65 * 1024 ** 2));
+    const large = desk.path("large.nut");
+    await packFolder(folder, { output: large, compression: "none" });
+    const { code, out } = await desk.run(["push", large, at("team/large:v1"), "--json"]);
+    expect([code, json(out)]).toMatchObject([0, { uploaded: true, content_digest: null }]);
+    const output = desk.path("large-pulled.nut");
+    expect((await desk.run(["pull", at("team/large:v1"), "-o", output])).code).toBe(0);
+    expect(readFileSync(output).equals(readFileSync(large))).toBe(true);
   });
 
   it("gives a name to one of two who pull at once", async () => {

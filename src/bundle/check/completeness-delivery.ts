@@ -4,15 +4,13 @@
 import { createHash } from "node:crypto";
 import { shellWord } from "../../errors.js";
 import { JsonError, parseJson } from "../../files/index.js";
-import { Delivery } from "../../schema/delivery.js";
+import { Delivery, RESULT_FILE } from "../../schema/delivery.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { ARTIFACTS } from "../../trees/result-tree.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { isPlaceholder } from "../manifest/template.js";
 import { resolveReference } from "./completeness-references.js";
 import type { Report } from "./report.js";
-
-export const RESULT_FILE = "delivery/result.json";
 
 export async function checkDelivery(report: Report): Promise<void> {
   const { manifest, missing, pass, command } = report;

@@ -1,7 +1,8 @@
 // The part of a repair that needs no thought: spelling, pointers to what is already there, outlines for what is not.
+
+import { RESULT_FILE } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { outline, PLACEHOLDER_RESULT } from "../manifest/template.js";
-import { RESULT_FILE } from "./completeness-delivery.js";
 import { DEFAULT_CRITERIA, DEFAULT_ENDPOINTS, resolveReference } from "./completeness-references.js";
 import type { Content } from "./report.js";
 

@@ -2,9 +2,9 @@
 // different changes are a conflict, both are kept, and nothing is ever overwritten.
 import { NutError, shellWord } from "../../errors.js";
 import { byBytes } from "../../files/index.js";
-import type { Delivery } from "../../schema/delivery.js";
+import { type Delivery, RESULT_FILE } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { parseResult, RESULT_FILE } from "../check/completeness-delivery.js";
+import { parseResult } from "../check/completeness-delivery.js";
 import type { ContentEntry, OpenedContent } from "../read/content.js";
 import { bare, mergeDeliveries, type Whole } from "./merge-deliveries.js";
 import { givenManifest, type SplitRecord, versionOf } from "./split.js";

@@ -1,9 +1,9 @@
 // What differs between two bundles: manifest fields, files, and for a delivery what became of its request's checklist.
 import { byBytes, isText } from "../../files/index.js";
-import type { Delivery } from "../../schema/delivery.js";
+import { type Delivery, RESULT_FILE } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { unifiedDiff } from "../../trees/diff-text.js";
-import { parseResult, RESULT_FILE } from "../check/completeness-delivery.js";
+import { parseResult } from "../check/completeness-delivery.js";
 import type { ContentEntry, OpenedContent } from "./content.js";
 
 export interface Difference {

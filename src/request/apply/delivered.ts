@@ -2,11 +2,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { artifactPath, type Change, type Delivered, deliveredFiles } from "../../acceptance/index.js";
 import { fromSystemError, NutError, shellWord } from "../../errors.js";
-import { Delivery } from "../../schema/delivery.js";
+import { Delivery, RESULT_FILE } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
-
-export const RESULT_FILE = "delivery/result.json";
 
 /**
  * What a delivery says of itself: delivery/result.json, or the manifest where other tools put it. `name` is the delivery as it

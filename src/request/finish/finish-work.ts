@@ -17,12 +17,12 @@ import { newBundleId, openBundle, type Packed, writeManifest } from "../../bundl
 import { NutError, shellWord } from "../../errors.js";
 import { temporaryName } from "../../files/index.js";
 import type { Context } from "../../operation.js";
-import type { Delivery, RepositoryBase } from "../../schema/delivery.js";
+import { type Delivery, RESULT_FILE, type RepositoryBase } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { ownGit } from "../../trees/git/git.js";
 import { GitStore } from "../../trees/git/store.js";
 import { isResult } from "../../trees/result-tree.js";
-import { RESULT_FILE, readDelivery } from "../apply/delivered.js";
+import { readDelivery } from "../apply/delivered.js";
 import { PATCH_FILE, workPatch, writePatch } from "../apply/delivery-patch.js";
 import { type Accepted, hiddenUnrun } from "../hidden/hidden.js";
 import type { OpenedFolder } from "../open/work-folder.js";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { type Bundle, type Compression, contentDigest, openBundle, readManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
+import { RESULT_FILE } from "../../schema/delivery.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { RESULT_FILE } from "../apply/delivered.js";
 import { unsealed } from "../pack/sealed.js";
 
 export interface Whole {

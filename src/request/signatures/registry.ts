@@ -31,7 +31,7 @@ import {
   type Signatures,
   signatureLines,
 } from "../../statements/index.js";
-import { readWhole } from "../open/read-whole.js";
+import { readWhole, type Whole } from "../open/read-whole.js";
 import { addSignatures, readSignatures, sidecarOf } from "./signatures.js";
 
 export function openRegistry({ host, repository }: Reference, context: Context): Registry {
@@ -45,7 +45,8 @@ export interface Pushed {
   readonly bytes: number;
   /** false: the registry had the archive already. */
   readonly uploaded: boolean;
-  readonly contentDigest: string;
+  /** null for a large bundle, whose content was not read. */
+  readonly contentDigest: string | null;
   readonly signatures: number;
 }
 
@@ -56,16 +57,18 @@ export async function pushBundle(path: string, target: string, context: Context)
       hint: `nutshell push ${shellWord(path)} oci://${reference.host}/${reference.repository}:<tag>`,
     });
   }
-  await assertBundle(path, context);
+  const head = await readHead(path, context);
   const { archiveBytes } = readAttached(path);
-  // Sent while it is read: a blob without a manifest is nobody's, and one is entered only for what was found whole.
+  // Sent while it is read: a blob without a manifest is nobody's, and one is entered only for what was found whole. A large
+  // one is sent as it is: reading it would take longer than sending it, and every reader finds damage.
   const stop = new AbortController();
   const registry = openRegistry(reference, { ...context, signal: AbortSignal.any([context.signal, stop.signal]) });
   const hashed = hashFile(path, archiveBytes);
   hashed.catch(() => {});
   const isLikelyThere = await holdsSize(registry, reference.name, archiveBytes);
   const named = isLikelyThere ? await hashed : hashed;
-  const all = [readWhole(path, null, context), registry.blobs.putFile(path, named, archiveBytes), hashed] as const;
+  const content = archiveBytes > CHECKED_BYTES ? { ...head, digest: null } : readWhole(path, null, context);
+  const all = [content, registry.blobs.putFile(path, named, archiveBytes), hashed] as const;
   const [{ manifest, compression, digest: contentDigest }, uploaded, digest] = await Promise.all(all).catch(
     async (error) => {
       stop.abort();
@@ -86,25 +89,30 @@ export async function pushBundle(path: string, target: string, context: Context)
   return { digest: subject.digest, bytes: archiveBytes, uploaded, contentDigest, signatures: lines.length };
 }
 
+/** More than nearly every bundle has. */
+const CHECKED_BYTES = 64 * 1024 ** 2;
+
 /** Nothing is sent of what is no bundle at all. */
-async function assertBundle(path: string, { signal }: Context): Promise<void> {
+async function readHead(path: string, { signal }: Context): Promise<Pick<Whole, "manifest" | "compression">> {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) {
     const hint = `nutshell pack --dir ${shellWord(path)} -o task.nut`;
     throw new NutError("USAGE", `${path} is a folder: a registry holds packed bundles`, { hint });
   }
-  await (await openBundle(path, { signal })).close();
+  const bundle = await openBundle(path, { signal });
+  await bundle.close();
+  return { manifest: bundle.manifest, compression: bundle.compression };
 }
 
 const LONGEST = 1_000;
 
 /** What registries show of a task. The sender's own words; nothing is believed because of them. */
-function annotationsOf(manifest: Manifest, contentDigest: string): Record<string, string> {
+function annotationsOf(manifest: Manifest, contentDigest: string | null): Record<string, string> {
   const rows: [string, string | undefined][] = [
     ["org.opencontainers.image.title", manifest.task?.title],
     ["org.opencontainers.image.description", manifest.task?.summary],
     ["org.opencontainers.image.created", manifest.created_at],
     ["org.opencontainers.image.authors", manifest.publisher?.name],
-    ["nutshell.content", contentDigest],
+    ["nutshell.content", contentDigest ?? undefined],
     ["nutshell.id", manifest.id],
     ["nutshell.request", manifest.request_id],
     ["nutshell.status", manifest.status],

@@ -8,13 +8,13 @@ import { bold, dim } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
-import { RESULT_FILE, readDelivery } from "../../../request/apply/delivered.js";
+import { readDelivery } from "../../../request/apply/delivered.js";
 import { chosen, questionsOf, withJudgement } from "../../../request/judge/judgement.js";
 import { openFolder, withWorkFolder } from "../../../request/open/work-folder.js";
 import { packBundle } from "../../../request/pack/pack-bundle.js";
 import { isSealedFile } from "../../../request/pack/sealed.js";
 import { recordUnpacked } from "../../../request/records/consent-record.js";
-import { type Delivery, DeliveryStatus } from "../../../schema/delivery.js";
+import { type Delivery, DeliveryStatus, RESULT_FILE } from "../../../schema/delivery.js";
 import { identityWords, SEALED_IDENTITY } from "../flags.js";
 import { MARKS } from "./acceptance-text.js";
 

@@ -5,13 +5,13 @@ import { join, resolve } from "node:path";
 import { type Manifest, readManifest, unpackBundle, writeManifest } from "../../../bundle/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { RESULT_FILE, readDelivery } from "../../../request/apply/delivered.js";
+import { readDelivery } from "../../../request/apply/delivered.js";
 import { withWorkFolder } from "../../../request/open/work-folder.js";
 import { leakList, leaksIn } from "../../../request/pack/leak-guard.js";
 import { isSealedFile } from "../../../request/pack/sealed.js";
 import { recordPacked } from "../../../request/records/consent-record.js";
 import { lastMarketRow } from "../../../request/records/market-record.js";
-import type { Delivery } from "../../../schema/delivery.js";
+import { type Delivery, RESULT_FILE } from "../../../schema/delivery.js";
 import { parsePeer, sealBundle } from "../../../vault/index.js";
 import { packBytes } from "./market-bundle.js";
 

@@ -15,13 +15,14 @@ export default command({
   output: z.object({
     target: z.string(),
     digest: z.string().describe("of the manifest in the registry"),
-    content_digest: z.string(),
+    content_digest: z.string().nullable().describe("null for an archive of more than 64 MiB"),
     bytes: z.int(),
     uploaded: z.boolean().describe("false: the registry had the archive already"),
     signatures: z.int(),
   }),
   about: [
     "Any registry of OCI images holds it. The archive is sent in pieces, and goes on where a broken connection left off; signatures are entered as referrers, or under a tag where the registry knows none.",
+    "A damaged bundle is refused. An archive of more than 64 MiB is sent without being read whole: nutshell validate does that.",
     "Logins are Docker's own: ~/.docker/config.json and its credential helpers. Plain http is spoken to this machine only.",
   ],
   examples: [["nutshell push task.nut oci://registry.example.org/team/task:v1", "then: nutshell pull"]],
@@ -32,6 +33,6 @@ export default command({
   text: ({ target, digest, content_digest: content, bytes, uploaded, signatures }) => [
     `${green("✓")} ${target}: ${size(bytes)}${uploaded ? "" : ", which was there already"}, ${count(signatures, "signature")}`,
     `  Digest: ${digest}`,
-    `  Content: ${content}`,
+    ...(content === null ? [] : [`  Content: ${content}`]),
   ],
 });
