@@ -163,7 +163,6 @@ const STANDING_HINTS = {
   DISK_FULL: "df -h shows the space there is; make some, then run the command again",
   FILE_NOT_FOUND: "check the spelling, and the folder you are in: pwd",
   MARKET_BAD_ANSWER: "check what listens there, or name the daemon: --clawnet host:port",
-  MARKET_REFUSED: "nutshell tasks shows what the daemon knows",
   REGISTRY_BAD_ANSWER: "look at what the registry holds: nutshell tags oci://<host>/<repository>",
   ROTATION_REFUSED: "ask the publisher for a new rotation file",
   RUN_DAMAGED: "start afresh: nexus run <request>",

@@ -1,4 +1,4 @@
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 
 export const DEFAULT_ADDRESS = "http://127.0.0.1:3998";
 const DEFAULT_PORT = "3998";
@@ -18,6 +18,10 @@ export function parseAddress(text: string = DEFAULT_ADDRESS): URL {
   if (url.port === "" && !/:(80|443)\/?$/.test(withScheme)) url.port = DEFAULT_PORT;
   return new URL(url.origin);
 }
+
+/** A command line for the same daemon: an address that was typed is typed again. */
+export const lineAt = (typed: string | undefined, words: string): string =>
+  typed === undefined ? `nutshell ${words}` : `nutshell ${words} --clawnet ${shellWord(typed)}`;
 
 function badAddress(text: string): NutError {
   return new NutError("MARKET_BAD_ADDRESS", `"${text}" is not an address of a ClawNet daemon`, {

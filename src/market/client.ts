@@ -11,6 +11,7 @@ import {
   MarketTask,
 } from "../schema/market.js";
 import { mismatchLine } from "../schema/mismatch.js";
+import { lineAt } from "./address.js";
 import { type HttpAnswer, type HttpRequest, send } from "./http.js";
 import { refused, successor } from "./refusal.js";
 
@@ -42,12 +43,14 @@ export interface CreateTask {
 export interface ClientOptions {
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
+  /** The daemon's address as it was typed, for hints to repeat. */
+  readonly typed?: string | undefined;
 }
 
 /** Refuses ids that could mean something in a URL or a path. */
-export function checkId(id: string): string {
+export function checkId(id: string, hint = "nutshell tasks"): string {
   if (/^[A-Za-z0-9._-]{1,128}$/.test(id) && id !== "." && id !== "..") return id;
-  throw new NutError("MARKET_BAD_ID", `"${id}" is not a task id`, { hint: "nutshell tasks" });
+  throw new NutError("MARKET_BAD_ID", `"${id}" is not a task id`, { hint });
 }
 
 /** A connected daemon. Every method is one request; a refusal by the daemon is a NutError with its words. */
@@ -73,6 +76,11 @@ export class Market {
 
   get peerId(): string {
     return this.status.peer_id;
+  }
+
+  /** A command line for this very daemon, for hints and next steps. */
+  line(words: string): string {
+    return lineAt(this.#options.typed, words);
   }
 
   async agentName(): Promise<string> {
@@ -109,7 +117,7 @@ export class Market {
       if (seen.size === before) break;
     }
     throw new NutError("MARKET_BAD_ANSWER", `the daemon's list of tasks does not end (${seen.size} so far)`, {
-      hint: "nutshell tasks --limit 500",
+      hint: this.line("tasks --limit 500"),
     });
   }
 
@@ -124,7 +132,7 @@ export class Market {
   }
 
   task(id: string): Promise<MarketTask> {
-    return this.#json("GET", taskPath(id), `show task ${id}`, MarketTask);
+    return this.#json("GET", this.#path(id), `show task ${id}`, MarketTask);
   }
 
   board(): Promise<z.infer<typeof Board>> {
@@ -134,58 +142,58 @@ export class Market {
   /** The daemon stores what it is given unread: what it says it announced is compared. */
   async create(task: CreateTask): Promise<MarketTask> {
     const made = await this.#json("POST", "/api/tasks", "publish the task", MarketTask, task);
-    checkId(made.id);
+    checkId(made.id, this.line("tasks"));
     if (bareHash(made.nutshell_hash) === bareHash(task.nutshell_hash) && isAgreed(made.reward, task.reward))
       return made;
     throw new NutError("MARKET_HASH_MISMATCH", `the daemon announced task ${made.id} with another hash or reward`, {
-      hint: `nutshell cancel ${made.id}`,
+      hint: this.line(`cancel ${made.id}`),
       data: { sent: task.nutshell_hash, announced: made.nutshell_hash, reward: made.reward },
     });
   }
 
   bids(id: string): Promise<MarketBid[]> {
-    return this.#json("GET", taskPath(id, "bids"), "list bids", z.array(MarketBid));
+    return this.#json("GET", this.#path(id, "bids"), "list bids", z.array(MarketBid));
   }
 
   bid(id: string, amount: number, message: string): Promise<MarketBid> {
-    return this.#json("POST", taskPath(id, "bid"), "take the bid", MarketBid, { amount, message });
+    return this.#json("POST", this.#path(id, "bid"), "take the bid", MarketBid, { amount, message });
   }
 
   submissions(id: string): Promise<MarketSubmission[]> {
-    return this.#json("GET", taskPath(id, "submissions"), "list submissions", z.array(MarketSubmission));
+    return this.#json("GET", this.#path(id, "submissions"), "list submissions", z.array(MarketSubmission));
   }
 
   async assign(id: string, peerId: string): Promise<void> {
-    await this.#json("POST", taskPath(id, "assign"), "assign the task", z.unknown(), { assign_to: peerId });
+    await this.#json("POST", this.#path(id, "assign"), "assign the task", z.unknown(), { assign_to: peerId });
   }
 
   /** Simple mode: claims and submits in one step. */
   async claim(id: string, result: string, score: number): Promise<void> {
     const body = { result, self_eval_score: score };
-    await this.#json("POST", taskPath(id, "claim"), "take the claim", z.unknown(), body);
+    await this.#json("POST", this.#path(id, "claim"), "take the claim", z.unknown(), body);
   }
 
   work(id: string, result: string): Promise<MarketSubmission> {
-    return this.#json("POST", taskPath(id, "work"), "take the work", MarketSubmission, { result });
+    return this.#json("POST", this.#path(id, "work"), "take the work", MarketSubmission, { result });
   }
 
   async deliver(id: string, bytes: Uint8Array): Promise<void> {
-    const answer = await this.#upload(taskPath(id, "deliver"), "take the delivery", bytes);
+    const answer = await this.#upload(this.#path(id, "deliver"), "take the delivery", bytes);
     expectSameHash(answer.hash, bytes);
   }
 
   async pick(id: string, submissionId: string): Promise<void> {
     const body = { submission_id: submissionId };
-    await this.#json("POST", taskPath(id, "pick"), "pick the submission", z.unknown(), body);
+    await this.#json("POST", this.#path(id, "pick"), "pick the submission", z.unknown(), body);
   }
 
   /** approve, reject or cancel. */
   async settle(id: string, verb: "approve" | "reject" | "cancel"): Promise<void> {
-    await this.#json("POST", taskPath(id, verb), `${verb} task ${id}`, z.unknown(), {});
+    await this.#json("POST", this.#path(id, verb), `${verb} task ${id}`, z.unknown(), {});
   }
 
   async attach(id: string, bytes: Uint8Array): Promise<void> {
-    const answer = await this.#upload(taskPath(id, "bundle"), "store the bundle", bytes);
+    const answer = await this.#upload(this.#path(id, "bundle"), "store the bundle", bytes);
     expectSameHash(answer.hash, bytes);
   }
 
@@ -193,17 +201,23 @@ export class Market {
   async download(id: string): Promise<Buffer | null> {
     const answer = await request(this.base, this.#options, {
       method: "GET",
-      path: taskPath(id, "bundle"),
+      path: this.#path(id, "bundle"),
       timeoutMs: BUNDLE_TIMEOUT_MS,
       maxBytes: MAX_BUNDLE_BYTES,
     });
     if (answer.status === 404) return null;
-    if (answer.status !== 200) throw refused(answer, this.base, "hand out the bundle");
+    if (answer.status !== 200)
+      throw refused(answer, this.base, { what: "hand out the bundle", look: this.line("tasks") });
     return answer.body;
   }
 
   async pushResume(resume: { skills: string[]; data_sources: string[]; description: string }): Promise<void> {
     await this.#json("PUT", "/api/resume", "store the resume", z.unknown(), resume);
+  }
+
+  #path(id: string, verb?: string): string {
+    const path = `/api/tasks/${encodeURIComponent(checkId(id, this.line("tasks")))}`;
+    return verb === undefined ? path : `${path}/${verb}`;
   }
 
   #upload(path: string, what: string, bytes: Uint8Array): Promise<{ hash: string }> {
@@ -223,12 +237,13 @@ export class Market {
   }
 
   async #read<S extends z.ZodType>(
-    options: Omit<HttpRequest, "timeoutMs" | "maxBytes"> & { timeoutMs?: number },
+    options: Omit<HttpRequest, "look" | "timeoutMs" | "maxBytes"> & { timeoutMs?: number },
     what: string,
     schema: S,
   ): Promise<z.output<S>> {
     const answer = await request(this.base, this.#options, options);
-    if (answer.status !== 200 && answer.status !== 201) throw refused(answer, this.base, what);
+    if (answer.status !== 200 && answer.status !== 201)
+      throw refused(answer, this.base, { what, look: this.line("tasks") });
     const value = schema.safeParse(parseJson(answer));
     if (value.success) return value.data;
     throw new NutError(
@@ -243,15 +258,12 @@ export class Market {
 
 function request(
   base: URL,
-  { signal, timeoutMs = 15 * SECOND }: ClientOptions,
-  options: Omit<HttpRequest, "timeoutMs" | "maxBytes"> & { timeoutMs?: number; maxBytes?: number },
+  { signal, timeoutMs = 15 * SECOND, typed }: ClientOptions,
+  options: Omit<HttpRequest, "look" | "timeoutMs" | "maxBytes"> & { timeoutMs?: number; maxBytes?: number },
 ): Promise<HttpAnswer> {
-  return send(base, { timeoutMs, maxBytes: MAX_JSON_BYTES, ...(signal === undefined ? {} : { signal }), ...options });
-}
-
-function taskPath(id: string, verb?: string): string {
-  const path = `/api/tasks/${encodeURIComponent(checkId(id))}`;
-  return verb === undefined ? path : `${path}/${verb}`;
+  const look = lineAt(typed, "tasks");
+  const limits = { timeoutMs, maxBytes: MAX_JSON_BYTES };
+  return send(base, { look, ...limits, ...(signal === undefined ? {} : { signal }), ...options });
 }
 
 function parseJson({ body }: HttpAnswer): unknown {

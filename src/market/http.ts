@@ -11,6 +11,8 @@ export interface HttpRequest {
   readonly timeoutMs: number;
   readonly maxBytes: number;
   readonly signal?: AbortSignal;
+  /** The command that shows what became of it when no answer came. */
+  readonly look: string;
 }
 
 export interface HttpAnswer {
@@ -21,21 +23,24 @@ export interface HttpAnswer {
 
 /** The request may have been carried out although no answer came: the caller must look before it repeats. */
 export class NoAnswer extends NutError {
-  constructor(why: string) {
+  constructor(why: string, look: string) {
     super("MARKET_NO_ANSWER", `the daemon did not answer: ${why}`, {
-      hint: "look at the task before trying again: nutshell tasks",
+      hint: `look at the task before trying again: ${look}`,
     });
   }
 }
 
 export function send(base: URL, request: HttpRequest): Promise<HttpAnswer> {
-  const { method, path, body, contentType, timeoutMs, maxBytes, signal } = request;
+  const { method, path, body, contentType, timeoutMs, maxBytes, signal, look } = request;
   const start = base.protocol === "https:" ? httpsRequest : httpRequest;
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => outgoing.destroy(new NoAnswer(`no answer within ${timeoutMs / 1000} s`)), timeoutMs);
+    const timer = setTimeout(
+      () => outgoing.destroy(new NoAnswer(`no answer within ${timeoutMs / 1000} s`, look)),
+      timeoutMs,
+    );
     const fail = (error: Error) => {
       clearTimeout(timer);
-      reject(signal?.aborted ? error : explain(error, base));
+      reject(signal?.aborted ? error : explain(error, base, look));
     };
     const headers: Record<string, string | number> = { Accept: "application/json", Connection: "close" };
     if (body !== undefined) {
@@ -45,7 +50,7 @@ export function send(base: URL, request: HttpRequest): Promise<HttpAnswer> {
     const outgoing = start(new URL(path, base), { method, headers, ...(signal === undefined ? {} : { signal }) });
     outgoing.on("error", fail);
     outgoing.on("response", (incoming) => {
-      collect(incoming, maxBytes).then((bytes) => {
+      collect(incoming, { maxBytes, look }).then((bytes) => {
         clearTimeout(timer);
         resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body: bytes });
       }, fail);
@@ -54,7 +59,10 @@ export function send(base: URL, request: HttpRequest): Promise<HttpAnswer> {
   });
 }
 
-async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+async function collect(
+  incoming: IncomingMessage,
+  { maxBytes, look }: Pick<HttpRequest, "maxBytes" | "look">,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
@@ -65,13 +73,13 @@ async function collect(incoming: IncomingMessage, maxBytes: number): Promise<Buf
     }
     chunks.push(chunk);
   }
-  if (!incoming.complete) throw new NoAnswer("the answer was cut off");
+  if (!incoming.complete) throw new NoAnswer("the answer was cut off", look);
   return Buffer.concat(chunks);
 }
 
 const NOBODY = new Set(["ECONNREFUSED", "ENOTFOUND", "EHOSTUNREACH", "ENETUNREACH", "EAI_AGAIN"]);
 
-function explain(error: Error & { code?: string }, base: URL): Error {
+function explain(error: Error & { code?: string }, base: URL, look: string): Error {
   if (error instanceof NutError) return error;
   if (NOBODY.has(error.code ?? "")) {
     return new NutError("MARKET_UNREACHABLE", `no ClawNet daemon answers at ${base.origin}`, {
@@ -80,5 +88,5 @@ function explain(error: Error & { code?: string }, base: URL): Error {
       cause: error,
     });
   }
-  return new NoAnswer(error.message);
+  return new NoAnswer(error.message, look);
 }

@@ -1,5 +1,5 @@
-export { isLoopback, parseAddress } from "./address.js";
+export { isLoopback, lineAt, parseAddress } from "./address.js";
 export { type CreateTask, hashOf, Market, sameHash } from "./client.js";
 export { type DeliveryRoute, deliveryRoute } from "./delivery-route.js";
 export { NoAnswer } from "./http.js";
-export { type Cost, costOf, preflight, resolveReward } from "./preflight.js";
+export { type Cost, costOf, type PreflightFacts, preflight, resolveReward } from "./preflight.js";

@@ -6,6 +6,8 @@ import { deliveryRoute } from "./delivery-route.js";
 import { costOf, preflight, resolveReward } from "./preflight.js";
 import { readRefusal } from "./refusal.js";
 
+const line = (words: string) => `nutshell ${words}`;
+
 describe("parseAddress", () => {
   it.each([
     [undefined, "http://127.0.0.1:3998"],
@@ -50,7 +52,7 @@ describe("reward", () => {
 });
 
 describe("preflight", () => {
-  const facts = { cost: costOf(500), balance: 525, bytes: 1000, now: new Date("2026-01-01T00:00:00Z") };
+  const facts = { cost: costOf(500), balance: 525, bytes: 1000, now: new Date("2026-01-01T00:00:00Z"), dir: ".", line };
   const codes = (changes: object) =>
     preflight({ ...facts, ...changes })
       .filter(({ severity }) => severity === "error")
@@ -126,7 +128,7 @@ describe("deliveryRoute", () => {
     MarketTask.parse({ id: "t", author_id: "author", mode: "simple", status: "open", ...fields });
   const bid = { id: "b", task_id: "t", bidder_id: "me", bidder_name: "", amount: 0, message: "", created_at: "" };
   const route = (fields: object, bids: (typeof bid)[] = []) =>
-    deliveryRoute({ task: task(fields), me: "me", bids, hash: "sha256:abc" });
+    deliveryRoute({ task: task(fields), me: "me", bids, hash: "sha256:abc", line });
 
   it.each([
     [{}, [], "claim"],

@@ -1,6 +1,6 @@
 // The rules of the economy, checked here because the daemon burns the fee before it notices what is wrong.
 import type { Finding } from "../errors.js";
-import { NutError } from "../errors.js";
+import { NutError, shellWord } from "../errors.js";
 import { MAX_BUNDLE_BYTES } from "./client.js";
 
 export const DEFAULT_REWARD = 100;
@@ -23,7 +23,7 @@ export function costOf(reward: number): Cost {
 }
 
 /** The flag, then the manifest, then 100. A bare number is read as the amount. */
-export function resolveReward(flag: string | undefined, clawnet: unknown): number {
+export function resolveReward(flag: string | undefined, clawnet: unknown, dir = "."): number {
   if (flag !== undefined) return readAmount(flag, "--reward");
   const reward = isObject(clawnet) ? clawnet.reward : undefined;
   if (reward === undefined || reward === null) return DEFAULT_REWARD;
@@ -34,7 +34,7 @@ export function resolveReward(flag: string | undefined, clawnet: unknown): numbe
       "MARKET_REWARD",
       `extensions.clawnet.reward.currency is "${String(currency)}"; ClawNet pays in shells only`,
       {
-        hint: "nutshell set extensions.clawnet.reward.currency shells",
+        hint: `nutshell set extensions.clawnet.reward.currency shells --dir ${shellWord(dir)}`,
       },
     );
   }
@@ -70,10 +70,14 @@ export interface PreflightFacts {
   readonly bytes: number;
   readonly expiresAt?: string | undefined;
   readonly now: Date;
+  /** The request's folder, as typed. */
+  readonly dir: string;
+  /** A command line for the daemon that was asked. */
+  readonly line: (words: string) => string;
 }
 
 /** Everything that would go wrong after the first request. Errors stop the publication, warnings are shown. */
-export function preflight({ cost, balance, bytes, expiresAt, now }: PreflightFacts): Finding[] {
+export function preflight({ cost, balance, bytes, expiresAt, now, dir, line }: PreflightFacts): Finding[] {
   const findings: Finding[] = [];
   const add = (severity: Finding["severity"], code: string, path: string, message: string, fix?: string) =>
     findings.push({ severity, code, path, message, ...(fix === undefined ? {} : { fix }) });
@@ -84,7 +88,7 @@ export function preflight({ cost, balance, bytes, expiresAt, now }: PreflightFac
       "balance_too_low",
       "reward",
       `this needs ${cost.total} shells (${parts}), the balance is ${balance}`,
-      "nutshell balance",
+      line("balance"),
     );
   }
   if (bytes > MAX_BUNDLE_BYTES) {
@@ -93,7 +97,7 @@ export function preflight({ cost, balance, bytes, expiresAt, now }: PreflightFac
       "bundle_too_large",
       "bundle",
       `the bundle has ${bytes} bytes; the daemon takes ${MAX_BUNDLE_BYTES}`,
-      "nutshell split",
+      `nutshell split ${shellWord(dir)} -n 2`,
     );
   }
   if (cost.reward === 0) add("warning", "help_wanted", "reward", "reward 0 costs 1 shell: the daemon turns it into 1");
@@ -106,7 +110,7 @@ export function preflight({ cost, balance, bytes, expiresAt, now }: PreflightFac
         "deadline_passed",
         "expires_at",
         `the deadline ${expiresAt} has passed`,
-        "nutshell set expires_at <date>",
+        `nutshell set expires_at <date> --dir ${shellWord(dir)}`,
       );
   }
   add(

@@ -42,8 +42,15 @@ function parseObject(text: string): Record<string, unknown> | null {
   }
 }
 
+interface Refused {
+  /** What was asked for. */
+  readonly what: string;
+  /** The command that shows what the daemon knows. */
+  readonly look: string;
+}
+
 /** Turns an answer that is not 200 into the refusal a person reads. */
-export function refused(answer: HttpAnswer, base: URL, what: string): NutError {
+export function refused(answer: HttpAnswer, base: URL, { what, look }: Refused): NutError {
   if (answer.status === 401) return successor(base);
   if (answer.status >= 300 && answer.status < 400) {
     return new NutError(
@@ -55,7 +62,10 @@ export function refused(answer: HttpAnswer, base: URL, what: string): NutError {
     );
   }
   const refusal = readRefusal(answer);
-  return new NutError("MARKET_REFUSED", `the daemon refused to ${what}: ${refusal.message}`, { data: { ...refusal } });
+  return new NutError("MARKET_REFUSED", `the daemon refused to ${what}: ${refusal.message}`, {
+    hint: `${look} shows what the daemon knows`,
+    data: { ...refusal },
+  });
 }
 
 /** The successor network listens on the same port, wants a token and means other things by the same words. */

@@ -17,6 +17,7 @@ const folder = join(place, FOLDER);
 const run = (argv: readonly string[], stdin?: string) =>
   runNutshell(argv, { cwd: place, env: { HOME }, ...(stdin === undefined ? {} : { stdin: Buffer.from(stdin) }) });
 
+const TOKEN = `ghp_${"a1B2".repeat(9)}`;
 const ID = "nut-1";
 const base = () => ({
   nutshell_version: "0.2.0",
@@ -112,6 +113,25 @@ describe("what is said of one manifest", () => {
     expect(findings[0]).toMatchObject({ severity: "error", message: "must be at least 0" });
   });
 
+  it.each([
+    ["a token in a file", { "files/app.ts": `one\nconst key = "${TOKEN}";\n` }, "files/app.ts", "in line 2: "],
+    ["a file that is a secret by its name", { "files/.env": "A=1\n" }, "files/.env", "what looks like a secret: "],
+    ["a token in the manifest", { "nutshell.json": JSON.stringify({ ...base(), notes: TOKEN }) }, "nutshell.json", ""],
+  ])("is ready only when nothing holds it back: %s", async (_, files, path, words) => {
+    write(base(), files);
+    const pack = (...flags: string[]) => run(["pack", "--dir", FOLDER, "-o", "out.nut", ...flags]);
+    const check = await run(["check", FOLDER, "--json"]);
+    const { status, missing, findings } = JSON.parse(check.out);
+    expect([check.code, status, missing]).toEqual([1, "incomplete", [path]]);
+    expect(findings.filter(({ severity }: { severity: string }) => severity === "error")).toEqual([
+      expect.objectContaining({ code: "LEAK_FOUND", severity: "error", path, message: expect.stringContaining(words) }),
+    ]);
+    expect(check.out).not.toContain(TOKEN);
+    expect((await pack()).code).toBe(1);
+    expect((await run(["check", FOLDER, "--allow", path])).code).toBe(0);
+    expect((await pack("--allow", path)).code).toBe(0);
+  });
+
   it("calls a draft with another mistake in it no bundle", async () => {
     write({ ...base(), task: { title: "(say what to do, in one line)", summary: "S", priority: "High" } });
     const refused = await run(["pack", "--dir", FOLDER, "-o", "out.nut"]);
@@ -186,6 +206,8 @@ const BROKEN: [string, object, Record<string, string>?][] = [
   ["a vault that says AGE", vault("AGE"), { "credentials/vault.enc.json": VAULT }],
   ["a vault of no kind", vault("age"), { "credentials/vault.enc.json": "junk" }],
   ["a sops vault that says age", vault("age"), { "credentials/vault.enc.json": '{"credentials":[],"sops":{}}' }],
+  ["a token in a file", {}, { "files/app.ts": `const key = "${TOKEN}";\n` }],
+  ["a file that is a secret by its name", {}, { "files/.env": "A=1\n" }],
   ["criteria called the same", {}, { "tests/criteria.json": criteria({ id: "A", ...shell }, { id: "A", ...shell }) }],
   ["a criterion after none", {}, { "tests/criteria.json": criteria({ id: "A", ...shell, after: ["Z"] }) }],
   ["a criterion with nothing to run", {}, { "tests/criteria.json": criteria({ id: "A", type: "shell" }) }],

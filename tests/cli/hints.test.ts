@@ -39,6 +39,7 @@ describe("a hint", () => {
     [["merge", DIR, DIR, "-o", DIR], "mv '", `dir.old'`],
     [["init", DIR], "nutshell check '", "s a dir' shows what it still needs"],
     [["split", DIR], `nutshell split ${WORD} -n 2`],
+    [["split", DIR, "--by-folder"], `nutshell split ${WORD} -n 2`],
     [["set", "task.title", "x", "--append", "--dir", DIR], `nutshell set task.title "<value>" --dir ${WORD}`],
     [["set", "task", "x", "--dir", DIR], `nutshell set task.title "<value>" --dir ${WORD}`],
     [["export", DIR, "-o", DIR], `nutshell export ${WORD} -o '`, "page.html'"],
@@ -68,6 +69,42 @@ describe("a hint", () => {
       const { code, err } = await run(words(step));
       expect({ step, code, err: err.replace(/^nutshell: warning.*\n/gm, "") }).toEqual({ step, code: 0, err: "" });
     }
+  });
+
+  it("about a vault names the folder it is in", async () => {
+    cpSync(EXAMPLE, join(place, "my vault"), { recursive: true });
+    const dir = ["--dir", "my vault"];
+    await run(["keygen"]);
+    expect((await run(["add-credential", "--name", "db", "--type", "x", ...dir, "--value-stdin"])).code).toBe(0);
+    for (const argv of [
+      ["exec", "--with", "other", ...dir, "--", "true"],
+      ["rotate", "other", "--replace", ...dir],
+    ]) {
+      expect(await hintOf(argv)).toBe("nutshell credentials --dir 'my vault'");
+    }
+    const { findings } = JSON.parse((await run(["credentials", ...dir, "--json"])).out);
+    expect(findings[0]).toMatchObject({ fix: "nutshell rotate db --expires 30d --dir 'my vault'" });
+    expect((await run(words(findings[0].fix))).code).toBe(0);
+    expect(JSON.parse((await run(["credentials", ...dir, "--json"])).out).findings).toEqual([]);
+  });
+
+  it("of validate is about what was looked at, packed or not", async () => {
+    mkdirSync(join(place, "no title"));
+    const manifest = { nutshell_version: "0.2.0", bundle_type: "request", id: "nut-1", task: { summary: "S" } };
+    writeFileSync(join(place, "no title/nutshell.json"), JSON.stringify(manifest));
+    expect((await run(["pack", "--dir", "no title", "-o", "untitled one.nut", "--force"])).code).toBe(0);
+    for (const target of ["untitled one.nut", "no title", "no title/nutshell.json"]) {
+      writeFileSync(join(place, "no title/nutshell.json"), JSON.stringify(manifest));
+      const { findings } = JSON.parse((await run(["validate", target, "--json"])).out);
+      const [{ fix }] = findings.filter(({ code }: { code: string }) => code === "TITLE_MISSING");
+      expect((await run(words(fix))).code, fix).toBe(0);
+      if (!target.endsWith(".nut")) expect((await run(["validate", target])).code, fix).toBe(0);
+    }
+    expect((await run(["validate", "untitled one"])).code).toBe(1);
+    // What was packed lists its files; a file that is new to the list is no mistake, and packing mends it.
+    writeFileSync(join(place, "untitled one/new.txt"), "new\n");
+    const { findings } = JSON.parse((await run(["validate", "untitled one", "--json"])).out);
+    expect(findings.map(({ fix }: { fix: string }) => fix)).toContain("nutshell pack --dir 'untitled one'");
   });
 
   it("calls nothing an identity or a peer that is none", async () => {

@@ -119,7 +119,9 @@ export async function runDocument(all: readonly Step[]): Promise<Outcome[]> {
     const outcomes: Outcome[] = [];
     for (const step of all) {
       const id = step.command.includes("<id>") ? await lastTask(double) : "";
-      const outcome = await run(step, { place, work, id, registry: registry?.host ?? "", fleet: fleet?.url ?? "" });
+      const market = double?.nodes.map(({ url }) => url) ?? [];
+      const stands = { market, registry: registry?.host ?? "", fleet: fleet?.url ?? "" };
+      const outcome = await run(step, { place, work, id, ...stands });
       outcomes.push(outcome);
       if (outcome.status !== step.exit) break;
     }
@@ -163,6 +165,7 @@ interface Place {
   readonly place: string;
   readonly work: string;
   readonly id: string;
+  readonly market: readonly string[];
   readonly registry: string;
   readonly fleet: string;
 }
@@ -177,7 +180,7 @@ interface Printed {
   readonly status: number | null;
 }
 
-async function run(step: Step, { place, work, id, registry, fleet }: Place): Promise<Outcome> {
+async function run(step: Step, { place, work, id, market, registry, fleet }: Place): Promise<Outcome> {
   const command = step.command.replaceAll("<id>", id).replaceAll("<registry>", registry).replaceAll("<fleet>", fleet);
   const env = {
     PATH: `${join(place, "bin")}:${process.env.PATH}`,
@@ -197,6 +200,8 @@ async function run(step: Step, { place, work, id, registry, fleet }: Place): Pro
   const stands = [
     [registry, "<registry>"],
     [fleet.replace("nats://", ""), "<fleet>"],
+    // Nobody who reads this typed the stand-in's address, so the next lines do not repeat it either.
+    ...market.map((url) => [` --clawnet ${url}`, ""]),
   ].filter(([address]) => address !== "");
   const named = stands.reduce((shown, [address, word]) => shown.replaceAll(address!, word!), plain);
   return { step, status, printed: named.replaceAll(TASK_ID, "<id>") };

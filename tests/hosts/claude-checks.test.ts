@@ -31,6 +31,7 @@ it("is content with what setup writes, byte order mark or not", () => {
 it.each([
   ["project/.claude/settings.json", `// mine\n${APPROVED}`, "leaves it out as a whole", "nexus setup claude --convert"],
   ["project/.claude/settings.local.json", '{"a":1,}', "leaves it out as a whole", "take comments"],
+  ["home/.claude/settings.json", '{"a":1,}', "leaves it out as a whole", "take comments and trailing commas out of"],
   ["project/.mcp.json", "{} // mine", "leaves it out as a whole", "nexus setup claude --convert"],
   ["home/.claude/settings.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
   ["project/.claude/settings.local.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
@@ -41,6 +42,12 @@ it.each([
 ])("%s with %s is a problem", (path, text, message, fix) => {
   expect(checks({ [path]: text })).toMatchObject([
     { state: "problem", message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
+  ]);
+});
+
+it("names the scope in what mends a person's own set-up", () => {
+  expect(checks({ "home/.claude/settings.json": '{"a":1,}' }, "user")).toMatchObject([
+    { state: "problem", fix: "nexus setup claude --scope user --convert" },
   ]);
 });
 

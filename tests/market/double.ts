@@ -86,6 +86,7 @@ export function person(node: DoubleNode): Person {
       stderr: sink("err"),
       ask: null,
     });
+    assertKept(text.out + text.err, node.url);
     return { code, ...text };
   };
   return {
@@ -97,6 +98,15 @@ export function person(node: DoubleNode): Person {
       return JSON.parse(out);
     },
   };
+}
+
+const MARKET_LINE =
+  /(?<!who checks it with: )nutshell (?:publish|claim|deliver|receive|tasks|bids?|assign|approve|reject|cancel|balance)\b(?! --help)(?:(?!nutshell |nexus ).)*/g;
+
+/** Whoever named their daemon is never sent to another one: every line printed for them names it too. */
+function assertKept(printed: string, url: string): void {
+  const lost = [...printed.matchAll(MARKET_LINE)].map(([line]) => line).filter((line) => !line.includes(url));
+  if (lost.length > 0) throw new Error(`the daemon is not named: ${lost.join("\n")}`);
 }
 
 export function leave(...people: Person[]): void {

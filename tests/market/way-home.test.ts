@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runNutshell } from "../cli/run-nutshell.js";
 import { nexus } from "../state/nexus.js";
 import { type Double, leave, type Person, person, startDouble, writeRequest } from "./double.js";
 
@@ -49,6 +50,10 @@ async function leadsOn(who: Person, argv: readonly string[], way: string): Promi
   expect(err.slice(err.indexOf("hint: "))).toContain(way);
 }
 
+/** What a line printed for them does, as it stands. */
+const paste = (who: Person, line: string) =>
+  runNutshell(line.split(" ").slice(1), { cwd: who.home, env: { HOME: who.home, PATH: process.env.PATH! } });
+
 const codeOf = ({ err }: { err: string }) => JSON.parse(err.slice(err.indexOf('{"error"'))).error;
 
 describe("the way home over the market", () => {
@@ -59,13 +64,20 @@ describe("the way home over the market", () => {
     expect(unasked.err).toMatch(/nutshell publish --dir \S+ --reward 700 --simple --clawnet \S+ --yes/);
     // What was never offered was never packed for anybody.
     expect(existsSync(join(author.home, ".local/state/nutshell/consent.jsonl"))).toBe(false);
-    const { task_id: id } = (await author.json("publish", "--dir", request, "--yes")) as { task_id: string };
+    const published = await author.json("publish", "--dir", request, "--yes");
+    const id = published.task_id as string;
+    expect(await paste(author, `${published.next}`)).toMatchObject({
+      code: 0,
+      out: expect.stringContaining("no bids"),
+    });
 
     const workspace = join(worker.home, "workspace");
     const claimed = await worker.json("claim", id, "-o", workspace);
     const kept = `${workspace}.request.nut`;
     expect(claimed).toMatchObject({ kept, next: expect.stringContaining(`nexus run ${kept}`) });
     expect((await worker.run("claim", id, "-o", workspace)).err).toContain("already exists");
+    const steps = /^(nutshell bid .+), and when it is yours: nexus run \S+ -o done.nut, then: (nutshell deliver .+)$/;
+    const [, bid, deliver] = steps.exec(`${claimed.next}`)!;
 
     // A request that was edited is another request.
     const edited = join(worker.home, "edited");
@@ -87,12 +99,13 @@ describe("the way home over the market", () => {
     await leadsOn(worker, ["bid", "00000000-0000-4000-8000-000000000000"], "nutshell tasks");
     await leadsOn(author, ["bid", id], "nutshell tasks");
     await leadsOn(author, ["receive", id, "--file", join(worker.home, "done.nut"), "--approve", "--yes"], "nutshell");
-    await worker.json("bid", id);
+    expect(await paste(worker, bid!)).toMatchObject({ code: 0 });
     await leadsOn(worker, ["assign", id, peer], "nutshell");
     await author.json("assign", id, peer);
     const done = join(worker.home, "done.nut");
     const before = readFileSync(done);
-    expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "deliver", file: "done.nut" });
+    const delivered = await paste(worker, `${deliver} --yes --json`);
+    expect(JSON.parse(delivered.out)).toMatchObject({ route: "deliver", file: "done.nut" });
     expect(await worker.json("deliver", "done.nut", "--yes")).toMatchObject({ route: "done" });
     expect(readFileSync(done).equals(before)).toBe(true);
 
@@ -100,12 +113,14 @@ describe("the way home over the market", () => {
       "MARKET_HASH_MISMATCH",
     );
     // Without a look of one's own nothing is paid, and the answer says why.
-    expect(await author.json("receive", id, "--file", done)).toMatchObject({
+    const looked = await author.json("receive", id, "--file", done);
+    expect(looked).toMatchObject({
       verified: false,
       settled: null,
       why: expect.arrayContaining(["its acceptance was not run here"]),
     });
-    expect(await author.json("receive", id, "--file", done, "--approve", "--yes")).toMatchObject({
+    const paid = await paste(author, `${`${looked.next}`.split("   or: ")[0]} --yes --json`);
+    expect(JSON.parse(paid.out)).toMatchObject({
       verified: true,
       settled: "approved",
       paid: 500,
@@ -159,8 +174,12 @@ describe("the way home sealed for one peer", () => {
     expect(copy).toBe(`${request}.request-2.nut`);
     expect(readFileSync(`${request}.request.nut`, "utf8")).toBe("mine");
 
-    await worker.json("claim", id, "-o", "w");
+    const key = join(worker.home, ".openclaw/clawnet/identity.key");
+    await leadsOn(author, ["claim", id, "-o", "w"], "nutshell tasks board --clawnet");
+    const claimed = await worker.json("claim", id, "-o", "w", "--identity", key);
     const kept = join(worker.home, "w.request.nut");
+    expect(claimed.next).toContain(`nexus run ${kept} --identity ${key} -o done.nut`);
+    await leadsOn(worker, ["claim", id, "-o", "w", "-i", key], `nutshell claim ${id} -o <other dir> --identity ${key}`);
     // Nobody else opens it.
     const stranger = await nexus(author.home, ["run", kept, "--driver", "command", "--command", "true", "--json"], {
       env: { HOME: author.home, PATH: process.env.PATH! },

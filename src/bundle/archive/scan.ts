@@ -170,7 +170,7 @@ class Pass {
         severity: "warning",
         path: MANIFEST_NAME,
         message: `${MANIFEST_NAME} is not the first entry`,
-        fix: "pack it again: nutshell unpack <file>, nutshell pack",
+        fix: "nutshell unpack <file> -o <dir> && nutshell pack --dir <dir> -o <file>",
       });
     }
     const parts: Buffer[] = [];

@@ -2,7 +2,7 @@
 // tests, credentials) goes to every part, because every agent needs it. Each part records what it was given, so that
 // merge can tell a change from an untouched copy.
 import { z } from "zod";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import { byBytes } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { ContentEntry } from "../read/content.js";
@@ -70,22 +70,24 @@ export function splitByCount(entries: readonly ContentEntry[], count: number): P
 }
 
 /** One part for each folder below files/; loose files beside them go to every part. */
-export function splitByFolder(entries: readonly ContentEntry[]): Part[] {
+export function splitByFolder(entries: readonly ContentEntry[], dir = "."): Part[] {
   const folders = unitsOf(entries, 2).filter(({ isFolder }) => isFolder);
   if (folders.length < 2) {
-    throw new NutError("USAGE", "files/ does not hold two folders to split by", { hint: "nutshell split -n 2" });
+    throw new NutError("USAGE", "files/ does not hold two folders to split by", {
+      hint: `nutshell split ${shellWord(dir)} -n 2`,
+    });
   }
   const parts = folders.map(({ name, paths }) => ({ title: name.slice("files/".length), paths }));
   return withShared(entries, parts);
 }
 
-export function splitByPlan(entries: readonly ContentEntry[], plan: SplitPlan): Part[] {
+export function splitByPlan(entries: readonly ContentEntry[], plan: SplitPlan, dir = "."): Part[] {
   const covers = (pattern: string, path: string) =>
     path === pattern || path.startsWith(pattern.endsWith("/") ? pattern : `${pattern}/`);
   for (const pattern of plan.parts.flatMap(({ files }) => files)) {
     if (!entries.some(({ path }) => covers(pattern, path))) {
       throw new NutError("USAGE", `the plan names ${pattern}, which is not in the task`, {
-        hint: "nutshell pack --list shows every file of the task",
+        hint: `nutshell pack --dir ${shellWord(dir)} --list shows every file of the task`,
         data: { path: pattern },
       });
     }

@@ -1,4 +1,5 @@
 // Groups of flags that several commands share, so that one word means one thing in all of them.
+import { basename } from "node:path";
 import { z } from "zod";
 import { flag, positional } from "../../cli/fields.js";
 import { NutError, shellWord } from "../../errors.js";
@@ -24,6 +25,12 @@ export const SEALED_IDENTITY = {
 /** The keys of one command, for the next one. */
 export const identityWords = (identity: readonly string[] = []): string =>
   identity.map((file) => ` --identity ${shellWord(file)}`).join("");
+
+/** A packed bundle is not edited: whatever it lacks, the first step is the same. */
+export function unpackFirst(bundle: string | undefined): string {
+  if (bundle === undefined || bundle === "-") return "nutshell unpack - -o <dir>";
+  return `nutshell unpack ${shellWord(bundle)} -o ${shellWord(basename(bundle).replace(/\.nut$/, ""))}`;
+}
 
 /** A folder named by position or by --dir. */
 export const FOLDER_OR_DIR = {

@@ -18,6 +18,19 @@ export const levelFlags = (level: (typeof LEVELS)[number]) => ({
   level: flag(z.enum(LEVELS).default(level), { value: "<level>", about: "effort" }),
 });
 
+/** What may leave although the guard of `pack` would hold it back. */
+export const GUARD_FLAGS = {
+  allow: flag(z.array(z.string()).default([]), {
+    value: "<path>",
+    about: "pack this file although it looks like a secret",
+  }),
+  plainVault: flag(z.boolean().default(false), { about: "pack a vault that is not encrypted: anyone can read it" }),
+  vaultIdentity: flag(z.array(z.string()).default([]), {
+    value: "<file>",
+    about: "age identity that opens the vault, to look for its values",
+  }),
+};
+
 /** How much a bundle may hold before it is refused; typed by a person, so given as text. */
 export const LIMIT_FLAGS = {
   maxEntries: flag(z.coerce.number().int().positive().optional(), {

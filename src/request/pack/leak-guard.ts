@@ -66,14 +66,21 @@ function bySeverity(leaks: readonly Leak[]): [errors: Leak[], warnings: Leak[]] 
 /** Everything in a folder that looks like a secret; for those who report what they found instead of refusing it. */
 export async function leaksIn(folder: string, options: LeakGuardOptions = {}): Promise<readonly Leak[]> {
   const guard = await leakGuard(folder, options);
-  for (const { path, kind } of listFolder(folder, { ignoreRules: false }).entries) {
-    const watcher = kind === "file" ? guard.observe(path) : null;
+  const { entries } = listFolder(folder, { ignoreRules: false });
+  const files = entries.filter(({ kind }) => kind === "file").map(({ path }) => path);
+  await showFiles(guard, folder, files);
+  return guard.leaks();
+}
+
+/** Lets a guard look at files that are not being packed. */
+export async function showFiles(guard: LeakGuard, folder: string, files: Iterable<string>): Promise<void> {
+  for (const path of files) {
+    const watcher = guard.observe(path);
     if (watcher === null) continue;
     for await (const chunk of createReadStream(join(folder, path), { highWaterMark: 1 << 20 }))
       watcher.chunk(chunk as Buffer);
     watcher.end();
   }
-  return guard.leaks();
 }
 
 /** `files/app.ts:2 github (ghp_…)` */

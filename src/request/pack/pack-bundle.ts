@@ -32,7 +32,8 @@ export interface PackRequest extends GuardRequest {
   readonly isNew?: boolean;
   readonly compression: Compression;
   readonly level: Level;
-  readonly force: boolean;
+  /** Absent where whoever asks cannot say so. */
+  readonly force?: boolean | undefined;
   /** Seals the bundle for this peer: 64 hex digits or a peer id. */
   readonly peer?: string | undefined;
   /** Packed instead of the folder's own nutshell.json, which is left alone. */
@@ -102,11 +103,11 @@ function assessPrepared(
   return assess({ manifest, files, left, read }, { now: context.now(), dir, contextTokens });
 }
 
-function incomplete({ dir }: PackRequest, { findings, missing }: Completeness): NutError {
+function incomplete({ dir, force }: PackRequest, { findings, missing }: Completeness): NutError {
   const first = findings.find(({ severity, code }) => severity === "error" && code !== PLACEHOLDER);
   const more = missing.length > 1 ? ` (and ${missing.length - 1} more)` : "";
   return new NutError("BUNDLE_INCOMPLETE", `the bundle is incomplete: ${first?.path}: ${first?.message}${more}`, {
-    hint: `nutshell check --dir ${shellWord(dir)} says what to do; --force packs it as it is`,
+    hint: `nutshell check --dir ${shellWord(dir)} says what to do${force === undefined ? "" : "; --force packs it as it is"}`,
     data: { missing, findings: findings.filter(({ severity }) => severity === "error") },
   });
 }

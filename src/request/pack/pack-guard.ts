@@ -1,19 +1,22 @@
 // What pack lets through: no vault in clear, no hidden check in clear, no secret in any file, no key of one's own. And what it adds to a delivery:
 // the record of the credentials that were used.
-import { resolve } from "node:path";
-import { NutError } from "../../errors.js";
+import { join, resolve } from "node:path";
+import type { OpenedContent } from "../../bundle/index.js";
+import { type Finding, NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { readUses, type Secret, secretsOf } from "../../vault/index.js";
+import { type Leak, readUses, type Secret, secretsOf } from "../../vault/index.js";
 import { assertNothingClear } from "../hidden/hidden.js";
 import { collectKeys, defaultIdentityPath, hasHome, peerPaths } from "../vault/keys.js";
-import { backendOf, readVaultFolder, unlock, type VaultFolder } from "../vault/vault-folder.js";
-import { type LeakGuard, leakGuard, leakList, withAllowed } from "./leak-guard.js";
+import { backendOf, dirWords, readVaultFolder, unlock, type VaultFolder } from "../vault/vault-folder.js";
+import { type LeakGuard, leakGuard, leakList, showFiles, withAllowed } from "./leak-guard.js";
 
 export interface GuardRequest {
+  /** The folder as typed, for hints to repeat. */
+  readonly dir?: string | undefined;
   /** Paths that may go although they look like secrets. */
   readonly allow?: readonly string[] | undefined;
-  /** Names the risk of sending a vault that is not encrypted. */
+  /** Names the risk of sending a vault that is not encrypted; absent where that cannot be named. */
   readonly plainVault?: boolean | undefined;
   /** age identities that open the vault, to look for its values. */
   readonly vaultIdentity?: readonly string[] | undefined;
@@ -33,19 +36,11 @@ export async function guardPack(
   request: GuardRequest,
   context: Context,
 ): Promise<GuardedPack> {
-  const { allow = [], plainVault = false, vaultIdentity = [] } = request;
+  const { allow = [], plainVault, vaultIdentity = [] } = request;
   await assertNothingClear(dir, manifest, context);
   const folder = readVaultFolder(dir, context.env);
   const backend = backendOf(folder);
-  if (backend === "none" && !plainVault) {
-    throw new NutError(
-      "VAULT_IN_CLEAR",
-      `${folder.path} is not encrypted; everyone who gets the bundle could read it`,
-      {
-        hint: "nutshell rotate --encryption age, or name the risk: nutshell pack --plain-vault",
-      },
-    );
-  }
+  if (backend === "none" && plainVault !== true) throw inClear(folder, request);
   const guard = await leakGuard(dir, {
     allow,
     knownValues: await knownValues(valuesFrom(request, folder, context), vaultIdentity, context),
@@ -57,6 +52,63 @@ export async function guardPack(
     },
   });
   return { guard, manifest: withUses(dir, withAllowed(manifest, allow)) };
+}
+
+function inClear({ path }: VaultFolder, { dir, plainVault }: GuardRequest): NutError {
+  const risk = plainVault === undefined ? "" : ", or name the risk: --plain-vault";
+  return new NutError("VAULT_IN_CLEAR", `${path} is not encrypted; everyone who gets the bundle could read it`, {
+    hint: `nutshell rotate --encryption age${dirWords(dir)}${risk}`,
+  });
+}
+
+/**
+ * What keeps a folder that lacks nothing from being packed: secrets in its files, keys of one's own, a vault or hidden
+ * checks in clear. One finding for each file.
+ */
+export async function guardFindings(
+  { path: folder, manifest, files }: Pick<OpenedContent, "path" | "manifest" | "files">,
+  request: GuardRequest,
+  context: Context,
+): Promise<Finding[]> {
+  try {
+    const { guard } = await guardPack(folder, manifest, request, { ...context, progress: () => {} });
+    await showFiles(guard, folder, files.keys());
+    guard.approve(manifest);
+    return [];
+  } catch (error) {
+    if (!(error instanceof NutError)) throw error;
+    if (error.code === "LEAK_FOUND") return leakFindings(error.data.leaks as readonly Leak[], request);
+    return [clearFinding(error, request)];
+  }
+}
+
+function clearFinding({ code, message, hint, data }: NutError, { dir }: GuardRequest): Finding {
+  const severity = "error";
+  if (code !== "HIDDEN_IN_CLEAR") {
+    const path = code === "HIDDEN_UNFIT" ? "acceptance.hidden" : "credentials.vault";
+    return { code, severity, path, message, ...(hint === undefined ? {} : { fix: hint }) };
+  }
+  const path = String(data.path);
+  return { code, severity, path, message: "is hidden, but lies in clear beside it", fix: takenOut(path, dir) };
+}
+
+/** Out of the folder, and nothing lost. */
+const takenOut = (path: string, dir: string | undefined): string =>
+  dir === undefined ? `mv -n ${shellWord(path)} ..` : `mv -n ${shellWord(join(dir, path))} .`;
+
+function leakFindings(leaks: readonly Leak[], { dir }: GuardRequest): Finding[] {
+  const first = new Map(leaks.toReversed().map((leak) => [leak.path, leak]));
+  return [...first.values()].toReversed().map(({ path, line, rule, masked }) => {
+    const file = shellWord(dir === undefined ? path : join(dir, path));
+    const place = line === null ? "" : ` in line ${line}`;
+    return {
+      code: "LEAK_FOUND",
+      severity: "error",
+      path,
+      message: `what looks like a secret${place}: ${rule} (${masked}); pack takes it only with --allow ${shellWord(path)}`,
+      fix: line === null ? takenOut(path, dir) : `\${EDITOR:-vi} ${file}`,
+    };
+  });
 }
 
 const valuesFrom = ({ vaultFolder }: GuardRequest, own: VaultFolder, { env }: Context): VaultFolder =>

@@ -64,7 +64,10 @@ interface Opening {
 
 function open(file: Buffer, { identity, name }: Opening, context: Where): Readable {
   const called = name === null ? "this bundle" : name;
-  const hint = `nutshell inspect ${name === null ? "-" : shellWord(name)} --identity <identity.key>`;
+  const hint =
+    name === null
+      ? "name the key it was sealed for: --identity <identity.key>"
+      : `nutshell inspect ${shellWord(name)} --identity <identity.key>`;
   const peers = peerIdentities(identity, context);
   if (peers.length === 0) {
     const message = `${called} is sealed for one peer, and there is no identity to open it with`;

@@ -1,6 +1,6 @@
 // What a request's vault gives access to, and until when. Values are not known here.
 import { z } from "zod";
-import { type Finding, NutError } from "../../errors.js";
+import { type Finding, NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { FindingShape } from "../../schema/finding.js";
 import type { CredentialScope } from "../../schema/manifest.js";
@@ -128,7 +128,7 @@ function expiryFindings({ name, state, expires_at: at }: CredentialRow): Finding
       severity,
       path: `credentials.scopes.${name}`,
       message: `credential "${name}" ${words[1]}${when}`,
-      fix: `nutshell rotate ${name} --expires 30d`,
+      fix: `nutshell rotate ${shellWord(name)} --expires 30d`,
     },
   ];
 }

@@ -22,7 +22,7 @@ export function parseBudget(words: readonly string[], base: Budget = DEFAULT_BUD
     const amount = key?.read(value.trim()) ?? null;
     if (key === undefined || amount === null || !(amount > 0)) {
       throw new NutError("USAGE", `--budget does not understand "${part.trim()}"`, {
-        hint: "nexus run task.nut --budget time=10m,tokens=200k,cost=2.5",
+        hint: "the same, with: --budget time=10m,tokens=200k,cost=2.5",
         data: { keys: Object.keys(KEYS) },
       });
     }

@@ -125,22 +125,26 @@ async function pack(
       signal: run.halt.signal,
     });
     await assertSound(temporary);
-    await signDelivery(run, temporary, accepted);
+    const unsigned = await signDelivery(run, temporary, accepted);
     const hash = await hashOf(temporary);
     const path = await placeBundle(temporary, output, async (other) => (await recordedResult(other))?.id === id);
     recordPacked(run.folder.delivery, contentDigest, run.context);
     if (path !== output)
       record(run, { type: "issue", message: `${output} was taken meanwhile: the delivery is ${path}` });
+    if (unsigned !== null) {
+      const message = `${unsigned}; sign it with: nutshell sign ${shellWord(path)}`;
+      run.context.progress({ type: "warning", message });
+    }
     return { path, hash };
   } finally {
     clearAway(temporary);
   }
 }
 
-/** Work of hours is not lost over a key that no longer signs: it is delivered unsigned, and that is said. */
-async function signDelivery(run: Run, path: string, accepted: AcceptedReport): Promise<void> {
+/** Work of hours is not lost over a key that no longer signs: it is delivered unsigned, and why is the answer. */
+async function signDelivery(run: Run, path: string, accepted: AcceptedReport): Promise<string | null> {
   const { signer, state, options, context } = run;
-  if (signer === undefined) return;
+  if (signer === undefined) return null;
   const models = [...new Set([...state.agents.values()].flatMap(({ model }) => model ?? []))];
   const { name, version } = run.runner.about;
   const facts: RunFacts = {
@@ -157,14 +161,12 @@ async function signDelivery(run: Run, path: string, accepted: AcceptedReport): P
   try {
     const { envelope } = await signBundle({ path, key: signer, sidecar: false, facts }, context);
     context.progress({ type: "signed", message: `the delivery is signed with key ${envelope.signatures[0]!.keyid}` });
+    return null;
   } catch (error) {
     if (!(error instanceof NutError)) throw error;
     const message = `the delivery is not signed: ${error.message}`;
     record(run, { type: "issue", message });
-    context.progress({
-      type: "warning",
-      message: `${message}; sign it with: nutshell sign ${shellWord(options.output)}`,
-    });
+    return message;
   }
 }
 

@@ -9,22 +9,25 @@ interface Layer {
   readonly path: string;
   /** null when Claude Code cannot read it. */
   readonly value: Readonly<Record<string, unknown>> | null;
-  readonly convertible: boolean;
+  /** Whose set-up writes into it, and can so make it strict. */
+  readonly writtenFor: Scope | null;
   /** What Claude Code keeps by itself: it says which servers are off, and nothing about hooks. */
   readonly isOwn?: boolean;
 }
 
 export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGED): DoctorCheck[] {
   const layers = settingsLayers(input, managed);
-  const servers = scope === "project" ? readLayer(join(input.root, ".mcp.json"), true) : null;
+  const servers = scope === "project" ? readLayer(join(input.root, ".mcp.json"), "project") : null;
   const all = servers === null ? layers : [...layers, servers];
   const what = `claude ${scope} settings`;
   const problems = [
-    ...all.flatMap(unreadable),
+    ...all.flatMap((layer) => unreadable(layer, scope)),
     ...layers.flatMap(silenced),
     ...(scope === "project" ? serverProblems(layers, input.root) : []),
   ].map((found): DoctorCheck => ({ what, state: "problem", ...found }));
-  const twice = layers.flatMap(pluginToo).map((found): DoctorCheck => ({ what, state: "warning", ...found }));
+  const twice = layers
+    .flatMap((layer) => pluginToo(layer, scope))
+    .map((found): DoctorCheck => ({ what, state: "warning", ...found }));
   if (problems.length + twice.length > 0) return [...problems, ...twice];
   return [
     {
@@ -40,29 +43,31 @@ const MANAGED = "/etc/claude-code/managed-settings.json";
 /** Every file a setting may come from. */
 function settingsLayers({ root, home, env }: InstallInput, managed: string): Layer[] {
   const own = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude");
-  const places: readonly (readonly [path: string, convertible: boolean])[] = [
-    [managed, false],
-    [join(own, "settings.json"), true],
-    [join(root, ".claude/settings.json"), true],
-    [join(root, ".claude/settings.local.json"), false],
+  const places: readonly (readonly [path: string, writtenFor: Scope | null])[] = [
+    [managed, null],
+    [join(own, "settings.json"), "user"],
+    [join(root, ".claude/settings.json"), "project"],
+    [join(root, ".claude/settings.local.json"), null],
   ];
-  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), false);
-  const layers = places.flatMap(([path, convertible]) => readLayer(path, convertible) ?? []);
+  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), null);
+  const layers = places.flatMap(([path, writtenFor]) => readLayer(path, writtenFor) ?? []);
   return kept === null ? layers : [...layers, { ...kept, isOwn: true }];
 }
 
-function readLayer(path: string, convertible: boolean): Layer | null {
+function readLayer(path: string, writtenFor: Scope | null): Layer | null {
   if (!existsSync(path)) return null;
   const text = readFileSync(path, "utf8");
   const value: unknown = isStrictJson(text) ? JSON.parse(text.replace(/^\uFEFF/, "")) : null;
-  return { path, value: typeof value === "object" ? (value as Layer["value"]) : null, convertible };
+  return { path, value: typeof value === "object" ? (value as Layer["value"]) : null, writtenFor };
 }
 
 type Found = Pick<DoctorCheck, "message" | "fix">;
 
-function unreadable({ path, value, convertible }: Layer): Found[] {
+const setup = (scope: Scope): string => `nexus setup claude${scope === "user" ? " --scope user" : ""}`;
+
+function unreadable({ path, value, writtenFor }: Layer, scope: Scope): Found[] {
   if (value !== null) return [];
-  const fix = convertible ? "nexus setup claude --convert" : `take comments and trailing commas out of ${path}`;
+  const fix = writtenFor === scope ? `${setup(scope)} --convert` : `take comments and trailing commas out of ${path}`;
   return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];
 }
 
@@ -104,15 +109,15 @@ function serverProblems(layers: readonly Layer[], root: string): Found[] {
   // What a file says that nobody can read is told first.
   return isFor || layers.some(({ value }) => value === null)
     ? []
-    : [{ message: "Claude Code was not told to start our server, and asks first", fix: "nexus setup claude" }];
+    : [{ message: "Claude Code was not told to start our server, and asks first", fix: setup("project") }];
 }
 
-function pluginToo({ path, value }: Layer): Found[] {
+function pluginToo({ path, value }: Layer, scope: Scope): Found[] {
   const on = Object.entries(record(value?.enabledPlugins) ?? {}).filter(
     ([name, enabled]) => name.startsWith(`${CLAUDE_PLUGIN}@`) && enabled === true,
   );
   if (on.length === 0) return [];
-  return [{ message: `${path} has the plugin, too: every hook runs twice`, fix: "nexus setup claude --remove" }];
+  return [{ message: `${path} has the plugin, too: every hook runs twice`, fix: `${setup(scope)} --remove` }];
 }
 
 const record = (value: unknown): Readonly<Record<string, unknown>> | null =>

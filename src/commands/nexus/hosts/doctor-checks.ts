@@ -113,7 +113,12 @@ export async function hooksCheck(
   const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
   // A single file answers hooks itself: then this is a word, not a file.
   if (isAbsolute(input.hook) && !existsSync(input.hook))
-    return { what, state: "problem", message: `${input.hook} is not there`, fix: "npm run build" };
+    return {
+      what,
+      state: "problem",
+      message: `${input.hook} is not there`,
+      fix: "install nutcracker again (in a clone of it: npm run build)",
+    };
   if (
     host.name === "opencode" &&
     scope === "project" &&
@@ -172,7 +177,7 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
       what,
       state: "problem",
       message: `no such tools: ${[...wrong].join(", ")}`,
-      fix: `nexus setup ${host.name}`,
+      fix: `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`,
     };
   if (host.name === "codex" || host.name === "gemini") {
     const how =

@@ -1,7 +1,7 @@
 // `--apply-to-branch`: completed work of a repository run becomes a branch there, as `nutshell apply --branch` makes one.
 import { join } from "node:path";
 import { unpackBundle } from "../../../bundle/index.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { applyDelivery } from "../../../request/apply/apply-delivery.js";
 import { assertNewBranch } from "../../../request/apply/bring-in.js";
@@ -17,7 +17,7 @@ export async function assertBranchFits({ repo, apply_to_branch: name }: Wanted, 
   if (name === undefined) return;
   if (repo === undefined) {
     throw new NutError("USAGE", "--apply-to-branch needs --repo", {
-      hint: "nexus run task.nut --repo . --apply-to-branch fix/slugs",
+      hint: `the same, with: --repo <repository> --apply-to-branch ${shellWord(name)}`,
     });
   }
   await assertNewBranch(repo, name, context);

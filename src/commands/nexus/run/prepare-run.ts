@@ -240,12 +240,12 @@ export async function prepareRun(
   return { ...asked, options: allowed, preview, start };
 }
 
-function namedDriver({ driver, oracle, command, model }: RunAsked): string | undefined {
+function namedDriver({ request, driver, oracle, command, model }: RunAsked): string | undefined {
   if (oracle === undefined) return driver;
   const other = [driver === "oracle" ? undefined : driver, command, model].find((word) => word !== undefined);
   if (other === undefined) return "oracle";
   throw new NutError("USAGE", `--oracle hands in a known solution, so ${other} has nothing to do`, {
-    hint: "nexus run task.nut --oracle solution",
+    hint: `nexus run ${shellWord(request)} --oracle ${shellWord(oracle)}`,
   });
 }
 

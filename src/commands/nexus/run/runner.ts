@@ -50,7 +50,7 @@ export async function findReviewer(
   if (reviewer !== undefined) return findRunner({ driver: reviewer, command: reviewerCommand, env, noSandbox });
   if (reviewerCommand === undefined) return undefined;
   throw new NutError("USAGE", "--reviewer-command needs --reviewer", {
-    hint: 'nexus run task.nut --reviewer command --reviewer-command "my-reviewer"',
+    hint: 'the same, with: --reviewer command --reviewer-command "my-reviewer"',
   });
 }
 
@@ -63,7 +63,7 @@ export function fallbackNames(words: readonly string[]): string[] {
   const wrong = names.find((name) => !CAN_TAKE_OVER.includes(name));
   if (wrong === undefined) return names;
   throw new NutError("USAGE", `--fallback knows ${CAN_TAKE_OVER.join(", ")}, not "${wrong}"`, {
-    hint: "nexus run task.nut --driver claude --fallback codex,opencode",
+    hint: "the same, with: --fallback codex,opencode",
   });
 }
 
@@ -84,7 +84,7 @@ export async function findRunner(input: RunnerInput): Promise<AgentRunner> {
   const line = ownLine(input) ?? input.command;
   if (name === "command" && line === undefined) {
     throw new NutError("USAGE", "--driver command needs --command", {
-      hint: 'nexus run task.nut --driver command --command "my-agent"',
+      hint: 'the same, with: --command "my-agent"',
     });
   }
   const probe = await driver.probe(env, line);
@@ -119,5 +119,5 @@ function ownLine({ driver, oracle }: RunnerInput): string | undefined {
   if (oracle !== undefined && lstatSync(oracle, { throwIfNoEntry: false })?.isDirectory() === true)
     return oracleCommand(oracle);
   const what = oracle === undefined ? "the driver oracle needs a solution" : `${oracle} is no folder with a solution`;
-  throw new NutError("USAGE", what, { hint: "nexus run task.nut --oracle solution" });
+  throw new NutError("USAGE", what, { hint: "the same, with: --oracle <folder of the solution>" });
 }

@@ -185,7 +185,7 @@ async function verifyIn(
 ): Promise<Verification> {
   if (input.rerun && input.request === undefined) {
     throw new NutError("USAGE", "--rerun needs the request the delivery answers", {
-      hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun`,
+      hint: `${withRequest(input)} --rerun`,
     });
   }
   const signer = await verdictSigner(input, context);
@@ -204,7 +204,7 @@ async function verifyIn(
     input.request === undefined
       ? null
       : await openFolder(input.request, context, join(work, "request"), input.identity);
-  const links = linkFindings(target, delivery, request);
+  const links = linkFindings(target, delivery, request, withRequest(input));
   const second = request === null ? null : await secondLook({ input, context, work, target, delivery, request });
   const judgement = judgeDelivery({
     delivery: second?.delivery ?? delivery,
@@ -334,7 +334,16 @@ function hiddenWords(hidden: HiddenReport | null): Verification["hidden"] {
 const requestId = ({ manifest }: OpenedFolder, delivery: Delivery): string | undefined =>
   delivery.request_id ?? manifest.request_id;
 
-function linkFindings(target: OpenedFolder, delivery: Delivery, request: OpenedFolder | null): Finding[] {
+const withRequest = ({ delivery, identity }: Question): string =>
+  `nutshell verify ${shellWord(delivery)}${identityWords(identity)} --request "<request.nut>"`;
+
+/** `again` is the command with a request, for when there was none. */
+function linkFindings(
+  target: OpenedFolder,
+  delivery: Delivery,
+  request: OpenedFolder | null,
+  again: string,
+): Finding[] {
   const findings: Finding[] = [];
   const error = (code: string, path: string, message: string) =>
     findings.push({ code, severity: "error", path, message });
@@ -365,7 +374,7 @@ function linkFindings(target: OpenedFolder, delivery: Delivery, request: OpenedF
       severity: "warning",
       path: "request_id",
       message: "without the request, links and digests cannot be compared",
-      fix: "nutshell verify delivery.nut --request request.nut",
+      fix: again,
     });
   }
   const { created, modified } = deliveredPaths(delivery);

@@ -1,19 +1,21 @@
 import { lstatSync, realpathSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { assess, mechanicalFixes, type OpenedContent, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js";
-import { NutError, shellWord } from "../../../errors.js";
+import { type Finding, NutError } from "../../../errors.js";
 import { appendInside } from "../../../files/index.js";
+import type { Context } from "../../../operation.js";
 import { criteriaFindings, subjectWords } from "../../../request/judge/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/open/target.js";
+import { type GuardRequest, guardFindings } from "../../../request/pack/pack-guard.js";
 import { audienceFindings, lendingFindings } from "../../../request/vault/vault-audience.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { COMPLETENESS } from "../../../schema/manifest.js";
 import { ACCEPTANCE_FLAGS } from "../acceptance/acceptance-flags.js";
-import { FOLDER_OR_DIR, namedFolder } from "../flags.js";
+import { FOLDER_OR_DIR, namedFolder, unpackFirst } from "../flags.js";
 import { isWeak, Strength, strengthLines, strengthOf } from "./check-strength.js";
 
 export default command({
@@ -32,6 +34,10 @@ export default command({
     }),
     strength: flag(z.boolean().default(false), {
       about: "run the checks on the untouched tree and on work that does nothing: what are they worth?",
+    }),
+    allow: flag(z.array(z.string()).default([]), {
+      value: "<path>",
+      about: "a file that will be packed although it looks like a secret",
     }),
     base: ACCEPTANCE_FLAGS.base,
     identity: ACCEPTANCE_FLAGS.identity,
@@ -60,7 +66,7 @@ export default command({
     ["nutshell check my-task --strength", "what its checks are worth, before anybody is paid"],
     ["nutshell check --json --dir my-task | jq .status", "for scripts"],
   ],
-  async run({ fix, contextWindow, strength, base, identity, yes, noSandbox, allowInstall, ...named }, context) {
+  async run({ fix, contextWindow, strength, allow, base, identity, yes, noSandbox, allowInstall, ...named }, context) {
     const folder = namedFolder(named);
     const { path, label } = folderTarget(folder, context);
     const source = folder === "-" ? "-" : path;
@@ -73,10 +79,13 @@ export default command({
       const unfit = (await criteriaFindings(content, label)).filter(({ path: file }) => !missing.includes(file));
       const more = [...(await audienceFindings(content, label, context)), ...subject.findings];
       const told = await lendingFindings(content, context);
-      const all = [...findings, ...unfit, ...more];
+      const lacking = [...findings, ...unfit];
+      const held = content.isFolder ? await heldBack(content, lacking, { dir: label, allow }, context) : [];
+      const all = [...lacking, ...held, ...more];
+      const stops = [...unfit, ...held];
       return {
-        status: status === "ready" && unfit.length > 0 ? "incomplete" : status,
-        missing: [...missing, ...unfit.map(({ path: file }) => file)],
+        status: status === "ready" && stops.length > 0 ? "incomplete" : status,
+        missing: [...missing, ...stops.map(({ path: file }) => file)],
         warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
         findings: [...(content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) }))), ...told],
         passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])].filter(
@@ -108,10 +117,16 @@ export default command({
   exit: ({ status, strength }) => (status === "ready" && !isWeak(strength) ? 0 : 1),
 });
 
-/** A packed bundle is not edited: whatever it lacks, the first step is the same. */
-function unpackFirst(bundle: string | undefined): string {
-  if (bundle === undefined || bundle === "-") return "nutshell unpack - -o <dir>";
-  return `nutshell unpack ${shellWord(bundle)} -o ${shellWord(basename(bundle).replace(/\.nut$/, ""))}`;
+/** What the guard of `pack` would refuse. What it says of a vault that is found wanting anyway is told already. */
+async function heldBack(
+  content: OpenedContent,
+  lacking: readonly Finding[],
+  asked: GuardRequest,
+  context: Context,
+): Promise<Finding[]> {
+  const held = await guardFindings(content, asked, context);
+  const isWanting = lacking.some(({ severity }) => severity === "error");
+  return isWanting ? held.filter(({ code }) => code === "LEAK_FOUND") : held;
 }
 
 /** Does what needs no thought. New files first: a manifest must not point to what could not be written. */

@@ -4,7 +4,7 @@ import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, count, dim, size, table } from "../../../cli/text.js";
 import { packBundle } from "../../../request/pack/pack-bundle.js";
-import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
+import { DIR_OR_OUTPUT, dirAndOutput, GUARD_FLAGS, levelFlags } from "../pack-flags.js";
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   text: [".md", ".txt", ".rst", ".adoc", ".log", ".tex", ".org"],
@@ -25,6 +25,7 @@ export default command({
     ...DIR_OR_OUTPUT,
     ...levelFlags("best"),
     force: flag(z.boolean().default(false), { about: "pack although something is missing" }),
+    ...GUARD_FLAGS,
   }),
   output: z.object({
     path: z.string(),

@@ -8,7 +8,7 @@ import { bold, count, dim, size, table } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { packBundle, prepare } from "../../../request/pack/pack-bundle.js";
 import { parsePeer, peerIdOf } from "../../../vault/index.js";
-import { DIR_OR_OUTPUT, dirAndOutput, levelFlags } from "../pack-flags.js";
+import { DIR_OR_OUTPUT, dirAndOutput, GUARD_FLAGS, levelFlags } from "../pack-flags.js";
 
 const Left = z.object({ path: z.string(), reason: z.enum(LEFT_REASONS) });
 
@@ -25,15 +25,7 @@ export default command({
       about: "seal it for one peer: 64 hex digits or a 12D3KooW… peer id",
     }),
     encrypt: flag(z.boolean().default(false), { about: "seal it; implied by --peer" }),
-    allow: flag(z.array(z.string()).optional(), {
-      value: "<path>",
-      about: "pack this file although it looks like a secret",
-    }),
-    plainVault: flag(z.boolean().optional(), { about: "pack a vault that is not encrypted: anyone can read it" }),
-    vaultIdentity: flag(z.array(z.string()).optional(), {
-      value: "<file>",
-      about: "age identity that opens the vault, to look for its values",
-    }),
+    ...GUARD_FLAGS,
   }),
   output: z.object({
     path: z.string().describe("the bundle; with list, where it would go"),
@@ -96,7 +88,7 @@ export default command({
       left: [...packed.left],
       left_bytes: leftBytes(resolve(context.cwd, input.dir), packed.left),
       ...(input.peer === undefined ? {} : { sealed_for: peerIdOf(parsePeer(input.peer)) }),
-      ...(input.allow === undefined ? {} : { allowed: input.allow }),
+      ...(input.allow.length === 0 ? {} : { allowed: input.allow }),
     };
   },
   text: (result) => {

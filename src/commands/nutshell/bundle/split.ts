@@ -180,7 +180,8 @@ function chooseParts(
     });
   }
   if (count !== undefined) return splitByCount(entries, count);
-  return byFolder ? splitByFolder(entries) : splitByPlan(entries, readPlan(resolve(context.cwd, plan!)));
+  if (byFolder) return splitByFolder(entries, named);
+  return splitByPlan(entries, readPlan(resolve(context.cwd, plan!)), named);
 }
 
 const PLAN_HINT = 'a plan is {"parts":[{"title":"…","files":["files/a/"]}]}';

@@ -1,5 +1,5 @@
 import { readFileSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { z } from "zod";
 import {
@@ -16,10 +16,12 @@ import {
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { count, dim, green, red, yellow } from "../../../cli/text.js";
-import { type ErrorCode, type Finding, NutError } from "../../../errors.js";
+import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { bundleSource } from "../../../request/open/target.js";
+import { dirWords } from "../../../request/vault/vault-folder.js";
 import { FindingShape } from "../../../schema/finding.js";
+import { unpackFirst } from "../flags.js";
 import { LIMIT_FLAGS, limitsOf } from "../pack-flags.js";
 
 /** What is judged rather than refused: a bundle that is damaged or unsafe is invalid, and saying so is the answer. */
@@ -62,8 +64,9 @@ export default command({
       const path = typeof error.data.path === "string" ? error.data.path : input.target;
       return [{ code: error.code, severity: "error", path, message: error.message } satisfies Finding];
     });
+    const told = findings.map((finding) => withFix(finding, input.target, context));
     const errors = messagesOf(findings, "error");
-    return { valid: errors.length === 0, errors, warnings: messagesOf(findings, "warning"), findings };
+    return { valid: errors.length === 0, errors, warnings: messagesOf(findings, "warning"), findings: told };
   },
   text: ({ valid, findings, errors, warnings }) => [
     ...findings.map(({ severity, message, fix }) => {
@@ -165,6 +168,19 @@ async function findingsOfFolder(folder: string, context: Context): Promise<Findi
   const files = hashEntries(folder, listing).filter((entry) => entry.hash !== undefined);
   const stale = judgeTree(manifest, files as { path: string; size: number; hash: string }[]).findings;
   return [...findings, ...stale.map((finding): Finding => ({ ...finding, severity: "warning", fix: "nutshell pack" }))];
+}
+
+/** What is to be done, said of what was looked at: a folder is changed, a packed bundle unpacked first. */
+function withFix(finding: Finding, target: string, { cwd }: Context): Finding {
+  const { fix, code } = finding;
+  if (fix === undefined) return finding;
+  const path = target === "-" ? undefined : statSync(resolve(cwd, target), { throwIfNoEntry: false });
+  if (path?.isDirectory() === true) return { ...finding, fix: `${fix}${dirWords(target)}` };
+  if (/\.json$/i.test(target)) return { ...finding, fix: `${fix}${dirWords(dirname(target))}` };
+  const first = unpackFirst(target);
+  const dir = first.slice(first.indexOf(" -o ") + 4);
+  const again = `nutshell pack --dir ${dir} -o ${target === "-" ? "<file>.nut" : shellWord(target)}`;
+  return { ...finding, fix: code === "MANIFEST_NOT_FIRST" ? `${first} && ${again}` : first };
 }
 
 function messagesOf(findings: readonly Finding[], severity: Finding["severity"]): string[] {

@@ -36,6 +36,7 @@ import {
   writeAgeIdentityFile,
 } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
+import { aboutFolder } from "./about-folder.js";
 import { ENCRYPTION, IDENTITY, VALUE } from "./credentials-flags.js";
 
 const AddInput = z.object({
@@ -77,7 +78,7 @@ const AddInput = z.object({
 });
 type AddInput = z.output<typeof AddInput>;
 
-export default command({
+const addCredential = command({
   name: "add-credential",
   summary: "put a secret into the vault",
   input: AddInput,
@@ -161,6 +162,7 @@ export default command({
     `Use: nutshell exec --with ${added.name}${dirWords(added.dir)} -- <command>  (${added.variables.map((name) => `$${name}`).join(" ")})`,
   ],
 });
+export default aboutFolder(addCredential);
 
 interface Opened {
   readonly vault: Vault;

@@ -10,10 +10,11 @@ import { sequenceOf, withSequence } from "../../../request/vault/rotation.js";
 import { putVault, readVaultFolder } from "../../../request/vault/vault-folder.js";
 import { detectBackend, readRotation } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
+import { aboutFolder } from "./about-folder.js";
 
 const MAX_ROTATION_BYTES = 96 * 1024 * 1024;
 
-export default command({
+const applyRotation = command({
   name: "apply-rotation",
   summary: "take over the publisher's renewed credentials",
   input: z.object({
@@ -53,6 +54,7 @@ export default command({
     `Applied: rotation ${sequence}, ${count(credentials.length, "credential")} in ${vault}`,
   ],
 });
+export default aboutFolder(applyRotation);
 
 function readText(path: string): string {
   try {

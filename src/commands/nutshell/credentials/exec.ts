@@ -26,6 +26,7 @@ import { readVaultFolder, unlock } from "../../../request/vault/vault-folder.js"
 import { handOut, recordUses, type Scrubber, scrubber, type Terms } from "../../../vault/index.js";
 import { ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
 import { DIR } from "../flags.js";
+import { aboutFolder } from "./about-folder.js";
 import { IDENTITY } from "./credentials-flags.js";
 import { restrictionLines } from "./credentials-text.js";
 
@@ -50,7 +51,7 @@ const ExecInput = z.object({
 });
 type ExecInput = z.output<typeof ExecInput>;
 
-export default rawCommand({
+const execCommand = rawCommand({
   name: "exec",
   summary: "run a program with credentials in its environment only",
   input: ExecInput,
@@ -78,6 +79,7 @@ export default rawCommand({
     });
   },
 });
+export default aboutFolder(execCommand);
 
 function lacks(what: string): NutError {
   return new NutError("USAGE", `nutshell exec: ${what}`, { hint: "nutshell exec --with <name> -- <command>" });

@@ -21,6 +21,7 @@ import {
   wholeSeconds,
 } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
+import { aboutFolder } from "./about-folder.js";
 import { IDENTITY } from "./credentials-flags.js";
 
 const RevealInput = z.object({
@@ -42,7 +43,7 @@ const RevealInput = z.object({
 });
 type RevealInput = z.output<typeof RevealInput>;
 
-export default rawCommand({
+const reveal = rawCommand({
   name: "reveal",
   summary: "print one credential's value to a pipe",
   input: RevealInput,
@@ -68,6 +69,7 @@ export default rawCommand({
     return 0;
   },
 });
+export default aboutFolder(reveal);
 
 async function wholeVault(input: RevealInput, keys: Keys, context: Context): Promise<Uint8Array> {
   if (input.name !== undefined)

@@ -7,10 +7,11 @@ import { RotateResult, replaceCredential, requireSigner, saveRotation } from "..
 import { readVaultFolder, unlock } from "../../../request/vault/vault-folder.js";
 import { findCredential, wholeSeconds } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
+import { aboutFolder } from "./about-folder.js";
 import { EXPORT, IDENTITY } from "./credentials-flags.js";
 import { rotateLines } from "./credentials-text.js";
 
-export default command({
+const revoke = command({
   name: "revoke",
   summary: "take a credential out of the vault",
   input: z.object({
@@ -35,3 +36,4 @@ export default command({
   },
   text: rotateLines,
 });
+export default aboutFolder(revoke);

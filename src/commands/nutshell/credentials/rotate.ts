@@ -35,6 +35,7 @@ import {
   type Target,
 } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
+import { aboutFolder, fixesIn } from "./about-folder.js";
 import { ENCRYPTION, EXPORT, IDENTITY, VALUE } from "./credentials-flags.js";
 import { rotateLines } from "./credentials-text.js";
 
@@ -64,7 +65,7 @@ const RotateInput = z.object({
 });
 type RotateInput = z.output<typeof RotateInput>;
 
-export default command({
+const rotate = command({
   name: "rotate",
   summary: "audit expiry; renew, replace, re-encrypt",
   input: RotateInput,
@@ -81,7 +82,8 @@ export default command({
     const dir = folderTarget(input.dir, context).path;
     if (!asksForChange(input)) {
       const list = await readCredentials(dir, input.identity, context);
-      return { ...list, changed: null, saved: false, recipients: [], rotation: null };
+      const findings = fixesIn(list.findings, input.dir);
+      return { ...list, findings, changed: null, saved: false, recipients: [], rotation: null };
     }
     const folder = readVaultFolder(dir, context.env);
     if (folder.bytes === null) return scopeOnly(folder, input, context);
@@ -96,6 +98,7 @@ export default command({
   text: rotateLines,
   exit: ({ saved, findings }) => (!saved && findings.some(({ severity }) => severity === "error") ? 1 : 0),
 });
+export default aboutFolder(rotate);
 
 function asksForChange(input: RotateInput): boolean {
   return (

@@ -22,13 +22,13 @@ export default command({
     // The daemon lets anybody assign anything to anyone; a person means a bidder on their own task.
     if (task.author_id !== market.peerId)
       throw new NutError("MARKET_STATE", "only the author assigns a task", {
-        hint: "nutshell tasks board shows the tasks that are yours",
+        hint: `${market.line("tasks board")} shows the tasks that are yours`,
       });
     const bidders = (await market.bids(task.id)).filter(({ bidder_id }) => bidder_id.startsWith(peer));
     const chosen = new Set(bidders.map(({ bidder_id }) => bidder_id));
     if (chosen.size !== 1) {
       const message = chosen.size === 0 ? `nobody called "${peer}" has bid` : `"${peer}" begins several bidders' ids`;
-      throw new NutError("MARKET_STATE", message, { hint: `nutshell bids ${task.id}` });
+      throw new NutError("MARKET_STATE", message, { hint: market.line(`bids ${task.id}`) });
     }
     const [assigned] = chosen;
     await market.assign(task.id, assigned!);

@@ -10,19 +10,20 @@ export default command({
   name: "bids",
   summary: "who offers to do a task",
   input: z.object({ ...TASK, ...CLAWNET }),
-  output: z.object({ task_id: z.string(), bids: z.array(MarketBid) }),
+  output: z.object({ task_id: z.string(), bids: z.array(MarketBid), next: z.string() }),
   examples: [["nutshell bids 3f2a", "who offers, for how much"]],
   async run({ clawnet, id }, context) {
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
-    return { task_id: task.id, bids: await market.bids(task.id) };
+    const next = market.line(`assign ${task.id} <peer>`);
+    return { task_id: task.id, bids: await market.bids(task.id), next };
   },
-  text: ({ task_id, bids }) =>
+  text: ({ bids, next }) =>
     bids.length === 0
       ? [dim("no bids yet")]
       : [
           ...table(bids.map((offer) => [offer.bidder_id, offer.bidder_name, String(offer.amount), offer.message])),
           "",
-          `to choose one: nutshell assign ${task_id} <peer>`,
+          `to choose one: ${next}`,
         ],
 });

@@ -5,7 +5,7 @@ import { newBundleId, readManifest, writeManifest } from "../../../bundle/index.
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { green, yellow } from "../../../cli/text.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { makeFolder } from "../../../files/index.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
@@ -15,7 +15,7 @@ import type { Manifest } from "../../../schema/manifest.js";
 import type { MarketTask } from "../../../schema/market.js";
 import { isSealed } from "../../../vault/index.js";
 import { CLAWNET, TASK } from "./clawnet-flags.js";
-import { connect } from "./connect.js";
+import { connect, retyped } from "./connect.js";
 import { keepBytes, workWords } from "./kept-copies.js";
 import { unpackForMarket } from "./market-bundle.js";
 import { resolveTask } from "./resolve-task.js";
@@ -56,19 +56,20 @@ export default command({
   async run({ clawnet, id, output, identity }, context) {
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
+    const again = (where: readonly string[]) => retyped(["claim", task.id, ...where], { identity, clawnet });
     if (task.target_peer !== "" && task.target_peer !== market.peerId) {
       throw new NutError("MARKET_STATE", "the task is meant for another peer", {
-        hint: "nutshell tasks board shows what is open to you",
+        hint: `${market.line("tasks board")} shows what is open to you`,
         data: { target_peer: task.target_peer },
       });
     }
     const dir = resolve(context.cwd, output ?? defaultName(task.title).replace(/\.nut$/, ""));
     if (existsSync(dir)) {
       throw new NutError("FILE_EXISTS", `${dir} already exists`, {
-        hint: `nutshell claim ${task.id} -o <other dir>`,
+        hint: again(["-o", "<other dir>"]),
       });
     }
-    const bytes = await fetchBundle(market, task);
+    const bytes = await fetchBundle(market, task, again(output === undefined ? [] : ["-o", shellWord(output)]));
     const sealed = bytes !== null && isSealed(bytes);
     if (bytes === null) await writeFromMetadata(dir, task, context);
     const digest = bytes === null ? undefined : await unpackForMarket({ bytes, dir, identity }, context);
@@ -89,7 +90,7 @@ export default command({
       sealed,
       verified: bytes !== null && task.nutshell_hash !== "" ? ("published" as const) : ("none" as const),
       kept,
-      next: nextStep(task, market.peerId, workWords(dir, kept)),
+      next: nextStep(task, market, workWords({ dir, kept, identity, clawnet })),
     };
   },
   text: (task) => [
@@ -101,17 +102,18 @@ export default command({
   ],
 });
 
-async function fetchBundle(market: Market, task: MarketTask): Promise<Buffer | null> {
+/** `again` is the command to repeat when the bundle is not there yet. */
+async function fetchBundle(market: Market, task: MarketTask, again: string): Promise<Buffer | null> {
   const bytes = await market.download(task.id);
   if (bytes === null) {
     if (task.nutshell_hash === "") return null;
     throw new NutError("MARKET_NO_BUNDLE", "the task has a bundle, but neither this node nor its peers have it yet", {
-      hint: `try again later: nutshell claim ${task.id}`,
+      hint: `try again later: ${again}`,
     });
   }
   if (task.nutshell_hash !== "" && !sameHash(task.nutshell_hash, bytes)) {
     throw new NutError("MARKET_HASH_MISMATCH", "the bundle is not the one the author published; nothing was unpacked", {
-      hint: `try again later: nutshell claim ${task.id}`,
+      hint: `try again later: ${again}`,
       data: { published: task.nutshell_hash, received: hashOf(bytes) },
     });
   }
@@ -151,9 +153,9 @@ function noteClaim(row: Omit<MarketRow, "kind">, context: Context): void {
   context.progress({ type: "warning", message });
 }
 
-function nextStep(task: MarketTask, me: string, work: string): string {
-  if (task.status === "assigned" && task.assigned_to === me) return work;
+function nextStep(task: MarketTask, market: Market, work: string): string {
+  if (task.status === "assigned" && task.assigned_to === market.peerId) return work;
   if (task.status !== "open") return `the task is ${task.status}; nothing can be delivered now`;
-  if (task.mode === "auction") return `nutshell bid ${task.id}, and when it is yours: ${work}`;
+  if (task.mode === "auction") return `${market.line(`bid ${task.id}`)}, and when it is yours: ${work}`;
   return `nothing is reserved: the first to deliver is paid. ${work}`;
 }

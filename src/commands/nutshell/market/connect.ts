@@ -8,7 +8,7 @@ export async function connect(clawnet: string | undefined, context: Context): Pr
   if (!isLoopback(base)) {
     context.progress({ type: "warning", message: `${base.origin} is not on this machine; the daemon has no password` });
   }
-  return Market.connect(base, { signal: context.signal });
+  return Market.connect(base, { signal: context.signal, typed: clawnet });
 }
 
 interface Confirmation {

@@ -62,14 +62,17 @@ export default command({
   async run({ clawnet, delivery, dir, task: named, score, allow, yes }, context) {
     const path = namedWork(delivery, dir);
     const market = await connect(clawnet, context);
-    const work = await openWork({ path, allow }, market.peerId, context);
-    const task = await taskOf(work, named, market, context);
+    const again = (words: string, changed: { task?: string; score?: number; allow?: readonly string[] } = {}) =>
+      retyped(["deliver", words], { task: named, score, allow, ...changed, clawnet });
+    const work = await openWork({ path, allow, again }, market.peerId, context);
+    const task = await taskOf(work, { named, again: again(work.label) }, market, context);
     const sealed = isSealedWork(work, task, market, context);
-    assertSameRequest(work, task, context);
+    assertSameRequest(work, task, market, context);
+    const line = (words: string) => market.line(words);
 
     // Asked before packing, so that a refusal costs nothing. Only what I delivered myself needs the hash to be judged.
     if (task.status === "open" || task.assigned_to !== market.peerId) {
-      refuse(deliveryRoute({ task, me: market.peerId, bids: await market.bids(task.id), hash: "" }));
+      refuse(deliveryRoute({ task, me: market.peerId, bids: await market.bids(task.id), hash: "", line }));
     }
     const copy = work.copyPath(sealed);
     // What the task already names as its delivery. A sealed bundle is never the same twice, so it is not sealed again.
@@ -77,15 +80,14 @@ export default command({
     const bytes = before?.bytes ?? (await work.bytes(sealed ? task.author_id : undefined));
     const hash = hashOf(bytes);
 
-    const route = deliveryRoute({ task, me: market.peerId, bids: await market.bids(task.id), hash });
+    const route = deliveryRoute({ task, me: market.peerId, bids: await market.bids(task.id), hash, line });
     if (route.kind === "refuse") throw refusal(route);
     let file = before?.path ?? copy ?? path;
     if (route.kind !== "done") {
-      const command = retyped(["deliver", work.label], { task: named, score, allow, clawnet });
       const question = `deliver ${hash.slice(0, 19)}… for "${task.title}"?`;
-      await confirm(context, { yes, question, command });
+      await confirm(context, { yes, question, command: again(work.label) });
       const rating = score ?? work.rating;
-      if (route.kind === "claim") assertRated(rating, work);
+      if (route.kind === "claim") assertRated(rating, again(work.label, { score: 0.9 }));
       if (copy !== null) file = keepBytes(copy, bytes).path;
       await send(market, task, route.kind, { bytes, hash, rating });
     }
@@ -108,8 +110,8 @@ function namedWork(delivery: string | undefined, dir: string | undefined): strin
 
 /** The task that was named, or claimed; else the one on the network that asks for this very request. */
 async function taskOf(
-  { requestId, clawnet, label }: DoneWork,
-  named: string | undefined,
+  { requestId, clawnet }: DoneWork,
+  { named, again }: { readonly named: string | undefined; readonly again: string },
   market: Market,
   { env }: Context,
 ): Promise<MarketTask> {
@@ -125,7 +127,7 @@ async function taskOf(
   if (asking.length === 0 && typeof clawnet.task_id === "string") return market.task(clawnet.task_id);
   const words = asking.length === 0 ? "nothing says which task it answers" : "several tasks ask for this request";
   throw new NutError("MARKET_NOT_READY", `${words} (${requestId})`, {
-    hint: `nutshell deliver ${label} --task <task id>   (nutshell tasks board shows them)`,
+    hint: `${again} --task <task id>   (${market.line("tasks board")} shows them)`,
     data: { request_id: requestId, tasks: asking.map(({ id }) => id) },
   });
 }
@@ -140,10 +142,15 @@ function isSealedWork({ clawnet }: DoneWork, task: MarketTask, market: Market, {
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
 /** What answers another request would be refused by the author, after a try that cannot be repeated. */
-function assertSameRequest({ requestId, madeFrom, label }: DoneWork, task: MarketTask, { env }: Context): void {
+function assertSameRequest(
+  { requestId, madeFrom, label }: DoneWork,
+  task: MarketTask,
+  market: Market,
+  { env }: Context,
+): void {
   const refused = (message: string) =>
     new NutError("MARKET_NOT_READY", message, {
-      hint: `nutshell claim ${task.id} -o <dir>`,
+      hint: market.line(`claim ${task.id} -o <dir>`),
       data: { task_id: task.id },
     });
   if (task.nutshell_id !== "" && task.nutshell_id !== requestId) {
@@ -168,11 +175,11 @@ interface Sent {
   readonly rating: number;
 }
 
-function assertRated(rating: number, { label }: DoneWork): void {
+function assertRated(rating: number, hint: string): void {
   if (rating >= LOWEST_SCORE) return;
   const words = Number.isNaN(rating) ? "nothing says how complete the work is" : `the work is rated ${rating}`;
   throw new NutError("MARKET_NOT_READY", `${words}; a simple task takes a self-evaluation from ${LOWEST_SCORE} up`, {
-    hint: `nutshell deliver ${label} --score 0.9`,
+    hint,
   });
 }
 

@@ -38,25 +38,27 @@ interface WorkInput {
   readonly path: string;
   /** Paths that may go although they look like secrets. */
   readonly allow: readonly string[];
+  /** The command that was typed, about something else, or with more allowed. */
+  readonly again: (words: string, changed?: { readonly allow: readonly string[] }) => string;
 }
 
 /** `me` is who delivers: the id of a folder's delivery follows from it. */
-export function openWork({ path: typed, allow }: WorkInput, me: string, context: Context): Promise<DoneWork> {
+export function openWork({ path: typed, ...how }: WorkInput, me: string, context: Context): Promise<DoneWork> {
   const path = resolve(context.cwd, typed);
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
   return found.isDirectory()
-    ? Promise.resolve(folderWork({ path, allow }, me, context, typed))
-    : bundleWork({ path, allow }, context, typed);
+    ? Promise.resolve(folderWork({ path, ...how }, me, context, typed))
+    : bundleWork({ path, ...how }, context, typed);
 }
 
-async function bundleWork({ path, allow }: WorkInput, context: Context, label: string): Promise<DoneWork> {
+async function bundleWork({ path, allow, again }: WorkInput, context: Context, label: string): Promise<DoneWork> {
   if (isSealedFile(path)) {
     throw new NutError("MARKET_NOT_READY", `${path} is sealed, so nobody can tell what is delivered`, {
       hint: "deliver the file it was sealed from: what must be sealed for the author is sealed on the way",
     });
   }
-  const { manifest, delivery } = await lookInside(path, allow, context);
+  const { manifest, delivery } = await lookInside(path, { allow, again, label }, context);
   return {
     ...factsOf(manifest, delivery, path),
     label: shellWord(label),
@@ -70,18 +72,22 @@ async function bundleWork({ path, allow }: WorkInput, context: Context, label: s
 }
 
 /** Everything is checked on the way out of the bundle, and looked at as `pack` would before it leaves. */
-function lookInside(path: string, allow: readonly string[], context: Context) {
+function lookInside(
+  path: string,
+  { allow, again, label }: Omit<WorkInput, "path"> & { readonly label: string },
+  context: Context,
+) {
   return withWorkFolder(context, async (work) => {
     const { dir, manifest } = await unpackBundle(path, join(work, "delivery"), {
       signal: context.signal,
       trustAll: true,
     });
-    if (manifest.bundle_type !== "delivery") throw notADelivery(path, manifest);
+    if (manifest.bundle_type !== "delivery") throw notADelivery(path, manifest, again("done.nut"));
     const guard = manifest.extensions?.leak_guard as { allowed?: readonly string[] } | undefined;
     const leaks = await leaksIn(dir, { allow: [...allow, ...(guard?.allowed ?? [])] });
     if (leaks.length > 0) {
       throw new NutError("LEAK_FOUND", `what looks like a secret would be sent: ${leakList(leaks)}`, {
-        hint: `take the risk: --allow ${shellWord(leaks[0]!.path)}`,
+        hint: `take the risk: ${again(shellWord(label), { allow: [...allow, leaks[0]!.path] })}`,
         data: { leaks },
       });
     }
@@ -89,17 +95,19 @@ function lookInside(path: string, allow: readonly string[], context: Context) {
   });
 }
 
-const notADelivery = (path: string, { bundle_type }: Manifest) =>
+const notADelivery = (path: string, { bundle_type }: Manifest, then: string) =>
   new NutError("MARKET_NOT_READY", `${path} is a ${bundle_type}, not a delivery`, {
-    hint: `nexus run ${shellWord(path)} -o done.nut makes one of it`,
+    hint: `nexus run ${shellWord(path)} -o done.nut   then: ${then}`,
   });
 
-function folderWork({ path: folder, allow }: WorkInput, me: string, context: Context, label: string): DoneWork {
+function folderWork({ path: folder, allow, again }: WorkInput, me: string, context: Context, label: string): DoneWork {
   const manifest = readManifest(folder);
   const delivery = asDelivery(manifest, me);
   // A delivery's manifest may say how the work ended all by itself.
   const said = manifest.bundle_type === "delivery" && manifest.status !== undefined;
-  if (!said && !isThere(join(folder, RESULT_FILE))) throw unfinished(folder, label, delivery.request_id, context);
+  if (!said && !isThere(join(folder, RESULT_FILE))) {
+    throw unfinished({ folder, label, request: delivery.request_id, deliver: again("done.nut") }, context);
+  }
   let digest: string | null = null;
   return {
     ...factsOf(delivery, readDelivery(folder, delivery), folder),
@@ -119,11 +127,18 @@ function folderWork({ path: folder, allow }: WorkInput, me: string, context: Con
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 
-function unfinished(folder: string, label: string, request: string | undefined, { env }: Context): NutError {
+interface Unfinished {
+  readonly folder: string;
+  readonly label: string;
+  readonly request: string | undefined;
+  readonly deliver: string;
+}
+
+function unfinished({ folder, label, request, deliver }: Unfinished, { env }: Context): NutError {
   const kept = lastMarketRow(env, "claimed", (row) => row.request === request)?.kept;
   const name = kept !== undefined && isThere(kept) ? shellWord(kept) : "<request.nut>";
   return new NutError("MARKET_NOT_READY", `${folder} has no ${RESULT_FILE}: nothing says what was done`, {
-    hint: `nutshell finish ${shellWord(label)} --request ${name} -o done.nut   then: nutshell deliver done.nut`,
+    hint: `nutshell finish ${shellWord(label)} --request ${name} -o done.nut   then: ${deliver}`,
     data: { path: folder },
   });
 }

@@ -2,6 +2,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { shellWord } from "../../../errors.js";
 import { atomicWrite } from "../../../files/index.js";
+import { lineAt } from "../../../market/index.js";
+import { identityWords } from "../flags.js";
 
 export interface Kept {
   readonly path: string;
@@ -35,6 +37,16 @@ function names(path: string): string[] {
   return [path, ...Array.from({ length: MOST_COPIES }, (_, index) => numbered(index + 2))];
 }
 
+interface Claimed {
+  readonly dir: string;
+  readonly kept: string | null;
+  /** The key that was named, and the daemon. */
+  readonly identity: string | undefined;
+  readonly clawnet: string | undefined;
+}
+
 /** How the work is done and handed back, as commands. */
-export const workWords = (dir: string, kept: string | null): string =>
-  `nexus run ${shellWord(kept ?? dir)} -o done.nut, then: nutshell deliver done.nut`;
+export const workWords = ({ dir, kept, identity, clawnet }: Claimed): string => {
+  const keys = identityWords(identity === undefined ? [] : [identity]);
+  return `nexus run ${shellWord(kept ?? dir)}${keys} -o done.nut, then: ${lineAt(clawnet, "deliver done.nut")}`;
+};

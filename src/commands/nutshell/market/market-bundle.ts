@@ -23,7 +23,7 @@ interface MarketPack {
 
 /** Packs as `pack` does: complete, guarded against leaks, sealed when meant for one peer. */
 function packForMarket({ folder, manifest, output, peer, allow }: MarketPack, context: Context): Promise<Packed> {
-  const how = { compression: "gzip", level: "default", force: false } as const;
+  const how = { compression: "gzip", level: "default" } as const;
   return packUnrecorded({ dir: folder, manifest, output, peer, allow, ...how }, context);
 }
 

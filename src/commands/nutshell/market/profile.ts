@@ -4,7 +4,7 @@ import { readManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { dim, table } from "../../../cli/text.js";
-import { NutError } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import { CLAWNET } from "./clawnet-flags.js";
 import { connect } from "./connect.js";
 
@@ -39,7 +39,7 @@ export default command({
     if (push) {
       if (resume.skills.length + resume.data_sources.length === 0) {
         throw new NutError("MARKET_NOT_READY", "the bundle names no domains and no data sources", {
-          hint: 'nutshell set tags.domains "backend,testing"',
+          hint: `nutshell set tags.domains "backend,testing" --dir ${shellWord(dir)}`,
         });
       }
       await (await connect(clawnet, context)).pushResume(resume);

@@ -5,13 +5,14 @@ import { readManifest, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { bold, dim, green } from "../../../cli/text.js";
-import { type Finding, NutError } from "../../../errors.js";
+import { type Finding, NutError, shellWord } from "../../../errors.js";
 import {
   type Cost,
   costOf,
   hashOf,
   type Market,
   NoAnswer,
+  type PreflightFacts,
   preflight,
   resolveReward,
   sameHash,
@@ -58,6 +59,7 @@ export default command({
     repeated: z.boolean(),
     kept: z.string().describe("copy of the request as published, which you can open"),
     warnings: z.array(z.string()),
+    next: z.string(),
   }),
   about: [
     "Packs the folder, checks it, and offers it on the network. Nothing is sent until everything that could go wrong has been looked at: completeness, leaks, reward and fee against the balance, size and deadline.",
@@ -72,10 +74,10 @@ export default command({
     const manifest = readManifest(folder);
     if (manifest.bundle_type !== "request") {
       throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`, {
-        hint: "nutshell set bundle_type request, or publish another folder: --dir <dir>",
+        hint: `nutshell set bundle_type request --dir ${shellWord(dir)}, or publish another folder: --dir <dir>`,
       });
     }
-    const cost = costOf(resolveReward(rewardFlag, manifest.extensions?.clawnet));
+    const cost = costOf(resolveReward(rewardFlag, manifest.extensions?.clawnet, dir));
     const target = peer === undefined ? "" : peerIdOf(parsePeer(peer));
     const market = await connect(clawnet, context);
     const published = withClawnet(manifest, { peer_id: market.peerId, reward: rewardField(cost.reward) });
@@ -83,7 +85,11 @@ export default command({
     const bytes =
       peer === undefined ? clear : await sealedBytes(market, { manifest, clear, digest, folder, peer }, context);
 
-    const warnings = await refuseOrWarn(market, cost, bytes, manifest, context);
+    const warnings = await refuseOrWarn(
+      market,
+      { cost, bytes: bytes.length, expiresAt: manifest.expires_at, dir },
+      context,
+    );
     const mode = simple ? ("simple" as const) : ("auction" as const);
     const command = retyped(["publish"], { dir, reward: rewardFlag, peer, simple, allow, clawnet });
     const draft: Draft = { manifest, mode, target, cost, bytes, clear, command, folder };
@@ -110,6 +116,7 @@ export default command({
       repeated: existing !== null,
       kept,
       warnings: simple ? ["simple mode: the first to deliver is paid at once, without review", ...warnings] : warnings,
+      next: market.line(mode === "auction" ? `bids ${task.id}` : `tasks show ${task.id}`),
     };
   },
   text: (task) => [
@@ -118,7 +125,7 @@ export default command({
     `  ${task.hash}`,
     dim(`  kept: ${task.kept}`),
     ...task.warnings.map((warning) => dim(`  note: ${warning}`)),
-    task.mode === "auction" ? `next: nutshell bids ${task.task_id}` : `next: nutshell tasks show ${task.task_id}`,
+    `next: ${task.next}`,
   ],
 });
 
@@ -155,14 +162,11 @@ function withClawnet(manifest: Manifest, fields: Record<string, unknown>): Manif
 
 async function refuseOrWarn(
   market: Market,
-  cost: Cost,
-  bytes: Buffer,
-  manifest: Manifest,
+  facts: Pick<PreflightFacts, "cost" | "bytes" | "expiresAt" | "dir">,
   context: Context,
 ): Promise<string[]> {
   const { balance } = await market.balance();
-  const facts = { cost, balance, bytes: bytes.length, expiresAt: manifest.expires_at, now: context.now() };
-  const findings = preflight(facts);
+  const findings = preflight({ ...facts, balance, now: context.now(), line: (words) => market.line(words) });
   const error = findings.find(({ severity }) => severity === "error");
   if (error !== undefined) {
     throw new NutError("MARKET_NOT_READY", `${error.message}; nothing was sent`, {
@@ -202,7 +206,7 @@ async function sealedBytes(
   const task = announced(before.bytes)!;
   // What was sealed cannot be looked into by its author; what it held is on record.
   const row = lastMarketRow(env, "published", (one) => one.task === task.id);
-  if (row?.digest !== undefined && row.digest !== digest) throw otherContent(task);
+  if (row?.digest !== undefined && row.digest !== digest) throw otherContent(market, task);
   return before.bytes;
 }
 
@@ -213,12 +217,12 @@ async function existingTask(market: Market, { manifest, bytes }: Draft): Promise
   if (same !== undefined) return same;
   const other = tasks[0];
   if (other === undefined) return null;
-  throw otherContent(other);
+  throw otherContent(market, other);
 }
 
-const otherContent = ({ id }: MarketTask) =>
+const otherContent = (market: Market, { id }: MarketTask) =>
   new NutError("MARKET_STATE", `this request is already published as ${id}, with other content`, {
-    hint: `nutshell cancel ${id}`,
+    hint: market.line(`cancel ${id}`),
     data: { task_id: id },
   });
 
@@ -262,7 +266,7 @@ async function afterFailedCreate(
     throw new NutError(
       "MARKET_STATE",
       `the daemon burned the fee of ${draft.cost.fee} shells, then found too few for the reward, and left task ${found.id} behind without money`,
-      { hint: `nutshell tasks show ${found.id}`, data: { task_id: found.id } },
+      { hint: market.line(`tasks show ${found.id}`), data: { task_id: found.id } },
     );
   }
   return found;
@@ -276,7 +280,7 @@ async function upload(market: Market, task: MarketTask, { bytes, command }: Draf
       "MARKET_UPLOAD_FAILED",
       `task ${task.id} is published, but its bundle did not arrive: ${error instanceof Error ? error.message : String(error)}`,
       {
-        hint: `try again: ${command} --yes   or take it back: nutshell cancel ${task.id}`,
+        hint: `try again: ${command} --yes   or take it back: ${market.line(`cancel ${task.id}`)}`,
         data: { task_id: task.id },
         cause: error,
       },

@@ -54,6 +54,7 @@ export default command({
     settled: z.enum(["approved", "rejected"]).nullable(),
     paid: z.number(),
     waived: z.string().nullable().describe("why it was paid without proof"),
+    next: z.string().nullable().describe("what is left to do, when nothing was decided"),
   }),
   about: [
     "Checks that the file is the delivery that was submitted, then verifies it: hashes, links to the request, and whether each claim is proven, judged or only said. On a terminal it then asks what to do.",
@@ -67,10 +68,19 @@ export default command({
     const task = await resolveTask(market, id);
     const hash = await expectSubmitted(market, task, readFileSync(resolve(context.cwd, file)));
     const request = input.request ?? lastMarketRow(context.env, "published", (row) => row.task === task.id)?.kept;
-    const command = `nutshell receive ${shellWord(id)} --file ${shellWord(file)}`;
+    const again = (wanted: Readonly<Record<string, string | boolean | undefined>>) =>
+      retyped(["receive", shellWord(id)], {
+        file,
+        request: input.request,
+        identity,
+        ...wanted,
+        "allow-origin": allowOrigin,
+        "allow-install": allowInstall,
+        clawnet,
+      });
     if (approve && request === undefined && waive === undefined) {
       throw new NutError("USAGE", "--approve runs the acceptance here, which needs the request as published", {
-        hint: `${command} --request task.nut --approve`,
+        hint: again({ request: "task.nut", approve }),
       });
     }
     const rerun = await isRerun({ ...input, request }, context);
@@ -79,42 +89,49 @@ export default command({
     const { verified } = verification;
     const why = verified ? [] : whyNot(verification);
     if (approve && !verified && waive === undefined) {
+      const looked = retyped(["verify", shellWord(file)], {
+        request,
+        identity,
+        rerun: true,
+        "allow-origin": allowOrigin,
+        "allow-install": allowInstall,
+      });
       throw new NutError("MARKET_UNPROVEN", `not paid: ${why.slice(0, 3).join("; ")}`, {
-        hint: `look at it: nutshell verify ${shellWord(file)} --request ${shellWord(request!)} --rerun   pay all the same, on record: ${command} --approve --waive "why"`,
+        hint: `look at it: ${looked}   pay all the same, on record: ${again({ approve, waive: "why" })}`,
         data: { why, verification },
       });
     }
     const answer = { task_id: task.id, hash, verified, why, verification };
     const wanted = approve ? "approve" : reject ? "reject" : await ask(verified, context.ask);
-    if (wanted === null) return { ...answer, settled: null, paid: 0, waived: null };
-    const waived = wanted === "approve" && !verified ? (waive ?? (await askWhy(context))) : null;
+    if (wanted === null) {
+      const paying = verified ? market.line(`approve ${task.id}`) : again({ approve: true });
+      const next = `${paying}   or: ${market.line(`reject ${task.id}`)}`;
+      return { ...answer, settled: null, paid: 0, waived: null, next };
+    }
+    const waived =
+      wanted === "approve" && !verified
+        ? (waive ?? (await askWhy(context, again({ approve: true, waive: "why" }))))
+        : null;
     const keep = () => keepRecord({ task: task.id, delivery: hash, reason: waived ?? undefined }, context);
     const { paid } = await settleTask(market, task, wanted, context, {
       yes: yes || (!approve && !reject),
-      command: retyped(["receive", shellWord(id)], {
-        file,
-        request: input.request,
-        identity,
-        approve,
-        waive,
-        reject,
-        rerun: input.rerun,
-        "allow-origin": allowOrigin,
-        "allow-install": allowInstall,
-        clawnet,
-      }),
+      command: again({ approve, waive, reject, rerun: input.rerun }),
       ...(wanted === "approve" ? { agreed: keep } : {}),
     });
-    return { ...answer, settled: wanted === "approve" ? ("approved" as const) : ("rejected" as const), paid, waived };
+    return {
+      ...answer,
+      settled: wanted === "approve" ? ("approved" as const) : ("rejected" as const),
+      paid,
+      waived,
+      next: null,
+    };
   },
-  text: ({ task_id, hash, verified, why, settled, paid, waived }) => [
+  text: ({ hash, verified, why, settled, paid, waived, next }) => [
     `${green("✓")} this is the delivery that was submitted: ${hash}`,
     verified ? `${green("✓")} it proves what it claims` : `${red("✗")} it does not prove what it claims`,
     ...why.map((reason) => dim(`  ${reason}`)),
     ...(waived === null ? [] : [`${yellow("waived")}: ${waived}`]),
-    settled === null
-      ? `next: nutshell approve ${task_id}   or: nutshell reject ${task_id}`
-      : `${settled}${paid > 0 ? `, ${paid} shells paid` : ""}`,
+    settled === null ? `next: ${next}` : `${settled}${paid > 0 ? `, ${paid} shells paid` : ""}`,
   ],
   exit: ({ verified, waived }) => (verified || waived !== null ? 0 : 1),
 });
@@ -151,12 +168,10 @@ function whyNot({ findings, gaps, status, rerun }: Verification): string[] {
   return all.length === 0 ? ["it is not completed work that is proven here"] : all;
 }
 
-async function askWhy({ ask }: Context): Promise<string> {
+async function askWhy({ ask }: Context, again: string): Promise<string> {
   const reason = (await ask?.text("why is it paid without proof? this goes on record")) ?? "";
   if (reason.trim() !== "") return reason.trim();
-  throw new NutError("MARKET_NOT_READY", "no reason was given; nothing was paid", {
-    hint: "nutshell receive --help",
-  });
+  throw new NutError("MARKET_NOT_READY", "no reason was given; nothing was paid", { hint: again });
 }
 
 /** Before the money goes: what was proven here, or why it is paid without proof. */
@@ -174,7 +189,7 @@ async function expectSubmitted(market: Market, task: MarketTask, bytes: Buffer):
   const hashes = results.flatMap((result) => [...result.matchAll(/sha256:([0-9a-f]{64})/gi)].map(([, hex]) => hex!));
   if (hashes.length === 0) {
     throw new NutError("MARKET_STATE", `task ${task.id} (${task.status}) names no delivery`, {
-      hint: `nutshell tasks show ${task.id}`,
+      hint: market.line(`tasks show ${task.id}`),
     });
   }
   if (hashes.some((hash) => sameHash(hash, bytes))) return hashOf(bytes);

@@ -11,6 +11,6 @@ export async function resolveTask(market: Market, id: string): Promise<MarketTas
     const matches = await market.find((task) => task.id.startsWith(id));
     if (matches.length === 1) return matches[0]!;
     const message = matches.length === 0 ? `no task "${id}" on this node` : `"${id}" begins ${matches.length} task ids`;
-    throw new NutError("MARKET_STATE", message, { hint: "nutshell tasks", data: { id } });
+    throw new NutError("MARKET_STATE", message, { hint: market.line("tasks"), data: { id } });
   }
 }

@@ -42,7 +42,7 @@ export async function settleTask(market: Market, task: MarketTask, verb: Verb, c
   };
   if (task.author_id !== market.peerId)
     throw new NutError("MARKET_STATE", `only the author can ${verb} a task`, {
-      hint: "nutshell tasks board shows the tasks that are yours",
+      hint: `${market.line("tasks board")} shows the tasks that are yours`,
     });
   if (task.status === end.status) return done;
   const from = verb === "cancel" ? ["open", "assigned"] : ["submitted"];
@@ -51,7 +51,7 @@ export async function settleTask(market: Market, task: MarketTask, verb: Verb, c
       "MARKET_STATE",
       `the task is ${task.status}; only ${from.join(" or ")} tasks can be ${end.status}`,
       {
-        hint: `nutshell tasks show ${task.id}`,
+        hint: market.line(`tasks show ${task.id}`),
       },
     );
   }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
+import type { Market } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 import { lastMarketRow, recordMarket } from "../../../request/records/market-record.js";
 import { CLAWNET, OWN_TASK, YES } from "./clawnet-flags.js";
@@ -18,7 +19,7 @@ const settle = (verb: Verb, summary: string, example: string) =>
     async run({ clawnet, id, yes }, context) {
       const market = await connect(clawnet, context);
       const task = await resolveTask(market, id);
-      const isUnproven = verb === "approve" && task.status === "submitted" && warnUnproven(task.id, context);
+      const isUnproven = verb === "approve" && task.status === "submitted" && warnUnproven(task.id, market, context);
       const note = () => recordMarket({ kind: "waived", task: task.id, reason: "approved by hand" }, context);
       const command = retyped([verb, task.id], { clawnet });
       return settleTask(market, task, verb, context, { yes, command, ...(isUnproven ? { agreed: note } : {}) });
@@ -30,9 +31,10 @@ const settle = (verb: Verb, summary: string, example: string) =>
   });
 
 /** Paying by hand is a person's own word, and is kept as such when they have given it. */
-function warnUnproven(task: string, context: Context): boolean {
+function warnUnproven(task: string, market: Market, context: Context): boolean {
   if (lastMarketRow(context.env, "proven", (row) => row.task === task) !== null) return false;
-  context.progress({ type: "warning", message: `nothing proved this delivery here: nutshell receive ${task} does` });
+  const receive = market.line(`receive ${task} --file <file> --approve`);
+  context.progress({ type: "warning", message: `nothing proved this delivery here: ${receive} does` });
   return true;
 }
 
