@@ -2,6 +2,7 @@
 // test are given an empty one in place of.
 import { execFileSync } from "node:child_process";
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
@@ -29,6 +30,8 @@ export function copyTree(root: string): Copy {
   mkdirSync(join(root, ".cache"), { recursive: true });
   const folder = mkdtempSync(join(root, ".cache/mutate-"));
   const temporary = mkdtempSync(join(tmpdir(), "nutcracker-mutate-"));
+  // A database server is started as another user, who must get through to its folder.
+  chmodSync(temporary, 0o711);
   const remove = () => {
     for (const path of [folder, temporary]) rmSync(path, { recursive: true, force: true });
   };
