@@ -158,6 +158,10 @@ interface Case {
 const FILES = 4_000;
 const LINES = 40_000;
 const parts = (n: number) => [1, 2].map((i) => join(work, `part-${n}-part-${i}`));
+const freshParts = (n: number): string => {
+  for (const path of parts(n)) rmSync(path, { recursive: true, force: true });
+  return join(work, `part-${n}`);
+};
 
 const CASES: readonly Case[] = [
   { name: "pack: files", n: FILES, args: (n) => ["pack", "--force", "-d", folder("files", n), "-o", fresh("out.nut")] },
@@ -173,7 +177,7 @@ const CASES: readonly Case[] = [
   { name: "unpack: files", n: FILES, args: (n) => ["unpack", bundle("files", n), "-o", fresh("out")] },
   { name: "diff: files", n: FILES, args: (n) => ["diff", bundle("files", n), folder("files", n)] },
   { name: "set: files", n: FILES, args: (n) => ["set", "task.title", "Growth", "-d", folder("files", n)] },
-  { name: "split: files", n: FILES, args: (n) => ["split", folder("files", n), "-n", "2", "-o", fresh(`part-${n}`)] },
+  { name: "split: files", n: FILES, args: (n) => ["split", folder("files", n), "-n", "2", "-o", freshParts(n)] },
   { name: "merge: files", n: FILES, args: (n) => ["merge", ...parts(n), "-o", fresh("merged")] },
   { name: "export: files", n: FILES, args: (n) => ["export", bundle("files", n), "-o", fresh("page.html")] },
   { name: "accept: files", n: FILES, args: (n) => ["accept", folder("files", n), "-r", bundle("files", n), "--quick"] },
