@@ -32,49 +32,68 @@ const nameOf = (job: string, sha256: string): string => `${job}.${sha256}`;
 export class Checkpoints {
   readonly #input: CheckpointInput;
   readonly #stored = new Map<string, { readonly mark: string; readonly stored: Stored }>();
+  /** The sums of everything the server holds of this run, as far as we put it there or took it over. */
+  readonly #there = new Set<string>();
   #journal = 0;
-  #list: Stored | null = null;
-  #files: Files = [];
+  #saving: Promise<void> = Promise.resolve();
+  #over = false;
 
   constructor(input: CheckpointInput) {
     this.#input = input;
   }
 
-  /** Stores what the run has come to. Throws FLEET_LEASE_LOST when the job is somebody else's by now. */
-  async save(folder: Pick<RunFolder, "id" | "root" | "journal" | "objects" | "agents">): Promise<void> {
+  /** Stores what the run has come to, one after another. Throws FLEET_LEASE_LOST when the job is somebody else's by now. */
+  save(folder: Pick<RunFolder, "id" | "root" | "journal" | "objects" | "agents">): Promise<void> {
+    this.#saving = this.#saving.catch(() => {}).then(() => this.#save(folder));
+    return this.#saving;
+  }
+
+  async #save(folder: Pick<RunFolder, "id" | "root" | "journal" | "objects" | "agents">): Promise<void> {
     const { fleet, job, fence, now } = this.#input;
     // The journal first: whatever it speaks of was kept before it was written.
     const journal = wholeLines(folder.journal);
     if (journal.length === this.#journal) return;
     const files: { path: string; sha256: string; size: number }[] = [];
-    for (const path of filesOf(folder)) files.push({ path, ...(await this.#store(join(folder.root, path), path)) });
+    for (const path of filesOf(folder)) {
+      if (this.#over) return;
+      files.push({ path, ...(await this.#store(join(folder.root, path), path)) });
+    }
     files.push({ path: "journal.jsonl", ...(await this.#storeBytes(journal)) });
     const list = await this.#storeBytes(Buffer.from(JSON.stringify({ files } satisfies CheckpointList)));
+    if (this.#over) return;
     const records = journal.toString("utf8").split("\n").length - 1;
     const at = now().toISOString();
-    const before = [...this.#files, ...(this.#list === null ? [] : [this.#list])];
     await fleet.jobs.update(job, (kept) =>
       checkpointed(kept, fence, { run: folder.id, list: list.sha256, records, at }),
     );
-    [this.#journal, this.#list, this.#files] = [journal.length, list, files];
-    const kept = new Set([list.sha256, ...files.map(({ sha256 }) => sha256)]);
-    await removeAll(
-      fleet.runs,
-      job,
-      before.map(({ sha256 }) => sha256).filter((sha256) => !kept.has(sha256)),
-    );
+    this.#journal = journal.length;
+    await this.#keepOnly(new Set([list.sha256, ...files.map(({ sha256 }) => sha256)]));
   }
 
   /** A run that goes on: what was stored of it before is ours to remove. */
   took(list: string, files: Files): void {
-    this.#list = { sha256: list, size: 0 };
-    this.#files = files;
+    for (const sha256 of [list, ...files.map(({ sha256 }) => sha256)]) this.#there.add(sha256);
   }
 
-  /** What was stored of a run goes when its job is over. What cannot be removed goes with time. */
+  /** Nobody will go on from here: what is being stored just now is left at that. */
+  giveUp(): void {
+    this.#over = true;
+  }
+
+  /** The job is over, and what was stored of it goes. What cannot be removed goes with time. */
   async forget(): Promise<void> {
-    const sums = [...this.#files, ...(this.#list === null ? [] : [this.#list])].map(({ sha256 }) => sha256);
-    await removeAll(this.#input.fleet.runs, this.#input.job, sums);
+    this.giveUp();
+    await this.#saving.catch(() => {});
+    await this.#keepOnly(new Set());
+  }
+
+  async #keepOnly(kept: ReadonlySet<string>): Promise<void> {
+    const { fleet, job } = this.#input;
+    const gone = [...this.#there].filter((sha256) => !kept.has(sha256));
+    for (const sha256 of gone) this.#there.delete(sha256);
+    // A file that comes back is stored again.
+    for (const [name, { stored }] of this.#stored) if (!this.#there.has(stored.sha256)) this.#stored.delete(name);
+    await Promise.allSettled(gone.map((sha256) => fleet.runs.remove(nameOf(job, sha256))));
   }
 
   async #store(path: string, name: string): Promise<Stored> {
@@ -90,6 +109,7 @@ export class Checkpoints {
 
   async #storeFile(path: string): Promise<Stored> {
     const stored = await sumOf(path);
+    this.#there.add(stored.sha256);
     await this.#input.fleet.runs.putFile(path, stored, nameOf(this.#input.job, stored.sha256));
     return stored;
   }
@@ -98,6 +118,7 @@ export class Checkpoints {
     const { cipher, fleet, job } = this.#input;
     const bytes = cipher === null ? clear : cipher.seal(clear);
     const sha256 = createHash("sha256").update(bytes).digest("hex");
+    this.#there.add(sha256);
     return fleet.runs.putBytes(bytes, nameOf(job, sha256));
   }
 }
@@ -165,8 +186,4 @@ async function readList(runs: StoredFiles, { id, checkpoint }: Pick<Job, "id" | 
   throw new NutError("FLEET_CORRUPT", `the stored run of job ${id} cannot be read`, {
     hint: "the run begins anew",
   });
-}
-
-async function removeAll(runs: StoredFiles, job: string, sums: readonly string[]): Promise<void> {
-  await Promise.allSettled([...new Set(sums)].map((sha256) => runs.remove(nameOf(job, sha256))));
 }

@@ -107,7 +107,8 @@ async function lookAtWork(
   const workers: Worker[] = [];
   for await (const entry of await fleet.workers.history({ key: ">" })) {
     const parsed = Worker.safeParse(entry.operation === "PUT" ? entry.json() : null);
-    if (parsed.success && now.getTime() - Date.parse(parsed.data.seen) < 2 * fleet.settings.lease_ms)
+    // By the server's clock: a worker's own may be anywhere.
+    if (parsed.success && now.getTime() - entry.created.getTime() < 2 * fleet.settings.lease_ms)
       workers.push(parsed.data);
   }
   facts.push(`workers heard of within two leases: ${workers.length}`);
@@ -152,7 +153,11 @@ async function lookAtWork(
     );
 }
 
-const days = ({ settings }: Fleet): string => `${Math.round(settings.keep_ms / 86_400_000)} days`;
+function days({ settings }: Fleet): string {
+  const hours = Math.round(settings.keep_ms / 3_600_000);
+  const [amount, unit] = hours % 24 === 0 ? [hours / 24, "day"] : [hours, "hour"];
+  return `${amount} ${unit}${amount === 1 ? "" : "s"}`;
+}
 
 function isAtLeast(version: string, major: number, minor: number): boolean {
   const [a = 0, b = 0] = version.split(".").map(Number);

@@ -1,4 +1,5 @@
 // A fleet as a program sees it: one connection, and what hangs on it.
+import { setTimeout as sleep } from "node:timers/promises";
 import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { Objm } from "@nats-io/obj";
@@ -30,6 +31,8 @@ export interface Fleet {
 
 /** Time for one question: a cluster that chooses a leader answers late. */
 const ASK_MS = 10_000;
+/** Time for the last words to a server. */
+const LEAVE_MS = 3_000;
 
 /** Opens a connection for as long as `use` takes. What a server refuses comes out as a refusal of ours. */
 export async function withServer<T>(
@@ -44,8 +47,17 @@ export async function withServer<T>(
   } catch (error) {
     throw refusalOf(error, server);
   } finally {
-    await nc.drain().catch(() => nc.close());
+    await leave(nc);
   }
+}
+
+/** What was said is sent first; a server that is away is not waited for. */
+async function leave(nc: NatsConnection): Promise<void> {
+  const patience = new AbortController();
+  const late = sleep(LEAVE_MS, undefined, { signal: patience.signal }).catch(() => {});
+  await Promise.race([nc.drain().catch(() => {}), late]);
+  patience.abort();
+  await nc.close().catch(() => {});
 }
 
 /** Throws FLEET_NOT_READY where `nexus fleet init` was never run, and FLEET_NEWER where a newer one was. */

@@ -1,6 +1,7 @@
 export type { Cipher } from "./checkpoints.js";
 export { examine } from "./doctor.js";
 export { type Fleet, saveSettings, withFleet, withServer } from "./fleet.js";
+export { FleetFollower, type Followed } from "./follow.js";
 export { layOut } from "./layout.js";
 export { noteSettled, openEntries, submittedAs } from "./ledger.js";
 export { serveMetrics } from "./metrics.js";

@@ -27,7 +27,7 @@ import {
 /** A message that is published again within this time is one message. */
 const DUPLICATES_MS = 120_000;
 /** How long a worker that says nothing is still listed. */
-const WORKER_MS = 10 * 60_000;
+export const WORKER_MS = 10 * 60_000;
 /** Events a job keeps; older ones make room. */
 const MOST_EVENTS = 2_000;
 const CLUSTER_REPLICAS = 3;

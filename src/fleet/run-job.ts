@@ -1,6 +1,6 @@
 // One job on one worker: the request fetched, the run started or gone on with as a process of its own, its journal stored as
 // it grows, and what came of it. The process ends with the worker, however the worker ends.
-import { existsSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { NutError } from "../errors.js";
@@ -171,27 +171,38 @@ async function follow(child: Child, input: JobInput, checkpoints: Checkpoints, s
   });
   const place = () =>
     state.run !== null && /^[\w-]+$/.test(state.run) ? runFolder(runsFolder(input.folder), state.run, false) : null;
-  let over = false;
-  const storing = (async () => {
-    let size = 0;
-    while (!over) {
-      await sleep(LOOK_MS);
-      const journal = place()?.journal;
-      const now = journal !== undefined && existsSync(journal) ? statSync(journal).size : 0;
-      if (over || now === size) continue;
-      size = now;
-      state.moved = performance.now();
-      // A server that is away just now is asked again when the journal grows; a lost lease is noticed by who holds it.
-      await checkpoints.save(place()!).catch(() => {});
-    }
-  })();
+  const over = new AbortController();
+  void keepStored(place, checkpoints, state, over.signal);
   const end = await child.ended;
-  over = true;
-  await storing;
+  over.abort();
   const outcome = outcomeOf(end, last, errors, state.pausedFor);
   const where = place();
+  // Who delivers needs no checkpoint any more, and waits for none.
+  if (outcome.kind === "delivered") checkpoints.giveUp();
   if (outcome.kind === "paused" && where !== null) await checkpoints.save(where).catch(() => {});
   return outcome;
+}
+
+/** Until the run is over: its journal is looked at now and then, and stored when it grew. */
+async function keepStored(
+  place: () => RunFolder | null,
+  checkpoints: Checkpoints,
+  state: Following,
+  over: AbortSignal,
+): Promise<void> {
+  for (let size = 0; ; ) {
+    await sleep(LOOK_MS, undefined, { signal: over }).catch(() => {});
+    if (over.aborted) return;
+    const folder = place();
+    const now = folder === null ? 0 : (statSync(folder.journal, { throwIfNoEntry: false })?.size ?? 0);
+    if (folder === null || now === size) continue;
+    size = now;
+    state.moved = performance.now();
+    // A server that is away just now is asked again; a lost lease is noticed by who holds it.
+    await checkpoints.save(folder).catch(() => {
+      size = -1;
+    });
+  }
 }
 
 function readEvent(line: string): Record<string, unknown> | null {

@@ -365,9 +365,11 @@ export class FleetWorker {
     );
   }
 
+  /** What cannot be read here may be somebody's who is newer; a server that is away gives it out again by itself. */
   #trouble(handed: Handed, error: unknown): void {
-    if (error instanceof NutError && error.code === "FLEET_NEWER") handed.back(LATER_MS);
-    else if (!isPassing(error)) this.#warn(error);
+    if (isPassing(error)) return;
+    if (!(error instanceof NutError && error.code === "FLEET_NEWER")) this.#warn(error);
+    this.#later(handed);
   }
 
   #warn(error: unknown): void {

@@ -1,9 +1,9 @@
-import { connect, createServer, type Server, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { temporary } from "../temporary.js";
 import { AGENT, FleetDesk, type JobRow } from "./desk.js";
+import { startLine } from "./line.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
 
 const can = hasNats && (await bwrapAvailable(process.env));
@@ -63,40 +63,3 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     expect(jobOf(id)).toMatchObject({ state: "delivered" });
   }, 90_000);
 });
-
-/** A way to the server that can be cut without either end hearing of it. */
-async function startLine(target: number) {
-  const pairs = new Set<readonly [Socket, Socket]>();
-  let isCut = false;
-  const server: Server = createServer((near) => {
-    const far = connect(target, "127.0.0.1");
-    const pair = [near, far] as const;
-    pairs.add(pair);
-    near.on("data", (piece) => isCut || far.write(piece));
-    far.on("data", (piece) => isCut || near.write(piece));
-    for (const end of pair) {
-      end.on("error", () => {});
-      end.on("close", () => {
-        pairs.delete(pair);
-        near.destroy();
-        far.destroy();
-      });
-    }
-  });
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-  return {
-    port: (server.address() as { port: number }).port,
-    cut: () => {
-      isCut = true;
-    },
-    mend: () => {
-      isCut = false;
-      // What was lost in between cannot be made up for on the same line.
-      for (const pair of pairs) for (const end of pair) end.destroy();
-    },
-    end: () => {
-      for (const pair of pairs) for (const end of pair) end.destroy();
-      server.close();
-    },
-  };
-}

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { call } from "../run/program.js";
 import { temporary } from "../temporary.js";
+import { start } from "../web/serving.js";
 import { FleetDesk, type JobRow } from "./desk.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
 
@@ -76,6 +77,9 @@ describe.skipIf(!can)("the server's own permissions", () => {
     expect(job!.state).toBe("delivered");
     for (const words of [["show", job!.job], ["logs", job!.job], ["workers"], ["top"], ["doctor"]])
       expect(desk.nexus(words, "eve", as("red-watcher")).status, words.join(" ")).toBe(0);
+    const env = desk.env("eve", as("red-watcher"));
+    const board = await start("nexus", ["board", "--fleet", "--port", "0"], { cwd: desk.root, env });
+    expect(await board.stop()).toBe(143);
     const submitted = desk.nexus(["submit", await desk.request("two")], "eve", as("red-watcher"));
     expect([submitted.status, submitted.stderr]).toEqual([
       2,

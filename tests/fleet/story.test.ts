@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
+import { Objm } from "@nats-io/obj";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
@@ -112,6 +113,9 @@ describe.skipIf(!can)("a fleet", () => {
       "127.0.0.1:1: nobody answers there",
     );
     expect(desk.nexus(["submit", "requests/one"]).stderr).toContain("is a folder");
+    // Said before any server is asked, and before what is there is handed in.
+    const missing = desk.nexus(["submit", "one.nut", "none.nut", "--again", "--server", "nats://127.0.0.1:1"]);
+    expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining("none.nut: no such file")]);
     writeFileSync(join(desk.root, "bad.nut"), "no bundle");
     expect(desk.nexus(["submit", "bad.nut"]).status).toBe(2);
     expect(desk.nexus(["submit", "one.nut", "--label", "No Good"]).stderr).toContain("is no label");
@@ -149,8 +153,10 @@ describe.skipIf(!can)("a fleet", () => {
       const { changed } = desk.ask<{ changed: { job: string; action: string }[] }>(["reconcile"]);
       expect(changed.map(({ job, action: done }) => [job, done])).toEqual([[jobs[0]!.job, action]]);
     }
-    await nc.close();
     await desk.worker(["--until-empty"]).done;
+    // Checkpoints go with the job they are of.
+    expect(await (await new Objm(nc).open("nut_runs")).list()).toEqual([]);
+    await nc.close();
     const { state, status, tries } = desk.jobs().find(({ job }) => job === jobs[0]!.job)!;
     expect([state, status, tries]).toEqual(["delivered", "completed", 1]);
   }, 120_000);

@@ -269,6 +269,7 @@ describe("the board", () => {
         command: "nexus board",
         startAgain: "nexus board",
         judge: () => Promise.reject(new Error("nothing to judge here")),
+        fleet: null,
         onLink: () => {},
         onError: (error) => errors.push(error),
         ...options,

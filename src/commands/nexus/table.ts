@@ -312,7 +312,7 @@ export const entries: readonly CommandEntry[] = [
   {
     name: "board",
     group: "Looking",
-    summary: "watch plans, tasks, agents and runs in the browser",
+    summary: "watch plans, tasks, agents, runs and a fleet in the browser",
     load: async () => (await import("./board/board.js")).default,
   },
   {

@@ -13,7 +13,7 @@ import { asset } from "../view/viewer.js";
 import { type Acting, act, BoardAction } from "./act.js";
 import { watchFolders } from "./board-watch.js";
 import { findRequests } from "./find-requests.js";
-import type { Hello, SectionChange, WaitingNow } from "./model.js";
+import type { FleetView, Hello, SectionChange, WaitingNow } from "./model.js";
 import { ProjectReader } from "./project-reader.js";
 import { readArtifact } from "./read-artifact.js";
 import { readSession } from "./read-session.js";
@@ -34,6 +34,15 @@ export interface BoardOptions {
   readonly onLink: (link: string) => void;
   readonly onError: (error: unknown) => void;
   readonly judge: Acting["judge"];
+  /** A fleet to show as well. */
+  readonly fleet: FleetFeed | null;
+}
+
+/** Where the board hears of a fleet. */
+export interface FleetFeed {
+  view(now: Date): FleetView;
+  /** `heard`: something changed. Whoever asks last is told. */
+  tell(heard: () => void): void;
 }
 
 const ASSETS: ReadonlySet<string> = new Set(["/board.js", "/layout.js", "/formatter.js", "/style.css"]);
@@ -42,6 +51,10 @@ const MAX_BODY = 512 * 1024;
 const HEARTBEAT_MS = 15_000;
 /** A page that reads nothing while this much waits for it is gone. */
 const MAX_BEHIND = 8 * 1024 ** 2;
+/** A fleet may change a hundred times in a moment; a page is told this long after the first of them. */
+const FLEET_SETTLE_MS = 250;
+/** Silence shows in no change: it is looked for. */
+const FLEET_LOOK_MS = 3_000;
 
 export async function serveBoard(options: BoardOptions): Promise<Serving> {
   const readers = options.projects.map((folder, id) => new ProjectReader(id, folder, () => board.look()));
@@ -68,6 +81,8 @@ class Board {
   readonly #options: BoardOptions;
   readonly #pages = new Set<ServerResponse>();
   #stop: (() => void) | null = null;
+  #fleetSoon: NodeJS.Timeout | null = null;
+  #fleetTold = "";
 
   constructor(readers: readonly ProjectReader[], options: BoardOptions) {
     this.#readers = readers;
@@ -79,10 +94,30 @@ class Board {
     const folders = () => this.#readers.flatMap((reader) => reader.folders());
     const watch = watchFolders(folders, () => this.look());
     const beat = setInterval(() => this.#tell(": still here\n\n"), HEARTBEAT_MS);
+    const { fleet } = this.#options;
+    fleet?.tell(() => {
+      this.#fleetSoon ??= setTimeout(() => {
+        this.#fleetSoon = null;
+        this.#lookAtFleet();
+      }, FLEET_SETTLE_MS);
+    });
+    const fleetLook = fleet === null ? undefined : setInterval(() => this.#lookAtFleet(), FLEET_LOOK_MS);
     this.#stop = () => {
       watch.stop();
       clearInterval(beat);
+      clearInterval(fleetLook);
+      if (this.#fleetSoon !== null) clearTimeout(this.#fleetSoon);
+      fleet?.tell(() => {});
     };
+  }
+
+  #lookAtFleet(): void {
+    const { fleet, now } = this.#options;
+    if (fleet === null || this.#pages.size === 0) return;
+    const told = event("fleet", fleet.view(now()));
+    if (told === this.#fleetTold) return;
+    this.#fleetTold = told;
+    this.#tell(told);
   }
 
   stop(): void {
@@ -148,6 +183,7 @@ class Board {
     response.socket?.setTimeout(0);
     const hello: Hello = {
       projects: this.#readers.map((reader) => reader.whole()),
+      fleet: this.#options.fleet?.view(this.#options.now()) ?? null,
       mayWrite: this.#options.write,
       command: this.#options.startAgain,
     };

@@ -179,8 +179,69 @@ export interface ProjectView extends Sections {
   readonly problems: Readonly<Partial<Record<SectionName, Problem>>>;
 }
 
+export const FLEET_STATES = ["running", "queued", "delivered", "cancelled", "dead"] as const;
+export type FleetState = (typeof FLEET_STATES)[number];
+
+export interface FleetJobRow {
+  readonly id: string;
+  readonly title: string;
+  readonly state: FleetState;
+  readonly priority: string;
+  readonly labels: readonly string[];
+  readonly worker: string;
+  /** How often it was given to a worker, and how many of those it cost. */
+  readonly tries: number;
+  readonly deaths: number;
+  /** What the delivery says of itself. */
+  readonly status: string;
+  readonly tokens: number;
+  readonly costUsd: number;
+  readonly reason: string;
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** What its run said last. */
+  readonly said: string;
+}
+
+export interface FleetWorkerRow {
+  readonly id: string;
+  readonly state: "at work" | "idle" | "draining" | "silent";
+  readonly has: readonly string[];
+  readonly slots: number;
+  readonly jobs: readonly string[];
+  readonly done: number;
+  readonly failed: number;
+  readonly heardAt: string;
+}
+
+export interface FleetEventRow {
+  readonly at: string;
+  readonly job: string;
+  readonly worker: string;
+  readonly type: string;
+  readonly message: string;
+}
+
+/** How many jobs of each state a page is given; the rest are counted. */
+export const MOST_FLEET_JOBS = 100;
+
+/** A fleet, as its records and its event stream tell it. */
+export interface FleetView {
+  readonly server: string;
+  readonly counts: Readonly<Record<FleetState, number>>;
+  /** The latest of each state. */
+  readonly jobs: readonly FleetJobRow[];
+  readonly workers: readonly FleetWorkerRow[];
+  /** Newest first. */
+  readonly events: readonly FleetEventRow[];
+  /** Why this may be old; empty while the server is heard. */
+  readonly away: string;
+}
+
 export interface Hello {
   readonly projects: readonly ProjectView[];
+  /** null: the board was not started to show one. */
+  readonly fleet: FleetView | null;
   /** Whether the board was started to change things. */
   readonly mayWrite: boolean;
   /** The command line that starts this board again. */

@@ -1,9 +1,10 @@
 // The board: plans, tasks, agents and runs of one or more projects, as they change.
 import { render } from "preact";
 import { useEffect } from "preact/hooks";
-import type { ProjectView, WaitingNow } from "../board/model.js";
+import type { FleetView, ProjectView, WaitingNow } from "../board/model.js";
 import { waitingCount, waitingWords } from "../board/waiting.js";
-import { foundBy, knownIn } from "./board/find.js";
+import { foundBy, knownIn, knownInFleet } from "./board/find.js";
+import { FleetPage } from "./board/fleet.js";
 import { Notify } from "./board/notify.js";
 import { NowView } from "./board/now.js";
 import { ArtifactsView, HistoryPage } from "./board/records.js";
@@ -22,7 +23,7 @@ import { CopyButton } from "./verdict-band.js";
 import { visible } from "./visible.js";
 
 function App() {
-  const { connection, projects, mayWrite, command, glanced } = useBoard();
+  const { connection, projects, fleet, mayWrite, command, glanced } = useBoard();
   const [view, rest, params] = useRoute();
   const now = useNow(1_000);
   const project = projects.find(({ name }) => name === params.project) ?? projects[0];
@@ -44,8 +45,8 @@ function App() {
       </main>
     );
   }
-  const views = viewsOf(project);
-  const current = view === "run" ? "runs" : views.some(({ id }) => id === view) ? view : "now";
+  const views = [...(fleet === null ? [] : [fleetView(fleet)]), ...viewsOf(project)];
+  const current = view === "run" ? "runs" : views.some(({ id }) => id === view) ? view : views[0]!.id;
   const writing = mayWrite ? { project: project.id } : null;
   return (
     <Shell
@@ -72,7 +73,7 @@ function App() {
               ["0", "see all of the graph"],
               ["j k n p v", "in a diff: file, change, viewed"],
             ]}
-            known={() => projects.flatMap(knownIn)}
+            known={() => [...projects.flatMap(knownIn), ...(fleet === null ? [] : knownInFleet(fleet))]}
             ask={(words) => foundBy(project, words)}
           />
           <Notify waiting={waiting} />
@@ -82,7 +83,11 @@ function App() {
     >
       <Ended connection={connection} command={command} />
       <Told />
-      <Body key={project.id} view={view === "run" ? "run" : current} {...{ project, rest, params, now, writing }} />
+      {current === "fleet" && fleet !== null ? (
+        <FleetPage {...{ fleet, now, rest, params }} />
+      ) : (
+        <Body key={project.id} view={view === "run" ? "run" : current} {...{ project, rest, params, now, writing }} />
+      )}
     </Shell>
   );
 }
@@ -156,6 +161,13 @@ function Ended({ connection, command }: { connection: Connection; command: strin
     </div>
   );
 }
+
+const fleetView = ({ counts }: FleetView): View => ({
+  id: "fleet",
+  label: "Fleet",
+  icon: "fleet",
+  ...(counts.dead > 0 ? { count: counts.dead, alert: true } : { count: counts.running }),
+});
 
 function viewsOf(project: ProjectView): View[] {
   const { plan, runs, history, artifacts } = project;

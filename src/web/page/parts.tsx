@@ -161,6 +161,7 @@ const ICONS = {
   history: "M4 10a6 6 0 1 0 2-4.500M6 2v4h4M10 7v3l2 2",
   artifacts: "M10 2l7 4v8l-7 4-7-4V6zM3 6l7 4 7-4M10 10v8",
   runs: "M6 4l10 6-10 6z",
+  fleet: "M3 3h14v4H3zM3 8h14v4H3zM3 13h14v4H3zM6 5h.01M6 10h.01M6 15h.01",
   search: "M9 3a6 6 0 1 1 0 12A6 6 0 0 1 9 3zM13.500 13.500 18 18",
   folder: "M2 5h6l2 2h8v9H2z",
   file: "M5 2h7l4 4v12H5zM12 2v4h4",

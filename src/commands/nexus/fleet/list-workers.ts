@@ -7,7 +7,8 @@ export async function listWorkers(fleet: Pick<Fleet, "workers" | "settings">, no
   for await (const entry of await fleet.workers.history({ key: ">" })) {
     const parsed = Worker.safeParse(entry.operation === "PUT" ? entry.json() : null);
     if (!parsed.success) continue;
-    const silent = now.getTime() - Date.parse(parsed.data.seen) > fleet.settings.lease_ms;
+    // By the server's clock: a worker's own may be anywhere.
+    const silent = now.getTime() - entry.created.getTime() > fleet.settings.lease_ms;
     workers.push({ ...parsed.data, silent });
   }
   return workers.sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -74,41 +74,37 @@ export default command({
       throw new NutError("USAGE", `there is no driver "${input.driver}"`, { hint: "nexus drivers lists them" });
     }
     const sealed = sealedFor(input.sealFor, context);
-    return withWorkFolder(context, async (work) =>
-      ask(input, context, async (fleet) => {
+    return withWorkFolder(context, async (work) => {
+      // Every request is looked at before anything is asked or sent: what one of them lacks, none is handed in over.
+      const found: Found[] = [];
+      await inTurn(input.requests, async (name, index) => {
+        found[index] = await requestAt(name, { work, index, inPlace: input.inPlace, context });
+      });
+      return ask(input, context, async (fleet) => {
         const rows: (JobShape & { fresh: boolean })[] = [];
-        const waiting = [...input.requests.entries()];
-        const one = async () => {
-          for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-            const [index, name] = next;
-            const found = await requestAt(name, { work, index, inPlace: input.inPlace, context });
-            const submission: Submission = {
-              ...found,
-              labels,
-              priority: input.priority,
-              ...(input.driver === undefined ? {} : { driver: input.driver }),
-              budget: input.budget,
-              ...(input.again ? { again: randomBytes(8).toString("hex") } : {}),
-              ...sealed,
-            };
-            const { job, fresh, unnoted } = await submit(fleet, submission, context);
-            if (unnoted !== null) {
-              const message = `not noted here, so reconcile will not know of ${name}: ${unnoted}`;
-              context.progress({ type: "warning", message });
-            }
-            rows[index] = { ...shapeOf(job), fresh };
-            context.progress({
-              type: "submitted",
-              message: "submitted",
-              done: rows.length,
-              total: input.requests.length,
-            });
+        let done = 0;
+        await inTurn(found, async (one, index) => {
+          const submission: Submission = {
+            ...one,
+            labels,
+            priority: input.priority,
+            ...(input.driver === undefined ? {} : { driver: input.driver }),
+            budget: input.budget,
+            ...(input.again ? { again: randomBytes(8).toString("hex") } : {}),
+            ...sealed,
+          };
+          const { job, fresh, unnoted } = await submit(fleet, submission, context);
+          if (unnoted !== null) {
+            const message = `not noted here, so reconcile will not know of ${input.requests[index]}: ${unnoted}`;
+            context.progress({ type: "warning", message });
           }
-        };
-        await Promise.all(Array.from({ length: Math.min(AT_ONCE, waiting.length) }, one));
+          rows[index] = { ...shapeOf(job), fresh };
+          done += 1;
+          context.progress({ type: "submitted", message: "submitted", done, total: found.length });
+        });
         return { jobs: rows };
-      }),
-    );
+      });
+    });
   },
   text: ({ jobs }) =>
     jobs.map((job) =>
@@ -117,6 +113,20 @@ export default command({
         : `${dim("=")} ${shortId(job.job)}  ${job.title}: handed in before, ${stateWords(job)} ${dim("(--again makes another job)")}`,
     ),
 });
+
+/** Several at once; the first that fails ends it. */
+async function inTurn<T>(all: readonly T[], use: (one: T, index: number) => Promise<void>): Promise<void> {
+  const waiting = [...all.entries()];
+  const take = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      await use(next[1], next[0]).catch((error: unknown) => {
+        waiting.length = 0;
+        throw error;
+      });
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, all.length) }, take));
+}
 
 interface Found {
   readonly file: string;

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, renameSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
@@ -188,11 +188,14 @@ function workPlace(named: string | undefined, id: string, context: Context): Wor
     });
   }
   makeFolder(root, 0o700);
-  for (const name of readdirSync(root).filter((one) => /^[\w-]+-[0-9a-f]{6}$/.test(one))) sweep(join(root, name));
-  const folder = join(root, id);
-  makeFolder(folder, 0o700);
-  const lock = openLock(join(folder, "lock"));
+  for (const name of readdirSync(root)) sweep(root, name);
+  // Under its name only when it is held: another worker that starts just now takes what nobody holds for left behind.
+  const fresh = join(root, `${id}.new`);
+  makeFolder(fresh, 0o700);
+  const lock = openLock(join(fresh, "lock"));
   lock.tryAcquire();
+  const folder = join(root, id);
+  renameSync(fresh, folder);
   return {
     folder,
     leave: () => {
@@ -202,7 +205,17 @@ function workPlace(named: string | undefined, id: string, context: Context): Wor
   };
 }
 
-function sweep(folder: string): void {
+/** A worker that dies while it starts leaves a folder that nobody holds; one that lives is done with it long before. */
+const STARTING_MS = 60_000;
+
+function sweep(root: string, name: string): void {
+  const folder = join(root, name);
+  if (/^[\w-]+-[0-9a-f]{6}\.new$/.test(name)) {
+    const made = statSync(folder, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - made > STARTING_MS) removeFolder(folder);
+    return;
+  }
+  if (!/^[\w-]+-[0-9a-f]{6}$/.test(name)) return;
   const path = join(folder, "lock");
   const lock = existsSync(path) ? openLock(path) : null;
   if (lock !== null && !lock.tryAcquire()) return;

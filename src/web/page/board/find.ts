@@ -1,5 +1,5 @@
 // What the board can be searched for: what the page knows, and contents the server looks into.
-import type { ContentFound, ProjectView } from "../../board/model.js";
+import type { ContentFound, FleetView, ProjectView } from "../../board/model.js";
 import { askJson } from "../ask-server.js";
 import type { Found } from "../search.js";
 
@@ -55,6 +55,15 @@ export function knownIn(project: ProjectView): Found[] {
       href: at(project, "artifacts", name),
     })),
   ];
+}
+
+export function knownInFleet({ jobs }: FleetView): Found[] {
+  return jobs.map(({ id, title, state, worker }) => ({
+    kind: "job",
+    text: title,
+    detail: [id, state, worker].filter((word) => word !== "").join(", "),
+    href: `#/fleet/${id}`,
+  }));
 }
 
 /** Contents of artifacts, and what sessions were told and reported. */

@@ -1,7 +1,7 @@
 // The board's facts, as the server sends them. One connection; a page that lost it starts anew when it is back.
 import { useEffect, useState } from "preact/hooks";
 import type { Acted, Action, Agreement } from "../../board/actions.js";
-import type { Hello, ProjectView, SectionChange, WaitingNow } from "../../board/model.js";
+import type { FleetView, Hello, ProjectView, SectionChange, WaitingNow } from "../../board/model.js";
 import { ask, askJson } from "../ask-server.js";
 
 export type Connection = "connecting" | "live" | "lost" | "refused";
@@ -9,6 +9,7 @@ export type Connection = "connecting" | "live" | "lost" | "refused";
 export interface BoardState {
   readonly connection: Connection;
   readonly projects: readonly ProjectView[];
+  readonly fleet: FleetView | null;
   readonly mayWrite: boolean;
   /** The command line that starts this board. */
   readonly command: string;
@@ -16,7 +17,9 @@ export interface BoardState {
   readonly glanced: WaitingNow | null;
 }
 
-const START: BoardState = { connection: "connecting", projects: [], mayWrite: false, command: "", glanced: null };
+const START: BoardState = {
+  ...{ connection: "connecting", projects: [], fleet: null, mayWrite: false, command: "", glanced: null },
+};
 const GLANCE_MS = 3_000;
 const AGAIN_MS = 500;
 /** The server says something every 15 s; a connection that is silent for longer is gone without a word. */
@@ -41,6 +44,8 @@ export function useBoard(): BoardState {
       if (name === "hello") {
         waiting = [];
         setState((before) => ({ ...before, connection: "live", ...(JSON.parse(data) as Hello) }));
+      } else if (name === "fleet") {
+        setState((before) => ({ ...before, fleet: JSON.parse(data) as FleetView }));
       } else if (name === "section") {
         waiting.push(JSON.parse(data) as SectionChange);
         if (frame === 0) frame = requestAnimationFrame(draw);
