@@ -1,6 +1,8 @@
 // What a run costs beside the programs it drives: examples/2-feature with the real programs on a scripted model, against the
 // same sessions (same words, same answers) of the program alone, without sandbox, servers or roles. Acceptance is left out on
-// both sides: bench/acceptance.bench.ts has it. Run: npx tsx bench/agents.bench.ts [codex claude opencode]
+// both sides: bench/acceptance.bench.ts has it. A model that answers at once makes both sides short: what a run costs once
+// (from its start to the first session, after the last) is told apart from what each session costs.
+// Run: npx tsx bench/agents.bench.ts [codex claude opencode]
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -143,7 +145,20 @@ function timed(program: string, args: readonly string[], cwd: string, env: Recor
   });
 }
 
-async function round(name: Name, path: string): Promise<{ run: number; own: number; sessions: number }> {
+interface Round {
+  /** Everything but acceptance. */
+  readonly run: number;
+  /** The sessions in it, from their home to the end of their program. */
+  readonly inside: number;
+  /** To the first session, and from the last one on. */
+  readonly before: number;
+  readonly after: number;
+  /** The programs alone. */
+  readonly own: number;
+  readonly sessions: number;
+}
+
+async function round(name: Name, path: string): Promise<Round> {
   const program = PROGRAMS[name];
   const folder = mkdtempSync("/var/tmp/nut-bench-agents-");
   const model = await scriptedModel([...rulesFor(program), ...rulesFor({ ...program, report: () => "It is done." })]);
@@ -161,18 +176,25 @@ async function round(name: Name, path: string): Promise<{ run: number; own: numb
       ...program.env(model.url),
     };
     const nexus = [join(root, "bin/nexus.js"), "run", example, "--driver", name, "--plan", plan, "--jobs", "1"];
+    const started = Date.now();
     const ran = await timed(process.execPath, [...nexus, "-y", "-o", "out.nut"], cwd, env);
     const runs = join(cwd, ".nexus/state/nutcracker/runs");
     const one = join(runs, readdirSync(runs)[0]!);
     const journal = readFileSync(join(one, "journal.jsonl"), "utf8").trim().split("\n");
-    const records = journal.map((line) => JSON.parse(line) as { at: string; type: string });
+    const records = journal.map((line) => JSON.parse(line) as { at: string; type: string; ms?: number });
     const agents = readdirSync(join(one, "agents"));
     if (agents.length !== TASKS.length || records.every(({ type }) => type !== "delivered"))
       throw new Error(`${name}: ${agents.join(", ")}; exit ${ran.code}: ${ran.out.slice(-1_000)}`);
     const accepting = records.map(({ at, type }, i) =>
       type === "accepted" ? Date.parse(at) - Date.parse(records[i - 1]!.at) : 0,
     );
-    const run = ran.ms - accepting.reduce((sum, ms) => sum + ms, 0);
+    const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
+    const run = ran.ms - sum(accepting);
+    const begun = Date.parse(records.find(({ type }) => type === "agent_started")!.at);
+    const last = records.findLastIndex(({ type }) => type === "agent_ended");
+    const before = begun - started;
+    const after = started + ran.ms - Date.parse(records[last]!.at) - sum(accepting.slice(last));
+    const inside = sum(records.flatMap(({ type, ms }) => (type === "agent_ended" ? [ms ?? 0] : [])));
     let own = 0;
     for (const agent of agents.sort((a, b) => Number(a.split("-").at(-1)) - Number(b.split("-").at(-1)))) {
       const slot = mkdtempSync(join(folder, "alone-"));
@@ -182,7 +204,7 @@ async function round(name: Name, path: string): Promise<{ run: number; own: numb
       if (code !== 0) throw new Error(`${name} alone: exit ${code}: ${out.slice(-1_000)}`);
       own += ms;
     }
-    return { run, own, sessions: agents.length };
+    return { run, inside, before, after, own, sessions: agents.length };
   } finally {
     await model.close();
     rmSync(folder, { recursive: true, force: true });
@@ -198,12 +220,17 @@ for (const name of names.length > 0 ? names : (["codex", "claude", "opencode"] a
     console.log(`${name}: cannot be had here`);
     continue;
   }
-  const results = [];
+  const results: Round[] = [];
   for (let i = 0; i < rounds; i += 1) results.push(await round(name, path));
-  const [run, own] = [median(results.map((one) => one.run)), median(results.map((one) => one.own))];
-  const ratio = median(results.map((one) => one.run / one.own));
-  const more = (run - own) / results[0]!.sessions;
+  const of = (value: (one: Round) => number) => median(results.map(value));
+  const ratio = of(({ run, own }) => run / own).toFixed(2);
+  const each = of(({ inside, own }) => inside / own).toFixed(2);
+  const more = of(({ inside, own, sessions }) => (inside - own) / sessions);
+  const once = `${seconds(of(({ before }) => before))} before them, ${seconds(of(({ after }) => after))} after`;
   console.log(
-    `${name}: run ${seconds(run)}, alone ${seconds(own)}, ratio ${ratio.toFixed(2)} (≤ ${LIMIT}), ${seconds(more)} more per session`,
+    [
+      `${name}: run ${seconds(of(({ run }) => run))}, alone ${seconds(of(({ own }) => own))}, ratio ${ratio} (≤ ${LIMIT})`,
+      `sessions ${seconds(of(({ inside }) => inside))}, ratio ${each}, ${seconds(more)} more each; ${once}`,
+    ].join("; "),
   );
 }

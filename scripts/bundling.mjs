@@ -81,11 +81,16 @@ export const programs = {
 
 /**
  * What a host starts for every tool call, apart from the rest: the gate is one small file that reaches for the other only
- * when it must. Were they split by the bundler, the gate would load whatever the two share, schemas included.
+ * when it must. Were they split by the bundler, the gate would load whatever the two share, schemas included. The same holds
+ * for what an agent in a sandbox starts to reach its tools.
  */
 export const hooks = {
   ...shared,
-  entryPoints: { "hook/hook": "src/hook/entry.ts", "hook/opencode-plugin": "src/hook/opencode-plugin.ts" },
+  entryPoints: {
+    "hook/hook": "src/hook/entry.ts",
+    "hook/opencode-plugin": "src/hook/opencode-plugin.ts",
+    relay: "src/mcp/relay-main.ts",
+  },
   minifyIdentifiers: true,
   outdir: "dist",
   format: "esm",

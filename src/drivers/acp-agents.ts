@@ -2,6 +2,7 @@
 // version docs/drivers.md names (tests/drivers/acp-agents.test.ts).
 import { basename } from "node:path";
 import { writeInside } from "../files/index.js";
+import { KNOWN_VERSIONS } from "../process/index.js";
 import { codexFeatures, prepareCodexHome, sandboxMode } from "./codex.js";
 import type { SessionRequest } from "./driver.js";
 import { loginOf } from "./logins.js";
@@ -9,6 +10,8 @@ import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencode
 import { programOf } from "./probe.js";
 
 export interface AcpAgent {
+  /** The version it was tried with, as it says itself; null for an agent that was not. */
+  readonly tried: string | null;
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
   /** Makes the home one it can start in; gives the variables of the person it needs besides those of its own login. */
@@ -25,6 +28,7 @@ export interface AcpAgent {
 
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
   opencode: {
+    tried: KNOWN_VERSIONS.opencode.tried,
     env: opencodeEnvironment,
     prepare: (request) => {
       prepareOpencodeHome(request);
@@ -34,6 +38,7 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
     role: "mode",
   },
   "claude-agent-acp": {
+    tried: "0.99.1",
     role: "system",
     meta: ({ may }) => {
       const tools = ["Read", "Glob", "Grep", ...(may.edit ? ["Edit", "Write"] : []), ...(may.shell ? ["Bash"] : [])];
@@ -41,6 +46,7 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
     },
   },
   "codex-acp": {
+    tried: "2.6.0",
     role: "system",
     prepare: (request) => prepareCodexHome(request, { features: codexFeatures(request.may) }),
     // In its own default mode another model is asked about every call of our tools.
@@ -48,6 +54,7 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
     logins: ({ env }) => ((env.CODEX_API_KEY ?? env.OPENAI_API_KEY) === undefined ? [] : ["api-key"]),
   },
   gemini: {
+    tried: KNOWN_VERSIONS.gemini.tried,
     role: "prompt",
     env: () => ({ GEMINI_CLI_NO_RELAUNCH: "true" }),
     prepare: (request) => excluding(".gemini/settings.json", request, []),
@@ -59,6 +66,7 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
           : isLent("gemini", env, "oauth-personal"),
   },
   qwen: {
+    tried: KNOWN_VERSIONS.qwen.tried,
     role: "prompt",
     // With it our tools are not offered: the model has to look for them first.
     prepare: (request) => excluding(".qwen/settings.json", request, ["tool_search"]),
@@ -89,5 +97,15 @@ const isLent = (program: string, env: SessionRequest["env"], id: string): string
   loginOf("acp", env, { command: program }) === null ? [] : [id];
 
 export function acpAgent(command: string): AcpAgent {
-  return AGENTS[basename(programOf(command))] ?? { role: "prompt" };
+  return AGENTS[basename(programOf(command))] ?? { tried: null, role: "prompt" };
+}
+
+/** What is to be said of an agent that is not the one that was tried; null when it is. */
+export function untried({ tried }: AcpAgent, command: string, version: string): string | null {
+  const name = basename(programOf(command));
+  if (tried === null) return `${name} is no agent that was tried over the protocol`;
+  if (version === tried) return null;
+  return version === ""
+    ? `${name} does not say its version; ${tried} was tried`
+    : `${name} ${version} was not tried; ${tried} was`;
 }

@@ -14,7 +14,7 @@ import {
 import { NutError } from "../errors.js";
 import { findProgram } from "../process/index.js";
 import { VERSION } from "../version.js";
-import { type AcpAgent, acpAgent } from "./acp-agents.js";
+import { type AcpAgent, acpAgent, untried } from "./acp-agents.js";
 import {
   type AgentProcess,
   amount,
@@ -119,12 +119,19 @@ class Conversation {
     const { agent } = this.#connection;
     const { rolePrompt, taskPrompt, resume } = this.#request;
     const { role } = this.#quirks;
-    const { agentCapabilities = {}, authMethods = [] } = await agent.request(methods.agent.initialize, {
+    const opened = await agent.request(methods.agent.initialize, {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: "nutcracker", version: VERSION },
       // The agent works on files itself: what went through us would escape its own limits.
       clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
     });
+    const { agentCapabilities = {}, authMethods = [] } = opened;
+    const note = untried(
+      this.#quirks,
+      this.#request.command ?? DEFAULT_ACP_COMMAND,
+      text(at(opened, "agentInfo", "version")),
+    );
+    if (note !== null) this.#emit({ type: "warning", message: note });
     const sessionId = await this.#openSession(agentCapabilities).catch(async (error: unknown) => {
       if (!(await this.#logIn(error, authMethods))) throw error;
       return this.#openSession(agentCapabilities);

@@ -35,7 +35,7 @@ export const codex: Driver = {
     const profile = `session-${randomUUID()}`;
     const file = `.codex/${profile}.config.toml`;
     const schema = `.codex/${profile}.schema.json`;
-    writeInside(request.home, file, stringify(codexProfile(request)));
+    writeInside(request.home, file, stringify({ ...codexProfile(request), ...inMemory(sandboxed) }));
     if (request.reportSchema !== undefined) writeInside(request.home, schema, JSON.stringify(request.reportSchema));
     const forget = () => {
       takeBack();
@@ -98,6 +98,12 @@ function providerKey(settings: Record<string, unknown>): string[] {
   const key = at(settings, "model_providers", text(settings.model_provider), "env_key");
   return typeof key === "string" ? [key] : [];
 }
+
+/**
+ * Its databases are an index of what its session files say, made anew for every home: on a disk that takes as long as the rest
+ * of a short session. In a sandbox they lie in memory.
+ */
+const inMemory = (sandboxed: boolean): Record<string, unknown> => (sandboxed ? { sqlite_home: "/tmp/codex" } : {});
 
 export function codexProfile({
   may,

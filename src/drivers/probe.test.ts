@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, it } from "vitest";
-import { requireProgram } from "./probe.js";
+import { probeDriver, requireProgram } from "./probe.js";
 
 const folder = mkdtempSync(join(tmpdir(), "nut-probe-"));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
@@ -17,7 +17,7 @@ it("asks a program for its version once, and again when it is another file", asy
   const env = { PATH: `${folder}:/usr/bin:/bin`, HOME: folder };
   const times = () => readFileSync(log, "utf8").trim().split("\n").length;
   install("0.166.0");
-  expect(await requireProgram("codex", env)).toBe(program);
+  expect(await probeDriver("codex", env)).toMatchObject({ path: program, version: "0.166.0", usable: true });
   expect(await requireProgram("codex", env)).toBe(program);
   expect(times()).toBe(1);
   install("0.166.10");

@@ -18,15 +18,21 @@ export async function probeDriver(name: DriverName, env: Environment, command?: 
   const { program: own, versionArgs, versions, install, abilities } = QUIRKS[name];
   const program = command === undefined ? own : programOf(command);
   const path = findProgram(program, env);
-  const hasSandbox = (await findBwrap(env)) !== null;
+  const isAsked = name !== "command" && command === undefined;
+  const stamp = stampOf(path);
+  const [bwrap, told] = await Promise.all([
+    findBwrap(env),
+    isAsked && path !== null ? askVersion({ path, args: versionArgs, env }) : null,
+  ]);
   const base = {
     driver: name,
     program,
     path,
     // What only a sandbox can hold cannot be held without one.
-    abilities: hasSandbox
-      ? abilities
-      : { ...abilities, ...(abilities.deny_edit === "emulated" ? { deny_edit: "absent" as const } : {}) },
+    abilities:
+      bwrap !== null
+        ? abilities
+        : { ...abilities, ...(abilities.deny_edit === "emulated" ? { deny_edit: "absent" as const } : {}) },
   };
   if (path === null) {
     const isPath = command !== undefined && program.includes("/");
@@ -35,10 +41,11 @@ export async function probeDriver(name: DriverName, env: Environment, command?: 
       : { reason: `${program} is not on PATH`, hint: install };
     return { ...base, version: null, usable: false, ...words };
   }
-  const isAsked = name !== "command" && command === undefined;
-  const version = isAsked ? versionIn((await askVersion({ path, args: versionArgs, env })) ?? "") : null;
+  const version = versionIn(told ?? "");
   const judged = versions === null ? {} : judge(program, version, versions);
-  return { ...base, version, usable: judged.reason === undefined, ...judged };
+  const usable = judged.reason === undefined;
+  if (isAsked && usable && stamp !== null) asked.set(name, stamp);
+  return { ...base, version, usable, ...judged };
 }
 
 function judge(program: string, version: string | null, versions: KnownVersions): Partial<Probe> {
@@ -66,10 +73,7 @@ function stampOf(path: string | null): string | null {
 export async function requireProgram(name: DriverName, env: Environment): Promise<string> {
   const found = findProgram(QUIRKS[name].program, env);
   const stamp = stampOf(found);
-  if (stamp !== null && asked.get(name) === stamp) return found!;
-  const path = await askedProgram(name, env);
-  if (stamp !== null && path === found) asked.set(name, stamp);
-  return path;
+  return stamp !== null && asked.get(name) === stamp ? found! : askedProgram(name, env);
 }
 
 async function askedProgram(name: DriverName, env: Environment): Promise<string> {

@@ -38,6 +38,13 @@ export function taskSummary(tasks: readonly TaskFact[], ready: readonly number[]
   return `Tasks: ${tasks.length} in all, ${done} completed, ${running} in progress, ${pending} pending; ready: ${names === "" ? "none" : names + more}.`;
 }
 
+/** What could be worked on now, or is said to be; empty when there is nothing. */
+export function openList({ tasks, ready }: Pick<Facts, "tasks" | "ready">): string {
+  const open = (tasks ?? []).filter(({ id, status }) => status === "in_progress" || ready.includes(id));
+  const shown = open.slice(0, 5).map((task) => `#${task.id} "${title(task.title)}" (${task.status.replace("_", " ")})`);
+  return `${shown.join(", ")}${open.length > shown.length ? ` and ${open.length - shown.length} more` : ""}`;
+}
+
 export function knowledgeCounts({ memory, context, rules }: Knowledge): string | null {
   if (memory.length + context.length + rules.length === 0) return null;
   return `Knowledge files in .nexus/: ${memory.length} in memory/, ${context.length} in context/, ${rules.length} in rules/.`;

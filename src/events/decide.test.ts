@@ -28,6 +28,8 @@ const facts = (over: Partial<Facts> = {}): Facts => ({
   edits: [],
   knowledge: { memory: [], context: [], rules: [] },
   mode: null,
+  toldOpen: null,
+  changedSetting: () => null,
   otherSessions: 0,
   tags: [],
   skill: () => null,
@@ -72,5 +74,42 @@ describe("a call that is denied", () => {
     const tool = { name: "", access: "read", classes: [], paths: [] } as const;
     const effects = effectsOf({ type: "pre_tool_use", caller: {}, tool, ...common });
     expect(effects).toMatchObject([{ type: "log_tool", hostTool: "" }]);
+  });
+});
+
+describe("a turn that ends while tasks are open", () => {
+  const ended = { type: "turn_end", wentOn: false, background: "none", ...common } as const;
+  const tasks = [
+    { id: 1, title: "one", status: "completed" },
+    { id: 2, title: "two\n[run]", status: "in_progress" },
+    { id: 3, title: "three", status: "pending" },
+    { id: 4, title: "four", status: "pending" },
+  ];
+  const running = { activeSkill: "nx-run", tasks, ready: [3] };
+  const told = (event: Partial<Extract<LifecycleEvent, { type: "turn_end" }>> = {}, over: Partial<Facts> = {}) =>
+    decide({ ...ended, ...event }, facts({ ...running, ...over }));
+
+  it("goes on once, told which", () => {
+    const { outcome, reason, effects } = told();
+    const open = '#2 "two [run]" (in progress), #3 "three" (pending)';
+    expect([outcome, effects]).toEqual(["deny", [{ type: "tell_open", open }]]);
+    expect(reason).toContain(open);
+    expect(told({}, { toldOpen: open }).outcome).toBe("allow");
+    expect(told({}, { toldOpen: open, ready: [3, 4] }).outcome).toBe("deny");
+    expect(told({ wentOn: true })).toMatchObject({ outcome: "allow", effects: [] });
+  });
+
+  it("ends where somebody asks, waits or is at work, and outside of a run", () => {
+    const agents = [{ agent_id: "a1", agent_name: "engineer", status: "running", started_at: "" }];
+    const ends = [
+      told({ lastMessage: "Shall I go on?\n" }),
+      told({ background: "some" }),
+      told({}, { agents }),
+      told({}, { activeSkill: "nx-plan" }),
+      told({}, { activeSkill: null }),
+      told({}, { tasks: null, ready: [] }),
+      told({}, { tasks: tasks.slice(3), ready: [] }),
+    ];
+    expect(ends.map(({ outcome }) => outcome)).toEqual(ends.map(() => "allow"));
   });
 });

@@ -1,4 +1,4 @@
-// The eight events: typed input and facts in, one decision out. Nothing here reads a file, a clock or a host.
+// The events: typed input and facts in, one decision out. Nothing here reads a file, a clock or a host.
 import type {
   ContextCompact,
   LifecycleEvent,
@@ -7,6 +7,7 @@ import type {
   SessionStart,
   SubagentComplete,
   SubagentSpawn,
+  TurnEnd,
 } from "../schema/events.js";
 import { mayEdit } from "../schema/roles.js";
 import {
@@ -14,12 +15,13 @@ import {
   handOver,
   knowledgeIndex,
   limited,
+  openList,
   snapshot,
   statusLines,
   taskNamedIn,
   toolNameList,
 } from "./context.js";
-import { allow, type Decision, type Effect } from "./decision.js";
+import { allow, type Decision, deny, type Effect } from "./decision.js";
 import type { Facts, TaskFact } from "./facts.js";
 import { agentNameOf, callerStanding, gate } from "./gate.js";
 import { toolLogEntry } from "./tool-log.js";
@@ -43,6 +45,10 @@ export function decide(event: LifecycleEvent, facts: Facts): Decision {
       return sessionEnd(event, facts);
     case "context_compact":
       return contextCompact(event, facts);
+    case "turn_end":
+      return turnEnd(event, facts);
+    case "settings_change":
+      return settingsChange(facts);
   }
 }
 
@@ -131,7 +137,7 @@ export function taskFor(
 }
 
 function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
-  const { agentId, agentName, lastMessage, verifiedByHarness = false } = event;
+  const { agentId, agentName, lastMessage, verifiedByHarness = false, interrupted = false } = event;
   const agent = facts.agents.find(({ agent_id }) => agent_id === agentId);
   // A stop of something that never started (something of the host's own) is not ours to record.
   if (agent === undefined) return allow();
@@ -153,8 +159,8 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
     if (!edited.includes(path)) effects.push({ type: "record_edit", path, agentId, agentName });
   }
   const task = facts.tasks?.find(({ id }) => id === facts.agentTasks[agentId]) ?? null;
-  const warnings: string[] = [];
-  if (task !== null && task.status !== "completed" && !verifiedByHarness) {
+  const warnings = interrupted && isAtWork ? [`the ${agentName} role was stopped before its end`] : [];
+  if (task !== null && task.status !== "completed" && !verifiedByHarness && !interrupted) {
     const promised = task.acceptance !== undefined && task.acceptance !== "";
     if (!promised) effects.push({ type: "set_task", taskId: task.id, status: "completed" });
     else if (!checkedBy(task, agentId, facts)) {
@@ -208,4 +214,29 @@ function sessionEnd({ sessionId }: SessionEnd, facts: Facts): Decision {
 
 function contextCompact({ phase }: ContextCompact, facts: Facts): Decision {
   return phase === "after" ? allow({ context: [limited(snapshot(facts), "see .nexus/", CONTEXT_LIMIT)] }) : allow();
+}
+
+/** Carrying tasks out, Lead does not stop in the middle without a word: it is told once of each state of the list. */
+function turnEnd({ wentOn, background, lastMessage = "" }: TurnEnd, facts: Facts): Decision {
+  const open = openList(facts);
+  const isAsking = /\?\s*$/.test(lastMessage);
+  const isAtWork = background === "some" || facts.agents.some(({ status }) => status === "running");
+  if (facts.activeSkill !== "nx-run" || wentOn || isAtWork || isAsking || open === "" || open === facts.toldOpen)
+    return allow();
+  return {
+    ...deny(
+      `tasks are still open and nobody is at work on them: ${open}. Go on, or say what you wait for and end here.`,
+    ),
+    effects: [{ type: "tell_open", open }],
+  };
+}
+
+/** Hooks that hold a role must not go while it is at work. */
+function settingsChange({ changedSetting }: Facts): Decision {
+  const changed = changedSetting();
+  if (changed === null) return allow();
+  const { path, role } = changed;
+  return deny(
+    `${path} was changed while the ${role} role is at work: the settings the session has stay until it has ended`,
+  );
 }

@@ -29,6 +29,8 @@ export type Effect =
       readonly agentId: string | null;
       readonly agentName: string | null;
     }
+  /** Remembers which open tasks Lead was told of. */
+  | { readonly type: "tell_open"; readonly open: string }
   /** Records an agent's start, and how settings are, where no agent works. `held`: it may not edit. */
   | { readonly type: "watch_agent"; readonly agentId: string; readonly agentName: string; readonly held: boolean }
   /** Puts back what of the settings was changed since, and forgets the record. */

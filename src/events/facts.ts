@@ -89,6 +89,10 @@ export interface Facts extends GateFacts {
   readonly edits: readonly EditFact[];
   readonly knowledge: Knowledge;
   readonly mode: string | null;
+  /** The open tasks Lead was told of when it wanted to stop, as told; null when it was not. */
+  readonly toldOpen: string | null;
+  /** A setting that is another than when a role at work started, and that role. Looks at the disk. */
+  readonly changedSetting: () => { readonly path: string; readonly role: string } | null;
   readonly otherSessions: number;
   readonly tags: readonly TagRule[];
   readonly skill: (id: string) => SkillFact | null;

@@ -84,15 +84,20 @@ async function untoldBefore(
   around: HookSurroundings,
   fire: typeof import("../session/full.js").fire,
 ): Promise<Verdict[]> {
-  if (event.type !== "user_message") return [];
   const { sessionId, cwd } = event;
   const tell = (untold: LifecycleEvent) => fire(untold, surroundings(untold, host, around));
-  if (host.announcesSessions === false && projectOf(sessionId, host.harnessId, around.env) === null)
+  const isMessage = event.type === "user_message";
+  if (isMessage && host.announcesSessions === false && projectOf(sessionId, host.harnessId, around.env) === null)
     return [await tell({ type: "session_start", source: "startup", sessionId, cwd })];
-  if (host.namesCallers !== false) return [];
+  // Where a host says what goes on behind Lead's turn, and nothing does, whoever is on record was stopped.
+  const isAlone = event.type === "turn_end" && event.background === "none";
+  if (!(isMessage && host.namesCallers === false) && !isAlone) return [];
   const verdicts: Verdict[] = [];
-  for (const { agentId, agentName } of agentsAtWork(surroundings(event, host, around)))
-    verdicts.push(await tell({ type: "subagent_complete", agentId, agentName, sessionId, cwd }));
+  const atWork = agentsAtWork(surroundings(event, host, around));
+  // Another session's are that one's to tell of.
+  const stopped = isAlone ? atWork.filter((agent) => agent.sessionId === sessionId) : atWork;
+  for (const { agentId, agentName } of stopped)
+    verdicts.push(await tell({ type: "subagent_complete", agentId, agentName, sessionId, cwd, interrupted: true }));
   return verdicts;
 }
 

@@ -6,7 +6,7 @@ import { type HookAnswer, type Host, NO_ANSWER } from "./host.js";
 
 const GATE_EVENT = "PreToolUse";
 
-/** The events we are sent. Names that are absent are none of our business. */
+/** The events we are sent. Names that are absent are none of our business; each host is asked for those it was seen to send. */
 export const HOOK_EVENTS = [
   "SessionStart",
   "UserPromptSubmit",
@@ -17,7 +17,13 @@ export const HOOK_EVENTS = [
   "PostToolUseFailure",
   "PreCompact",
   "SessionEnd",
+  "Stop",
+  "ConfigChange",
 ] as const;
+export type HookEvent = (typeof HOOK_EVENTS)[number];
+
+export const hookEventsWithout = (...names: readonly HookEvent[]): readonly HookEvent[] =>
+  HOOK_EVENTS.filter((event) => !names.includes(event));
 
 export interface Translation {
   /** A host may prefix a role with its plugin's name. */
@@ -98,6 +104,10 @@ function oneEvent(name: string, fields: Fields, common: Common, translation: Tra
       return postToolUse(name, fields, common, translation);
     case "PreCompact":
       return { type: "context_compact", phase: "before", ...common };
+    case "Stop":
+      return turnEnd(fields, common);
+    case "ConfigChange":
+      return { type: "settings_change", ...common };
     default:
       return { type: "session_end", reason: optionalText(fields, "reason") ?? "other", ...common };
   }
@@ -113,6 +123,20 @@ function subagentStop(fields: Fields, common: Common, { role }: Translation): Li
     type: "subagent_complete",
     agentId,
     agentName: role(type),
+    ...(lastMessage === undefined ? {} : { lastMessage }),
+    ...common,
+  };
+}
+
+/** An agent's turn is none of Lead's. */
+function turnEnd(fields: Fields, common: Common): LifecycleEvent | null {
+  if (optionalText(fields, "agent_id") !== undefined) return null;
+  const background = field(fields, "background_tasks");
+  const lastMessage = optionalText(fields, "last_assistant_message");
+  return {
+    type: "turn_end",
+    wentOn: field(fields, "stop_hook_active") === true,
+    background: Array.isArray(background) ? (background.length > 0 ? "some" : "none") : "unknown",
     ...(lastMessage === undefined ? {} : { lastMessage }),
     ...common,
   };
@@ -162,6 +186,9 @@ const SPEAKS: ReadonlySet<string> = new Set([
   "PostToolUse",
 ]);
 
+/** Which events are undone by a no of ours, other than the gate's: the turn goes on, the settings stay. */
+const UNDONE: ReadonlySet<string> = new Set(["Stop", "ConfigChange"]);
+
 function answerHook(payload: unknown, verdicts: readonly Verdict[]): HookAnswer {
   const [verdict] = verdicts;
   if (verdict === undefined) return NO_ANSWER;
@@ -169,7 +196,9 @@ function answerHook(payload: unknown, verdicts: readonly Verdict[]): HookAnswer 
   const event = text(fields, "hook_event_name");
   const specific = event === GATE_EVENT ? gateOutput(verdict, fields) : contextOutput(event, verdict);
   const message = verdict.warnings.map((line) => `nexus: ${line}`).join("\n");
+  const isUndone = verdict.outcome === "deny" && UNDONE.has(event);
   const output = {
+    ...(isUndone ? { decision: "block", reason: `nexus: ${verdict.reason ?? "denied"}` } : {}),
     ...(message === "" ? {} : { systemMessage: message }),
     ...(specific === null ? {} : { hookSpecificOutput: { hookEventName: event, ...specific } }),
   };

@@ -24,10 +24,21 @@ export const HookInput = z.discriminatedUnion("hook_event_name", [
   input("PostToolUseFailure", { ...tool, error: z.string() }),
   input("PreCompact", { trigger: z.enum(["auto", "manual"]) }),
   input("SessionEnd", { reason: z.string() }),
+  input("Stop", {
+    stop_hook_active: z.boolean(),
+    last_assistant_message: z.string().nullish(),
+    background_tasks: z.array(z.unknown()).optional(),
+  }),
+  input("ConfigChange", { source: z.string(), file_path: z.string().optional() }),
 ]);
 export type HookInput = z.infer<typeof HookInput>;
 
 const message = { systemMessage: z.string().min(1).optional() };
+const undone = z.strictObject({
+  ...message,
+  decision: z.literal("block").optional(),
+  reason: z.string().min(1).optional(),
+});
 const context = <Name extends string>(name: Name) =>
   z.strictObject({
     ...message,
@@ -61,4 +72,6 @@ export const HookOutput = {
   SubagentStop: z.strictObject(message),
   PreCompact: z.strictObject(message),
   SessionEnd: z.strictObject(message),
+  Stop: undone,
+  ConfigChange: undone,
 } as const;

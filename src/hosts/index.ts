@@ -11,7 +11,7 @@ import type { InstallFile, InstallInput } from "./install.js";
 import { opencode } from "./opencode/host.js";
 import { installOpencode } from "./opencode/install.js";
 import { qwen } from "./qwen/host.js";
-import { installQwen } from "./qwen/install.js";
+import { installQwen, QWEN_EVENTS } from "./qwen/install.js";
 
 export { CLAUDE_PLUGIN } from "./claude/host.js";
 export { claudeAgent, claudeSkill } from "./claude/install.js";
@@ -86,4 +86,4 @@ export function installFiles(host: HostName, input: InstallInput): InstallFile[]
 
 /** The events a command host is asked to send us. */
 export const hookEvents = (host: Exclude<HostName, "opencode">): readonly string[] =>
-  ({ claude: HOOK_EVENTS, codex: CODEX_EVENTS, qwen: HOOK_EVENTS, gemini: GEMINI_EVENTS })[host];
+  ({ claude: HOOK_EVENTS, codex: CODEX_EVENTS, qwen: QWEN_EVENTS, gemini: GEMINI_EVENTS })[host];

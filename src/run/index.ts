@@ -1,7 +1,7 @@
 export type { AgentEvent, AgentOutcome, AgentRequest, AgentRunner } from "./agents/agent.js";
 export { parseBudget } from "./agents/budget.js";
 export { driverRunner } from "./agents/driver-runner.js";
-export { demoCommand, nexusProgram, toolServer } from "./agents/programs.js";
+export { demoCommand, nexusProgram, toolPrograms } from "./agents/programs.js";
 export { executeRun, type Reply, type RunOutcome } from "./execute-run.js";
 export { carriesDemoScript, peekRequest } from "./open/peek.js";
 export { previewRun } from "./open/preview.js";

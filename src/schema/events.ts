@@ -28,6 +28,8 @@ export const EVENT_TYPES = [
   "post_tool_use",
   "session_end",
   "context_compact",
+  "turn_end",
+  "settings_change",
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
@@ -104,6 +106,8 @@ export interface SubagentComplete extends Common {
   readonly filesTouched?: readonly string[];
   /** The harness verifies the work itself afterwards (`nexus run`): completion then never completes a task. */
   readonly verifiedByHarness?: boolean;
+  /** Nobody told its end: a person stopped it, and what it was to do is not done. */
+  readonly interrupted?: true;
 }
 export interface PreToolUse extends Common {
   readonly type: "pre_tool_use";
@@ -127,6 +131,20 @@ export interface ContextCompact extends Common {
   readonly phase: "before" | "after";
 }
 
+/** Lead has said its last word for now. */
+export interface TurnEnd extends Common {
+  readonly type: "turn_end";
+  /** It was made to go on already: it may end now, whatever is open. */
+  readonly wentOn: boolean;
+  /** Whether something it started is still at work, and will wake it; unknown where the host does not say. */
+  readonly background: "some" | "none" | "unknown";
+  readonly lastMessage?: string;
+}
+/** The host is about to obey settings other than those the session began with. */
+export interface SettingsChange extends Common {
+  readonly type: "settings_change";
+}
+
 export type LifecycleEvent =
   | SessionStart
   | UserMessage
@@ -135,7 +153,9 @@ export type LifecycleEvent =
   | PreToolUse
   | PostToolUse
   | SessionEnd
-  | ContextCompact;
+  | ContextCompact
+  | TurnEnd
+  | SettingsChange;
 
 /** What a decision means to a host. */
 export interface Verdict {

@@ -59,6 +59,7 @@ export function watchAgent(
   const record = readAgent(lookout, agentId) ?? {
     agentId,
     agentName,
+    sessionId: applying.event.sessionId,
     startedAt: applying.around.now().toISOString(),
     watched: watched(lookout, agentId, applying),
   };

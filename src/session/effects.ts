@@ -111,6 +111,11 @@ async function apply(effect: Effect, applying: Applying, remarks: Remarks): Prom
       return project.store.update((change) =>
         change.write(ownFile("session.json"), { skill: effect.skill, mode: effect.mode, since: now.toISOString() }),
       );
+    case "tell_open":
+      return project.store.update((change) => {
+        const session = ownFile("session.json");
+        change.write(session, { ...change.open(session), toldOpen: effect.open });
+      });
     case "start_agent":
       await startAgent(effect, applying);
       return;

@@ -24,9 +24,10 @@ import { openFolder } from "../trees/tree-guard.js";
 import { lookoutFor } from "./agent-effects.js";
 import { applyEffects } from "./effects.js";
 import { gateFacts } from "./gate-facts.js";
-import { agentRecords } from "./lookout.js";
+import { agentRecords, type Lookout } from "./lookout.js";
 import { chooseSession } from "./resume-policy.js";
 import { otherLiveSessions } from "./sessions.js";
+import { changedSetting } from "./settings-watch.js";
 import { type HostFace, LEAD, type Surroundings } from "./surroundings.js";
 
 export type { HostFace, Surroundings };
@@ -104,6 +105,8 @@ async function readFacts(
       ),
       activeSkill: typeof session?.skill === "string" ? session.skill : null,
       mode: typeof session?.mode === "string" ? session.mode : null,
+      toldOpen: typeof session?.toldOpen === "string" ? session.toldOpen : null,
+      changedSetting: () => settingChangedUnder(lookoutFor({ project, around })),
       plan,
       goal: file?.goal ?? null,
       tasks: file?.tasks ?? null,
@@ -145,6 +148,14 @@ function withRecorded(tracked: Facts["agents"], where: Parameters<typeof lookout
       started_at: startedAt,
     })),
   ];
+}
+
+function settingChangedUnder(lookout: Lookout | null): ReturnType<Facts["changedSetting"]> {
+  for (const { agentName, watched } of lookout === null ? [] : agentRecords(lookout)) {
+    const path = changedSetting(watched);
+    if (path !== null) return { path, role: agentName };
+  }
+  return null;
 }
 
 function catalogFacts(catalog: Catalog) {

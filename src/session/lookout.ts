@@ -24,6 +24,8 @@ export interface Lookout {
 export interface AgentRecord {
   readonly agentId: string;
   readonly agentName: string;
+  /** Whose it is. Those of earlier versions do not say. */
+  readonly sessionId?: string;
   readonly startedAt: string;
   readonly watched: readonly WatchedFile[];
 }

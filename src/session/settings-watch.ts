@@ -160,7 +160,7 @@ function filesIn(folder: string): string[] {
 
 /** What in a text starts our hooks, or stops all hooks. */
 const SWITCHES =
-  /(?:hook\.js|nexus)'? (?:hook )?(?:claude|codex) \w+|"disableAllHooks"\s{0,9}:\s{0,9}\w+|\bhooks\s{0,9}=\s{0,9}\w+/g;
+  /(?:hook\.js|nexus)'? (?:hook )?(?:claude|codex|qwen|gemini) \w+|"disableAllHooks"\s{0,9}:\s{0,9}\w+|"hooksConfig"\s{0,9}:[^}]{0,999}|\bhooks\s{0,9}=\s{0,9}\w+/g;
 const switches = (text: string): string => (text.match(SWITCHES) ?? []).sort().join("\n");
 
 function stampOf(path: string): string | null {

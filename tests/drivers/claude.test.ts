@@ -182,7 +182,7 @@ describe("the claude driver", () => {
     standIn([], "1.0.9");
     await expect(at.run("claude")).rejects.toMatchObject({
       code: "DRIVER_TOO_OLD",
-      message: "claude 1.0.9 is too old, 2.1.0 is needed",
+      message: "claude 1.0.9 is too old, 2.1.48 is needed",
       hint: "npm install -g @anthropic-ai/claude-code@2.1.325",
     });
     const probe = await (await loadDriver("claude")).probe({ PATH: `${join(at.folder, "bin")}:${process.env.PATH}` });

@@ -25,7 +25,9 @@ function checks(files: Readonly<Record<string, string>>, scope: "project" | "use
 }
 
 it("is content with what setup writes, byte order mark or not", () => {
-  expect(checks({ "project/.mcp.json": "\uFEFF{}" })).toMatchObject([{ state: "ok" }]);
+  const allowed = '{"allowedMcpServers":[{"serverName":"nexus"}],"strictPluginOnlyCustomization":["skills"]}';
+  const files = { "project/.mcp.json": "\uFEFF{}", "managed.json": allowed, "managed.d/.a.json": "{" };
+  expect(checks(files)).toMatchObject([{ state: "ok" }]);
 });
 
 it.each([
@@ -39,6 +41,10 @@ it.each([
   ["home/.claude/settings.json", '{"permissions":{"deny":["mcp__nexus__nx_task_add"]}}', "denies mcp__nexus", "deny"],
   ["project/.claude/settings.local.json", '{"disabledMcpjsonServers":["nexus"]}', "switches our server off", "take"],
   ["project/.claude/settings.json", "{}", "asks first", "nexus setup claude"],
+  ["home/.claude/settings.json", '{"deniedMcpServers":[{"serverName":"nexus"}]}', "denies our server", "take"],
+  ["managed.d/10.json", '{"allowedMcpServers":[{"serverName":"other"}]}', "ours is not among them", "add"],
+  ["managed.json", '{"strictPluginOnlyCustomization":["hooks"]}', "from plugins only", "install our plugin"],
+  ["managed-mcp.json", '{"mcpServers":{}}', "ours is not in it", "add our server"],
 ])("%s with %s is a problem", (path, text, message, fix) => {
   expect(checks({ [path]: text })).toMatchObject([
     { state: "problem", message: expect.stringContaining(message), fix: expect.stringContaining(fix) },

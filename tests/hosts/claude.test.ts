@@ -1,5 +1,6 @@
 // Nexus inside the real Claude Code, when it is installed; driven by a scripted model on loopback, with no key and no network.
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
@@ -171,6 +172,43 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, status: "in_progress" }] });
   });
 
+  it("keeps its hooks although its settings lose them while a role is at work [P6]", async ({ skip }) => {
+    if (program === null) skip(WITHOUT);
+    await start((root) => [
+      {
+        name: "sub-shell",
+        when: { system: isTester, last: /TASK: check it/ },
+        times: 1,
+        reply: () => {
+          writeFileSync(join(root, ".claude/settings.json"), "{}");
+          // Claude Code looks at its settings about once a second.
+          Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_500);
+          return [bash("echo x > sub.txt")];
+        },
+      },
+      { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
+      {
+        name: "spawn",
+        when: { last: /please check/ },
+        times: 1,
+        reply: [
+          {
+            tool: /^(?:Agent|Task)$/,
+            args: { subagent_type: "tester", prompt: "TASK: check it", description: "x", run_in_background: false },
+          },
+        ],
+      },
+      { name: "end", reply: ["all done"] },
+    ]);
+    expect(place.nexus("setup", "claude").exit).toBe(0);
+    const settings = place.read(".claude/settings.json");
+    const ran = await claude("please check");
+    expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
+    expect(said("sub-end")).toContain("nexus:");
+    expect(place.has("sub.txt")).toBe(false);
+    expect(place.read(".claude/settings.json")).toBe(settings);
+  });
+
   it("has one task list for a project and the work tree an agent is put into", async ({ skip }) => {
     if (program === null) skip(WITHOUT);
     const treeIn = (text: string) => /[^"\s\\]+\/\.claude\/worktrees\/[\w-]+/.exec(text)?.[0] ?? "none";
@@ -222,7 +260,9 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     expect(said("sub-end")).toContain("off limits");
   });
 
-  it("restores the session's snapshot after a compaction", async ({ skip }) => {
+  it("is told once of open tasks when it stops, and restores the session's snapshot after a compaction", async ({
+    skip,
+  }) => {
     if (program === null) skip(WITHOUT);
     await start(() => [
       {
@@ -247,6 +287,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     await claude("carry on", ["--resume", session]);
     expect(seen("after")!.any).toContain("restored from its files");
     expect(seen("after")!.any).toContain("a task to remember");
+    const told = model.requests.filter(({ rule, last }) => rule === "first" && last.includes("tasks are still open"));
+    expect(told).toHaveLength(1);
   });
 
   it("lives in the plugin as well, which the host finds valid", async ({ skip }) => {

@@ -316,7 +316,9 @@ describe("inside Codex", { timeout: 180_000 }, () => {
     expect(place.read("a.txt")).toBe("hello\n");
   });
 
-  it("restores the session's snapshot after a compaction", async ({ skip }) => {
+  it("restores the session's snapshot after a compaction, and is told once of open tasks when it stops", async ({
+    skip,
+  }) => {
     if (program === null) skip("codex could not be installed");
     await start(
       [
@@ -347,5 +349,6 @@ describe("inside Codex", { timeout: 180_000 }, () => {
     expect(after.any).toContain("restored from its files");
     expect(after.any).toContain("Active skill: nx-run");
     expect(after.any).toContain("a task to remember");
+    expect(model.requests.filter(({ last }) => last.includes("tasks are still open"))).toHaveLength(1);
   });
 });

@@ -1,4 +1,4 @@
-// The eight events through the real hook process: what is on disk afterwards, and what the host is told.
+// The events through the real hook process: what is on disk afterwards, and what the host is told.
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";

@@ -138,7 +138,14 @@ export const CLAUDE: Named[] = [
   ],
   ["before compacting by itself", { ...claudeBase, hook_event_name: "PreCompact", trigger: "auto" }],
   ["end", { ...claudeBase, hook_event_name: "SessionEnd", reason: "other" }],
-  ["not ours: a turn's end", { ...claudeAct, hook_event_name: "Stop", stop_hook_active: false, ...background }],
+  ["a turn's end", { ...claudeAct, hook_event_name: "Stop", stop_hook_active: false, ...background }],
+  [
+    "settings that changed",
+    {
+      ...claudeBase,
+      ...{ hook_event_name: "ConfigChange", source: "project_settings", file_path: `${CWD}/.claude/settings.json` },
+    },
+  ],
   ["not ours: a turn that failed", { ...claudeBase, hook_event_name: "StopFailure", error: "unknown" }],
   ["not ours: compacted", { ...claudeBase, hook_event_name: "PostCompact", trigger: "auto", compact_summary: "boats" }],
   [
@@ -252,7 +259,7 @@ export const CODEX: Named[] = [
   ["end", { ...codexBase, hook_event_name: "SessionEnd", reason: "other" }],
   ["not ours: compacted", { ...codexBase, turn_id: "t", hook_event_name: "PostCompact", model: "m", trigger: "auto" }],
   ["not ours: before the model", { ...codexBase, turn_id: "t", hook_event_name: "PreModelRequest", model: "m" }],
-  ["not ours: a turn's end", { ...codexTurn, hook_event_name: "Stop", stop_hook_active: true }],
+  ["a turn's end", { ...codexTurn, hook_event_name: "Stop", stop_hook_active: true }],
 ];
 
 const ids = { sessionID: "ses_aaa", callID: "call_1" };

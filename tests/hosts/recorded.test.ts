@@ -27,6 +27,8 @@ const TYPES: Readonly<Record<string, string>> = {
   PostToolUseFailure: "post_tool_use",
   PreCompact: "context_compact",
   SessionEnd: "session_end",
+  Stop: "turn_end",
+  ConfigChange: "settings_change",
 };
 
 const verdicts: Verdict[] = [

@@ -253,7 +253,7 @@ async function driverRequest(role: string): Promise<SessionRequest> {
     probe: probe as unknown as Parameters<typeof driverRunner>[0]["probe"],
     name: "test",
     env: {},
-    tools: { command: "nexus", args: ["mcp"] },
+    tools: { server: { command: "nexus", args: ["mcp"] }, relay: { command: "relay", args: [] } },
   });
   const { blocked, capabilities, mayEdit, mayRunShell } =
     role === "lead"

@@ -46,7 +46,7 @@ describe("nexus setup", () => {
     const settings = place.read(".claude/settings.json");
     for (const text of ["say done, }", '"matcher": "Bash"']) expect(settings).toContain(text);
     expect(settings.indexOf('"model"')).toBeLessThan(settings.indexOf('"hooks"'));
-    expect(settings.match(/nutcracker-claude hook claude /g)).toHaveLength(9);
+    expect(settings.match(/nutcracker-claude hook claude /g)).toHaveLength(11);
     expect(place.read(".codex/config.toml").startsWith(CONFIG)).toBe(true);
     expect(place.read(".codex/config.toml")).toContain("[mcp_servers.nexus]");
     expect(place.read("opencode.jsonc")).toContain("// theme");
@@ -193,12 +193,12 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 
 describe("nexus doctor", () => {
   it.each([
-    ["all", { state: "ok", message: "all 8 hooks are trusted" }],
+    ["all", { state: "ok", message: "all 9 hooks are trusted" }],
     [
       "some",
       {
         state: "problem",
-        message: expect.stringMatching(/^1 of 8 hooks are not trusted/),
+        message: expect.stringMatching(/^1 of 9 hooks are not trusted/),
         fix: expect.stringContaining("/hooks"),
       },
     ],
@@ -225,7 +225,7 @@ describe("nexus doctor", () => {
     expect(of("claude project")).toMatchObject({ state: "ok" });
     expect(of("claude project hooks")).toMatchObject({
       state: expect.stringMatching(/ok|warning/),
-      message: expect.stringMatching(/9 events|slow/),
+      message: expect.stringMatching(/11 events|slow/),
     });
     expect(of("claude project deny lists")).toMatchObject({ state: "ok", message: expect.stringContaining("9 lists") });
     expect(of("sandbox")).toBeDefined();

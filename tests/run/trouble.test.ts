@@ -104,6 +104,18 @@ describe("a session that is not to blame", () => {
     expect((await w.go(null, { agent: honest })).delivery?.result.status).toBe("completed");
   });
 
+  it("is not asked without end although its vendor says now, or a session that only began is said to be gone", async () => {
+    const troubles = [limit(0), { kind: "session", message: "session not found" } as const];
+    for (const [index, trouble] of troubles.entries()) {
+      const time = sleepless();
+      const always: Agent = () => ({ outcome: "failed", text: "", error: trouble.message, trouble });
+      const w = await world({ root: index === 0 ? root : scratchWith(), agent: always, budget: ["wait=40s"], ...time });
+      expect(await w.go()).toMatchObject({ status: "paused", paused: { hint: "nexus resume r1" } });
+      expect(time.slept).toEqual(index === 0 ? [10_000, 20_000] : [5_000, 10_000, 20_000]);
+      expect(w.state().tasks.get(1)).toMatchObject({ failures: 0 });
+    }
+  });
+
   it("is not waited for longer than the run may take, and an interruption ends the wait", async () => {
     const w = await world({ root, agent: meeting(limit(600_000)), budget: ["time=30s"], ...sleepless() });
     expect(await w.go()).toMatchObject({ status: "paused", paused: { reason: "time" } });

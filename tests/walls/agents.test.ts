@@ -11,17 +11,16 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { commandDriver } from "../../src/drivers/command.js";
 import { bwrapAvailable, neverShow, runChild } from "../../src/process/index.js";
 import { driverRunner } from "../../src/run/agents/driver-runner.js";
+import { toolPrograms } from "../../src/run/agents/programs.js";
 import { sessionHome } from "../../src/run/agents/session-home.js";
 import { type Desk, desk } from "../drivers/desk.js";
 import { ON_PATH, PLANTED } from "./planted-secrets.js";
 
 const held = await bwrapAvailable(process.env);
-const nexus = fileURLToPath(new URL("../../bin/nexus.js", import.meta.url));
 let at: Desk;
 let person: string;
 beforeEach(() => {
@@ -211,7 +210,7 @@ console.log(JSON.stringify({ done, wrote: answer(2).includes("success"), refused
     const env = { PATH: process.env.PATH, HOME: person };
     const command = `${process.execPath} ${at.folder}/bin/agent.mjs`;
     const probe = await commandDriver.probe(env, command);
-    const tools = { command: process.execPath, args: [nexus, "mcp"] };
+    const tools = toolPrograms();
     const runner = driverRunner({ driver: commandDriver, probe, name: "command", command, env, tools });
     const { text, error } = await runner.run(
       {

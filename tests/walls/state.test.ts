@@ -159,12 +159,14 @@ describe("a reviewer without a sandbox", () => {
 
 describe("an engineer", () => {
   beforeEach(async () => {
-    mkdirSync(join(home, ".claude"), { recursive: true });
-    writeFileSync(join(home, ".claude/settings.json"), SETTINGS);
+    for (const host of ["claude", "qwen", "gemini"]) {
+      mkdirSync(join(home, `.${host}`), { recursive: true });
+      writeFileSync(join(home, `.${host}/settings.json`), SETTINGS.replace("claude", host));
+    }
     await begin();
     await startAgent("engineer");
   });
-  const inHome = (text: string) => writeFileSync(join(home, ".claude/settings.json"), text);
+  const inHome = (text: string, host = "claude") => writeFileSync(join(home, `.${host}/settings.json`), text);
 
   it.each([
     ["empties the hooks", () => put(".claude/settings.json", "{}"), ".claude/settings.json"],
@@ -190,6 +192,13 @@ describe("an engineer", () => {
     ["adds a server", () => put(".mcp.json", "{}"), ".mcp.json"],
     ["adds a plugin of OpenCode's", () => put(".opencode/plugins/x.js", "export {}"), "x.js"],
     ["empties the hooks of the person", () => inHome("{}"), ".claude/settings.json"],
+    ["empties the hooks of Qwen Code", () => inHome("{}", "qwen"), ".qwen/settings.json"],
+    ["empties the hooks of Gemini CLI", () => inHome("{}", "gemini"), ".gemini/settings.json"],
+    [
+      "switches Gemini CLI's hooks off",
+      () => inHome(`{"hooksConfig":{"enabled":false},${SETTINGS.replace("claude", "gemini").slice(1)}`, "gemini"),
+      ".gemini/settings.json",
+    ],
     ["frees a role in the configuration", () => put(".nexus/config.yml", "capabilities: {}\n"), "config.yml"],
   ])("who %s is refused, and it is put back", async (_, attack, name) => {
     const before = {

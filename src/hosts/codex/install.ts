@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { HOOK_EVENTS } from "../command-hooks.js";
+import { hookEventsWithout } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { tomlEdit } from "../edit/toml.js";
@@ -16,8 +16,8 @@ import {
 } from "../install.js";
 import { codex } from "./host.js";
 
-/** Codex has no event of its own for a tool that failed. */
-export const CODEX_EVENTS = HOOK_EVENTS.filter((name) => name !== "PostToolUseFailure");
+/** Codex has no event of its own for a tool that failed, and none for settings. */
+export const CODEX_EVENTS = hookEventsWithout("PostToolUseFailure", "ConfigChange");
 
 export function installCodex(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { claudeSkill } from "../claude/install.js";
-import { HOOK_EVENTS } from "../command-hooks.js";
+import { hookEventsWithout } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { serverWords } from "../here.js";
@@ -26,7 +26,7 @@ export function installQwen(input: InstallInput): InstallFile[] {
     {
       path: settings,
       edit: jsonEdit({ path: settings }, [
-        ...Object.entries(hookLists(input, qwen, HOOK_EVENTS, MILLISECONDS)).map(([event, element]) => ({
+        ...Object.entries(hookLists(input, qwen, QWEN_EVENTS, MILLISECONDS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,
           ours: isOurHook,
@@ -44,6 +44,9 @@ export function installQwen(input: InstallInput): InstallFile[] {
     })),
   ];
 }
+
+/** Those it was seen to send. */
+export const QWEN_EVENTS = hookEventsWithout("Stop", "ConfigChange");
 
 const MILLISECONDS = 1_000;
 const TOOL_SEARCH = "tool_search";

@@ -76,6 +76,8 @@ export interface AgentRunner {
   readonly name: string;
   /** Name, version and whatever else a delivery should say about the program. */
   readonly about: { readonly name: string; readonly version?: string };
+  /** What a person should know of the program although it can be used. */
+  readonly note?: string;
   readonly canResume: boolean;
   /** What a person types when its login is refused. */
   readonly login?: string;

@@ -48,7 +48,10 @@ export async function runThrough(run: Run, attempt: () => Attempt | Promise<Atte
       if (end.outcome !== "stopped") gotOver(run, runner);
       return end;
     }
-    await getOver(run, runner, end.trouble);
+    const { trouble } = end;
+    // A session that was only begun cannot be the one that is gone: somebody is waited for, or it would be begun for ever.
+    const isNew = trouble.kind === "session" && next.session === null;
+    await getOver(run, runner, isNew ? { ...trouble, kind: "transport" } : trouble);
     if (run.halt.signal.aborted) return end;
   }
 }

@@ -68,7 +68,8 @@ const request = (more: Partial<AgentRequest> = {}): AgentRequest => ({
   ...more,
 });
 
-const tools = { command: "node", args: ["nexus.js", "mcp"] };
+const server = { command: "node", args: ["nexus.js", "mcp"] };
+const tools = { server, relay: { command: "node", args: ["relay.js"] } };
 function runner(driver: Driver, more: { name?: string; probe?: Probe } = {}) {
   const env = { PATH: "/bin", SECRET: "x" };
   return driverRunner({ driver, probe, name: "codex", env, tools, sandbox: "off", ...more });
@@ -95,7 +96,7 @@ describe("a driver as the run sees it", () => {
         (name) => `nexus.nx_${name}`,
       ),
       extraEnv: { NEXUS_ROLE: "engineer", API: "secret" },
-      mcpServers: [{ name: "nexus", ...tools, env: { NEXUS_ROLE: "engineer", PATH: "/bin" } }],
+      mcpServers: [{ name: "nexus", ...server, env: { NEXUS_ROLE: "engineer", PATH: "/bin" } }],
       resume: "s0",
       model: "m",
       sandbox: "off",
@@ -126,6 +127,13 @@ describe("a driver as the run sees it", () => {
     expect(one).toMatchObject({ hasTools: false, canPlan: false, canResume: false });
     expect(runner(driver)).toMatchObject({ hasTools: true, canPlan: true, canResume: true });
     expect(runner(driver, { name: "command" }).canPlan).toBe(false);
+  });
+
+  it("believes no wait that could not be written down", async () => {
+    const trouble = { kind: "limit", retryAfterMs: Number.POSITIVE_INFINITY } as const;
+    const { driver } = fake([], { outcome: "failed", error: "later", trouble });
+    const { trouble: heard } = await runner(driver).run(request(), () => {});
+    expect(heard).toEqual({ kind: "limit", retryAfterMs: 366 * 86_400_000, message: "later" });
   });
 
   describe("a report", () => {

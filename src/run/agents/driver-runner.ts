@@ -10,6 +10,7 @@ import {
   type McpServer,
   type Probe,
   type SessionEnd,
+  type Trouble,
   type Usage,
 } from "../../drivers/index.js";
 import { canLayer, findBwrap } from "../../process/index.js";
@@ -27,11 +28,16 @@ export interface DriverRunnerInput {
   readonly name: string;
   readonly command?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** How an agent reaches our tools. */
-  readonly tools: { readonly command: string; readonly args: readonly string[] };
+  /** How an agent reaches our tools: the server, and what passes on to it from inside a sandbox. */
+  readonly tools: { readonly server: Words; readonly relay: Words };
   readonly sandbox?: "auto" | "off";
   /** A folder every session may look into. */
   readonly readable?: string;
+}
+
+interface Words {
+  readonly command: string;
+  readonly args: readonly string[];
 }
 
 const SERVER = "nexus";
@@ -43,6 +49,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
   return {
     name,
     about: { name, ...(probe.version === null ? {} : { version: probe.version }) },
+    ...(probe.note === undefined ? {} : { note: probe.note }),
     canResume: probe.abilities.resume !== "absent",
     ...(login === null ? {} : { login }),
     ...reportsOf(input),
@@ -92,7 +99,7 @@ const errandOf = (
 async function toolLine(input: DriverRunnerInput, request: AgentRequest) {
   const { tools, env, sandbox = "auto" } = input;
   if (sandbox === "off" || (await findBwrap(env)) === null) return null;
-  return openToolLine({ tools, env: serverEnvironment(input, request) });
+  return openToolLine({ tools: tools.server, env: serverEnvironment(input, request) });
 }
 
 async function runSession(
@@ -147,8 +154,8 @@ async function runSession(
 
 function server(input: DriverRunnerInput, request: AgentRequest, line: ToolLine | null): McpServer {
   const { tools, env } = input;
-  const own = line === null ? serverEnvironment(input, request) : { PATH: env.PATH ?? "", [TOOL_SOCKET]: line.socket };
-  return { name: SERVER, ...tools, env: own };
+  if (line === null) return { name: SERVER, ...tools.server, env: serverEnvironment(input, request) };
+  return { name: SERVER, ...tools.relay, env: { PATH: env.PATH ?? "", [TOOL_SOCKET]: line.socket } };
 }
 
 /** Who the server answers: it believes its environment, never an argument. */
@@ -213,6 +220,7 @@ function usageEvent(usage: Usage): AgentEvent {
 /** A program may say anything. More than this is nonsense, and could not be added up. */
 const MOST_TOKENS = 1e12;
 const MOST_USD = 1e9;
+const MOST_WAIT_MS = 366 * 86_400_000;
 
 const tokensOf = ({ inputTokens, outputTokens }: Usage) =>
   Math.min(Math.round(inputTokens + outputTokens), MOST_TOKENS);
@@ -224,8 +232,12 @@ function outcomeOf({ outcome, text, report, error, trouble }: SessionEnd): Agent
     text,
     ...(report === undefined ? {} : { report }),
     ...(error === undefined ? {} : { error }),
-    ...(trouble === undefined ? {} : { trouble: { ...trouble, message: error ?? trouble.kind } }),
+    ...(trouble === undefined ? {} : { trouble: { ...inReason(trouble), message: error ?? trouble.kind } }),
   };
+}
+
+function inReason({ kind, retryAfterMs }: Trouble): Trouble {
+  return retryAfterMs === undefined ? { kind } : { kind, retryAfterMs: Math.min(retryAfterMs, MOST_WAIT_MS) };
 }
 
 function defined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {

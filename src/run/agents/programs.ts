@@ -28,8 +28,12 @@ export function nexusProgram(...args: readonly string[]): {
   return { command: process.execPath, args: [join(packageRoot(), "bin", "nexus.js"), ...args] };
 }
 
-/** The MCP server an agent is given. */
-export const toolServer = () => nexusProgram("mcp");
+/** The tools for an agent: the server, and what passes on to it from inside a sandbox. */
+export function toolPrograms() {
+  const server = nexusProgram("mcp");
+  if (STANDALONE) return { server, relay: server };
+  return { server, relay: { command: process.execPath, args: [join(packageRoot(), "dist", "relay.js")] } };
+}
 
 /** The word by which the executable plays the demo agent. */
 const DEMO_AGENT = "demo-agent";

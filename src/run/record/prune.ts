@@ -27,7 +27,11 @@ export async function trimDelivered(folder: RunFolder): Promise<void> {
   const trash = join(folder.root, `${TRASH}${process.pid}`);
   mkdirSync(trash, { recursive: true });
   for (const tree of treesOf(folder)) if (existsSync(tree)) renameSync(tree, join(trash, basename(tree)));
-  const isOver = await Promise.race([takeApart([trash]), setTimeout(PATIENCE_MS, false)]);
+  // A timer that is left would keep the process for as long, although nobody waits any more.
+  const waiting = new AbortController();
+  const patience = setTimeout(PATIENCE_MS, false, { signal: waiting.signal }).catch(() => false);
+  const isOver = await Promise.race([takeApart([trash]), patience]);
+  waiting.abort();
   // Closed by whoever worked there, or no such program.
   if (isOver) removeFolder(trash);
 }

@@ -72,9 +72,10 @@ export async function untilItMayStart(run: Run, runner: AgentRunner): Promise<vo
   }
 }
 
-/** What the vendor asks for; otherwise twice as long each time. */
+/** What the vendor asks for; otherwise twice as long each time. A vendor whose time is always up would be asked without end. */
 function waitFor({ times }: BackOff, { retryAfterMs }: AgentTrouble): number {
-  return retryAfterMs ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** times);
+  const asked = retryAfterMs !== undefined && times > 0 && retryAfterMs < FIRST_WAIT_MS ? undefined : retryAfterMs;
+  return asked ?? Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** times);
 }
 
 /** The next program of the person's list, with sessions of its own; without one the run waits for the person. */

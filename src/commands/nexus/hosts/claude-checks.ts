@@ -1,7 +1,7 @@
 // What Claude Code makes of its settings. It says nothing about a file it cannot read or hooks that are switched off: the
 // gate is simply not there. Each of these was seen with the real program.
-import { existsSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { CLAUDE_PLUGIN, type InstallInput, isStrictJson, type Scope, SERVER } from "../../../hosts/index.js";
 import type { DoctorCheck } from "./doctor-checks.js";
 
@@ -13,6 +13,8 @@ interface Layer {
   readonly writtenFor: Scope | null;
   /** What Claude Code keeps by itself: it says which servers are off, and nothing about hooks. */
   readonly isOwn?: boolean;
+  /** An organization's, above everybody's. */
+  readonly isManaged?: boolean;
 }
 
 export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGED): DoctorCheck[] {
@@ -23,6 +25,8 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   const problems = [
     ...all.flatMap((layer) => unreadable(layer, scope)),
     ...layers.flatMap(silenced),
+    ...layers.flatMap(barred),
+    ...alone(managed),
     ...(scope === "project" ? serverProblems(layers, input.root) : []),
   ].map((found): DoctorCheck => ({ what, state: "problem", ...found }));
   const twice = layers
@@ -44,14 +48,25 @@ const MANAGED = "/etc/claude-code/managed-settings.json";
 function settingsLayers({ root, home, env }: InstallInput, managed: string): Layer[] {
   const own = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude");
   const places: readonly (readonly [path: string, writtenFor: Scope | null])[] = [
-    [managed, null],
     [join(own, "settings.json"), "user"],
     [join(root, ".claude/settings.json"), "project"],
     [join(root, ".claude/settings.local.json"), null],
   ];
   const kept = readLayer(join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), null);
-  const layers = places.flatMap(([path, writtenFor]) => readLayer(path, writtenFor) ?? []);
+  const theirs = managedFiles(managed).flatMap((path) => readLayer(path, null) ?? []);
+  const layers = [
+    ...theirs.map((layer) => ({ ...layer, isManaged: true })),
+    ...places.flatMap(([path, writtenFor]) => readLayer(path, writtenFor) ?? []),
+  ];
   return kept === null ? layers : [...layers, { ...kept, isOwn: true }];
+}
+
+/** The file, and those of the folder beside it. */
+function managedFiles(managed: string): string[] {
+  const folder = managed.replace(/\.json$/, ".d");
+  if (!existsSync(folder)) return [managed];
+  const names = readdirSync(folder).filter((name) => name.endsWith(".json") && !name.startsWith("."));
+  return [managed, ...names.sort().map((name) => join(folder, name))];
 }
 
 function readLayer(path: string, writtenFor: Scope | null): Layer | null {
@@ -85,6 +100,34 @@ function silenced({ path, value, isOwn = false }: Layer): Found[] {
   if (denied.length > 0)
     found.push({ message: `${path} denies ${denied.join(", ")}`, fix: `take it out of permissions.deny in ${path}` });
   return found;
+}
+
+/** Lists of servers that may or may not start, whoever set them up, and settings that only plugins may bring. */
+function barred({ path, value, isOwn = false, isManaged = false }: Layer): Found[] {
+  const found: Found[] = [];
+  if (isOwn) return found;
+  const names = (list: unknown) => (Array.isArray(list) ? list : []).map((entry) => record(entry)?.serverName);
+  if (names(value?.deniedMcpServers).includes(SERVER))
+    found.push({ message: `${path} denies our server`, fix: `take "${SERVER}" out of deniedMcpServers in ${path}` });
+  if (value?.allowedMcpServers !== undefined && !names(value.allowedMcpServers).includes(SERVER)) {
+    const fix = `add {"serverName": "${SERVER}"} to allowedMcpServers in ${path}`;
+    found.push({ message: `${path} lists the servers that may start, and ours is not among them`, fix });
+  }
+  const plugins = isManaged ? value?.strictPluginOnlyCustomization : undefined;
+  if (plugins === true || (Array.isArray(plugins) && plugins.some((name) => name === "hooks" || name === "mcp")))
+    found.push({
+      message: `${path} takes hooks or servers from plugins only`,
+      fix: "install our plugin: docs/hosts.md",
+    });
+  return found;
+}
+
+/** Where an organization keeps a list of servers, no other server starts. */
+function alone(managed: string): Found[] {
+  const layer = readLayer(join(dirname(managed), "managed-mcp.json"), null);
+  if (layer === null || record(layer.value?.mcpServers)?.[SERVER] !== undefined) return [];
+  const fix = `add our server to ${layer.path}: nexus setup claude --dry-run shows it`;
+  return [{ message: `${layer.path} alone says which servers start, and ours is not in it`, fix }];
 }
 
 /** A project's own servers, and any server for one project. */

@@ -32,7 +32,7 @@ import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
 import { type RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
-import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner, tellNotes } from "./runner.js";
 import { watched } from "./watched.js";
 
 export const runFlags = {
@@ -175,6 +175,7 @@ export async function prepareRun(
   const reviewer = await findReviewer(input, context.env);
   const fallback = fallbackNames(input.fallback).filter((name) => name !== driver);
   const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox: input.noSandbox });
+  tellNotes([runner, reviewer, ...fallbacks], context);
   const budget = parseBudget([...configured(catalog.config.limits), ...input.budget]);
   const signer = await runSigner(input, context);
   const options = {

@@ -24,7 +24,7 @@ import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner } from "./runner.js";
+import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner, tellNotes } from "./runner.js";
 import { watched } from "./watched.js";
 
 export default command({
@@ -102,6 +102,7 @@ export default command({
     // Those before the one at work had their turn.
     const fallback = names.slice(names.indexOf(driver) + 1);
     const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox });
+    tellNotes([runner, reviewer, ...fallbacks], context);
     const budget = parseBudget(input.budget, options.budget);
     const edited = input.plan === undefined ? {} : { editedPlan: readPlanFile(resolve(context.cwd, input.plan)) };
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });

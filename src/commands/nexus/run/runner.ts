@@ -12,7 +12,7 @@ import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { tryKey } from "../../../request/signatures/sign-bundle.js";
 import { findSigningKey, type SigningKey } from "../../../request/signatures/signing-key.js";
-import { type AgentRunner, demoCommand, driverRunner, toolServer } from "../../../run/index.js";
+import { type AgentRunner, demoCommand, driverRunner, toolPrograms } from "../../../run/index.js";
 
 export interface RunnerInput {
   readonly driver: string;
@@ -71,6 +71,12 @@ export function findFallbacks(names: readonly string[], input: Omit<RunnerInput,
   return Promise.all(names.map((driver) => findRunner({ ...input, driver })));
 }
 
+/** A version nobody tried is used, and said. */
+export function tellNotes(runners: readonly (AgentRunner | undefined)[], { progress }: Context): void {
+  const notes = runners.flatMap((runner) => runner?.note ?? []);
+  for (const message of new Set(notes)) progress({ type: "warning", message });
+}
+
 /** Throws DRIVER_MISSING or DRIVER_TOO_OLD with one clear sentence, before anything is made. */
 export async function findRunner(input: RunnerInput): Promise<AgentRunner> {
   const { driver: name, env, noSandbox } = input;
@@ -105,7 +111,7 @@ export async function findRunner(input: RunnerInput): Promise<AgentRunner> {
     name,
     ...(line === undefined ? {} : { command: line }),
     env,
-    tools: toolServer(),
+    tools: toolPrograms(),
     sandbox: noSandbox ? "off" : "auto",
     ...(input.oracle === undefined ? {} : { readable: input.oracle }),
   });
