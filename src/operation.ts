@@ -22,6 +22,8 @@ export interface Progress {
 /** The world's edges, handed in by a door. Nothing below a door touches process.argv, env, cwd, the clock or stdio. */
 export interface Context {
   readonly cwd: string;
+  /** The command line as it was typed, for hints to repeat; absent where nobody typed one. */
+  readonly typed?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly now: () => Date;
   readonly signal: AbortSignal;

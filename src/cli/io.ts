@@ -16,9 +16,10 @@ export interface Io {
 }
 
 /** The process as an operation sees it. With `--json` nobody is asked. */
-export function contextOf(io: Io, json: boolean, progress: Context["progress"]): Context {
+export function contextOf(io: Io, json: boolean, progress: Context["progress"], typed?: string): Context {
   return {
     cwd: io.cwd,
+    ...(typed === undefined ? {} : { typed }),
     env: io.env,
     now: io.now,
     signal: io.signal,

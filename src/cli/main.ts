@@ -1,7 +1,8 @@
 // The only place where a result becomes output and an exit code.
 // stdout carries the result and nothing else; progress, prompts, warnings and errors go to stderr.
 
-import { exitCodeFor, fromSystemError, NutError } from "../errors.js";
+import { exitCodeFor, fromSystemError, NutError, shellWord } from "../errors.js";
+import type { Context } from "../operation.js";
 import { type Mismatch, mismatchWords } from "../schema/mismatch.js";
 import { JSON_VERSION, VERSION } from "../version.js";
 import { type Parsed, parse } from "./args.js";
@@ -42,7 +43,10 @@ async function dispatch(program: Program, argv: readonly string[], io: Io): Prom
   if (wantsHelp) return help(program, [...entry.name.split(" "), ...rest, ...(json ? ["--json"] : [])], io);
   const input = command.input.safeParse(values);
   if (!input.success) throw invalidInput(program, entry, { command, values, issues: input.error.issues });
-  if (command.kind === "answer") return answer(program, command, input.data, { ...parsed, io });
+  if (command.kind === "answer") {
+    const typed = [program.name, ...argv].map(shellWord).join(" ");
+    return answer(program, command, input.data, { ...parsed, io, typed });
+  }
   return command.run(input.data as never, io, { json, quiet, program });
 }
 
@@ -50,15 +54,16 @@ async function answer(
   program: Program,
   command: AnswerCommand,
   input: Values,
-  { json, quiet, color: wantsColor, io }: Parsed & { readonly io: Io },
+  { json, quiet, color: wantsColor, io, typed }: Parsed & { readonly io: Io; readonly typed: string },
 ): Promise<number> {
   const color = wantsColor && hasColor(io);
   const line = progressLine(io, { program: program.name, quiet, color: color && io.stderr.isTTY === true });
-  const context = contextOf(io, json, (event) => {
+  const progress: Context["progress"] = (event) => {
     if (!(json && command.stream)) line.show(event);
     // A heartbeat moves a line on a terminal; in a log it says nothing new.
     else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
-  });
+  };
+  const context = contextOf(io, json, progress, typed);
   try {
     const result = await command.run(input, context);
     line.clear();

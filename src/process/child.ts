@@ -1,7 +1,7 @@
 // One child process: bounded in time, in its own process group, gone with everything it started.
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { type ControlGroup, makeControlGroup } from "./control-group.js";
@@ -90,7 +90,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   });
   files.close();
   try {
-    await spawned(child, program);
+    await spawned(child, program, wrapped === null ? cwd : "/");
   } catch (error) {
     group?.remove();
     throw error;
@@ -126,11 +126,16 @@ async function wrap(sandbox: Sandbox, env: Environment, cwd: string, limits: Lim
 const hasOwnNamespace = ({ program }: Bwrap, { neutral }: Sandbox): boolean =>
   neutral !== undefined || (process.getuid?.() !== 0 && (statSync(program).mode & 0o4000) === 0);
 
-function spawned(child: ChildProcess, program: string): Promise<void> {
+function spawned(child: ChildProcess, program: string, cwd: string): Promise<void> {
   return new Promise((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", (error) => {
       const why = isSystemError(error) ? error.code : error.message;
+      // The system says the same of a program and of the folder it would start in.
+      if (why === "ENOENT" && !existsSync(cwd)) {
+        reject(new NutError("FILE_NOT_FOUND", `${cwd}: no such folder`, { data: { path: cwd }, cause: error }));
+        return;
+      }
       reject(
         new NutError("PROGRAM_MISSING", `${program}: could not be started (${why})`, {
           hint: `ls -l ${shellWord(program)}`,

@@ -92,7 +92,10 @@ describe("work in a repository", () => {
     git("config", "user.email", "ada@example.org");
     await refused("apply done.nut --repo repo --branch main", "there is a branch main already");
     await refused("apply done.nut --repo task", /repository/);
-    await works("apply done.nut --repo repo --branch greet");
+    const looked = /look at it: git -C (\S+) (log -p -1 greet)/.exec(
+      await works("apply done.nut --repo repo --branch greet"),
+    )!;
+    expect([looked[1], git(...looked[2]!.split(" "))]).toEqual([repo, expect.stringContaining("+hello")]);
     await refused("apply done.nut --repo repo --branch greet", "there is a branch greet already");
     expect(git("show", "greet:files/greeting.txt")).toBe("hello");
     expect(git("rev-parse", "greet^")).toBe(commit);

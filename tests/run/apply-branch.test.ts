@@ -29,15 +29,7 @@ beforeEach(() => {
 });
 afterEach(sweep);
 
-async function run(...more: string[]) {
-  let text = "";
-  const sink = () =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        text += chunk;
-        done();
-      },
-    });
+function run(...more: string[]) {
   const agent = [
     "--driver",
     "command",
@@ -46,7 +38,19 @@ async function run(...more: string[]) {
     "--plan",
     "plan.json",
   ];
-  const code = await main(program, ["run", "request", "--trials", "1", ...agent, ...more], {
+  return type("run", "request", "--trials", "1", ...agent, ...more);
+}
+
+async function type(...argv: string[]) {
+  let text = "";
+  const sink = () =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        text += chunk;
+        done();
+      },
+    });
+  const code = await main(program, argv, {
     cwd: root,
     env: { PATH: process.env.PATH, HOME: join(root, "home"), GIT_CONFIG_GLOBAL: "/dev/null" },
     now: () => new Date(),
@@ -89,4 +93,15 @@ it("leaves work that is less than completed in its delivery", async () => {
   expect(await toBranch(result as never, { repo, apply_to_branch: "fix" }, context as never)).toBe(result);
   expect(told).toMatchObject([{ message: "not on branch fix: the work is partial" }]);
   expect(git("branch", "--list", "fix")).toBe("");
+});
+
+it("is refused for a repository that is not there, and a hint repeats what was typed", async () => {
+  const nowhere = await run("--repo", "no where");
+  expect(nowhere).toMatchObject({
+    code: 2,
+    text: expect.stringContaining(`--repo ${join(root, "no where")}: no such`),
+  });
+  const { code, text } = await type("run", "request", "--repo", "my repo/../repo", "--trials", "1");
+  expect(code).toBe(2);
+  expect(text).toContain("hint: nexus run request --repo 'my repo/../repo' --trials 1 --driver codex");
 });

@@ -125,7 +125,7 @@ const bare = (path: string): string => (path.startsWith(`${ARTIFACTS}/`) ? path.
 
 /** The command that puts the work where it belongs. */
 const finishing = (dir: string | undefined): string =>
-  `nutshell finish ${shellWord(dir ?? ".")} --request <the request it was unpacked from>`;
+  `nutshell finish ${shellWord(dir ?? ".")} --request "<the request it was unpacked from>"`;
 
 /**
  * A folder that was unpacked from a request still says what it held. What was changed in place since and is not among the

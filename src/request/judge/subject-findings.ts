@@ -66,7 +66,9 @@ async function examples({ isFolder, path, manifest, files }: OpenedContent): Pro
   if (!isFolder || files.size > MANY) return "";
   try {
     const plan = planChecks(path, manifest);
-    const paths = subjectPaths({ request: path, manifest, plan, base: path, result: path, folder: path });
+    const all = subjectPaths({ request: path, manifest, plan, base: path, result: path, folder: path });
+    // What `finish` left beside the work is no part of it.
+    const paths = all.filter((one) => !one.startsWith("delivery/"));
     if (paths.length === 0) return "";
     const more = paths.length > SHOWN ? `, and ${paths.length - SHOWN} more` : "";
     return `: ${paths.slice(0, SHOWN).join(", ")}${more}`;

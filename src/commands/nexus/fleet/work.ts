@@ -135,7 +135,7 @@ async function driversOf({ driver, command, noSandbox }: Asked, context: Context
       ? [...new Set(named)]
       : [
           await chooseDriver(
-            { named: undefined, configured: undefined, hasDemo: false, line: "nexus fleet work" },
+            { named: undefined, configured: undefined, hasDemo: false, line: context.typed ?? "nexus fleet work" },
             context,
           ),
         ];

@@ -1,6 +1,6 @@
 // One request made ready to run, with everything that can be refused refused before anything is made for it. One request,
 // several at once and races all begin here.
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants, existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
@@ -151,6 +151,7 @@ export async function prepareRun(
   const input = { ...typed, command, reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd) };
   const request = resolve(context.cwd, input.request);
   const identity = input.identity.map((file) => resolve(context.cwd, file));
+  if (input.repo !== undefined) assertFolder(resolve(context.cwd, input.repo));
   const peek = await peekRequest(request, identity, context);
   const outer = openProject(context.cwd, { env: context.env });
   const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });
@@ -161,7 +162,7 @@ export async function prepareRun(
       named: namedDriver(input),
       configured: catalog.config.program,
       hasDemo,
-      line: `nexus run ${shellWord(input.request)}`,
+      line: context.typed ?? `nexus run ${shellWord(input.request)}`,
     },
     context,
   );
@@ -239,6 +240,11 @@ export async function prepareRun(
     }
   };
   return { ...asked, options: allowed, preview, start };
+}
+
+function assertFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new NutError("FILE_NOT_FOUND", `--repo ${path}: no such folder`, { data: { path } });
 }
 
 function namedDriver({ request, driver, oracle, command, model }: RunAsked): string | undefined {

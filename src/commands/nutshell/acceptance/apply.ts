@@ -150,7 +150,7 @@ function writeOut({ patch }: Applied, file: string | undefined, context: Context
 }
 
 function textOf(result: ApplyResult): string[] {
-  const { how, files, conflicts, undo, branch, patch, commit, left } = result;
+  const { how, files, conflicts, undo, branch, patch, commit, left, repository } = result;
   if (how === "patch")
     return patch === "-" ? [] : [`${green("✓")} written: ${patch}`, dim(`apply it: git am ${shellWord(patch ?? "")}`)];
   if (result.already_there) return [`${yellow("nothing to do")}: all of it is there already`];
@@ -160,8 +160,12 @@ function textOf(result: ApplyResult): string[] {
   return [
     ...lines,
     ...left.map((path) => dim(`  an empty folder, which git does not keep: ${path}`)),
-    ...(how === "branch" ? [dim(`look at it: git log -p -1 ${shellWord(branch ?? "")}`)] : []),
-    ...(how === "index" && conflicts.length === 0 ? [dim("look at it: git diff --cached")] : []),
+    ...(how === "branch"
+      ? [dim(`look at it: git -C ${shellWord(repository)} log -p -1 ${shellWord(branch ?? "")}`)]
+      : []),
+    ...(how === "index" && conflicts.length === 0
+      ? [dim(`look at it: git -C ${shellWord(repository)} diff --cached`)]
+      : []),
     ...(commit === null
       ? []
       : [
