@@ -78,7 +78,7 @@ describe("a call that is denied", () => {
 });
 
 describe("a turn that ends while tasks are open", () => {
-  const ended = { type: "turn_end", wentOn: false, background: "none", ...common } as const;
+  const ended = { type: "turn_end", wentOn: false, background: [], ...common } as const;
   const tasks = [
     { id: 1, title: "one", status: "completed" },
     { id: 2, title: "two\n[run]", status: "in_progress" },
@@ -103,7 +103,7 @@ describe("a turn that ends while tasks are open", () => {
     const agents = [{ agent_id: "a1", agent_name: "engineer", status: "running", started_at: "" }];
     const ends = [
       told({ lastMessage: "Shall I go on?\n" }),
-      told({ background: "some" }),
+      told({ background: ["b1"] }),
       told({}, { agents }),
       told({}, { activeSkill: "nx-plan" }),
       told({}, { activeSkill: null }),

@@ -220,7 +220,7 @@ function contextCompact({ phase }: ContextCompact, facts: Facts): Decision {
 function turnEnd({ wentOn, background, lastMessage = "" }: TurnEnd, facts: Facts): Decision {
   const open = openList(facts);
   const isAsking = /\?\s*$/.test(lastMessage);
-  const isAtWork = background === "some" || facts.agents.some(({ status }) => status === "running");
+  const isAtWork = (background ?? []).length > 0 || facts.agents.some(({ status }) => status === "running");
   if (facts.activeSkill !== "nx-run" || wentOn || isAtWork || isAsking || open === "" || open === facts.toldOpen)
     return allow();
   return {

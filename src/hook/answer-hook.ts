@@ -89,14 +89,15 @@ async function untoldBefore(
   const isMessage = event.type === "user_message";
   if (isMessage && host.announcesSessions === false && projectOf(sessionId, host.harnessId, around.env) === null)
     return [await tell({ type: "session_start", source: "startup", sessionId, cwd })];
-  // Where a host says what goes on behind Lead's turn, and nothing does, whoever is on record was stopped.
-  const isAlone = event.type === "turn_end" && event.background === "none";
-  if (!(isMessage && host.namesCallers === false) && !isAlone) return [];
+  // Where a host says who goes on behind Lead's turn, whoever else is on record was stopped.
+  const background = event.type === "turn_end" ? event.background : null;
+  if (!(isMessage && host.namesCallers === false) && background === null) return [];
   const verdicts: Verdict[] = [];
   const atWork = agentsAtWork(surroundings(event, host, around));
   // Another session's are that one's to tell of.
-  const stopped = isAlone ? atWork.filter((agent) => agent.sessionId === sessionId) : atWork;
-  for (const { agentId, agentName } of stopped)
+  const isStopped = (agent: (typeof atWork)[number]) =>
+    background === null || (agent.sessionId === sessionId && !background.includes(agent.agentId));
+  for (const { agentId, agentName } of atWork.filter(isStopped))
     verdicts.push(await tell({ type: "subagent_complete", agentId, agentName, sessionId, cwd, interrupted: true }));
   return verdicts;
 }

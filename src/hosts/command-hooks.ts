@@ -136,7 +136,7 @@ function turnEnd(fields: Fields, common: Common): LifecycleEvent | null {
   return {
     type: "turn_end",
     wentOn: field(fields, "stop_hook_active") === true,
-    background: Array.isArray(background) ? (background.length > 0 ? "some" : "none") : "unknown",
+    background: Array.isArray(background) ? background.map((one) => String((one as Fields | null)?.id ?? "")) : null,
     ...(lastMessage === undefined ? {} : { lastMessage }),
     ...common,
   };

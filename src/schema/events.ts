@@ -136,8 +136,8 @@ export interface TurnEnd extends Common {
   readonly type: "turn_end";
   /** It was made to go on already: it may end now, whatever is open. */
   readonly wentOn: boolean;
-  /** Whether something it started is still at work, and will wake it; unknown where the host does not say. */
-  readonly background: "some" | "none" | "unknown";
+  /** Ids of what it started that is still at work and will wake it, agents among them; null where the host does not say. */
+  readonly background: readonly string[] | null;
   readonly lastMessage?: string;
 }
 /** The host is about to obey settings other than those the session began with. */

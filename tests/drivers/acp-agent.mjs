@@ -25,7 +25,13 @@ agent({ name: "stand-in" })
     note({ initialize: params.clientCapabilities });
     const sessionCapabilities = ability === "load" ? {} : { resume: {} };
     const authMethods = ability === "auth" ? ["browser", "gemini-api-key"].map((id) => ({ id, name: id })) : [];
-    return { protocolVersion: 1, agentCapabilities: { loadSession: true, sessionCapabilities }, authMethods };
+    const agentInfo = ability === "auth" ? { name: "gemini-cli", version: "9.9.9" } : undefined;
+    return {
+      protocolVersion: 1,
+      agentInfo,
+      agentCapabilities: { loadSession: true, sessionCapabilities },
+      authMethods,
+    };
   })
   .onRequest(methods.agent.authenticate, ({ params }) => {
     note({ authenticate: params.methodId });

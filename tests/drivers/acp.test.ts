@@ -93,6 +93,10 @@ describe("the acp driver", () => {
     });
     expect(end).toMatchObject({ outcome: "completed", text: "all done" });
     expect(notes()).toMatchObject({ authenticate: "gemini-api-key", foo: "1" });
+    // Another version than the one that was tried is told, and so is an agent nobody tried.
+    expect(at.of("warning").map(({ message }) => message)).toContain("gemini 9.9.9 was not tried; 0.61.0 was");
+    await at.run("acp", { command: command() });
+    expect(at.of("warning").at(-1)?.message).toContain("is no agent that was tried");
     expect(await at.run("acp", { command: `gemini ${process.execPath} ${AGENT}`, env })).toMatchObject({
       outcome: "failed",
       trouble: { kind: "login" },

@@ -50,11 +50,11 @@ describe("turn_end and settings_change", () => {
     tasks(task({ owner: "tester", status: "in_progress" }));
     await fire("SubagentStart", { agent_id: "a1", agent_type: "tester" });
     put("a.txt", "changed");
-    await stop({ background_tasks: [{ id: "b1" }] });
+    await stop({ background_tasks: [{ id: "a1", type: "subagent", status: "running" }] });
     await stop({ background_tasks: [], session_id: "session-2" });
     await stop();
     expect(readFileSync(path("a.txt"), "utf8")).toBe("changed");
-    const { systemMessage } = await stop({ background_tasks: [] });
+    const { systemMessage } = await stop({ background_tasks: [{ id: "b1", type: "shell" }] });
     expect(systemMessage).toContain("the tester role was stopped before its end");
     expect(systemMessage).toContain("put back");
     expect(readFileSync(path("a.txt"), "utf8")).toBe("hello\n");

@@ -201,16 +201,22 @@ export function switchedOffChecks({ name, title }: Host, { root, home }: Install
   return [root, home].flatMap((folder): DoctorCheck[] => {
     const path = join(folder, `.${name}`, "settings.json");
     const settings = existsSync(path) ? (parse(readFileSync(path, "utf8")) as SwitchedOff | undefined) : undefined;
+    const what = `${name} hooks`;
+    const { disabled } = settings?.hooksConfig ?? {};
+    if (Array.isArray(disabled) && disabled.some((hook) => isOurHook({ hook }))) {
+      const message = `${path} switches hooks of ours off (hooksConfig.disabled)`;
+      return [{ what, state: "problem", message, fix: `take them out of hooksConfig.disabled in ${path}` }];
+    }
     if (settings?.disableAllHooks !== true && settings?.hooksConfig?.enabled !== false) return [];
     const setting = name === "qwen" ? "disableAllHooks" : "hooksConfig.enabled";
     const message = `${path} switches all hooks off (${setting}), so ${title} asks no gate`;
-    return [{ what: `${name} hooks`, state: "problem", message, fix: `take ${setting} out of ${path}` }];
+    return [{ what, state: "problem", message, fix: `take ${setting} out of ${path}` }];
   });
 }
 
 interface SwitchedOff {
   readonly disableAllHooks?: unknown;
-  readonly hooksConfig?: { readonly enabled?: unknown };
+  readonly hooksConfig?: { readonly enabled?: unknown; readonly disabled?: unknown };
 }
 
 /** Codex runs no hook that a person has not trusted, and says nothing about it. */
