@@ -96,7 +96,7 @@ export function refusalOf(error: unknown, server: string): unknown {
       "FLEET_NOT_READY",
       `${server} answers, but has no JetStream for this account, or no leader now`,
       {
-        hint: "start it with: nats-server --jetstream (nexus fleet doctor says more)",
+        hint: "a server needs --jetstream, an account needs jetstream: enabled, and a cluster most of its servers",
         data,
         cause: error,
       },
@@ -118,12 +118,20 @@ export function refusalOf(error: unknown, server: string): unknown {
     (error as NodeJS.ErrnoException).syscall === "connect";
   if (isAway) {
     return new NutError("FLEET_UNREACHABLE", `${server}: ${plain(error)}`, {
-      hint: "is it running? nats-server --jetstream starts one here; nexus fleet doctor looks closer",
+      hint: startHint(server),
       data,
       cause: error,
     });
   }
   return error;
+}
+
+/** One that is meant to run on this machine is started by a line that opens it to nobody else. */
+function startHint(server: string): string {
+  const [, host, port = "4222"] = /^(127\.0\.0\.1|localhost)(?::(\d+))?$/.exec(server) ?? [];
+  if (host === undefined) return "is it running, and is its port open to this machine?";
+  const at = port === "4222" ? "" : ` --port ${port}`;
+  return `nats-server --jetstream --addr 127.0.0.1${at} --store_dir ~/nats starts one here`;
 }
 
 const isStreamMissing = (error: Error): boolean =>

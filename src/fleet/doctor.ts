@@ -132,7 +132,7 @@ async function lookAtWork(
       "error",
       "fleet_nobody_fits",
       `queued jobs that fit no worker that is there: ${alone.length} (${needs.slice(0, 5).join(", ")})`,
-      "nexus fleet work --label …",
+      `nexus fleet work${alone[0]!.labels.map(asFlag).join("")}`,
     );
   }
   const age = state.messages === 0 ? 0 : now.getTime() - Date.parse(String(state.first_ts));
@@ -152,6 +152,10 @@ async function lookAtWork(
       "nexus fleet init --budget … says otherwise",
     );
 }
+
+/** As a worker is told that it has it. */
+const asFlag = (label: string): string =>
+  label.startsWith("driver=") ? ` --driver ${label.slice("driver=".length)}` : ` --label ${label}`;
 
 function days({ settings }: Fleet): string {
   const hours = Math.round(settings.keep_ms / 3_600_000);

@@ -39,7 +39,7 @@ export const sopsBackend: Backend = {
   async seal(plain, { recipients = [] }, keys) {
     if (recipients.length === 0) {
       throw new NutError("IDENTITY_MISSING", "sops needs an age recipient", {
-        hint: "nutshell rotate --recipient <age1…>",
+        hint: "name one: --recipient <age1…>",
       });
     }
     const args = [
@@ -55,7 +55,7 @@ export const sopsBackend: Backend = {
     const result = (await keys.run?.("sops", args, plain)) ?? null;
     if (result === null) {
       throw new NutError("VAULT_BACKEND", "writing a sops vault needs the sops program, which is not installed", {
-        hint: "install sops, or: nutshell rotate --encryption age --recipient <age1…>",
+        hint: "install sops, or take another kind: --encryption age",
       });
     }
     if (result.status !== 0 || !isMetadata(jsonShape(result.stdout)?.sops)) {

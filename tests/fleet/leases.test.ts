@@ -3,6 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
+import { start } from "../run/program.js";
 import { temporary } from "../temporary.js";
 import { FleetDesk, type JobRow } from "./desk.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
@@ -69,8 +70,17 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     expect(desk.ask<JobRow>(["cancel", id])).toMatchObject({ state: "cancelled" });
     expect((await worker.done).stdout).toContain("0 jobs delivered, 0 failed, 0 handed over, 1 let go");
     expect(jobOf(id).state).toBe("cancelled");
+    desk.ask(["cancel", id]);
+    expect(desk.nexus(["submit", join(desk.root, "cancelled.nut")]).stdout).toContain(
+      `nexus fleet retry ${id.slice(0, 10)}`,
+    );
     desk.ask(["retry", id]);
+    // What was cancelled before is no end of what was taken up again.
+    const followed = start(desk.root, ["fleet", "logs", "-f", id], desk.env("alice"));
     await desk.worker(["--until-empty"]).done;
+    const told = (await followed.done).stdout;
+    expect(told).toContain(" delivered: delivered: completed");
+    expect(told.match(/ cancelled: /g)).toHaveLength(1);
     expect(jobOf(id).state).toBe("delivered");
     expect(desk.nexus(["cancel", id]).stderr).toContain("has delivered: there is nothing to cancel");
   }, 90_000);

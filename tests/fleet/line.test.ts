@@ -59,7 +59,9 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     await server.kill();
     await sleep(1_000);
     await server.start();
-    expect((await worker.done).stdout).toContain("1 job delivered");
+    const worked = await worker.done;
+    expect(worked.stdout).toContain("1 job delivered");
+    expect(worked.stderr).toMatch(/does not answer; it is waited for[\s\S]*answers again/);
     expect(jobOf(id)).toMatchObject({ state: "delivered" });
   }, 90_000);
 });

@@ -110,7 +110,10 @@ describe.skipIf(!can)("a fleet", () => {
     expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining("nobody agreed to that")]);
     expect(desk.nexus(["work"]).stderr).toContain("hint: nexus fleet work --driver codex");
     expect(desk.nexus(["jobs", "--server", "nats://127.0.0.1:1"]).stderr).toContain(
-      "127.0.0.1:1: nobody answers there",
+      "127.0.0.1:1: nobody answers there\nnexus: hint: nats-server --jetstream --addr 127.0.0.1 --port 1 ",
+    );
+    expect(desk.nexus(["init", "--lease", "12h"]).stderr).toContain(
+      "between 2s and 5m\nnexus: hint: --lease 30s, or 2m\n",
     );
     expect(desk.nexus(["submit", "requests/one"]).stderr).toContain("is a folder");
     // Said before any server is asked, and before what is there is handed in.

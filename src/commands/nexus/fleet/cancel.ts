@@ -29,7 +29,8 @@ export default command({
       const at = context.now().toISOString();
       const job = await fleet.jobs.update(id, (now) => cancel(now!, input.why, at));
       fleet.queue.wake({ cancelled: id });
-      fleet.events.tell({ at, job: id, type: "cancelled", message: input.why });
+      // Said again, it happened once.
+      if (job.updated_at === at) fleet.events.tell({ at, job: id, type: "cancelled", message: input.why });
       noteSettled(fleet.server, id, context);
       return shapeOf(job);
     }),

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
+import { interrupted } from "../../../cli/serving.js";
 import { render } from "../../../cli/text.js";
-import { FleetEvent } from "../../../schema/fleet.js";
+import { FleetEvent, type Job } from "../../../schema/fleet.js";
 import { findJob, jobField } from "./find-job.js";
 import { ask, FLEET_FLAGS } from "./fleet-flags.js";
 
@@ -25,17 +26,19 @@ export default rawCommand({
     const context = contextOf(io, json, () => {});
     await ask(input, context, async (fleet) => {
       const job = await findJob(fleet, input.job, context);
-      const isOver = job.state !== "queued" && job.state !== "running";
-      const follow = input.follow && !isOver;
+      const follow = input.follow && !isOver(job);
       for await (const event of fleet.events.of(job.id, { follow, signal: io.signal })) {
         if (json) io.stdout.write(`${JSON.stringify(event)}\n`);
         else if (event.message !== undefined || LAST.has(event.type)) {
           const { at, worker, type, message } = event;
           io.stdout.write(`${render(`${at} ${worker ?? "-"} ${type}: ${message ?? ""}`, false)}\n`);
         }
-        if (follow && LAST.has(event.type)) break;
+        // It may have been taken up again since: the record says.
+        if (follow && LAST.has(event.type) && isOver((await fleet.jobs.get(job.id))?.job)) break;
       }
     });
-    return 0;
+    return io.signal.aborted ? interrupted(io) : 0;
   },
 });
+
+const isOver = (job: Job | undefined): boolean => job?.state !== "queued" && job?.state !== "running";

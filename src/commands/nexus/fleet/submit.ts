@@ -110,9 +110,12 @@ export default command({
     jobs.map((job) =>
       job.fresh
         ? `${green("✓")} ${shortId(job.job)}  ${job.title}`
-        : `${dim("=")} ${shortId(job.job)}  ${job.title}: handed in before, ${stateWords(job)} ${dim("(--again makes another job)")}`,
+        : `${dim("=")} ${shortId(job.job)}  ${job.title}: handed in before, ${stateWords(job)} ${dim(`(${onceMore(job)})`)}`,
     ),
 });
+
+const onceMore = ({ job, state }: JobShape): string =>
+  `${state === "dead" || state === "cancelled" ? `nexus fleet retry ${shortId(job)} takes it up, ` : ""}--again makes another job`;
 
 /** Several at once; the first that fails ends it. */
 async function inTurn<T>(all: readonly T[], use: (one: T, index: number) => Promise<void>): Promise<void> {

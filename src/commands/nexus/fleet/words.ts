@@ -12,8 +12,21 @@ export function readDuration(
   const [, amount, unit] = /^(\d+(?:\.\d+)?)([smhd])$/.exec(text) ?? [];
   const ms = amount === undefined ? Number.NaN : Math.round(Number(amount) * UNITS[unit as keyof typeof UNITS]);
   if (ms >= least && ms <= most) return ms;
-  const range = `between ${least / 1_000} s and ${most / 1_000} s`;
-  throw new NutError("USAGE", `${flag}: "${text}" is no time ${range}`, { hint: `${flag} 30s (or 5m, 12h, 7d)` });
+  const fits = ["30s", "2m", "12h", "7d"].filter((word) => between(word, least, most));
+  throw new NutError("USAGE", `${flag}: "${text}" is no time between ${inWords(least)} and ${inWords(most)}`, {
+    hint: `${flag} ${fits.join(", or ")}`,
+  });
+}
+
+const between = (word: string, least: number, most: number): boolean => {
+  const ms = Number.parseInt(word, 10) * UNITS[word.at(-1) as keyof typeof UNITS];
+  return ms >= least && ms <= most;
+};
+
+/** In the largest unit that comes out even. */
+function inWords(ms: number): string {
+  const [unit, size] = Object.entries(UNITS).findLast(([, one]) => ms % one === 0) ?? ["s", 1_000];
+  return `${ms / size}${unit}`;
 }
 
 /** `jobs=200,tokens=5M,cost=40`. */

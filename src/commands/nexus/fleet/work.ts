@@ -6,7 +6,15 @@ import { flag } from "../../../cli/fields.js";
 import { count, green } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import { makeFolder, removeFolder } from "../../../files/index.js";
-import { type Cipher, FleetWorker, newWorkerId, type Programs, serveMetrics, withFleet } from "../../../fleet/index.js";
+import {
+  type Cipher,
+  type Fleet,
+  FleetWorker,
+  newWorkerId,
+  type Programs,
+  serveMetrics,
+  withFleet,
+} from "../../../fleet/index.js";
 import type { Context } from "../../../operation.js";
 import { stateFolder } from "../../../request/records/record-file.js";
 import { peerIdentities } from "../../../request/vault/keys.js";
@@ -105,6 +113,7 @@ export default command({
         }
         const has = [...labels, ...drivers].join(", ");
         context.progress({ type: "working", worker: id, message: `${id} works for ${fleet.server} (${has})` });
+        void tellOfLine(fleet, context);
         const { delivered, failed, handedBack, discarded } = await worker.work();
         return { type: "result" as const, worker: id, delivered, failed, handed_back: handedBack, discarded };
       });
@@ -116,6 +125,16 @@ export default command({
     `${green("✓")} ${worker}: ${count(delivered, "job")} delivered, ${failed} failed, ${handed_back} handed over, ${discarded} let go`,
   ],
 });
+
+/** A worker waits for a server that is away; whoever looks at it is told so. */
+async function tellOfLine({ nc, server }: Fleet, { progress, signal }: Context): Promise<void> {
+  for await (const { type } of nc.status()) {
+    if (signal.aborted) return;
+    if (type === "disconnect")
+      progress({ type: "server_away", message: `${server} does not answer; it is waited for` });
+    if (type === "reconnect") progress({ type: "server_back", message: `${server} answers again` });
+  }
+}
 
 interface Asked {
   readonly driver?: string | undefined;
