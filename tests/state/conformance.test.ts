@@ -94,6 +94,20 @@ describe("conformance", () => {
     ],
     ["a token in an argument", { action: { tool: "history_search", params: { query: "{STATE_ROOT}" } } }],
     [
+      "a token in what lies there before",
+      {
+        precondition: { state_files: { "{STATE_ROOT}/x.json": { at: "{WHO}" } } },
+        action: { tool: "context", params: {} },
+      },
+    ],
+    [
+      "a token in what must come back",
+      {
+        action: { tool: "context", params: {} },
+        postcondition: { return_value: { "$.branch": { type: "string", pattern: "{WHO}" } } },
+      },
+    ],
+    [
       "a path that leaves the project",
       { precondition: { state_files: { "../x.json": {} } }, action: { tool: "context", params: {} } },
     ],

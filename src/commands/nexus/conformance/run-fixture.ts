@@ -141,9 +141,7 @@ class Paths {
     this.#file = `${file}: ${fixture.test_id}`;
     // All of them before anything runs: a mistake of the author must not hide behind a step that fails first.
     for (const path of pathsIn(fixture)) this.resolve(path);
-    const token = /\{[A-Z][A-Z0-9_]*\}/.exec(
-      JSON.stringify([fixture.action, fixture.event, fixture.steps?.map(asked)]),
-    );
+    const token = /\{[A-Z][A-Z0-9_]*\}/.exec(JSON.stringify(valuesIn(fixture)));
     if (token !== null) throw broken(this.#file, `the token ${token[0]} stands where none is filled in`);
   }
 
@@ -170,7 +168,14 @@ function pathsIn({ precondition, postcondition, steps = [] }: Fixture): string[]
   return maps.flatMap((map) => Object.keys(map ?? {}));
 }
 
-const asked = ({ action, event }: Step) => [action, event];
+/** Everything a fixture says besides paths: what is asked, what lies there before, what must be there afterwards. */
+function valuesIn({ action, event, precondition, postcondition = {}, steps = [] }: Fixture): unknown[] {
+  const { state_files: files, ...rest } = postcondition;
+  return [
+    ...[action, event, Object.values(precondition?.state_files ?? {}), Object.values(files ?? {}), rest],
+    ...steps.map((step) => [step.action, step.event, step.assert_return, Object.values(step.assert_state ?? {})]),
+  ];
+}
 
 /** How a thrown refusal looks to a fixture: the same as one that was returned. */
 export function refused(error: unknown): FixtureOutcome {
