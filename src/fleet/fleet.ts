@@ -60,19 +60,35 @@ async function leave(nc: NatsConnection): Promise<void> {
   await nc.close().catch(() => {});
 }
 
+export interface FleetOptions extends ConnectOptions {
+  /** Files go over a line of their own, so that signs of life never wait behind them. */
+  readonly filesApart?: boolean;
+}
+
 /** Throws FLEET_NOT_READY where `nexus fleet init` was never run, and FLEET_NEWER where a newer one was. */
 export function withFleet<T>(
   settings: ServerSettings,
-  options: ConnectOptions,
+  { filesApart = false, ...options }: FleetOptions,
   use: (fleet: Fleet) => Promise<T>,
 ): Promise<T> {
-  return withServer(settings, options, async (nc, jsm) => use(await openFleet(nc, jsm, settings.servers.join(", "))));
+  const server = settings.servers.join(", ");
+  return withServer(settings, options, async (nc, jsm) => {
+    if (!filesApart) return use(await openFleet(nc, jsm, server));
+    return withServer(settings, { ...options, name: `${options.name} (files)` }, async (...files) =>
+      use(await openFleet(nc, jsm, server, files)),
+    );
+  });
 }
 
-export async function openFleet(nc: NatsConnection, jsm: JetStreamManager, server: string): Promise<Fleet> {
+export async function openFleet(
+  nc: NatsConnection,
+  jsm: JetStreamManager,
+  server: string,
+  [filesNc, filesJsm]: readonly [NatsConnection, JetStreamManager] = [nc, jsm],
+): Promise<Fleet> {
   const js = jetstream(nc, { timeout: ASK_MS });
   const kvm = new Kvm(js);
-  const objm = new Objm(js);
+  const objm = new Objm(filesNc === nc ? js : jetstream(filesNc, { timeout: ASK_MS }));
   const ownSettings = await kvm.open(SETTINGS);
   const [jobs, workers, bundles, runs, entry] = await Promise.all([
     kvm.open(JOBS),
@@ -89,8 +105,8 @@ export async function openFleet(nc: NatsConnection, jsm: JetStreamManager, serve
     jobs: new Jobs(jobs),
     queue: new Queue(nc, js, jsm),
     events: new Events(js),
-    bundles: new StoredFiles(BUNDLES, bundles, jsm),
-    runs: new StoredFiles(RUNS, runs, jsm),
+    bundles: new StoredFiles(BUNDLES, bundles, filesJsm),
+    runs: new StoredFiles(RUNS, runs, filesJsm),
     workers,
     ownSettings,
   };

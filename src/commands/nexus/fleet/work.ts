@@ -94,7 +94,8 @@ export default command({
     const id = newWorkerId();
     const place = workPlace(input.folder, id, context);
     try {
-      return await withFleet(settings, { name: `nexus fleet work ${id}`, patient: true }, async (fleet) => {
+      const options = { name: `nexus fleet work ${id}`, patient: true, filesApart: true };
+      return await withFleet(settings, options, async (fleet) => {
         const worker = new FleetWorker(id, {
           fleet,
           context,
