@@ -4,11 +4,22 @@ import { basename } from "node:path";
 import { writeInside } from "../files/index.js";
 import { codexFeatures, prepareCodexHome, sandboxMode } from "./codex.js";
 import type { SessionRequest } from "./driver.js";
+import type { LoginKey } from "./login-variables.js";
 import { loginOf } from "./logins.js";
-import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
+import {
+  forChosenModel,
+  keysOfOpencode,
+  OPENCODE_AGENT,
+  opencodeEnvironment,
+  opencodeVariables,
+  prepareOpencodeHome,
+} from "./opencode-settings.js";
 import { programOf } from "./probe.js";
 
 export interface AcpAgent {
+  /** Keys its settings say the address of; and the request as far as they are for the chosen model. */
+  readonly keys?: (env: SessionRequest["env"]) => readonly LoginKey[];
+  readonly forModel?: (request: SessionRequest) => SessionRequest;
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
   /** Makes the home one it can start in; gives the variables of the person it needs besides those of its own login. */
@@ -25,6 +36,8 @@ export interface AcpAgent {
 
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
   opencode: {
+    keys: keysOfOpencode,
+    forModel: forChosenModel,
     env: opencodeEnvironment,
     prepare: (request) => {
       prepareOpencodeHome(request);
