@@ -156,7 +156,7 @@ describe.each(PROGRAMS)(
           expect(end, JSON.stringify([...keys])).toMatchObject({ outcome: "completed", text: "all done" });
           expect([...keys]).toEqual([comes]);
           const talk = model.requests.map(({ any }) => any).join("\n");
-          expect(talk).toContain("used-through-the-broker");
+          expect(Object.values(extraEnv)).toContain("used-through-the-broker");
           expect(talk).not.toContain(SECRET);
         } finally {
           await secrets.close();
