@@ -7,8 +7,8 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent, get } from "node:http";
 import { connect, type Socket } from "node:net";
-import { fileURLToPath } from "node:url";
 import { startBroker } from "../src/broker/index.js";
+import { brokerProgram } from "../src/run/agents/programs.js";
 import { canServe, startDatabase } from "../tests/broker/database.js";
 
 const number = (flag: string, otherwise: number) => Number(process.argv[process.argv.indexOf(flag) + 1]) || otherwise;
@@ -146,11 +146,10 @@ class Client {
 const service = await start(SERVICE);
 const plain = await start(PLAIN, new URL(service).port);
 const database = canServe ? await startDatabase(SECRET) : null;
-const nexus = fileURLToPath(new URL("../bin/nexus.js", import.meta.url));
 const pids = () => new Set(spawnedBelow(process.pid));
 const before = pids();
 const broker = await startBroker(
-  { command: process.execPath, args: [nexus, "broker"], env: process.env },
+  { ...brokerProgram(), env: process.env },
   { allowOrigins: [service, ...(database === null ? [] : [`postgres://127.0.0.1:${database.port}`])] },
 );
 const brokerPid = [...pids()].find((pid) => !before.has(pid))!;

@@ -114,6 +114,15 @@ export const hookRest = {
   banner: requireForPackages,
 };
 
+/** The process that holds secrets: one file, so that nothing of the rest is in its memory. */
+export const broker = {
+  ...shared,
+  entryPoints: { broker: "src/broker/main.ts" },
+  outdir: "dist",
+  format: "esm",
+  banner: requireForPackages,
+};
+
 /** The pages of the viewer and the board, for the browser. */
 export const pages = {
   absWorkingDir: root,
@@ -137,4 +146,4 @@ export const pages = {
   logLevel: "warning",
 };
 
-export const builds = [programs, hooks, hookRest, pages];
+export const builds = [programs, hooks, hookRest, broker, pages];

@@ -8,6 +8,10 @@ export interface AcceptanceCredential {
   readonly through?: readonly string[];
   /** With it: how the service's own addresses lead to the broker too, and whom a program must trust for that. */
   readonly proxy?: { readonly url: string; readonly certificate: string; readonly serves: readonly string[] };
+  /** With it: hosts it is for that no broker stands before, as addresses. */
+  readonly reaches?: readonly string[];
+  /** With it: folders a script must be able to read. */
+  readonly folders?: readonly string[];
 }
 
 /** Where a check asks instead of the service, when the credential is used through a broker. */

@@ -57,12 +57,13 @@ async function withCredential(
   if (reference === undefined) return (await runReaching(check, stage, { ways: [] })).outcome;
   if (credential === null) return skipped(`credential "${reference}" could not be opened`);
   const { plan, manifest, allowOrigins = [] } = setting;
-  const { env, proxy } = credential;
-  const urls = [...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential), ...servedUrls(proxy)];
+  const { env, proxy, reaches = [], folders = [] } = credential;
+  const urls = [...declaredUrls(plan.endpoints, manifest), ...urlsIn(credential), ...servedUrls(proxy), ...reaches];
   const ways = waysTo(urls, allowOrigins);
   const { outcome, refused } = await runReaching(check, stage, {
     env,
     ways,
+    folders,
     ...(proxy === undefined ? {} : { proxy }),
   });
   return unlessRefused(outcome, refused);

@@ -31,6 +31,8 @@ export interface ProgramOptions {
   readonly line?: string;
   /** Addresses it may reach, in a network of its own. */
   readonly ways?: WaysOut;
+  /** Folders of this machine it may read. */
+  readonly folders?: readonly string[];
 }
 
 export interface Ran {
@@ -40,8 +42,9 @@ export interface Ran {
 
 export function runProgram(check: Check, stage: Stage, options: ProgramOptions): Promise<Ran> {
   const { tree, signal } = stage;
-  const { network = "none", line, ways } = options;
+  const { network = "none", line, ways, folders = [] } = options;
   const shared = {
+    folders,
     ...(line === undefined ? {} : { line: { folder: line, access: "read-only" as const } }),
     ...(ways === undefined ? {} : { ways }),
   };
@@ -101,16 +104,18 @@ export async function runReaching(
     env,
     ways,
     proxy,
+    folders = [],
   }: {
     readonly env?: Environment;
+    readonly folders?: readonly string[];
     readonly ways: readonly Way[];
     /** Set when a credential is lent: its service's own addresses lead there too. */
     readonly proxy?: AcceptanceCredential["proxy"];
   },
 ): Promise<Ran & { readonly refused: string | null }> {
   const run = check.start === undefined ? runProgram : runBesideService;
-  if (ways.length === 0) return { ...(await run(check, stage, { env })), refused: null };
-  if (!stage.rooms.apart) return { ...(await run(check, stage, { env, network: "host" })), refused: null };
+  if (ways.length === 0) return { ...(await run(check, stage, { env, folders })), refused: null };
+  if (!stage.rooms.apart) return { ...(await run(check, stage, { env, folders, network: "host" })), refused: null };
   const numbered = ways.find(({ host }) => isIP(host) !== 0 && !isLoopback(host));
   if (numbered !== undefined) {
     const why = `${numbered.origin} is given by its number, which a script's room cannot reach: give it a name`;
@@ -119,7 +124,7 @@ export async function runReaching(
   const open = await openWaysOut(throughProxy(ways, proxy), proxy?.certificate);
   try {
     const trusting = proxy === undefined ? env : { ...trustVariables(WAYS), ...env };
-    const ran = await run(check, stage, { env: trusting, ways: open });
+    const ran = await run(check, stage, { env: trusting, folders, ways: open });
     return { ...ran, refused: open.refused() };
   } finally {
     open.close();

@@ -68,6 +68,8 @@ export interface Broker {
   close(): Promise<void>;
 }
 
+/** As much of an answer waits for whoever asked as comes in a few pieces: less would stop and go with each of them. */
+const WAITING_BYTES = 256 * 1024;
 /** More at a time than any agent needs. */
 const MOST_CONNECTIONS = 512;
 const HEADER_MS = 30_000;
@@ -89,7 +91,12 @@ export async function openBroker(input: BrokerInput): Promise<Broker> {
   const databases = new Map<string, Database>();
   let gateway: Promise<DatabaseGateway> | null = null;
   const agents = new Set<SshAgent | null>();
-  const server = createServer({ keepAliveTimeout: 60_000, headersTimeout: HEADER_MS, requestTimeout: 0 });
+  const server = createServer({
+    keepAliveTimeout: 60_000,
+    headersTimeout: HEADER_MS,
+    requestTimeout: 0,
+    highWaterMark: WAITING_BYTES,
+  });
   server.maxConnections = MOST_CONNECTIONS;
   await listen(server);
   const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

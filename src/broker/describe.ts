@@ -13,7 +13,7 @@ export function describePolicy({ name, service, limits }: Policy, variable: stri
     case "postgresql":
       return `${name}: connect with $${variable}_URL${only}; it leads to the database, and its password is no secret of the database's`;
     case "ssh":
-      return `${name}: ssh uses the key through $SSH_AUTH_SOCK${only}; you never see it`;
+      return `${name}: ssh uses the key through $SSH_AUTH_SOCK${only}; you never see it${service.knownHosts.length === 0 ? "" : "; $GIT_SSH_COMMAND is ssh that knows the hosts' keys"}`;
     default:
       return name;
   }

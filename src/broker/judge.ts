@@ -30,12 +30,18 @@ const KNOWN = [...SAFE, "POST", "PUT", "PATCH", "DELETE"];
 
 /** A server may obey these instead of what stands in the first line. */
 const STEERING =
-  /^(?:x-http-method(?:-override)?|x-method-override|x-original-(?:url|uri|method)|x-rewrite-url|x-override-url|x-forwarded-(?:host|uri|prefix|server|path|method)|forwarded|x-host)$/;
+  /^(?:x-http-method(?:-override)?|x-method-override|x-http-path-override|x-original-(?:url|uri|path|host|method)|x-rewrite-url|x-override-url|x-forwarded-(?:host|uri|prefix|server|path|method)|forwarded|x-host)$/;
+
+/** Many servers take `_` in a header's name for `-`. */
+export const plainName = (header: string): string => header.replaceAll("_", "-");
+
+const steeringIn = (headers: HttpQuestion["headers"]): string | undefined =>
+  Object.keys(headers).find((header) => STEERING.test(plainName(header)));
 
 /** Throws Refused. */
 export function judgeHttp({ name, limits }: Policy, { method, path, query, headers }: HttpQuestion): void {
   if (!KNOWN.includes(method)) throw new Refused(`${method} is no method that credential "${name}" is used with`);
-  const steering = Object.keys(headers).find((header) => STEERING.test(header));
+  const steering = steeringIn(headers);
   if (steering !== undefined) throw new Refused(`header ${steering} could make the request another one: leave it out`);
   if (headers.upgrade !== undefined) throw new Refused("an upgraded connection cannot be watched: use plain requests");
   const read = readPath(path);
@@ -44,8 +50,7 @@ export function judgeHttp({ name, limits }: Policy, { method, path, query, heade
     throw new Refused(`credential "${name}" may only read: ${SAFE.join(", ")}, not ${method}`);
   if (limits.methods !== null && !limits.methods.includes(method))
     throw new Refused(`credential "${name}" allows ${words(limits.methods)}, not ${method}`);
-  if (limitsMethods(limits) && /(?:^|&)_method=/i.test(decodedQuery(query)))
-    throw new Refused("_method could make the request another one: leave it out");
+  if (limitsMethods(limits)) assertReadable(query, headers);
   if (limits.paths !== null && !limits.paths.some((rule) => rule.fits(read.segments)))
     throw new Refused(`credential "${name}" allows the paths ${words(limits.paths.map(({ text }) => text))}`);
   if (limits.endpoints === null) return;
@@ -65,17 +70,57 @@ export function judgeHttp({ name, limits }: Policy, { method, path, query, heade
 export const limitsMethods = ({ readOnly, methods, endpoints }: Limits): boolean =>
   readOnly || methods !== null || endpoints !== null;
 
-function decodedQuery(query: string): string {
-  try {
-    return decodeURIComponent(query.replaceAll("+", " "));
-  } catch {
-    return query;
+/** Throws Refused where a method could stand that is not the one that was judged, or could not be seen. */
+function assertReadable(query: string, headers: HttpQuestion["headers"]): void {
+  if (METHOD_FIELD.test(query)) throw namesMethod();
+  const [encoding = "identity", type = ""] = [headers["content-encoding"], headers["content-type"]].map(String);
+  if (headers["content-encoding"] !== undefined && !/^identity$/i.test(encoding))
+    throw new Refused("a compressed body cannot be looked into: send it as it is");
+  const [, charset = "utf-8"] = /charset\s*=\s*["']?([^\s"';]+)/i.exec(type) ?? [];
+  if (!/^(?:utf-?8|us-ascii|iso-8859-\d+|windows-125\d)$/i.test(charset))
+    throw new Refused(`a body in ${charset} cannot be looked into: send it as UTF-8`);
+}
+
+export const namesMethod = (): Refused => new Refused("_method could make the request another one: leave it out");
+
+/** Each letter as it is, in percent signs, or as JSON escapes it. */
+const spelled = (letters: string): string =>
+  [...letters]
+    .map((letter) => {
+      const hex = letter.charCodeAt(0).toString(16);
+      return `(?:${letter}|%${hex}|\\\\u00${hex})`;
+    })
+    .join("");
+
+/** A field `_method` of a form or a JSON object. PHP takes a dot for the `_`, and passes over spaces before it. */
+const METHOD_FIELD = new RegExp(
+  `(?:^|[^A-Za-z0-9_%]|%(?:20|09|0a|0d|26|3b))(?:[_.]|%(?:5f|2e)|\\\\u00(?:5f|2e))${spelled("method")}(?:["'=;&\\s\\[:]|%(?:3d|5b)|$)`,
+  "i",
+);
+
+/** No spelling of it is longer. */
+const METHOD_FIELD_BYTES = 64;
+
+/** Looks for the field in a body while it goes by, whatever pieces it comes in. */
+export class MethodWatch {
+  #end = "";
+
+  /** Throws Refused before the piece that tells it is sent. */
+  push(piece: Buffer): void {
+    const text = this.#end + piece.toString("latin1");
+    // The end of a piece is not the end of the body.
+    if (METHOD_FIELD.test(`${text}\u00ff`)) throw namesMethod();
+    this.#end = text.slice(-METHOD_FIELD_BYTES);
+  }
+
+  end(): void {
+    if (METHOD_FIELD.test(this.#end)) throw namesMethod();
   }
 }
 
 /** What a repository's protocol asks for; everything else below the address is not git. */
 export function judgeGit({ name, limits }: Policy, { method, path, query, headers }: HttpQuestion): void {
-  const steering = Object.keys(headers).find((header) => STEERING.test(header));
+  const steering = steeringIn(headers);
   if (steering !== undefined) throw new Refused(`header ${steering} could make the request another one: leave it out`);
   const asked = `${method} ${path}${path.endsWith("/info/refs") ? `?${query}` : ""}`;
   const pulls = ["GET /info/refs?service=git-upload-pack", "POST /git-upload-pack"];

@@ -75,6 +75,14 @@ function decodeOnce(text: string): string | null {
   }
 }
 
-/** `.`, `..` and `..;x` lead elsewhere; a slash, a backslash or a NUL that appears by decoding does too. */
-const isOdd = (segment: string): boolean =>
-  /^\.{1,2}(?:;.*)?$/.test(segment) || /[/\\\p{Cc}?#]/u.test(segment) || /\.\.;/.test(segment);
+/**
+ * `.`, `..` and `..;x` lead elsewhere, also with spaces around them or in letters that only look like them; a slash, a
+ * backslash or a NUL that appears by decoding does too.
+ */
+function isOdd(segment: string): boolean {
+  const plain = segment.normalize("NFKC").replace(/[\p{Cf}\s]+/gu, "");
+  if (plain !== "" && /^\.+(?:;.*)?$/.test(plain)) return true;
+  // Another round would show what is written in letters that only look like others.
+  if (plain !== segment && /%(?:25)*(?:2e|2f|5c)/i.test(plain)) return true;
+  return [segment, plain].some((text) => /[/\\\p{Cc}?#]/u.test(text) || /\.\.;/.test(text));
+}

@@ -39,7 +39,7 @@ export function openProxy(hall: ProxyHall): Proxy {
       const door = doorOf(request, hall.doors);
       const [, host = "", port = ""] = /^\[?([^\s\]/@]+)\]?:(\d{1,5})$/.exec(request.url ?? "") ?? [];
       socket.on("error", () => socket.destroy());
-      if (door === null || host === "") {
+      if (door === null || host === "" || !URL.canParse(`http://${host.includes(":") ? `[${host}]` : host}:${port}`)) {
         socket.end(said(door === null ? 407 : 400));
         return;
       }

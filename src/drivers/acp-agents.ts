@@ -5,13 +5,24 @@ import { writeInside } from "../files/index.js";
 import { KNOWN_VERSIONS } from "../process/index.js";
 import { codexFeatures, prepareCodexHome, sandboxMode } from "./codex.js";
 import type { SessionRequest } from "./driver.js";
+import type { LoginKey } from "./login-variables.js";
 import { loginOf } from "./logins.js";
-import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
+import {
+  forChosenModel,
+  keysOfOpencode,
+  OPENCODE_AGENT,
+  opencodeEnvironment,
+  opencodeVariables,
+  prepareOpencodeHome,
+} from "./opencode-settings.js";
 import { programOf } from "./probe.js";
 
 export interface AcpAgent {
   /** The version it was tried with, as it says itself; null for an agent that was not. */
   readonly tried: string | null;
+  /** Keys its settings say the address of; and the request as far as they are for the chosen model. */
+  readonly keys?: (env: SessionRequest["env"]) => readonly LoginKey[];
+  readonly forModel?: (request: SessionRequest) => SessionRequest;
   /** Environment that takes tools away or keeps the program in one process. */
   readonly env?: (request: SessionRequest) => Record<string, string>;
   /** Makes the home one it can start in; gives the variables of the person it needs besides those of its own login. */
@@ -29,6 +40,8 @@ export interface AcpAgent {
 const AGENTS: Readonly<Record<string, AcpAgent>> = {
   opencode: {
     tried: KNOWN_VERSIONS.opencode.tried,
+    keys: keysOfOpencode,
+    forModel: forChosenModel,
     env: opencodeEnvironment,
     prepare: (request) => {
       prepareOpencodeHome(request);

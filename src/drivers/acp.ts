@@ -43,8 +43,11 @@ const METHOD_NOT_FOUND = -32_601;
 export const acp: Driver = {
   name: "acp",
   probe: (env, command) => probeDriver("acp", env, command ?? DEFAULT_ACP_COMMAND),
-  async start(request) {
-    const line = request.command ?? DEFAULT_ACP_COMMAND;
+  keys: (env, command) => acpAgent(command ?? DEFAULT_ACP_COMMAND).keys?.(env) ?? [],
+  async start(asked) {
+    const line = asked.command ?? DEFAULT_ACP_COMMAND;
+    const quirks = acpAgent(line);
+    const request = quirks.forModel?.(asked) ?? asked;
     const program = programOf(line);
     if (findProgram(program, request.env, request.cwd) === null) {
       throw new NutError("DRIVER_MISSING", `${program} is not on PATH`, {
@@ -52,7 +55,6 @@ export const acp: Driver = {
         data: { driver: "acp" },
       });
     }
-    const quirks = acpAgent(line);
     const variables = quirks.prepare?.(request) ?? [];
     const takeBack = lendLogin("acp", { ...request, command: line });
     const env = quirks.env?.(request) ?? {};

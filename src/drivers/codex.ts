@@ -20,6 +20,7 @@ import {
 } from "./agent-process.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
 import { forgetInside, pick, readIfThere } from "./inherit.js";
+import { isDirect, keyIn, type LoginKey } from "./login-variables.js";
 import { lendLogin } from "./logins.js";
 import { probeDriver, requireProgram } from "./probe.js";
 import { troubleOf } from "./trouble.js";
@@ -27,6 +28,7 @@ import { troubleOf } from "./trouble.js";
 export const codex: Driver = {
   name: "codex",
   probe: (env) => probeDriver("codex", env),
+  keys: codexKeys,
   async start(request) {
     const program = await requireProgram("codex", request.env);
     const variables = prepareCodexHome(request);
@@ -45,7 +47,7 @@ export const codex: Driver = {
       const command = {
         command: program,
         args: codexArguments(request, profile, sandboxed, join(request.home, schema)),
-        env: { CODEX_HOME: codexHome(request) },
+        env: { CODEX_HOME: codexHome(request), ...withoutOthers(request) },
         variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });
@@ -80,17 +82,64 @@ const KEPT_KEYS = [
   "chatgpt_base_url",
 ];
 
+const folderOf = (env: SessionRequest["env"]): string => env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
+
+function settingsOf(env: SessionRequest["env"]): Record<string, unknown> {
+  const text = readIfThere(join(folderOf(env), "config.toml"));
+  return text === null ? {} : pick(parse(text), KEPT_KEYS);
+}
+
 /** Returns what of the person's own variables the program needs. `more` are settings of ours. */
 export function prepareCodexHome(request: SessionRequest, more: Readonly<Record<string, unknown>> = {}): string[] {
   const { home, env } = request;
-  const theirs = env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
   makeInside(home, ".codex");
-  if (theirs === codexHome(request)) return [];
-  const text = readIfThere(join(theirs, "config.toml"));
-  const settings = text === null ? {} : pick(parse(text), KEPT_KEYS);
-  const all = { ...settings, ...more };
+  if (folderOf(env) === codexHome(request)) return [];
+  const settings = settingsOf(env);
+  const all = { ...settings, ...lentProvider(settings, request), ...more };
   if (Object.keys(all).length > 0) writeInside(home, ".codex/config.toml", stringify(all));
   return providerKey(settings);
+}
+
+/** Where it is told a lent key is used. */
+const LENT_ADDRESS = "CODEX_LENT_BASE_URL";
+const KEYS = ["CODEX_API_KEY", "OPENAI_API_KEY", "CODEX_ACCESS_TOKEN"];
+
+/** The key of a provider of the person's own, or the one it is let in with at its vendor's. */
+function codexKeys(env: SessionRequest["env"]): readonly LoginKey[] {
+  if (!isDirect(env)) return [];
+  const settings = settingsOf(env);
+  const own = ownProvider(settings);
+  if (own === null) {
+    const url = env.OPENAI_BASE_URL || "https://api.openai.com/v1";
+    return keyIn(env, { variable: "CODEX_API_KEY", address: LENT_ADDRESS, url, header: null });
+  }
+  const [variable] = providerKey(settings);
+  const url = text(at(settings, "model_providers", own, "base_url"));
+  if (variable === undefined || !/^https?:\/\//.test(url)) return [];
+  return keyIn(env, { variable, address: LENT_ADDRESS, url, header: null });
+}
+
+function ownProvider(settings: Record<string, unknown>): string | null {
+  const name = text(settings.model_provider);
+  return name === "" || name === "openai" ? null : name;
+}
+
+/** The provider at another address. The vendor's own has none that could be set, so another one stands for it. */
+function lentProvider(settings: Record<string, unknown>, { extraEnv = {} }: SessionRequest): Record<string, unknown> {
+  const base_url = extraEnv[LENT_ADDRESS];
+  if (base_url === undefined) return {};
+  const own = ownProvider(settings);
+  const name = own ?? "lent";
+  const vendor = { name: "lent", env_key: "CODEX_API_KEY", wire_api: "responses" };
+  const provider = own === null ? vendor : (at(settings, "model_providers", own) as Record<string, unknown>);
+  const others = (settings.model_providers ?? {}) as Record<string, unknown>;
+  return { model_provider: name, model_providers: { ...others, [name]: { ...provider, base_url } } };
+}
+
+/** Whoever uses a lent key needs no other one. */
+function withoutOthers({ env, extraEnv = {} }: SessionRequest): Record<string, string> {
+  if (extraEnv[LENT_ADDRESS] === undefined) return {};
+  return Object.fromEntries(KEYS.filter((name) => env[name] !== undefined).map((name) => [name, ""]));
 }
 
 /** A provider of the person's own names the variable its key is in. */

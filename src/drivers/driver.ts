@@ -3,6 +3,7 @@
 import type { ChildEnd, Environment } from "../process/index.js";
 import type { RoomPlaces } from "../schema/places.js";
 import type { InstalledTree } from "../trees/installed.js";
+import type { LoginKey } from "./login-variables.js";
 import type { Trouble, TroubleKind } from "./trouble.js";
 
 export const DRIVER_NAMES = ["codex", "claude", "opencode", "acp", "command"] as const;
@@ -147,6 +148,8 @@ export interface Probe {
 
 export interface Driver {
   readonly name: DriverName;
+  /** Keys of the person's that an agent need not see, because its program's settings say where they are used. */
+  keys?(env: Environment, command?: string): readonly LoginKey[];
   /** What is installed and what it can really do. Never throws. */
   probe(env: Environment, command?: string): Promise<Probe>;
   /** Throws DRIVER_MISSING or DRIVER_TOO_OLD before anything runs. */

@@ -116,9 +116,14 @@ const USUAL_PROVIDERS = ["opencode", "anthropic", "openai", "google", "openroute
 
 /** What OpenCode needs for a model such as `anthropic/claude-…`. */
 export function providerVariables(model: string | undefined, env: Environment): readonly string[] {
-  const provider = model?.includes("/") === true ? model.slice(0, model.indexOf("/")) : undefined;
-  if (provider !== undefined) return variablesOf(provider);
-  return USUAL_PROVIDERS.map(variablesOf).find((names) => names.some((name) => env[name] !== undefined)) ?? [];
+  const provider = providerOfModel(model, env);
+  return provider === null ? [] : variablesOf(provider);
+}
+
+/** Whose model it is; without one, the first of the usual providers that the person can pay. */
+export function providerOfModel(model: string | undefined, env: Environment): string | null {
+  if (model?.includes("/") === true) return model.slice(0, model.indexOf("/"));
+  return USUAL_PROVIDERS.find((name) => variablesOf(name).some((variable) => env[variable] !== undefined)) ?? null;
 }
 
 const variablesOf = (provider: string): readonly string[] =>
@@ -143,7 +148,7 @@ const CLAUDE_KEYS: readonly KnownKey[] = [
   { ...ANTHROPIC, variable: "ANTHROPIC_API_KEY", header: "x-api-key" },
 ];
 
-/** Programs whose address can be set beside their key. Of the others nobody can tell where they would send it. */
+/** Programs whose address is a variable beside their key. Where it is a setting, the driver knows: `Driver.keys`. */
 const KEYS: Readonly<Record<string, readonly KnownKey[]>> = {
   claude: CLAUDE_KEYS,
   "claude-agent-acp": CLAUDE_KEYS,
@@ -161,6 +166,16 @@ const KEYS: Readonly<Record<string, readonly KnownKey[]>> = {
 /** A shorter one is no key, and would be found in every answer. */
 const SHORTEST_KEY = 16;
 
+/** The key in a variable, where it is one. */
+export function keyIn(env: Environment, key: Omit<LoginKey, "value">): LoginKey[] {
+  const value = env[key.variable] ?? "";
+  return value.length < SHORTEST_KEY ? [] : [{ ...key, value }];
+}
+
+/** Whether the vendor is reached as it is: a broker uses no proxy. */
+export const isDirect = (env: Environment): boolean =>
+  ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].every((key) => (env[key] ?? "") === "");
+
 /**
  * Keys of the person's that an agent need not see. Nothing where another service than the vendor's is asked for the model, or
  * where the vendor is reached through a proxy, which a broker does not use.
@@ -168,12 +183,10 @@ const SHORTEST_KEY = 16;
 export function loginKeys(name: DriverName, env: Environment, command = ""): LoginKey[] {
   const program = name === "acp" ? basename(programOf(command)) : name;
   const elsewhere = Object.keys(LOGINS[program]?.when ?? {}).some((key) => env[key] !== undefined);
-  const proxies = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"];
-  if (elsewhere || proxies.some((key) => (env[key] ?? "") !== "")) return [];
-  const found = (KEYS[program] ?? []).flatMap(({ vendor, ...key }): LoginKey[] => {
-    const value = env[key.variable] ?? "";
-    return value.length < SHORTEST_KEY ? [] : [{ ...key, value, url: env[key.address] || vendor }];
-  });
+  if (elsewhere || !isDirect(env)) return [];
+  const found = (KEYS[program] ?? []).flatMap(({ vendor, ...key }) =>
+    keyIn(env, { ...key, url: env[key.address] || vendor }),
+  );
   // Two keys for one address are two logins: which of them is used is the program's affair.
   return found.length > 1 ? [] : found;
 }

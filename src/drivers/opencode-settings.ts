@@ -5,7 +5,8 @@ import { parse } from "jsonc-parser";
 import { writeInside } from "../files/index.js";
 import type { SessionRequest } from "./driver.js";
 import { pick, readIfThere } from "./inherit.js";
-import { providerVariables } from "./login-variables.js";
+import { type LoginKey, providerOfModel, providerVariables } from "./login-variables.js";
+import { lentProvider, opencodeKeys, withoutOtherProviders } from "./opencode-keys.js";
 
 export const OPENCODE_AGENT = "nutcracker";
 
@@ -43,8 +44,10 @@ function permissions({ may, deniedTools = [] }: SessionRequest): Record<string, 
 
 function settings(request: SessionRequest): Record<string, unknown> {
   const { rolePrompt, mcpServers, model } = request;
+  const theirs = inherited(request);
   return {
-    ...inherited(request),
+    ...theirs,
+    ...lentProvider(theirs, providerOf(request), request),
     ...(model === undefined ? {} : { model }),
     agent: { [OPENCODE_AGENT]: { mode: "primary", prompt: rolePrompt, permission: permissions(request) } },
     mcp: Object.fromEntries(
@@ -62,16 +65,33 @@ function settings(request: SessionRequest): Record<string, unknown> {
   };
 }
 
-function inherited({ env }: SessionRequest): Record<string, unknown> {
+function inherited({ env }: Pick<SessionRequest, "env">): Record<string, unknown> {
   const folder = join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? "/nonexistent", ".config"), "opencode");
   const files = ["opencode.json", "opencode.jsonc", "config.json"].map((name) => readIfThere(join(folder, name)));
   return Object.assign({}, ...files.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
 }
 
+function modelOf(request: SessionRequest): string | undefined {
+  const { model } = inherited(request);
+  return request.model ?? (typeof model === "string" ? model : undefined);
+}
+
+/** Whose model is asked; null when nothing says it. */
+const providerOf = (request: SessionRequest): string | null => providerOfModel(modelOf(request), request.env);
+
+export const keysOfOpencode = (env: SessionRequest["env"]): LoginKey[] => opencodeKeys(env, inherited({ env }));
+
+/** The request with what is lent for the chosen model. */
+export const forChosenModel = (request: SessionRequest): SessionRequest =>
+  withoutOtherProviders(request, inherited(request), {
+    provider: providerOf(request),
+    variables: opencodeVariables(request),
+  });
+
 /** Variables the chosen model's provider is paid with, and those the person's settings read: `{env:NAME}`. */
 export function opencodeVariables(request: SessionRequest): string[] {
   const theirs = inherited(request);
-  const model = request.model ?? (typeof theirs.model === "string" ? theirs.model : undefined);
+  const model = modelOf(request);
   const read = [...JSON.stringify(theirs).matchAll(/\{env:(\w+)\}/g)].map(([, name]) => name!);
   return [...providerVariables(model, request.env), ...read];
 }

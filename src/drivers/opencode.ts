@@ -15,14 +15,23 @@ import {
 } from "./agent-process.js";
 import type { Driver, DriverEvent } from "./driver.js";
 import { lendLogin } from "./logins.js";
-import { OPENCODE_AGENT, opencodeEnvironment, opencodeVariables, prepareOpencodeHome } from "./opencode-settings.js";
+import {
+  forChosenModel,
+  keysOfOpencode,
+  OPENCODE_AGENT,
+  opencodeEnvironment,
+  opencodeVariables,
+  prepareOpencodeHome,
+} from "./opencode-settings.js";
 import { probeDriver, requireProgram } from "./probe.js";
 import { retryAfter, troubleOf } from "./trouble.js";
 
 export const opencode: Driver = {
   name: "opencode",
   probe: (env) => probeDriver("opencode", env),
-  async start(request) {
+  keys: keysOfOpencode,
+  async start(asked) {
+    const request = forChosenModel(asked);
     const program = await requireProgram("opencode", request.env);
     prepareOpencodeHome(request);
     const takeBack = lendLogin("opencode", request);

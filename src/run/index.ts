@@ -6,6 +6,7 @@ export { executeRun, type Reply, type RunOutcome } from "./execute-run.js";
 export { carriesDemoScript, peekRequest } from "./open/peek.js";
 export { previewRun } from "./open/preview.js";
 export { isPlanWord, readPlanFile } from "./plan/make-plan.js";
+export { CREDENTIAL_USES } from "./record/credential-uses.js";
 export { type CurrentProgram, currentProgram } from "./record/current-program.js";
 export { createRun, newRunId, type RunFolder, removeRun, runFolder, runIds, runsFolder } from "./record/folder.js";
 export { readJournal } from "./record/journal.js";

@@ -47,3 +47,7 @@ export function expiryState(expiresAt: string | null, now: Date): Exclude<Expiry
   const left = at - now.getTime();
   return left <= 0 ? "expired" : left <= SOON_MS ? "expiring_soon" : "valid";
 }
+
+export function wholeSeconds(time: Date): string {
+  return time.toISOString().replace(/\.\d{3}Z$/, "Z");
+}

@@ -2,10 +2,9 @@
 import { NutError, shellWord } from "../errors.js";
 import type { CredentialScope } from "../schema/manifest.js";
 import type { Credential, Vault } from "../schema/vault.js";
-import { earliestExpiry, expiryState } from "./expiry.js";
+import { earliestExpiry, expiryState, wholeSeconds } from "./expiry.js";
 import { type Secret, secretsOf } from "./secrets.js";
 import type { CredentialUse } from "./uses.js";
-import { wholeSeconds } from "./vault.js";
 
 export interface HandOutRequest {
   readonly vault: Vault;

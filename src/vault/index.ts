@@ -18,7 +18,15 @@ export {
   type Target,
   type TransitSettings,
 } from "./backend.js";
-export { EXPIRY_STATES, type ExpiryState, earliestExpiry, expiryState, parseExpiry, parseTime } from "./expiry.js";
+export {
+  EXPIRY_STATES,
+  type ExpiryState,
+  earliestExpiry,
+  expiryState,
+  parseExpiry,
+  parseTime,
+  wholeSeconds,
+} from "./expiry.js";
 export {
   assertUsable,
   findCredential,
@@ -42,7 +50,7 @@ export {
   writeIdentityFile,
 } from "./peer.js";
 export { Rotation, readRotation, SignedRotation, signRotation } from "./rotation.js";
-export { type Scrubber, scrubber } from "./scrub.js";
+export { type BulkPass, type Scrubber, scrubber } from "./scrub.js";
 export { isSealed, openSealed, SEALED_MAX_BYTES, sealBundle } from "./sealed.js";
 export { readSecretFile } from "./secret-file.js";
 export { isPublicField, type Secret, secretsOf } from "./secrets.js";
@@ -59,5 +67,4 @@ export {
   sealVault,
   VAULT_PATH,
   VAULT_VERSION,
-  wholeSeconds,
 } from "./vault.js";

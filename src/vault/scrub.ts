@@ -10,17 +10,23 @@ export interface Scrubber {
   bytes(bytes: Uint8Array): Buffer;
   /** A secret cut in two by a chunk's end is found too; what cannot be the start of one is passed on at once. */
   stream(): Transform;
-  /** The same for much at a time: large pieces that cannot hold a secret in a usual writing are passed on as they are. */
-  bulkStream(): Transform;
+  /** The same for much at a time. */
+  bulk(): BulkPass;
+}
+
+/** Large pieces that cannot hold a secret in a usual writing are passed on as they are, and nothing of them is copied. */
+export interface BulkPass {
+  take(piece: Buffer): Buffer[];
+  end(): Buffer;
 }
 
 /** However long the text, only a slice of it is looked at at a time: its views take several times its size. */
 const SLICE_BYTES = 1 << 17;
 
-/** Smaller pieces are read in full: they cost little, and mixed writings are cut where pieces end. */
-const BULK_BYTES = 8 * 1024;
-/** No writing of a secret is longer by far. */
-const SETTLED_BYTES = 4 * 1024;
+/** Smaller pieces are read in full: they cost little. */
+const BULK_BYTES = 2 * 1024;
+/** The end of a piece is looked at closely, and so is what follows bytes that wait: there a secret may be cut in two. */
+const EDGE_BYTES = 256;
 
 /** Replaces every shape of every secret by `[redacted:<name>]`. */
 export function scrubber(secrets: readonly Secret[]): Scrubber {
@@ -40,26 +46,46 @@ export function scrubber(secrets: readonly Secret[]): Scrubber {
         flush: (done) => done(null, pass.end()),
       });
     },
-    bulkStream() {
+    bulk() {
       suspicion ??= new Suspicion(secrets);
-      const [pass, quick] = [new Pass(shapes), suspicion];
-      return new Transform({
-        transform: (chunk: Buffer, _encoding, done) => {
-          // What is held is settled by what follows it at once.
-          const start = pass.isHolding ? Math.min(chunk.length, SETTLED_BYTES) : 0;
-          const parts = start === 0 ? [] : [pass.take(chunk.subarray(0, start))];
-          const rest = chunk.subarray(start);
-          if (rest.length < BULK_BYTES || pass.isHolding || quick.mayHold(rest)) parts.push(pass.take(rest));
-          else {
-            const sure = rest.length - quick.beginningAtEnd(rest);
-            parts.push(rest.subarray(0, sure), pass.take(rest.subarray(sure)));
-          }
-          done(null, parts.length === 1 ? parts[0] : Buffer.concat(parts));
-        },
-        flush: (done) => done(null, pass.end()),
-      });
+      return new Bulk(new Pass(shapes), suspicion);
     },
   };
+}
+
+class Bulk implements BulkPass {
+  readonly #pass: Pass;
+  readonly #quick: Suspicion;
+
+  constructor(pass: Pass, quick: Suspicion) {
+    this.#pass = pass;
+    this.#quick = quick;
+  }
+
+  take(piece: Buffer): Buffer[] {
+    const pass = this.#pass;
+    const parts: Buffer[] = [];
+    let from = 0;
+    // What waits is settled by what follows it at once.
+    while (pass.waiting > 0 && from < piece.length) {
+      const to = from + Math.max(EDGE_BYTES, pass.waiting);
+      parts.push(pass.take(piece.subarray(from, to)));
+      from = to;
+    }
+    const rest = piece.subarray(from);
+    if (rest.length < BULK_BYTES || this.#quick.mayHold(rest)) parts.push(pass.take(rest));
+    else {
+      const sure = rest.length - EDGE_BYTES;
+      const edge = rest.subarray(sure);
+      if (this.#quick.mayBegin(edge)) parts.push(rest.subarray(0, sure), pass.take(edge));
+      else parts.push(rest);
+    }
+    return parts.filter(({ length }) => length > 0);
+  }
+
+  end(): Buffer {
+    return this.#pass.end();
+  }
 }
 
 /** One text on its way: what may be the start of a secret waits for what follows it. */
@@ -71,8 +97,9 @@ class Pass {
     this.#shapes = shapes;
   }
 
-  get isHolding(): boolean {
-    return this.#held.length > 0;
+  /** How many bytes wait. */
+  get waiting(): number {
+    return this.#held.length;
   }
 
   take(bytes: Uint8Array): Buffer {
@@ -109,8 +136,14 @@ interface Layer {
   readonly waitsForPieces: boolean;
 }
 
+/** A byte may be written as `&#x000041;`, and lines may break. */
+const WIDEST = 12;
+const SLACK_BYTES = 4 * 1024;
+
 class Shapes {
   readonly #layers: readonly Layer[];
+  /** No writing is longer: whoever spreads one out further does not make us keep everything. */
+  readonly #longest: number;
 
   constructor(secrets: readonly Secret[]) {
     this.#layers = [
@@ -119,6 +152,7 @@ class Shapes {
       layer(secrets, base64Shapes, compactView),
       layer(secrets, hexShapes, hexView),
     ].filter(({ shapes }) => shapes.length > 0);
+    this.#longest = SLACK_BYTES + WIDEST * Math.max(0, ...this.#layers.map(({ scan }) => scan.longest));
   }
 
   /** The bytes without secrets; of bytes that go on, `rest` is what must wait, because a secret may have begun there. */
@@ -156,7 +190,7 @@ class Shapes {
     }
     return {
       matches: matches.sort((a, b) => a.at - b.at || b.end - a.end),
-      waiting: waiting.sort((a, b) => a - b),
+      waiting: waiting.filter((place) => bytes.length - place <= this.#longest).sort((a, b) => a - b),
     };
   }
 }

@@ -67,6 +67,8 @@ export function shapesOf(value: string): string[] {
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(bytes.toString("utf8")),
     value.replaceAll("\n", "\r\n"),
+    // In UTF-16, either way round.
+    ...(/^[\0-\x7f]+$/.test(value) ? [[...value].join("\0")] : []),
   ]);
   for (const line of longLines(value)) shapes.add(line);
   for (const hex of hexShapes(value)) shapes.add(hex).add(hex.toUpperCase());

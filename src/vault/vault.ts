@@ -4,6 +4,7 @@ import { NutError } from "../errors.js";
 import type { Credential, Vault } from "../schema/vault.js";
 import { ageBackend } from "./age-backend.js";
 import type { Backend, BackendName, Keys, Target } from "./backend.js";
+import { wholeSeconds } from "./expiry.js";
 import { parseJson } from "./json.js";
 import { plainBackend } from "./plain-backend.js";
 import { sopsBackend } from "./sops-backend.js";
@@ -26,10 +27,6 @@ export interface OpenedVault {
 
 export function newVault(now: Date): Vault {
   return { vault_version: VAULT_VERSION, created_at: wholeSeconds(now), credentials: [] };
-}
-
-export function wholeSeconds(time: Date): string {
-  return time.toISOString().replace(/\.\d{3}Z$/, "Z");
 }
 
 /** Which backend wrote these bytes; null for anything else. */

@@ -2,6 +2,8 @@
 // with everything an agent has; none may succeed. What counts is what came to the service and what came back.
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { ADDS, type Attempt, asked, at, get, line, NARROW, raw, send, WIDE } from "./attempt.js";
+import { ODD_ATTEMPTS } from "./odd-attempts.js";
 import { type Lender, lend, SECRET, type Service, startService, type Terms } from "./service.js";
 
 let service: Service;
@@ -19,57 +21,16 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map(({ broker }) => broker.close()));
 });
 
-/** Only reading, and only below /v1/users. */
-const NARROW: Terms = { scopes: ["read"], restrictions: { paths: "/users,/users/**" } };
-/** Reading and adding, nothing else. */
-const ADDS: Terms = { restrictions: { methods: "GET,POST", paths: "/users,/users/**" } };
-const WIDE: Terms = {};
-
 async function lender(terms: Terms, more: Parameters<typeof lend>[2] = {}): Promise<Lender> {
   const one = await lend(service, terms, more);
   open.push(one);
   return one;
 }
 
-/** What an agent gets for bytes on a connection of its own, until it is closed or silent. */
-function raw({ broker }: Lender, bytes: string, silentMs = 250): Promise<string> {
-  return new Promise((resolve) => {
-    let text = "";
-    const socket = connect(Number(new URL(broker.origin).port), "127.0.0.1", () => socket.write(bytes, "latin1"));
-    const done = () => {
-      socket.destroy();
-      resolve(text);
-    };
-    socket.setTimeout(silentMs, done);
-    socket.on("data", (chunk) => {
-      text += chunk.toString("latin1");
-    });
-    socket.on("error", done);
-    socket.on("close", done);
-  });
-}
-
-const at = ({ token }: Lender, path: string) => `/${token}/api${path}`;
-const line = (lent: Lender, method: string, path: string, headers: readonly string[] = [], body = "") =>
-  `${method} ${at(lent, path)} HTTP/1.1\r\nHost: x\r\n${headers.map((header) => `${header}\r\n`).join("")}Connection: close\r\n\r\n${body}`;
-const asked = async (url: string, init: RequestInit = {}) => {
-  const answer = await fetch(url, { redirect: "manual", ...init });
-  return `${JSON.stringify([...answer.headers])} ${await answer.text()}`;
-};
-
-type Attempt = (lent: Lender) => Promise<string>;
-const get =
-  (path: string, ...headers: string[]): Attempt =>
-  (lent) =>
-    raw(lent, line(lent, "GET", path, headers));
-const send =
-  (method: string, path: string, headers: string[] = [], body = ""): Attempt =>
-  (lent) =>
-    raw(lent, line(lent, method, path, body === "" ? headers : [`Content-Length: ${body.length}`, ...headers], body));
-
 const FORM = "Content-Type: application/x-www-form-urlencoded";
 
 const ATTEMPTS: readonly (readonly [name: string, terms: Terms, attempt: Attempt])[] = [
+  ...ODD_ATTEMPTS,
   // Out of the paths.
   ["another path", NARROW, get("/admin")],
   ["a path that begins alike", NARROW, get("/users-all")],
@@ -289,14 +250,17 @@ function misused({ scopes, restrictions, endpoints }: Terms): string[] {
   const narrow = restrictions?.paths !== undefined || endpoints !== undefined;
   const below = narrow ? /^\/v1\/users(?:\/|$)/ : /^\/v1\//;
   return service.seen
-    .filter(({ method, url, headers }) => {
+    .filter(({ method, url, headers, body }) => {
       const steered = Object.keys(headers).some((name) =>
-        /^x-(?:http-method|method-over|original|rewrite|forwarded)/.test(name),
+        /^x[-_](?:http[-_]method|method-over|original|rewrite|forwarded)/.test(name),
       );
       // As a careless server would read it.
-      const path = new URL(decodeURIComponent(decodeURIComponent(url.split("?")[0]!)).replaceAll("\\", "/"), "http://x")
-        .pathname;
-      const swapped = (headers.authorization ?? headers["x-api-key"] ?? url).includes("mine");
+      const read = decodeURIComponent(decodeURIComponent(url.split("?")[0]!))
+        .normalize("NFKC")
+        .replace(/[\p{Cf} ]/gu, "");
+      const path = new URL(read.replaceAll("\\", "/"), "http://x").pathname;
+      const swapped =
+        (headers.authorization ?? headers["x-api-key"] ?? url).includes("mine") || headers.x_api_key !== undefined;
       const lost = !`${headers.authorization}${headers["x-api-key"]}${url}`.match(/canary|Basic/);
       return (
         !methods.includes(method) ||
@@ -304,7 +268,7 @@ function misused({ scopes, restrictions, endpoints }: Terms): string[] {
         steered ||
         swapped ||
         lost ||
-        /_method/i.test(url) ||
+        /[_.]method/i.test(url + body.replaceAll("\\u005f", "_")) ||
         headers.cookie !== undefined
       );
     })
@@ -312,8 +276,8 @@ function misused({ scopes, restrictions, endpoints }: Terms): string[] {
 }
 
 describe("attempts on what is lent", () => {
-  it("are at least 60", () => {
-    expect(ATTEMPTS.length).toBeGreaterThanOrEqual(60);
+  it("are at least 100", () => {
+    expect(ATTEMPTS.length).toBeGreaterThanOrEqual(100);
     expect(new Set(ATTEMPTS.map(([name]) => name)).size).toBe(ATTEMPTS.length);
   });
 
@@ -324,6 +288,32 @@ describe("attempts on what is lent", () => {
     expect(misused(terms)).toEqual([]);
     expect(other.seen).toEqual([]);
     expect(JSON.stringify([lent.env, lent.uses])).not.toContain(SECRET);
+  });
+});
+
+describe("an agent that watches how it is answered", () => {
+  it("is not answered while it asks: what is held back would tell how a secret begins", async () => {
+    const lent = await lender(WIDE);
+    let heard = "";
+    const socket = connect(Number(new URL(lent.broker.origin).port), "127.0.0.1");
+    socket.on("data", (chunk) => {
+      heard += chunk.toString("latin1");
+    });
+    socket.write(line(lent, "POST", "/stream", ["Transfer-Encoding: chunked"], `2\r\nxy\r\n1\r\n${SECRET[0]}\r\n`));
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    expect(heard).toBe("");
+    socket.write("2\r\n!!\r\n0\r\n\r\n");
+    await expect.poll(() => heard).toContain(`${SECRET[0]}!!`);
+  });
+
+  it("does not end the broker by asking for nonsense", async () => {
+    const lent = await lender(WIDE);
+    const word = `Proxy-Authorization: Basic ${Buffer.from(`run:${lent.token}`).toString("base64")}`;
+    for (const place of ["%:80", "a b:80", "[::1:80", "x:99999", "\u00ff:1", "%00:80", "..:80", "<>:443"])
+      await raw(lent, `CONNECT ${place} HTTP/1.1\r\nHost: x\r\n${word}\r\n\r\n`, 50);
+    for (const url of ["http://%/", "http://[/", "http:////", "http://x:y/", "http://a@b/"])
+      await raw(lent, `GET ${url} HTTP/1.1\r\nHost: x\r\n${word}\r\n\r\n`, 50);
+    expect((await fetch(`${lent.url}/users`)).status).toBe(200);
   });
 });
 

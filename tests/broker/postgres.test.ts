@@ -1,9 +1,10 @@
 // A database through the broker, by a real server and the usual client: what its login may do, without the login.
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { connect } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Broker, type BrokerUse, openBroker } from "../../src/broker/index.js";
-import { withoutLiterals } from "../../src/broker/postgres/statement.js";
+import { statementsIn } from "../../src/broker/postgres/statement.js";
 import { canServe, psql, startDatabase, type TestDatabase } from "./database.js";
 
 const SECRET = "canary-7d1f9a4be23c5860";
@@ -80,6 +81,23 @@ const ATTEMPTS: readonly (readonly [string, string])[] = [
   ["load '/tmp/x.so'", "permission denied|access to library|must be superuser"],
   ["alter system set log_statement = 'all'", "permission denied|must be superuser"],
   ["select pg_reload_conf()", "permission denied"],
+  ["begin read write; copy users from program 'id'", "superuser|privileges of|permission denied"],
+  ["begin read write; copy users from stdin", "permission denied"],
+  ["copy (select * from salaries) to stdout", "permission denied"],
+  ["explain analyze delete from users", "read-only transaction|permission denied"],
+  ["with gone as (delete from users returning *) select * from gone", "read-only transaction|permission denied"],
+  ["select set_config('role', 'owner', false)", "permission denied"],
+  ["select set_config('session_authorization', 'owner', false)", "permission denied"],
+  ["begin; declare c cursor for select * from salaries", "permission denied"],
+  ["select query_to_xml('select * from salaries', true, true, '')", "permission denied"],
+  ["begin read write; reassign owned by owner to current_user", "permission denied"],
+  ["begin read write; alter role current_user login", "permission denied|must be superuser|must have"],
+  ["begin read write; alter role current_user valid until 'infinity'", "permission denied|must be superuser|must have"],
+  [
+    "begin read write; create function f() returns int language sql security definer as 'select 1'",
+    "permission denied",
+  ],
+  ["begin read write; lock table users in exclusive mode", "permission denied"],
 ];
 
 describe.skipIf(!canServe)("a database that is lent (needs postgresql and psql)", () => {
@@ -104,11 +122,9 @@ describe.skipIf(!canServe)("a database that is lent (needs postgresql and psql)"
   it("is held to reading and to its tables by a role of the database, which is gone afterwards", async () => {
     const { url, broker } = await lend(READS);
     expect(await psql(url, "select count(*) from users")).toMatchObject({ out: "2" });
-    expect(
-      database.owner(
-        "select count(*) from pg_roles where rolname ~ '^nut_' and rolvaliduntil < now() + interval '25 hours'",
-      ),
-    ).toBe("1");
+    const lasting =
+      "select count(*) from pg_roles where rolname ~ '^nut_' and not rolcanlogin and rolvaliduntil < now()";
+    await expect.poll(() => database.owner(`${lasting} + interval '25 hours'`)).toBe("1");
     for (const [sql, words] of ATTEMPTS) {
       const { err, out, code } = await psql(url, sql);
       expect(err, sql).toMatch(new RegExp(`${words}|in a read-only transaction`));
@@ -118,6 +134,24 @@ describe.skipIf(!canServe)("a database that is lent (needs postgresql and psql)"
     await broker.close();
     expect(database.owner("select count(*) from pg_roles where rolname ~ '^nut_'")).toBe("0");
   }, 60_000);
+
+  it("is left by nobody who gave itself a password: a role that has logged in cannot do it again", async () => {
+    const { url } = await lend(READS);
+    const said = await psql(
+      url,
+      "begin read write; alter role current_user password 'mine'; commit; select current_user",
+    );
+    const role = /nut_[0-9a-f]{16}/.exec(said.out)?.[0];
+    expect(role, said.err).toBeDefined();
+    const past = `postgres://${role}:mine@127.0.0.1:${database.port}/postgres`;
+    expect((await psql(past, "select 1")).err).toMatch(/not permitted to log in|does not exist|authentication failed/);
+    const held = spawn("psql", ["-X", "-A", "-t", "-q", url], { env: { PATH: process.env.PATH } });
+    held.stdin.write("begin read write; alter role current_user password 'mine'; commit; select current_user;\n");
+    const [line] = (await once(held.stdout, "data")) as [Buffer];
+    const open = `postgres://${line.toString().trim()}:mine@127.0.0.1:${database.port}/postgres`;
+    expect((await psql(open, "select 1")).err).toContain("not permitted to log in");
+    held.kill();
+  });
 
   it("writes where it may, and only there", async () => {
     const { url } = await lend({ scopes: ["read", "write"], restrictions: { tables: "users" } });
@@ -165,6 +199,11 @@ describe.skipIf(!canServe)("a database that is lent (needs postgresql and psql)"
     for (let i = 0; i < 2; i += 1) expect((await psql(url, "select 1")).out).toBe("1");
     expect((await psql(url, "select 1")).err).toContain(words);
     expect(uses.at(-1)).toMatchObject({ allowed: false, what: "select ?" });
+  });
+
+  it("counts every statement of one message", async () => {
+    const { url } = await lend({ restrictions: { calls: 2 } });
+    expect((await psql(url, "select 1; select 2; select 3")).err).toContain("all of them are spent");
   });
 
   it("is not reached with a wrong word, another name, for replication, or on this machine without a person's word", async () => {
@@ -238,7 +277,17 @@ describe("a statement on the record", () => {
     ["insert into t values ($1, E'a\\'b', $tag$secret$tag$, $$more$$)", "insert into t values ($1, ?, ?, ?)"],
     ['select "Name 7" /* 42 */ from t1', 'select "Name 7" from t1'],
     ["select 'never closed", "select ?"],
+    // What looks like a literal to a careless reader hides nothing.
+    ["select '\\'; delete from t --'", "select ? | delete from t"],
+    ["select a$$; delete from t; $$", "select a$$ | delete from t | ?"],
+    ["select type'\\'; delete from t", "select type? | delete from t"],
+    ["-- note\rdelete from t", "delete from t"],
+    ["select 1;; select 2;", "select ? | select ?"],
   ])("%s", (statement, recorded) => {
-    expect(withoutLiterals(statement)).toBe(recorded);
+    expect(statementsIn({ text: statement, more: 0 }).join(" | ")).toBe(recorded);
+  });
+
+  it("tells how much of a long one is not there", () => {
+    expect(statementsIn({ text: "select 1", more: 7 })).toEqual(["select ?", "… and 7 bytes more"]);
   });
 });

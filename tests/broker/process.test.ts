@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startBroker } from "../../src/broker/index.js";
-import { nexusProgram } from "../../src/run/agents/programs.js";
+import { brokerProgram } from "../../src/run/agents/programs.js";
 import { SECRET, type Service, startService } from "./service.js";
 
 let service: Service;
@@ -13,18 +13,18 @@ beforeAll(async () => {
 });
 afterAll(() => service.close());
 
-const program = () => ({ ...nexusProgram("broker"), env: process.env });
+const program = () => ({ ...brokerProgram(), env: process.env });
 const lent = () => ({
   credential: { name: "api", type: "bearer_token", value: SECRET, restrictions: { base_url: service.origin } },
   ...{ scope: undefined, expiresAt: null, manifest: {}, endpoints: null },
 });
 
-/** Processes of ours whose arguments end with `broker`. */
+/** Processes of ours whose arguments end with the broker's program. */
 const brokers = () =>
   readdirSync("/proc").filter((pid) => {
     try {
       const [, parent] = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-      return parent === String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").endsWith("\0broker\0");
+      return parent === String(process.pid) && readFileSync(`/proc/${pid}/cmdline`, "utf8").endsWith("/broker.js\0");
     } catch {
       return false;
     }
@@ -62,7 +62,7 @@ describe.skipIf(process.platform !== "linux")("the broker's process", () => {
   });
 
   it("ends when whoever started it is gone", async () => {
-    const { command, args } = nexusProgram("broker");
+    const { command, args } = brokerProgram();
     const script = `require("node:child_process").spawn(process.argv[1], process.argv.slice(2), { stdio: ["pipe", "inherit", "ignore"] }).stdin.write('{"id":1,"op":"open","allowOrigins":[]}\\n')`;
     const parent = spawn(process.execPath, ["-e", script, command, ...args], { stdio: ["ignore", "pipe", "inherit"] });
     const [line] = (await once(parent.stdout, "data")) as [Buffer];

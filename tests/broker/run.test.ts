@@ -1,29 +1,29 @@
 // A run whose agents use credentials they never see: real programs in the sandbox, the secret looked for everywhere they have
 // been, and in their memory while they are at work.
-import { spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
-import { call, environment, runFolderOf, start } from "../run/program.js";
+import { call, environment, root, runFolderOf, start } from "../run/program.js";
 import { helloRequest, scratch, sweep } from "../run/scripted.js";
-import { SECRET, type Service, startService } from "./service.js";
+import { addAll, type EveryKind, startEveryKind } from "./every-kind.js";
 
-let service: Service;
+let every: EveryKind;
 beforeAll(async () => {
-  service = await startService();
-});
+  every = await startEveryKind();
+}, 120_000);
 afterAll(async () => {
-  await service.close();
+  await every.close();
   sweep();
 });
 
-/** Uses the service as far as it may and further, shows all it has, stays a while, and does its task. */
-const AGENT = `
-{ env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n"; } > seen.txt
-curl -s "$API_URL/users" >> seen.txt
+/** Uses everything as far as it may and further, shows all it has, stays a while, and does its task. */
+const agent = () => `
+{ env; cat /proc/*/environ /proc/*/cmdline 2>/dev/null | tr "\\0" "\\n"; ssh-add -L; git config --list; } > seen.txt 2>&1
+${every.kinds.map(({ name, use }) => `if ${use} 2>>seen.txt; then echo "used ${name}" >> seen.txt; else echo "not used ${name}" >> seen.txt; fi`).join("\n")}
 curl -s -X DELETE "$API_URL/users/1" >> seen.txt
 curl -s "$API_URL/error" -i >> seen.txt
 cat seen.txt; mkdir -p files; cp seen.txt files/hello.txt; echo "hello world" >> files/hello.txt; rm seen.txt
@@ -35,7 +35,8 @@ const shapes = (text: string) => [
   Buffer.from(text).toString("hex"),
   Buffer.from(text).toString("base64").slice(0, -4),
 ];
-const found = (bytes: Uint8Array) => shapes(SECRET).filter((shape) => Buffer.from(bytes).includes(shape));
+const found = (bytes: Uint8Array) =>
+  every.canaries.flatMap(shapes).filter((shape) => Buffer.from(bytes).includes(shape));
 
 /** Pids of everything below one, by the kernel's own word. */
 function below(pid: number): number[] {
@@ -53,9 +54,10 @@ function below(pid: number): number[] {
   const inside = (one: number): boolean =>
     one === pid || (parents.has(one) && parents.get(one)! > 1 && inside(parents.get(one)!));
   const own = wordsOf(pid);
-  // The broker holds it; and what was only forked yet is the run itself for a moment.
+  // The broker holds it, and OpenSSH's agent for it; and what was only forked yet is the run itself for a moment.
+  const holds = (words: string) => words.endsWith("/broker.js\0") || /^\S*ssh-(?:agent\0-D|add\0-q)\0/.test(words);
   return [...parents.keys()].filter(
-    (one) => one !== pid && inside(one) && wordsOf(one) !== own && !wordsOf(one).endsWith("\0broker\0"),
+    (one) => one !== pid && inside(one) && wordsOf(one) !== own && !holds(wordsOf(one)),
   );
 }
 
@@ -109,114 +111,119 @@ function everyFile(folder: string): string[] {
     .map((entry) => join(entry.parentPath, entry.name));
 }
 
-async function request(
-  restrict: readonly string[],
-  withCheck = true,
-): Promise<{ cwd: string; env: Record<string, string> }> {
-  const root = scratch();
-  const cwd = join(root, "project");
+/** With every kind, or with one that is handed out. */
+function request(names: readonly string[] | null): { cwd: string; env: Record<string, string> } {
+  const place = scratch();
+  const cwd = join(place, "project");
   mkdirSync(cwd);
-  const folder = helloRequest(root, { harness: { execution_strategy: "one-shot" } });
+  const folder = helloRequest(place, { harness: { execution_strategy: "one-shot" } });
+  const kinds = every.kinds.filter(({ name }) => names === null || names.includes(name));
+  const own = `curl -s -H "Authorization: Bearer $API" ${every.service.origin}/v1/users | grep -q redacted:api`;
   const criteria = [
-    { id: "AC-1", type: "shell", command: "grep -q 'hello world' files/hello.txt" },
-    {
-      id: "AC-2",
-      type: "shell",
-      credential_ref: "api",
-      command: `env | tee -a proof.txt; curl -s "$API_URL/users" | grep -q redacted:api && curl -s -H "Authorization: Bearer $API" ${service.origin}/v1/users | grep -q redacted:api`,
-    },
+    { id: "greets", type: "shell", command: "grep -q 'hello world' files/hello.txt" },
+    ...kinds.map(({ name, use }) => ({
+      ...{ id: name, type: "shell", credential_ref: name },
+      command: `env | tee -a proof.txt; ${use}${name === "api" ? ` && ${own}` : ""}`,
+    })),
   ];
-  writeFileSync(
-    join(folder, "tests/criteria.json"),
-    JSON.stringify({ criteria: withCheck ? criteria : criteria.slice(0, 1) }),
-  );
-  const env = environment(cwd);
+  const used = names === null ? criteria : criteria.slice(0, 1);
+  writeFileSync(join(folder, "tests/criteria.json"), JSON.stringify({ criteria: used }));
+  const env = environment(cwd, every.trusts);
   const keygen = call("nutshell", cwd, ["keygen"], env);
   expect(keygen.status, keygen.stderr).toBe(0);
-  const argv = ["add-credential", "--dir", folder, "--name", "api", "--type", "bearer_token", "--scope", "read"];
-  const added = spawnSync(
-    process.execPath,
-    [
-      join(import.meta.dirname, "../../bin/nutshell.js"),
-      ...argv,
-      "--expires",
-      "30d",
-      "--value-stdin",
-      ...restrict.flatMap((one) => ["--restrict", one]),
-    ],
-    { cwd, env, input: SECRET, encoding: "utf8" },
-  );
-  expect(added.status, added.stderr).toBe(0);
+  addAll(kinds, folder, cwd, env);
   return { cwd, env };
 }
 
+/** Looks into everything a program started, until it ends. */
+async function watched(child: {
+  readonly pid?: number;
+  readonly exitCode: number | null;
+}): Promise<{ looked: number; places: string[] }> {
+  const looked = new Set<number>();
+  const places = new Set<string>();
+  while (child.exitCode === null) {
+    for (const pid of below(child.pid!)) {
+      looked.add(pid);
+      for (const place of inside(pid)) places.add(place);
+    }
+    await sleep(250);
+  }
+  return { looked: looked.size, places: [...places] };
+}
+
+const allowed = () => every.allow.flatMap((origin) => ["--allow-origin", origin]);
+
 describe.skipIf(!(await bwrapAvailable(process.env)))("a run whose credential is lent", () => {
   it("is done by agents in whom the secret is nowhere, and by checks too", async () => {
-    const { cwd, env } = await request([`base_url=${service.origin}/v1`]);
-    const run = start(
-      cwd,
-      [
-        ...[
-          "run",
-          "../request",
-          "--driver",
-          "command",
-          "--command",
-          `sh -c '${AGENT.replaceAll("'", "'\\''")}'`,
-          "--yes",
-          "--quick",
-        ],
-        ...[
-          "--identity",
-          join(cwd, ".config/nutshell/identity.txt"),
-          "--allow-origin",
-          service.origin,
-          "-o",
-          "done.nut",
-          "--json",
-        ],
-      ],
-      env,
-    );
-    const looked = new Set<number>();
-    const places = new Set<string>();
-    while (run.exitCode === null) {
-      for (const pid of below(run.pid!)) {
-        looked.add(pid);
-        for (const place of inside(pid)) places.add(place);
-      }
-      await sleep(100);
-    }
+    const { cwd, env } = request(null);
+    const words = [
+      "run",
+      "../request",
+      "--driver",
+      "command",
+      "--command",
+      `sh -c '${agent().replaceAll("'", "'\\''")}'`,
+    ];
+    const flags = ["--yes", "--quick", "--identity", join(cwd, ".config/nutshell/identity.txt"), ...allowed()];
+    const run = start(cwd, [...words, ...flags, "-o", "done.nut", "--json"], env);
+    const { looked, places } = await watched(run);
     const { stdout, stderr } = await run.done;
-    expect([...places]).toEqual([]);
-    expect(looked.size).toBeGreaterThan(3);
+    expect(places).toEqual([]);
+    expect(looked).toBeGreaterThan(3);
     const { delivery } = JSON.parse(stdout.trim().split("\n").at(-1)!);
     const results = delivery.result.acceptance_results.criteria.map(
       ({ id, status }: { id: string; status: string }) => `${id} ${status}`,
     );
-    expect(results, stderr).toEqual(["AC-1 passed", "AC-2 passed"]);
+    const names = every.kinds.map(({ name }) => name);
+    expect(results, stderr).toEqual(["greets", ...names].map((id) => `${id} passed`));
     // It was used: with its secret, and only for what it is lent for.
-    expect(service.seen.filter(({ headers }) => headers.authorization === `Bearer ${SECRET}`).length).toBeGreaterThan(
-      2,
-    );
-    expect(service.seen.filter(({ method }) => method !== "GET")).toEqual([]);
+    const { seen } = every.service;
+    expect(
+      seen.filter(({ headers }) => headers.authorization === `Bearer ${every.kinds[0]!.value}`).length,
+    ).toBeGreaterThan(2);
+    expect(seen.filter(({ method }) => method !== "GET")).toEqual([]);
     // Said, kept, delivered: nowhere.
     expect(found(Buffer.from(stdout + stderr))).toEqual([]);
     expect(stderr + stdout).toContain("was refused DELETE");
-    const bundle = readFileSync(join(cwd, "done.nut"));
-    expect(found(gunzipSync(bundle.subarray(4)))).toEqual([]);
+    const delivered = gunzipSync(readFileSync(join(cwd, "done.nut")).subarray(4));
+    expect(found(delivered)).toEqual([]);
+    expect(names.filter((name) => !delivered.includes(`\nused ${name}\n`))).toEqual([]);
     expect(everyFile(cwd).filter((path) => found(readFileSync(path)).length > 0)).toEqual([]);
     const uses = readFileSync(join(runFolderOf(cwd), "logs/credential-uses.jsonl"), "utf8");
     expect(uses).toContain('"by":"engineer-1","what":"GET ');
     expect(uses).toMatch(/"what":"DELETE [^"]*","allowed":false,"why":"credential \\"api\\" may only read/);
-    expect(uses).toContain('"by":"acceptance"');
-    expect(gunzipSync(bundle.subarray(4)).includes("credential-uses.jsonl")).toBe(true);
+    for (const name of names) expect(uses).toMatch(new RegExp(`"name":"${name}",[^\n]*"by":"acceptance"`));
+    expect(delivered.includes("credential-uses.jsonl")).toBe(true);
     const prompt = readFileSync(join(runFolderOf(cwd), "agents/engineer-1/prompt.md"), "utf8");
     expect(prompt).toContain("send requests to $API_URL instead of");
+  }, 120_000);
+
+  it("is done by one program of a person's, and by nobody who sees it", async () => {
+    const { cwd, env } = request(null);
+    const names = every.kinds.flatMap(({ name }) => ["--with", name]);
+    const script = [...every.kinds.map(({ use }) => use), "env", "node -e 'setTimeout(() => {}, 600)'"].join(" && ");
+    const argv = ["exec", "--broker", "--proxy", ...names, ...allowed(), "--", "sh", "-c", script];
+    const child = spawn(process.execPath, [join(root, "bin/nutshell.js"), ...argv], {
+      cwd: join(cwd, "../request"),
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    let said = "";
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (chunk) => {
+        said += chunk;
+      });
+    }
+    const { looked, places } = await watched(child);
+    expect([child.exitCode, places], said).toEqual([0, []]);
+    expect(looked).toBeGreaterThan(0);
+    expect(found(Buffer.from(said))).toEqual([]);
+    expect(everyFile(join(cwd, "..")).filter((path) => found(readFileSync(path)).length > 0)).toEqual([]);
   }, 60_000);
 
   it("hands out by the person's word alone, and says so", async () => {
-    const { cwd, env } = await request([`base_url=${service.origin}/v1`], false);
+    const { cwd, env } = request(["api"]);
     const script = 'case "$API" in canary-*) echo "hello world" > files/hello.txt;; esac; echo "VERDICT: pass"';
     const ran = call(
       "nexus",
@@ -242,6 +249,9 @@ describe.skipIf(!(await bwrapAvailable(process.env)))("a run whose credential is
       'credential \\"api\\" is handed out to agents, who see its value: the person said --hand-out',
     );
     const { delivery } = JSON.parse(ran.stdout.trim().split("\n").at(-1)!);
-    expect(delivery.result.acceptance_results.criteria[0], ran.stderr).toMatchObject({ id: "AC-1", status: "passed" });
+    expect(delivery.result.acceptance_results.criteria[0], ran.stderr).toMatchObject({
+      id: "greets",
+      status: "passed",
+    });
   }, 60_000);
 });

@@ -22,10 +22,14 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/** Echoes as JSON; `/gzip`, `/moved`, `/elsewhere`, `/cookie`, `/error`, `/big`, `/slow` do what they say. */
+/** Echoes as JSON; `/gzip`, `/moved`, `/elsewhere`, `/cookie`, `/error`, `/big`, `/stream`… do what they say. */
 export async function startService(): Promise<Service> {
   const seen: Seen[] = [];
   const server: Server = createServer((request, response) => {
+    if (request.url!.endsWith("/stream")) {
+      request.pipe(response);
+      return;
+    }
     const parts: Buffer[] = [];
     request.on("data", (part: Buffer) => parts.push(part));
     request.on("end", () => {
@@ -51,6 +55,18 @@ export async function startService(): Promise<Service> {
       else if (path.endsWith("/split")) {
         response.write(auth.slice(0, -8));
         setTimeout(() => response.end(auth.slice(-8)), 20);
+      } else if (path.endsWith("/utf16")) response.end(Buffer.from(auth, "utf16le"));
+      else if (path.endsWith("/hints")) {
+        response.writeEarlyHints({ link: `</x?${auth.replaceAll(" ", "+")}>; rel=preload` });
+        response.writeHead(200, auth, { trailer: "x-you-sent" });
+        response.write("ok");
+        response.addTrailers({ "x-you-sent": auth });
+        response.end();
+      } else if (path.endsWith("/transfer")) {
+        const body = gzipSync(echo);
+        const head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n";
+        const pieces = [`${head}${body.length.toString(16)}\r\n`, body, "\r\n0\r\n\r\n"];
+        request.socket.end(Buffer.concat(pieces.map((piece) => Buffer.from(piece))));
       } else if (path.endsWith("/big")) response.end(`${"x".repeat(300_000)}${auth}${"y".repeat(300_000)}`);
       else response.writeHead(200, { "content-type": "application/json" }).end(echo);
     });
@@ -85,6 +101,8 @@ export interface Lender {
   readonly url: string;
   readonly env: Readonly<Record<string, string>>;
   readonly token: string;
+  /** The service's own. */
+  readonly origin: string;
 }
 
 /** A broker with one credential, "api", for everything below `/v1` of the service. */
@@ -112,5 +130,5 @@ export async function lend(
   });
   const { env } = await broker.admit({ by: "engineer-1", role });
   const url = env.API_URL!;
-  return { broker, uses, url, env, token: url.split("/")[3]! };
+  return { broker, uses, url, env, token: url.split("/")[3]!, origin };
 }

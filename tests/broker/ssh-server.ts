@@ -12,6 +12,7 @@ export interface SshServer {
   readonly folder: string;
   /** The private key whose holder is let in. */
   readonly key: string;
+  readonly publicKey: string;
   /** A line of known_hosts. */
   readonly knownHosts: string;
   readonly user: string;
@@ -46,6 +47,7 @@ export async function startSshd(): Promise<SshServer> {
     port,
     folder,
     key: readFileSync(at("client"), "utf8"),
+    publicKey: readFileSync(at("client.pub"), "utf8"),
     knownHosts: `[127.0.0.1]:${port} ${kind} ${body}`,
     user: userInfo().username,
     stop: () => {

@@ -90,6 +90,61 @@ describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () =
     expect((await ssh(server!, "echo in")).out).toBe("in");
   });
 
+  it("passes no order on, in whatever form", async () => {
+    const text = (value: string | Buffer) => {
+      const length = Buffer.alloc(4);
+      length.writeUInt32BE(value.length);
+      return Buffer.concat([length, Buffer.from(value)]);
+    };
+    const order = (type: number, ...fields: Buffer[]) => text(Buffer.concat([Buffer.of(type), ...fields]));
+    const key = Buffer.from(server!.publicKey.split(" ")[1]!, "base64");
+    const login = (...fields: Buffer[]) => order(13, text(key), text(Buffer.concat(fields)), Buffer.alloc(4));
+    const [session, method] = [text("session"), [text("ssh-connection"), text("publickey")]];
+    const orders = {
+      // Adding, removing, locking, cards, old keys.
+      ...Object.fromEntries(
+        [1, 3, 7, 8, 9, 17, 18, 19, 20, 21, 22, 23, 25, 26].map((type) => [type, order(type, text(key))]),
+      ),
+      "an extension nobody knows": order(27, text("query")),
+      "an extension that lifts": order(27, text("restrict-destination-v00@openssh.com")),
+      "an extension cut off": order(27, Buffer.of(0, 0, 0, 99)),
+      "an extension of a longer name": order(27, text("session-bind@openssh.com\0x")),
+      "a signature of nothing": login(),
+      "a signature of a file": login(Buffer.from("SSHSIG"), text("git"), text(""), text("sha512"), text("digest")),
+      "a signature of another message": login(session, Buffer.of(51), text(server!.user), ...method),
+      "a login to another service": login(
+        session,
+        Buffer.of(50),
+        text(server!.user),
+        text("ssh-userauth"),
+        text("publickey"),
+      ),
+      "a login by another way": login(
+        session,
+        Buffer.of(50),
+        text(server!.user),
+        text("ssh-connection"),
+        text("hostbased"),
+      ),
+      "somebody else's login": login(session, Buffer.of(50), text("somebody"), ...method),
+      "a login whose name goes on": login(session, Buffer.of(50), text(`${server!.user}\0`), ...method),
+      // Of a session that no host's key was bound to.
+      "a login to nowhere": login(session, Buffer.of(50), text(server!.user), ...method),
+    };
+    for (const [name, bytes] of Object.entries(orders)) {
+      const answer = await new Promise<Buffer>((resolve) => {
+        const socket = createConnection(lent.env.SSH_AUTH_SOCK!, () => socket.write(bytes));
+        socket.once("data", (chunk) => {
+          socket.destroy();
+          resolve(chunk);
+        });
+      });
+      expect([name, [...answer]]).toEqual([name, [0, 0, 0, 1, 5]]);
+    }
+    expect((await run("ssh-add", ["-L"])).out).toContain("ssh-ed25519");
+    expect((await ssh(server!, "echo in")).out).toBe("in");
+  });
+
   it("does not fall over nonsense", async () => {
     for (const bytes of ["\0\0\0\x01\x1b", "\0\0\0\x05\x0d\xff\xff\xff\xff", "\xff\xff\xff\xff\x01", "\0\0\0\0"]) {
       await new Promise<void>((resolve) => {

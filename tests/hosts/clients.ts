@@ -32,6 +32,15 @@ export function clientProgram(client: Client): string | null {
   return install(`${name}@${version}`, folder) ? program : null;
 }
 
+/** The PostgreSQL client most programs for Node use beside `pg`, as a script that can be required; null as above. */
+export function postgresClient(): string | null {
+  const folder = join(ROOT, ".cache/clients", `postgres-${POSTGRES}`);
+  const script = join(folder, "node_modules/postgres/cjs/src/index.js");
+  return existsSync(script) || install(`postgres@${POSTGRES}`, folder) ? script : null;
+}
+
+const POSTGRES = "3.4.9";
+
 /** Installs beside and renames, so that an interrupted or parallel install is never mistaken for a finished one. */
 function install(spec: string, folder: string): boolean {
   mkdirSync(join(ROOT, ".cache/clients"), { recursive: true });

@@ -163,6 +163,9 @@ describe.skipIf(!hasChromium)("the board in a browser", () => {
     await expectAccessible(view.page);
     const seen = await at("run/20260101-000000-aaaa");
     expect(seen).toMatch(/paused[\s\S]*asks about task 2[\s\S]*failed[\s\S]*2 Test[\s\S]*engineer-2: work, task 2/);
+    expect(seen).toMatch(
+      /Credentials used[\s\S]*refused\s+[\d:]+\s+shop DELETE https:\/\/shop\.example\/v1\/users\s+engineer-1, 0 B\s+may only read\s+allowed\s+[\d:]+\s+shop GET \S+\/users\s+engineer-1, 2\.0 KB/,
+    );
     await expectAccessible(view.page);
     await at("history");
     await shows(view, "In the gateway");

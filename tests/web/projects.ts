@@ -118,7 +118,26 @@ export function project({ tasks, agents }: Size): Content {
       output: "/tmp/wish-list-delivery.nut",
     },
     ".nexus/state/nutcracker/runs/20260101-000000-aaaa/journal.jsonl": journal(),
+    ".nexus/state/nutcracker/runs/20260101-000000-aaaa/logs/credential-uses.jsonl": uses(),
   };
+}
+
+/** What was lent, with a line that is none and words that would move a cursor. */
+function uses(): string {
+  const use = { name: "shop", at: "2026-01-01T00:00:00Z", by: "engineer-1", sent: 0, received: 2048 };
+  return [
+    { ...use, what: "GET https://shop.example/v1/users", allowed: true, status: 200 },
+    { name: 7, what: {} },
+    {
+      ...use,
+      what: "DELETE https://shop.example/v1/users\u001b[2J",
+      allowed: false,
+      why: "may only read",
+      received: 0,
+    },
+  ]
+    .map((line) => `${JSON.stringify(line)}\n`)
+    .join("");
 }
 
 /** As version 1 wrote it. */

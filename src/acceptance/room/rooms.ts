@@ -67,6 +67,8 @@ export interface RoomOptions {
   readonly line?: { readonly folder: string; readonly access: "read-only" | "writable" };
   /** Sockets that lead out, and the names that stand for them. Only with a network of its own. */
   readonly ways?: Pick<WaysOut, "folder" | "hosts" | "listens">;
+  /** Folders of this machine it may read, where they are. */
+  readonly folders?: readonly string[];
 }
 
 export interface Room {
@@ -291,6 +293,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),
       ...(options.ways === undefined ? [] : wayMounts(options.ways)),
+      ...(options.folders ?? []).map((path): Mount => ({ access: "read-only", path })),
     ],
   };
 }

@@ -8,10 +8,10 @@ import {
   type ServerResponse,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { Readable, Transform } from "node:stream";
+import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import type { Scrubber } from "../../vault/index.js";
-import { judgeGit, judgeHttp, limitsMethods, type Meter, Refused } from "../judge.js";
+import type { BulkPass, Scrubber } from "../../vault/index.js";
+import { judgeGit, judgeHttp, limitsMethods, type Meter, MethodWatch, Refused } from "../judge.js";
 import { type Pins, pinned } from "../pins.js";
 import type { GitService, HttpService, Policy } from "../policy.js";
 import { type BrokerUse, shortWhat } from "../use.js";
@@ -69,8 +69,6 @@ export class Agents {
 
 const MOST_CONNECTIONS = 64;
 const IDLE_MS = 300_000;
-/** A form that could say `_method` is read whole before it is sent. */
-const MOST_FORM_BYTES = 1024 * 1024;
 /** Answers up to this length keep a length; longer ones are passed on in pieces. */
 const SHORT_BYTES = 64 * 1024;
 
@@ -93,7 +91,6 @@ export async function exchange(
     const question = { method, path, query, headers: request.headers };
     if (service.kind === "git") judgeGit(policy, question);
     else judgeHttp(policy, question);
-    const form = await formOf(request, policy, service);
     const addresses = await ground.pins.addresses(base);
     meter.take(role);
     const url = new URL(base);
@@ -106,7 +103,10 @@ export async function exchange(
       host: url.hostname.replace(/^\[|\]$/g, ""),
       port: url.port === "" ? undefined : url.port,
       lookup: pinned(addresses),
-      agent: ground.agents.of(url.origin, ground.ca),
+      // A server that does not expect a body here would take it for the next request: then there is none.
+      ...(isUnusual(request)
+        ? { agent: false as const, ...(ground.ca === undefined ? {} : { ca: ground.ca }) }
+        : { agent: ground.agents.of(url.origin, ground.ca) }),
       method,
       path: `${url.pathname === "/" ? "" : url.pathname}${path}${out === "" ? "" : `?${out}`}`,
       headers: headersOut(request.headers, auth, url.host),
@@ -117,7 +117,8 @@ export async function exchange(
     response.once("close", () => {
       if (!response.writableFinished) asking.destroy();
     });
-    const answer = await send(request, form, upstream, tally, meter);
+    const watch = service.kind === "http" && limitsMethods(policy.limits) ? new MethodWatch() : null;
+    const answer = await send(request, upstream, { tally, meter, watch });
     await giveBack(answer, response, asked, ground, tally);
     told({ allowed: true, status: answer.statusCode ?? 0 });
   } catch (error) {
@@ -134,66 +135,60 @@ export async function exchange(
   }
 }
 
-/** A form is looked into where a method in it would be another than the one that was judged. */
-async function formOf(request: IncomingMessage, policy: Policy, { kind }: Target["service"]): Promise<Buffer | null> {
-  const type = request.headers["content-type"] ?? "";
-  if (kind === "git" || !limitsMethods(policy.limits) || !/x-www-form-urlencoded|multipart\/form-data/i.test(type))
-    return null;
-  const parts: Buffer[] = [];
-  let size = 0;
-  // A refusal is still to be told on this connection.
-  for await (const part of request.iterator({ destroyOnReturn: false })) {
-    parts.push(part as Buffer);
-    size += (part as Buffer).length;
-    if (size > MOST_FORM_BYTES)
-      throw new Refused(`a form of more than ${MOST_FORM_BYTES} bytes cannot be looked into: send it another way`);
-  }
-  const form = Buffer.concat(parts);
-  if (
-    /(?:^|&)(?:_|%5f)(?:m|%6d)(?:e|%65)(?:t|%74)(?:h|%68)(?:o|%6f)(?:d|%64)=|name="?_method/i.test(
-      form.toString("latin1"),
-    )
-  )
-    throw new Refused("_method could make the request another one: leave it out");
-  return form;
-}
+/** Whether it brings a body where there usually is none. */
+const isUnusual = ({ method = "", headers }: IncomingMessage): boolean =>
+  ["GET", "HEAD", "OPTIONS", "DELETE"].includes(method) &&
+  (headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0);
 
 interface Tally {
   sent: number;
   received: number;
 }
 
+interface Sending {
+  readonly tally: Tally;
+  readonly meter: Meter;
+  /** Set where a method in the body would be another than the one that was judged. */
+  readonly watch: MethodWatch | null;
+}
+
 function send(
   request: IncomingMessage,
-  form: Buffer | null,
   upstream: ClientRequest,
-  tally: Tally,
-  meter: Meter,
+  { tally, meter, watch }: Sending,
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     upstream.once("response", resolve);
-    upstream.once("error", reject);
+    // More than one may come, when it is ended from here.
+    upstream.on("error", reject);
     upstream.once("timeout", () => upstream.destroy(new Error("no answer in time")));
     upstream.once("upgrade", (_answer, socket) => {
       socket.destroy();
       reject(new Refused("the service wants an upgraded connection, which cannot be watched"));
     });
-    const count = (chunk: Buffer) => {
-      tally.sent += chunk.length;
+    /** A request that is not whole is not obeyed. */
+    const unlessRefused = (look: () => void) => {
       try {
-        meter.add(chunk.length);
+        look();
+        return true;
       } catch (error) {
+        request.unpipe(upstream);
         upstream.destroy();
         reject(error as Error);
+        return false;
       }
     };
-    if (form !== null) {
-      count(form);
-      upstream.end(form);
-      return;
-    }
-    request.on("data", count);
-    request.pipe(upstream);
+    request.on("data", (piece: Buffer) => {
+      tally.sent += piece.length;
+      unlessRefused(() => {
+        watch?.push(piece);
+        meter.add(piece.length);
+      });
+    });
+    request.pipe(upstream, { end: false });
+    request.once("end", () => {
+      if (unlessRefused(() => watch?.end())) upstream.end();
+    });
   });
 }
 
@@ -219,6 +214,8 @@ async function giveBack(
     return;
   }
   const length = Number(answer.headers["content-length"] ?? Number.NaN);
+  // Somebody who is still asking would learn from what is held back what a secret begins with.
+  if (!(length <= SHORT_BYTES)) await wholeRequest(response.req, answer);
   const body = decoded(answer);
   if (length <= SHORT_BYTES && body === answer) {
     const parts: Buffer[] = [];
@@ -232,42 +229,60 @@ async function giveBack(
   }
   delete headers["content-length"];
   response.writeHead(status, headers);
-  await stream(body, scrub.bulkStream(), response, count);
+  await stream(body, scrub.bulk(), response, count);
 }
 
-/** An answer that is cut by the other side, or grows too long, ends as what it is: cut. */
-function stream(body: Readable, clean: Transform, response: ServerResponse, count: (length: number) => void) {
+/** Until everything was asked. Throws when the answer is cut before. */
+async function wholeRequest(request: IncomingMessage, answer: IncomingMessage): Promise<void> {
+  await new Promise<void>((resolve) => {
+    if (request.complete || request.destroyed) resolve();
+    else request.once("end", resolve).once("close", resolve);
+    answer.once("close", resolve);
+  });
+  if (answer.destroyed && !answer.complete) throw new Error("the service ended the answer in the middle");
+}
+
+/**
+ * Piece by piece, no faster than whoever asked can take them. An answer that is cut by the other side, or grows too long,
+ * ends as what it is: cut.
+ */
+function stream(body: Readable, clean: BulkPass, response: ServerResponse, count: (length: number) => void) {
   return new Promise<void>((resolve, reject) => {
     const cut = (error: Error) => {
       body.destroy();
-      clean.destroy();
       response.destroy();
       // The status was given already: what follows is a connection that ends.
       reject(error instanceof Refused ? new Error(error.message) : error);
     };
-    body.on("data", (chunk: Buffer) => {
+    body.on("data", (piece: Buffer) => {
       try {
-        count(chunk.length);
+        count(piece.length);
       } catch (error) {
         cut(error as Error);
+        return;
       }
+      let isFull = false;
+      for (const part of clean.take(piece)) isFull = !response.write(part);
+      if (isFull) body.pause();
     });
+    response.on("drain", () => body.resume());
+    body.once("end", () => response.end(clean.end()));
     body.once("error", cut);
     body.once("aborted", () => cut(new Error("the service ended the answer in the middle")));
-    clean.once("error", cut);
     response.once("close", () => {
       body.destroy();
       if (response.writableFinished) resolve();
       else reject(new Error("whoever asked did not wait for the end"));
     });
-    body.pipe(clean).pipe(response);
   });
 }
 
 /** Some services compress whatever they are asked for. */
 function decoded(answer: IncomingMessage): Readable {
-  const encodings = (answer.headers["content-encoding"] ?? "identity").toLowerCase().split(/\s*,\s*/);
-  const named = encodings.filter((encoding) => encoding !== "identity" && encoding !== "");
+  const { "content-encoding": content = "", "transfer-encoding": transfer = "" } = answer.headers;
+  // Whatever the service sends in pieces is put together already.
+  const encodings = `${content},${transfer.replace(/\bchunked\b/i, "")}`.toLowerCase().split(/\s*,\s*/);
+  const named = encodings.map((one) => one.trim()).filter((encoding) => encoding !== "identity" && encoding !== "");
   if (named.length === 0) return answer;
   const make = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
     named[0]!

@@ -1,5 +1,6 @@
 // Which headers go out and which come back. Lists of names in lower case.
 import type { IncomingHttpHeaders } from "node:http";
+import { plainName } from "../judge.js";
 import type { HttpAuth } from "../policy.js";
 
 /** Of one connection only; and what would let a secret be seen piece by piece, or something else be let in. */
@@ -8,7 +9,7 @@ const NOT_OUT = new Set([
     " ",
   ),
   ..."upgrade host expect authorization cookie accept-encoding range if-range max-forwards http2-settings".split(" "),
-  ..."x-forwarded-for x-real-ip via x-forwarded-proto x-forwarded-port".split(" "),
+  ..."x-forwarded-for x-real-ip via x-forwarded-proto x-forwarded-port accept-charset".split(" "),
 ]);
 
 /** A session that a service opened for the secret is as good as the secret. */
@@ -24,16 +25,16 @@ export function headersOut(
 ): Record<string, string | string[]> {
   const named = new Set((headers.connection ?? "").toLowerCase().split(/\s*,\s*/));
   const out: Record<string, string | string[]> = {};
+  const own = auth.scheme === "header" ? auth.header.toLowerCase() : "authorization";
   for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined && !NOT_OUT.has(name) && !named.has(name)) out[name] = value;
+    const read = plainName(name);
+    if (value !== undefined && !NOT_OUT.has(read) && !named.has(name) && read !== plainName(own)) out[name] = value;
   }
   // What is compressed cannot be looked through.
   out["accept-encoding"] = "identity";
   out.host = host;
-  if (auth.scheme === "header") {
-    delete out[auth.header.toLowerCase()];
-    out[auth.header] = auth.secret;
-  } else if (auth.scheme === "bearer") out.authorization = `Bearer ${auth.secret}`;
+  if (auth.scheme === "header") out[auth.header] = auth.secret;
+  else if (auth.scheme === "bearer") out.authorization = `Bearer ${auth.secret}`;
   else if (auth.scheme === "basic")
     out.authorization = `Basic ${Buffer.from(`${auth.user}:${auth.secret}`).toString("base64")}`;
   return out;

@@ -19,7 +19,7 @@ import {
   startup,
 } from "./messages.js";
 import { makeRole, needsRole, type ShortRole } from "./role.js";
-import { withoutLiterals } from "./statement.js";
+import { statementsIn } from "./statement.js";
 import { Watch } from "./watch.js";
 
 export interface Database {
@@ -53,12 +53,13 @@ export async function openDatabaseGateway(ground: DatabaseGround): Promise<Datab
   const roles = new Map<Database, Promise<ShortRole | null>>();
   const cancels = new Map<string, () => Promise<void>>();
   const open = new Set<Socket>();
+  const leaving = new Set<Promise<unknown>>();
   const server = createServer((socket) => {
     open.add(socket);
     socket.setNoDelay(true);
     socket.on("error", () => socket.destroy());
     socket.once("close", () => open.delete(socket));
-    void serve(socket, { ...ground, roles, cancels, open }).catch(() => socket.destroy());
+    void serve(socket, { ...ground, roles, cancels, open, leaving }).catch(() => socket.destroy());
   });
   server.maxConnections = MOST_CONNECTIONS;
   await new Promise<void>((resolve, reject) => {
@@ -68,18 +69,28 @@ export async function openDatabaseGateway(ground: DatabaseGround): Promise<Datab
   return {
     port: (server.address() as AddressInfo).port,
     close: async () => {
-      for (const socket of open) socket.destroy();
+      await Promise.all([...open].map(closed));
       await new Promise<void>((resolve) => server.close(() => resolve()));
+      await Promise.all(leaving);
       const made = await Promise.all([...roles.values()].map((role) => role.catch(() => null)));
       await Promise.all(made.map((role) => role?.drop().catch(() => null)));
     },
   };
 }
 
+/** Ends it, and waits for that. */
+const closed = (socket: Socket): Promise<void> =>
+  new Promise((resolve) => {
+    if (socket.closed) resolve();
+    else socket.once("close", () => resolve()).destroy();
+  });
+
 interface Hall extends DatabaseGround {
   readonly roles: Map<Database, Promise<ShortRole | null>>;
   readonly cancels: Map<string, () => Promise<void>>;
   readonly open: Set<Socket>;
+  /** Roles that are being taken back. */
+  readonly leaving: Set<Promise<unknown>>;
 }
 
 async function serve(client: Socket, hall: Hall): Promise<void> {
@@ -148,6 +159,10 @@ async function session(
     );
     return;
   }
+  if (client.destroyed) {
+    link.socket.destroy();
+    return;
+  }
   client.setTimeout(0);
   relay(client, reader, link, { door, database, hall, told });
 }
@@ -187,12 +202,20 @@ async function logInFor(
   const own = { service, user: service.user, password: service.password, parameters: passed, pins, ca };
   if (!needsRole(policy)) return logIn(own);
   const role = await roleFor(database, hall, told);
-  if (role === null) {
-    // Nothing but a wish of ours: said so when the role could not be made.
-    const wish = policy.limits.readOnly ? "-c default_transaction_read_only=on" : "";
-    return logIn({ ...own, parameters: { ...passed, options: `${wish} ${passed.options ?? ""}`.trim() } });
+  if (role !== null) {
+    const { link, drop } = await role.connect(passed);
+    link.socket.once("close", () => leave(drop, hall));
+    return link;
   }
-  return logIn({ ...own, user: role.user, password: role.password });
+  // Nothing but a wish of ours: said so when the role could not be made.
+  const wish = policy.limits.readOnly ? "-c default_transaction_read_only=on" : "";
+  return logIn({ ...own, parameters: { ...passed, options: `${wish} ${passed.options ?? ""}`.trim() } });
+}
+
+function leave(drop: () => Promise<void>, { leaving }: Hall): void {
+  const gone = drop().catch(() => null);
+  leaving.add(gone);
+  void gone.then(() => leaving.delete(gone));
 }
 
 async function roleFor(database: Database, hall: Hall, told: Told): Promise<ShortRole | null> {
@@ -248,13 +271,16 @@ function relay(client: Socket, reader: Reader, { socket, greeting }: Link, { doo
     client.end();
   });
   client.once("close", stop);
-  const watch = new Watch((text) => {
-    try {
-      meter.take(door.role);
-      told({ allowed: true }, withoutLiterals(text));
-    } catch (error) {
-      told({ allowed: false, why: (error as Error).message }, withoutLiterals(text));
-      throw error;
+  // Several statements in one message are several uses.
+  const watch = new Watch((seen) => {
+    for (const statement of statementsIn(seen)) {
+      try {
+        meter.take(door.role);
+        told({ allowed: true }, statement);
+      } catch (error) {
+        told({ allowed: false, why: (error as Error).message }, statement);
+        throw error;
+      }
     }
   });
   const forward = (chunk: Buffer) => {

@@ -1,20 +1,26 @@
-// A role that lives as long as the run and may do what the credential's limits say: the database itself holds whoever uses it.
+// Roles that live as long as the run and may do what the credential's limits say: the database itself holds whoever uses it.
+// One has the rights and cannot log in. Each connection has one of its own, which can log in until it has: a role may change
+// its own password, and whoever did that would come back without us.
 import { randomBytes } from "node:crypto";
 import type { Policy, PostgresService } from "../policy.js";
 import { end, type Link, type LoginInput, logIn, query, ServerError } from "./login.js";
 
 export interface ShortRole {
-  readonly user: string;
-  readonly password: string;
   readonly until: Date;
+  /** A connection as somebody who has its rights, and how they are taken back when it ends. */
+  connect(parameters: Readonly<Record<string, string>>): Promise<{ readonly link: Link; drop(): Promise<void> }>;
   drop(): Promise<void>;
 }
 
 /** It cannot be used longer than this without being made anew, should nobody be left to drop it. */
 const LONGEST_MS = 24 * 3_600_000;
 const NAME = /^nut_[0-9a-f]{16}$/;
+const newName = (): string => `nut_${randomBytes(8).toString("hex")}`;
 
 export const needsRole = ({ limits }: Policy): boolean => limits.readOnly || limits.tables !== null;
+
+/** Nothing that is not granted. */
+const PLAIN = "NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS";
 
 /** Null when the login may not make one: then its limits are only promised. */
 export async function makeRole(
@@ -25,18 +31,17 @@ export async function makeRole(
 ): Promise<ShortRole | null> {
   const login = { service, user: service.user, password: service.password, parameters: {}, ...how };
   const link = await logIn(login);
-  const name = `nut_${randomBytes(8).toString("hex")}`;
-  const password = randomBytes(24).toString("hex");
+  const name = newName();
   const { expiresAt } = policy.limits;
   const ends = Math.min(
     now.getTime() + LONGEST_MS,
     expiresAt === null ? Number.POSITIVE_INFINITY : Date.parse(expiresAt),
   );
   const until = new Date(ends);
+  const valid = `VALID UNTIL '${until.toISOString()}'`;
   try {
     await sweep(link);
-    const may = "LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT NOREPLICATION NOBYPASSRLS";
-    await query(link, `CREATE ROLE ${name} ${may} PASSWORD '${password}' VALID UNTIL '${until.toISOString()}'`);
+    await query(link, `CREATE ROLE ${name} NOLOGIN ${PLAIN} ${valid}`);
     try {
       await query(link, await grants(link, name, policy, service));
     } catch (error) {
@@ -50,7 +55,44 @@ export async function makeRole(
   } finally {
     end(link);
   }
-  return { user: name, password, until, drop: () => drop(login, name) };
+  return {
+    until,
+    connect: (parameters) => connectAs({ login, group: name, valid, policy, parameters }),
+    drop: () => drop(login, name),
+  };
+}
+
+interface Connecting {
+  readonly login: LoginInput;
+  readonly group: string;
+  readonly valid: string;
+  readonly policy: Policy;
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+async function connectAs({ login, group, valid, policy, parameters }: Connecting) {
+  const [user, password] = [newName(), randomBytes(24).toString("hex")];
+  const ours = await logIn(login);
+  try {
+    const reads = policy.limits.readOnly ? `; ALTER ROLE ${user} SET default_transaction_read_only = on` : "";
+    await query(
+      ours,
+      `CREATE ROLE ${user} LOGIN INHERIT ${PLAIN} PASSWORD '${password}' ${valid} IN ROLE ${group}${reads}`,
+    );
+    const link = await logIn({ ...login, user, password, parameters });
+    try {
+      await query(ours, `ALTER ROLE ${user} NOLOGIN`);
+    } catch (error) {
+      link.socket.destroy();
+      throw error;
+    }
+    return { link, drop: () => drop(login, user) };
+  } catch (error) {
+    await query(ours, `DROP ROLE ${user}`).catch(() => null);
+    throw error;
+  } finally {
+    end(ours);
+  }
 }
 
 async function grants(link: Link, role: string, { limits }: Policy, { database }: PostgresService): Promise<string> {
@@ -66,8 +108,8 @@ async function grants(link: Link, role: string, { limits }: Policy, { database }
   } else {
     for (const table of limits.tables) lines.push(`GRANT ${rights} ON TABLE ${tableName(table)} TO ${role}`);
   }
-  if (limits.readOnly) lines.push(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
-  else for (const schema of used) lines.push(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${quoted(schema)} TO ${role}`);
+  if (!limits.readOnly)
+    for (const schema of used) lines.push(`GRANT USAGE ON ALL SEQUENCES IN SCHEMA ${quoted(schema)} TO ${role}`);
   return lines.join("; ");
 }
 

@@ -4,21 +4,28 @@
 const MOST_KEPT = 4_096;
 const MOST_STATEMENTS = 1_000;
 
+/** As much of it as is kept, and how many bytes more there were. */
+export interface Seen {
+  readonly text: string;
+  readonly more: number;
+}
+
 /**
  * Sees statements go by in what a client sends, whatever pieces it comes in, and keeps no more than their beginnings. Every
  * message is counted before its last byte is passed on: a statement that is not allowed never comes to its end.
  */
 export class Watch {
-  readonly #onStatement: (text: string) => void;
-  readonly #prepared = new Map<string, string>();
-  readonly #portals = new Map<string, string>();
+  readonly #onStatement: (seen: Seen) => void;
+  readonly #prepared = new Map<string, Seen>();
+  readonly #portals = new Map<string, Seen>();
   #head = Buffer.alloc(0);
   #type = "";
   #left = 0;
   #kept: Buffer[] = [];
   #keptBytes = 0;
+  #size = 0;
 
-  constructor(onStatement: (text: string) => void) {
+  constructor(onStatement: (seen: Seen) => void) {
     this.#onStatement = onStatement;
   }
 
@@ -32,6 +39,7 @@ export class Watch {
         if (this.#head.length < 5) return;
         this.#type = String.fromCharCode(this.#head[0]!);
         this.#left = this.#head.readInt32BE(1) - 4;
+        this.#size = this.#left;
         this.#head = Buffer.alloc(0);
         if (this.#left < 0 || !KNOWN.includes(this.#type)) throw new Error("a message nobody sends");
         if (this.#left > 0) continue;
@@ -55,10 +63,11 @@ export class Watch {
 
   #message(body: string): void {
     const [first = "", second = ""] = body.split("\0", 2);
-    if (this.#type === "Q") this.#onStatement(first);
-    else if (this.#type === "P") remember(this.#prepared, first, second);
-    else if (this.#type === "B") remember(this.#portals, first, this.#prepared.get(second) ?? "a prepared statement");
-    else if (this.#type === "E") this.#onStatement(this.#portals.get(first) ?? "a prepared statement");
+    const more = Math.max(0, this.#size - MOST_KEPT);
+    if (this.#type === "Q") this.#onStatement({ text: first, more });
+    else if (this.#type === "P") remember(this.#prepared, first, { text: second, more });
+    else if (this.#type === "B") remember(this.#portals, first, this.#prepared.get(second) ?? UNKNOWN);
+    else if (this.#type === "E") this.#onStatement(this.#portals.get(first) ?? UNKNOWN);
   }
 }
 
@@ -66,7 +75,9 @@ export class Watch {
 const KNOWN = ["Q", "P", "B", "E", "D", "C", "H", "S", "d", "c", "f", "X"];
 const READ = ["Q", "P", "B", "E"];
 
-function remember(map: Map<string, string>, key: string, value: string): void {
+const UNKNOWN: Seen = { text: "a prepared statement", more: 0 };
+
+function remember(map: Map<string, Seen>, key: string, value: Seen): void {
   map.delete(key);
   map.set(key, value);
   if (map.size > MOST_STATEMENTS) map.delete(map.keys().next().value!);

@@ -45,13 +45,6 @@ export const entries: readonly CommandEntry[] = [
     load: async () => (await import("./run/export.js")).default,
   },
   {
-    name: "broker",
-    group: "Run",
-    summary: "lends credentials to the agents of a run; nexus run starts it",
-    hidden: true,
-    load: async () => (await import("./run/broker.js")).default,
-  },
-  {
     name: "race",
     group: "Comparing",
     summary: "one request by several programs, and the best delivery",

@@ -5,7 +5,7 @@ import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { type HandOut, handOut, recordUses, type Scrubber, scrubber } from "../../vault/index.js";
 import { collectKeys } from "./keys.js";
-import { Lending, lentToChecks, tellUse } from "./lending.js";
+import { Lending, tellUse } from "./lending.js";
 import { assertBound } from "./vault-binding.js";
 import { readVaultFolder, unlock } from "./vault-folder.js";
 
@@ -117,7 +117,7 @@ export function acceptanceCredentials(
         used.add(name);
         context.progress({ type: "credential_used", name, message: `credential "${name}" is used by the acceptance` });
         if (usesFolder !== null) recordUses(usesFolder, uses);
-        return opened.handedOut === null ? await lentToChecks(lending, opened) : credential;
+        return opened.handedOut === null ? await lending.lendToChecks(opened) : credential;
       } catch (error) {
         if (!(error instanceof NutError)) throw error;
         context.progress({ type: "warning", message: `credential "${name}": ${error.message}` });

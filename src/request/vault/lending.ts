@@ -1,7 +1,11 @@
 // Which of a request's credentials are used through a broker and which can only be handed out. Opened by name, lent once.
-import { realpathSync } from "node:fs";
+import { mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { rootCertificates } from "node:tls";
 import type { AcceptanceCredential } from "../../acceptance/index.js";
 import {
+  type Admission,
   type Broker,
   type BrokerInput,
   type BrokerUse,
@@ -9,6 +13,7 @@ import {
   type Policy,
   type PolicyInput,
   policyOf,
+  proxyVariables,
 } from "../../broker/index.js";
 import { appendInside } from "../../files/index.js";
 import type { Context } from "../../operation.js";
@@ -43,6 +48,7 @@ export class Lending {
   readonly #input: LendingInput;
   readonly #opened = new Map<string, Promise<Opened>>();
   readonly #more = new Map<string, Promise<void>>();
+  readonly #toChecks = new Map<string, Promise<AcceptanceCredential>>();
   #sshKey: string | null = null;
   #broker: Promise<Broker> | null = null;
 
@@ -79,12 +85,25 @@ export class Lending {
     return { name, policy, handedOut, given };
   }
 
-  /** An agent's socket is in one place only, and not in a check's room. */
+  /** An agent has one socket to ask for signatures. Each check has its own. */
   #unlendable({ name, service }: Policy): string | null {
-    if (service?.kind !== "ssh") return null;
-    if (this.#input.checks === true) return "a check's room has no SSH agent";
+    if (service?.kind !== "ssh" || this.#input.checks === true) return null;
     this.#sshKey ??= name;
     return this.#sshKey === name ? null : "only one SSH key is lent at a time";
+  }
+
+  /** How checks use what is lent: the gateway is an address they agreed to, and what they are told is no secret. */
+  lendToChecks(opened: Opened): Promise<AcceptanceCredential> {
+    const known = this.#toChecks.get(opened.name) ?? this.#admitChecks(opened);
+    this.#toChecks.set(opened.name, known);
+    return known;
+  }
+
+  async #admitChecks({ name, given, policy }: Opened): Promise<AcceptanceCredential> {
+    const who = { by: "acceptance", role: null, names: [name], proxy: "only" as const };
+    const { env, values, through, proxy, folders = [] } = await (await this.broker()).admit(who);
+    const own = { type: given.credential.type, value: values[name]!, env: inRooms(env), through, folders };
+    return { ...own, ...(proxy === undefined ? {} : { proxy }), reaches: sshAddresses(policy) };
   }
 
   /** Something that is not the request's; lent once. */
@@ -126,14 +145,9 @@ export function appendUses(dir: string, uses: readonly BrokerUse[]): void {
   appendInside(realpathSync(dir), LENT_USES_PATH, uses.map((use) => `${JSON.stringify(use)}\n`).join(""));
 }
 
-/** How a check uses what is lent: the gateway is an address it agreed to, and what it is told is no secret. */
-export async function lentToChecks(lending: Lending, { name, given }: Opened): Promise<AcceptanceCredential> {
-  const broker = await lending.broker();
-  const who = { by: "acceptance", role: null, names: [name], proxy: "only" as const };
-  const { env, values, through, proxy } = await broker.admit(who);
-  const value = values[name]!;
-  return { type: given.credential.type, value, env: inRooms(env), through, ...(proxy === undefined ? {} : { proxy }) };
-}
+/** `example.org`, `[example.org]:2222`. */
+const sshAddresses = ({ service }: Policy): string[] =>
+  service?.kind === "ssh" ? service.hosts.map((host) => `ssh://${host.replace(/^\[([^\]:]+)\]:/, "$1:")}`) : [];
 
 /** A room's own setting of git's, which what is lent would take the place of. */
 function inRooms(env: Readonly<Record<string, string>>): Record<string, string> {
@@ -141,4 +155,40 @@ function inRooms(env: Readonly<Record<string, string>>): Record<string, string> 
   if (count === 0) return { ...env };
   const more = { [`GIT_CONFIG_KEY_${count}`]: "safe.directory", [`GIT_CONFIG_VALUE_${count}`]: "*" };
   return { ...env, ...more, GIT_CONFIG_COUNT: String(count + 1) };
+}
+
+/** Variables and files that lead a program's https through the proxy, for as long as it runs. */
+export interface Trust {
+  readonly env: Readonly<Record<string, string>>;
+  /** Must be readable for the program. */
+  readonly folder: string;
+  remove(): void;
+}
+
+/** Whom the person trusts, the program trusts too: it reaches other hosts as before. */
+export function trustProxy({ url, certificate }: NonNullable<Admission["proxy"]>, env: Context["env"]): Trust {
+  const folder = mkdtempSync(join(tmpdir(), "nut-broker-"));
+  const [authority, roots] = [join(folder, "authority.pem"), join(folder, "roots.pem")];
+  const extra = textOf(env.NODE_EXTRA_CA_CERTS);
+  writeFileSync(authority, [extra, certificate].join("\n"));
+  writeFileSync(roots, [usualRoots(env), extra, certificate].join("\n"));
+  return {
+    env: proxyVariables({ url, authority, roots }),
+    folder,
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Where Debian, Fedora, Alpine and macOS keep them. */
+const SYSTEM_ROOTS = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"];
+
+const usualRoots = (env: Context["env"]): string =>
+  [env.SSL_CERT_FILE, ...SYSTEM_ROOTS].map(textOf).find((text) => text !== "") ?? rootCertificates.join("\n");
+
+function textOf(path: string | undefined): string {
+  try {
+    return path === undefined || path === "" ? "" : readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
 }

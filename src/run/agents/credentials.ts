@@ -15,7 +15,7 @@ import type { LoginKey } from "../../drivers/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { RequestCredentials } from "../../request/vault/credentials.js";
-import { Lending, lentToChecks, type Opened } from "../../request/vault/lending.js";
+import { Lending, type Opened, trustProxy } from "../../request/vault/lending.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { expiryState } from "../../vault/index.js";
 
@@ -125,15 +125,11 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
       const state = expiryState(policy.limits.expiresAt, context.now());
       return state !== "expired" && state !== "unreadable";
     });
-  const forChecks = new Map<string, Promise<AcceptanceCredential>>();
   const read = async (name: string): Promise<AcceptanceCredential | null> => {
     const opened = lasting().find((one) => one.name === name);
     if (opened === undefined) return null;
-    // A check's room has no agent for a key.
-    if (opened.handedOut !== null || opened.policy.service?.kind === "ssh") return opened.given.credential;
-    const known = forChecks.get(name) ?? lentToChecks(lending, opened);
-    forChecks.set(name, known);
-    return known;
+    if (opened.handedOut !== null) return opened.given.credential;
+    return lending.lendToChecks(opened);
   };
   return {
     warnings,
@@ -152,19 +148,25 @@ export async function openSecrets(input: SecretsInput): Promise<OpenedSecrets> {
         const own = lasting().filter(({ policy }) => isFor(policy, role));
         const names = own.filter(({ handedOut }) => handedOut === null).map(({ name }) => name);
         const all = [...names, ...logins.map(loginName)];
+        const proxy = wantsProxy(own, context.env) ? { proxy: "tunnel" as const } : {};
         const admitted =
-          all.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names: all });
+          all.length === 0 ? null : await (await lending.broker()).admit({ by: agent, role, names: all, ...proxy });
+        const trust = admitted?.proxy === undefined ? null : trustProxy(admitted.proxy, context.env);
         return {
           env: {
             ...handedOutTo(own),
             ...withoutLogins(admitted?.env ?? {}, logins),
             ...Object.assign({}, ...logins.map((key) => loginVariables(key, admitted!))),
+            ...trust?.env,
             ...(admitted === null ? {} : direct(context.env)),
           },
           lines: own.map(agentLine),
           names: own.map(({ name }) => name),
-          folders: admitted?.folders ?? [],
-          close: async () => admitted?.close(),
+          folders: [...(admitted?.folders ?? []), ...(trust === null ? [] : [trust.folder])],
+          close: async () => {
+            trust?.remove();
+            await admitted?.close();
+          },
         };
       },
       close: () => lending.close(),
@@ -201,6 +203,15 @@ function withoutLogins(env: Readonly<Record<string, string>>, keys: readonly Log
   });
   return Object.fromEntries(Object.entries(env).filter(([name]) => !given.includes(name)));
 }
+
+/** A service with an https address of its own is reached there too, unless the person's network has a proxy already. */
+function wantsProxy(own: readonly Opened[], env: Context["env"]): boolean {
+  const taken = ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"].some((name) => (env[name] ?? "") !== "");
+  return !taken && own.some(({ handedOut, policy }) => handedOut === null && hasHttps(policy));
+}
+
+const hasHttps = ({ service }: Policy): boolean =>
+  service?.kind === "http" && service.bases.some((base) => base.startsWith("https:"));
 
 const isFor = ({ limits: { roles } }: Policy, role: string): boolean => roles === null || roles.includes(role);
 

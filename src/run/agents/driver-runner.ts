@@ -5,6 +5,7 @@ import {
   type Driver,
   type DriverEvent,
   isStandIn,
+  type LoginKey,
   loginCommand,
   loginKeys,
   type McpServer,
@@ -54,7 +55,7 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     ...(login === null ? {} : { login }),
     ...reportsOf(input),
     hasTools,
-    keys: name === "demo" ? [] : loginKeys(input.driver.name, input.env, command),
+    keys: name === "demo" ? [] : keysOf(input),
     canPlan: hasTools && name !== "command" && !isStandIn(name),
     toolName: (abstract) => `nx_${abstract}`,
     describe: ({ role, mayEdit }) =>
@@ -73,6 +74,11 @@ export function driverRunner(input: DriverRunnerInput): AgentRunner {
     },
   };
 }
+
+const keysOf = ({ driver, env, command }: DriverRunnerInput): readonly LoginKey[] => [
+  ...loginKeys(driver.name, env, command),
+  ...(driver.keys?.(env, command) ?? []),
+];
 
 /** The demo agent speaks in words, as any program may. */
 function reportsOf({ probe, name }: DriverRunnerInput): Pick<AgentRunner, "reports"> {

@@ -28,6 +28,15 @@ export function nexusProgram(...args: readonly string[]): {
   return { command: process.execPath, args: [join(packageRoot(), "bin", "nexus.js"), ...args] };
 }
 
+/** Memory is given back soon rather than kept for speed: it passes bytes on, and keeps next to nothing. */
+const SMALL = ["--max-semi-space-size=1", "--max-old-space-size=256"];
+
+/** What holds the secrets of a run. */
+export function brokerProgram(): ReturnType<typeof nexusProgram> {
+  if (STANDALONE) return nexusProgram("broker");
+  return { command: process.execPath, args: [...SMALL, join(packageRoot(), "dist", "broker.js")] };
+}
+
 /** The tools for an agent: the server, and what passes on to it from inside a sandbox. */
 export function toolPrograms() {
   const server = nexusProgram("mcp");

@@ -26,7 +26,7 @@ import { Slots } from "../../trees/slots.js";
 import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets, type RunSecrets } from "../agents/credentials.js";
-import { nexusProgram } from "../agents/programs.js";
+import { brokerProgram } from "../agents/programs.js";
 import { recordUse } from "../record/credential-uses.js";
 import { assertRecorded } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
@@ -74,7 +74,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
       ({ keys = [] }) => keys,
     ),
     onUse: recordUse({ folder, journal, context }),
-    openBroker: (asked) => startBroker({ ...nexusProgram("broker"), env: context.env }, asked),
+    openBroker: (asked) => startBroker({ ...brokerProgram(), env: context.env }, asked),
   });
   try {
     const opened = { manifest, trees, secrets, warnings: [...unpacking, ...(cloned?.warnings ?? []), ...opening] };

@@ -119,6 +119,18 @@ export interface RunMark {
 /** The latest ones; older runs are in the history. */
 export const MOST_RUNS = 12;
 
+/** One use of a credential that was lent. */
+export interface CredentialUseRow {
+  readonly name: string;
+  readonly at: string;
+  readonly by: string;
+  readonly what: string;
+  readonly allowed: boolean;
+  readonly why: string;
+  /** Out to the service and back. */
+  readonly bytes: number;
+}
+
 export interface RunRow {
   readonly id: string;
   readonly title: string;
@@ -143,6 +155,8 @@ export interface RunRow {
   /** What of its budget it may be given more of, in the words of --budget. */
   readonly moreBudget: string;
   readonly issues: readonly string[];
+  /** Newest first. */
+  readonly uses: readonly CredentialUseRow[];
   /** The command that goes on with it. */
   readonly resume: string;
   readonly request: string;

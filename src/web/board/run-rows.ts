@@ -1,18 +1,19 @@
 // Runs as the board shows them: the journal, folded, in the words every other screen uses.
-import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
 import { shellWord } from "../../errors.js";
-import { RunReader, runIds, runsFolder } from "../../run/index.js";
+import { CREDENTIAL_USES, RunReader, runIds, runsFolder } from "../../run/index.js";
 import type { Delivery } from "../../schema/delivery.js";
 import type { RunOptions } from "../../schema/run.js";
 import { tellingLine, withoutEscapes } from "../log-lines.js";
 import { type VerdictView, verdictOf } from "../verdict.js";
+import { credentialUses } from "./credential-uses.js";
 import { DeliveryReader } from "./delivery-reader.js";
+import { logTail } from "./log-tail.js";
 import { MOST_RUNS, type RunRow, type SessionRow, type TaskRow, type TaskStage } from "./model.js";
 import { MarkList } from "./run-marks.js";
 
 const MOST_ISSUES = 5;
-const LOG_TAIL = 16 * 1024;
 /** Of how many runs the delivery itself is read. */
 const MOST_JUDGED = 4;
 const MOST_PLAN = 200 * 1024;
@@ -59,7 +60,9 @@ export class RunFollower {
     const { journal, plan } = reader.folder;
     const isBusy = reader.isBusy;
     const said = isBusy ? this.#atWork(id).map((agent) => stamp(join(reader.folder.agents, agent, "log.jsonl"))) : [];
-    return [stamp(journal), stamp(plan), isBusy, ...said, delivered && this.#deliveries.signature(delivered)].join(" ");
+    const uses = stamp(join(reader.folder.logs, CREDENTIAL_USES));
+    const judged = delivered && this.#deliveries.signature(delivered);
+    return [stamp(journal), stamp(plan), isBusy, ...said, uses, judged].join(" ");
   }
 
   #atWork(id: string): readonly string[] {
@@ -71,7 +74,7 @@ export class RunFollower {
   folders(id: string): string[] {
     const { folder, isBusy } = this.#follow(id).reader;
     const agents = isBusy ? this.#atWork(id).map((agent) => join(folder.agents, agent)) : [];
-    return [join(this.#runs, id), ...agents];
+    return [join(this.#runs, id), ...(isBusy ? [folder.logs] : []), ...agents];
   }
 
   isBusy(id: string): boolean {
@@ -139,6 +142,7 @@ export class RunFollower {
       planToRead: status === "paused" && options !== null ? planToRead(options, state, reader.folder.plan) : "",
       moreBudget: /--budget ([\w.,=%-]+)$/.exec(pastable(state.paused?.hint ?? "") ?? "")?.[1] ?? "",
       issues: state.issues.slice(-MOST_ISSUES).map(({ message }) => shorten(withoutEscapes(message), 500)),
+      uses: credentialUses(join(reader.folder.logs, CREDENTIAL_USES)),
       resume: resumeOf(id),
       request: options?.request ?? "",
       delivery: state.delivered?.path ?? "",
@@ -318,24 +322,6 @@ function liveUsage(log: string): { readonly tokens: number; readonly costUsd: nu
     return { tokens: Number(tokens) || 0, costUsd: Number(costUsd) || 0 };
   } catch {
     return null;
-  }
-}
-
-function logTail(path: string, most = LOG_TAIL): string {
-  let file: number;
-  try {
-    file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch {
-    return ""; // Pruned, or never written.
-  }
-  try {
-    const stats = fstatSync(file);
-    if (!stats.isFile()) return "";
-    const { size } = stats;
-    const buffer = Buffer.alloc(Math.min(size, most));
-    return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, size - buffer.length)).toString("utf8");
-  } finally {
-    closeSync(file);
   }
 }
 

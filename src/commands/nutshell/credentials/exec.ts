@@ -1,14 +1,10 @@
 // Runs a program with credentials in its environment and nowhere else, or with a way to use them and no value at all. What it
 // prints is scrubbed before it is passed on.
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { rootCertificates } from "node:tls";
 import { z } from "zod";
 import { planChecks } from "../../../acceptance/index.js";
-import { type Admission, type BrokerUse, proxyVariables } from "../../../broker/index.js";
+import type { BrokerUse } from "../../../broker/index.js";
 import { readManifest } from "../../../bundle/index.js";
 import { rawCommand } from "../../../cli/command.js";
 import { flag, rest } from "../../../cli/fields.js";
@@ -21,7 +17,7 @@ import { startChild } from "../../../process/index.js";
 import { folderTarget } from "../../../request/open/target.js";
 import { RequestCredentials } from "../../../request/vault/credentials.js";
 import { collectKeys } from "../../../request/vault/keys.js";
-import { appendUses, Lending, tellUse } from "../../../request/vault/lending.js";
+import { appendUses, Lending, tellUse, trustProxy } from "../../../request/vault/lending.js";
 import { readVaultFolder, unlock } from "../../../request/vault/vault-folder.js";
 import { handOut, recordUses, type Scrubber, scrubber, type Terms } from "../../../vault/index.js";
 import { ALLOW_ORIGIN } from "../acceptance/acceptance-flags.js";
@@ -174,29 +170,16 @@ async function execLent(input: ExecInput, dir: string, context: Context, output:
     );
     const handed = opened.filter(({ handedOut }) => handedOut !== null).map(({ given }) => given.env);
     const clean = scrubber(opened.flatMap(({ given }) => given.secrets));
-    const { env, remove } = trusting(admitted?.proxy);
+    const trust = admitted?.proxy === undefined ? null : trustProxy(admitted.proxy, context.env);
     try {
-      return await runWith(input, Object.assign({}, ...handed, admitted?.env, env), clean, context, output);
+      return await runWith(input, Object.assign({}, ...handed, admitted?.env, trust?.env), clean, context, output);
     } finally {
-      remove();
+      trust?.remove();
     }
   } finally {
     await lending.close();
     appendUses(dir, uses);
   }
-}
-
-/** Files with whom the program is to trust, for as long as it runs. */
-function trusting(proxy: Admission["proxy"]): { readonly env: Record<string, string>; remove(): void } {
-  if (proxy === undefined) return { env: {}, remove: () => {} };
-  const folder = mkdtempSync(join(tmpdir(), "nut-broker-"));
-  const [authority, roots] = [join(folder, "authority.pem"), join(folder, "roots.pem")];
-  writeFileSync(authority, proxy.certificate);
-  writeFileSync(roots, [...rootCertificates, proxy.certificate].join("\n"));
-  return {
-    env: proxyVariables({ url: proxy.url, authority, roots }),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
-  };
 }
 
 /** Starts the program with these variables and takes the secrets out of what it prints. */

@@ -6,6 +6,7 @@ import { setParam } from "../shell.js";
 import { OutcomeBadge, VerdictBand } from "../verdict-band.js";
 import { clock, day, visible } from "../visible.js";
 import { ActionButton, type Writing } from "./acting.js";
+import { CredentialUses } from "./credential-uses.js";
 import { Lanes } from "./lanes.js";
 import { GoOn, JudgeForm, PlanForm, QuestionForm } from "./needs-you.js";
 import { Remarks, RunChangesView } from "./run-changes.js";
@@ -86,6 +87,7 @@ function RunView({ run, project, now, writing, params }: ViewProps & { readonly 
           <RunChangesView project={project.id} run={run} agent="" params={params} remarking={remarking} />
         )}
       </Card>
+      <CredentialUses uses={run.uses} />
       <Happened run={run} />
       <Card title="About">
         <Facts
