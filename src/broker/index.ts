@@ -2,5 +2,5 @@ export { type Admission, type Broker, type BrokerInput, openBroker } from "./bro
 export { describePolicy, limitWords } from "./describe.js";
 export { PLACEHOLDER, proxyVariables } from "./environment.js";
 export { type Policy, type PolicyInput, policyOf, servableType } from "./policy.js";
-export { type BrokerProgram, serveBroker, startBroker } from "./process.js";
+export { type BrokerProgram, startBroker } from "./process.js";
 export type { BrokerUse } from "./use.js";

@@ -37,3 +37,10 @@ it("brings no comment back into a file whose host reads none", () => {
   const back = strict.remove(strict.add(opencode("")), opencode(""));
   expect(JSON.parse(back!)).toMatchObject({ mcp: { nexus: { type: "local", command: ["n"] } } });
 });
+
+it("leaves a person's empty list as it is, whether it was ever in it or not", () => {
+  const empty = '{ "on": [],  "theme": "dark" }';
+  expect(servers.remove(empty, null)).toBe(empty);
+  const back = servers.remove(servers.add(empty).replace('"dark"', '"light"'), empty);
+  expect(JSON.parse(back!)).toEqual({ on: [], theme: "light" });
+});

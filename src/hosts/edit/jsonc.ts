@@ -145,14 +145,12 @@ function revoked(text: string, wish: JsonWish, original: string, isStrict: boole
   if ("element" in wish) {
     const theirs = valueAt(original, wish.at);
     const isTheirs = (element: unknown) => Array.isArray(theirs) && theirs.some((one) => same(one, element));
-    return pruned(
-      dropOurs(text, wish.at, (element) => wish.ours(element) && !isTheirs(element)),
-      wish.at,
-    );
+    const left = dropOurs(text, wish.at, (element) => wish.ours(element) && !isTheirs(element));
+    return left === text ? text : pruned(left, wish.at, original);
   }
   if (!isOurs(valueAt(text, wish.at), wish)) return text;
   const theirs = textAt(original, wish.at);
-  if (theirs === null) return pruned(change(text, wish.at, undefined), wish.at.slice(0, -1));
+  if (theirs === null) return pruned(change(text, wish.at, undefined), wish.at.slice(0, -1), original);
   if (isStrict && !isStrictJson(theirs)) return change(text, wish.at, valueAt(original, wish.at));
   return inPlaceOf(nodeAt(text, wish.at)!, text, theirs);
 }
@@ -189,10 +187,11 @@ function dropOurs(text: string, at: JSONPath, ours: (element: unknown) => boolea
   return result;
 }
 
-/** Containers that are empty once we are gone go too, from the inside out. */
-function pruned(text: string, at: JSONPath): string {
+/** Containers that are empty once we are gone go too, from the inside out; not one that was empty before us. */
+function pruned(text: string, at: JSONPath, original: string): string {
+  const isOver = (path: JSONPath) => isEmpty(valueAt(result, path)) && !isEmpty(valueAt(original, path));
   let result = text;
-  for (let path = at; path.length > 0 && isEmpty(valueAt(result, path)); path = path.slice(0, -1))
+  for (let path = at; path.length > 0 && isOver(path); path = path.slice(0, -1))
     result = change(result, path, undefined);
   return result;
 }
