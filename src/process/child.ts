@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { existsSync, statSync } from "node:fs";
+import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { type ControlGroup, makeControlGroup } from "./control-group.js";
@@ -16,6 +17,7 @@ import { openFilter } from "./seccomp.js";
 const GRACE_MS = 2_000;
 /** How long we wait for output that is still in a pipe after everyone who could write is dead. */
 const DRAIN_MS = 1_000;
+const DRAIN_ROUNDS = 20;
 
 export interface ChildOptions {
   /** A path, or a name looked up in the child's own PATH. */
@@ -275,11 +277,22 @@ function send(pid: number, signal: NodeJS.Signals): void {
 function drained(child: ChildProcess): Promise<void> {
   const open = [child.stdout!, child.stderr!].filter((stream) => !stream.closed && !stream.destroyed);
   if (open.length === 0) return Promise.resolve();
+  const read = () => open.reduce((sum, stream) => sum + ((stream as Partial<Socket>).bytesRead ?? 0), 0);
   return new Promise((resolve) => {
-    const timer = setTimeout(() => {
-      for (const stream of open) stream.destroy();
-      resolve();
-    }, DRAIN_MS);
+    let timer = setTimeout(giveUp, DRAIN_MS, 1);
+    // A machine that is busy may have kept us from reading what has long been there: that comes first, and more after it.
+    function giveUp(round: number): void {
+      const before = read();
+      setImmediate(() => {
+        if (waiting === 0) return;
+        if (read() > before && round < DRAIN_ROUNDS) {
+          timer = setTimeout(giveUp, DRAIN_MS, round + 1);
+          return;
+        }
+        for (const stream of open) stream.destroy();
+        resolve();
+      });
+    }
     let waiting = open.length;
     for (const stream of open) {
       stream.once("close", () => {

@@ -71,7 +71,7 @@ const start = (env: Record<string, string> = {}) =>
   runHook(claudePayload(root, "SessionStart", { source: "startup" }), { event: "SessionStart", env });
 
 describe("every way to write from a shell, under a role that may not", () => {
-  it("changes nothing where the sandbox works", async ({ skip }) => {
+  it("changes nothing where the sandbox works", { timeout: 180_000 }, async ({ skip }) => {
     if (!(await bwrapAvailable(process.env))) skip("bwrap is missing or not allowed");
     await start();
     const before = tree();
