@@ -16,12 +16,10 @@ export interface Descriptor {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-/** Large enough that a registry's work per piece does not count, small enough to be sent again. */
-const CHUNK_BYTES = 128 * 1024 * 1024;
+/** Large enough that a registry's work per piece does not count. What arrived of one is not sent again where a registry keeps it. */
+const CHUNK_BYTES = 256 * 1024 * 1024;
 /** Smaller ones are hashed before anything is sent: that takes no time. */
 const EAGER_BYTES = 16 * 1024 * 1024;
-/** The first piece of what may be sent in vain; the next ones are as large as all before them. */
-const FIRST_BYTES = 4 * 1024 * 1024;
 /** So much more makes up for a broken connection: a large blob may meet many. */
 const GOOD_BYTES = 1024 * 1024;
 
@@ -64,15 +62,14 @@ export class Blobs {
 
   /**
    * Uploads the first `size` bytes of a file in pieces, going on where a broken connection left off; false when it was there.
-   * A large one is sent while its digest is still being made, in pieces that begin small: if the registry turns out to have
-   * it, little was sent in vain.
+   * A large one is sent while its digest is still being made: if the registry turns out to have it, no more is sent.
    */
   async putFile(path: string, named: string | Promise<string>, size: number): Promise<boolean> {
     const digest = typeof named === "string" || size < EAGER_BYTES ? await named : named;
     const there = Promise.resolve(digest).then((one) => this.has(one));
-    const known: { isThere: boolean | null } = { isThere: null };
+    const vain = new AbortController();
     there.then(
-      (isThere) => Object.assign(known, { isThere }),
+      (isThere) => isThere && vain.abort(),
       () => {},
     );
     if (typeof digest === "string" && (await there)) return false;
@@ -87,14 +84,12 @@ export class Blobs {
           if (upload.at - reached >= GOOD_BYTES) failures = 0;
           reached = upload.at;
         }
-        while (upload.at < size && known.isThere !== true) {
-          const most = known.isThere === null ? Math.max(FIRST_BYTES, upload.at) : CHUNK_BYTES;
-          upload = await this.putChunk(upload, path, size, most);
-        }
+        while (upload.at < size && !vain.signal.aborted) upload = await this.putChunk(upload, path, size, vain.signal);
         if (await there) return await this.giveUp(upload);
         await this.finish(upload.location, await digest, Buffer.alloc(0));
         return true;
       } catch (error) {
+        if (vain.signal.aborted) return await this.giveUp(upload);
         failures += 1;
         if (!isUnreachable(error) || failures >= TRIES || this.transport.isAborted) throw error;
         await this.transport.wait(200 * failures);
@@ -224,9 +219,9 @@ export class Blobs {
     return this.transport.elsewhere(location, url);
   }
 
-  private async putChunk(upload: Upload, path: string, size: number, most: number): Promise<Upload> {
+  private async putChunk(upload: Upload, path: string, size: number, vain: AbortSignal): Promise<Upload> {
     const { location, at, leastBytes } = upload;
-    const end = Math.min(size, at + Math.max(leastBytes, Math.min(most, CHUNK_BYTES)));
+    const end = Math.min(size, at + Math.max(leastBytes, CHUNK_BYTES));
     const headers = {
       "Content-Type": "application/octet-stream",
       "Content-Length": String(end - at),
@@ -234,7 +229,7 @@ export class Blobs {
     };
     const body = { path, start: at, end };
     const answer = await this.transport.send(
-      { method: "PATCH", url: location, headers, body, once: true },
+      { method: "PATCH", url: location, headers, body, once: true, signal: vain },
       "pull,push",
     );
     const bytes = await bodyOf(answer, location);

@@ -48,7 +48,7 @@ export class Transport {
    * host is asked without our name: the address itself is the permission.
    */
   async send(request: Ask, actions = "pull"): Promise<IncomingMessage> {
-    const { signal } = this.options;
+    const signal = eitherOf(this.options.signal, request.signal);
     if (request.url.origin !== this.base.origin) return ask({ ...request, signal });
     const scope = this.scopeOf(actions);
     let challenged = false;
@@ -156,6 +156,9 @@ export class Transport {
     });
   }
 }
+
+const eitherOf = (one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : AbortSignal.any([one, other]);
 
 /** Too many requests; or unavailable, with a time to come back. */
 const isBusy = ({ statusCode, headers }: IncomingMessage): boolean =>

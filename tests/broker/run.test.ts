@@ -135,24 +135,26 @@ function request(names: readonly string[] | null): { cwd: string; env: Record<st
   return { cwd, env };
 }
 
-/** Looks into everything a program started, until it ends. */
+const MOST_LOOKS = 4;
+
+/** Looks into what a program started, one after the other, until it ends. */
 async function watched(child: {
   readonly pid?: number;
   readonly exitCode: number | null;
 }): Promise<{ looked: number; places: string[] }> {
-  const next = new Map<number, number>();
+  const looks = new Map<number, number>();
   const places = new Set<string>();
   while (child.exitCode === null) {
-    for (const pid of below(child.pid!)) {
-      const start = performance.now();
-      if (start < (next.get(pid) ?? 0)) continue;
-      for (const place of inside(pid)) places.add(place);
-      // Reading a program's memory takes longer than what most of them do: it must not be all that happens here.
-      next.set(pid, performance.now() + Math.max(500, 5 * (performance.now() - start)));
+    const fewest = below(child.pid!).sort((a, b) => (looks.get(a) ?? 0) - (looks.get(b) ?? 0))[0];
+    const start = performance.now();
+    if (fewest !== undefined && (looks.get(fewest) ?? 0) < MOST_LOOKS) {
+      looks.set(fewest, (looks.get(fewest) ?? 0) + 1);
+      for (const place of inside(fewest)) places.add(place);
     }
-    await sleep(250);
+    // Reading a program's memory takes longer than what most of them do: it must not be all that happens here.
+    await sleep(Math.max(50, 3 * (performance.now() - start)));
   }
-  return { looked: next.size, places: [...places] };
+  return { looked: looks.size, places: [...places] };
 }
 
 const allowed = () => every.allow.flatMap((origin) => ["--allow-origin", origin]);

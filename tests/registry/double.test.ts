@@ -124,7 +124,7 @@ it("a large bundle is sent while its digest is made, and given up where it turns
   await packFolder(folder, { output: large, compression: "none" });
   expect(await json("push", large, at())).toMatchObject({ uploaded: true });
   const ranges = of(await double.log(), "PATCH", "/blobs/uploads/").map(({ contentRange }) => contentRange);
-  expect(ranges[0]).toBe("0-4194303");
+  expect(ranges).toEqual([`0-${readFileSync(large).length - 1}`]);
   await json("pull", at(), "-o", output());
   expect(readFileSync(output()).equals(readFileSync(large))).toBe(true);
   await double.log();
