@@ -15,6 +15,7 @@ export { isText } from "./is-text.js";
 export { makeFolder, removeEmpty } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";
 export { byBytes, foldersAbove } from "./paths.js";
+export { readPieces } from "./read-pieces.js";
 export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./replace-files.js";
 export {
   type FormatOptions,

@@ -1,9 +1,10 @@
 // Packing and the leak scan together: what is about to leave is looked at on its way, and held back when it must not go.
-import { closeSync, openSync, readSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { listFolder, type Observer } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
+import { readPieces } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { type Leak, leakScanner, type Secret } from "../../vault/index.js";
 
@@ -80,7 +81,7 @@ export async function showFiles(guard: LeakGuard, folder: string, files: Iterabl
   for (const path of files) {
     const watcher = guard.observe(path);
     if (watcher === null) continue;
-    for (const chunk of piecesOf(join(folder, path), piece)) watcher.chunk(chunk);
+    for (const chunk of readPieces(join(folder, path), piece)) watcher.chunk(chunk);
     watcher.end();
     // A large folder takes a while, and whoever waits may stop it.
     shown += 1;
@@ -89,16 +90,6 @@ export async function showFiles(guard: LeakGuard, folder: string, files: Iterabl
 }
 
 const PAUSE_EVERY = 200;
-
-/** Each is good until the next is asked for. A stream for every file takes five times as long. */
-function* piecesOf(path: string, piece: Buffer): Generator<Buffer> {
-  const file = openSync(path, "r");
-  try {
-    for (let got = readSync(file, piece); got > 0; got = readSync(file, piece)) yield piece.subarray(0, got);
-  } finally {
-    closeSync(file);
-  }
-}
 
 /** `files/app.ts:2 github (ghp_…)` */
 export function leakText({ path, line, rule, masked }: Leak): string {

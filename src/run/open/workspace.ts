@@ -1,12 +1,12 @@
 // The request opened for work: unpacked (or copied) into the run's folder, never touched there again, and a main tree
 // beside it that starts as its copy. With a repository the tree is a clone: the person's own checkout is only read.
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, lstatSync, mkdirSync, openSync, readSync, renameSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
 import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import { foldersAbove } from "../../files/index.js";
+import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -190,17 +190,7 @@ export function baseDigest(base: string): string {
   for (const [path, { executable }] of listTree(base, isResult)) {
     hash.update(`${executable ? "x" : "-"} ${path}\0`);
     if (lstatSync(join(base, path)).isSymbolicLink()) hash.update("link");
-    else for (const bytes of piecesOf(join(base, path), piece)) hash.update(bytes);
+    else for (const bytes of readPieces(join(base, path), piece)) hash.update(bytes);
   }
   return `sha256:${hash.digest("hex")}`;
-}
-
-/** A file of any size; one read holds 2 GiB at most. */
-function* piecesOf(path: string, piece: Buffer): Generator<Uint8Array> {
-  const file = openSync(path, "r");
-  try {
-    for (let read = readSync(file, piece); read > 0; read = readSync(file, piece)) yield piece.subarray(0, read);
-  } finally {
-    closeSync(file);
-  }
 }
