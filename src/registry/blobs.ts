@@ -317,8 +317,8 @@ async function writeAll(file: FileHandle, path: string, parts: readonly Buffer[]
 const sizeOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
 
 /** SHA-256 of the first bytes of a file; of a large one on a thread of its own, so that it can be sent meanwhile. */
-export async function hashFile(path: string, size: number): Promise<string> {
-  if (size >= EAGER_BYTES) return hashApart(path, size);
+export async function hashFile(path: string, size: number, signal?: AbortSignal): Promise<string> {
+  if (size >= EAGER_BYTES) return hashApart(path, size, signal);
   const hash = createHash("sha256");
   for await (const piece of pieces({ path, start: 0, end: size })) hash.update(piece);
   return `sha256:${hash.digest("hex")}`;

@@ -18,10 +18,17 @@ const CODE = `
   parentPort.postMessage(at === size ? hash.digest("hex") : null);
 `;
 
-/** Throws SOURCE_CHANGED where the file ends before. */
-export function hashApart(path: string, size: number): Promise<string> {
+/** Throws SOURCE_CHANGED where the file ends before, and the signal's reason when nobody waits for it any more. */
+export function hashApart(path: string, size: number, signal?: AbortSignal): Promise<string> {
   const worker = new Worker(CODE, { eval: true, workerData: { path, size } });
   return new Promise((resolve, reject) => {
+    const stop = () => {
+      void worker.terminate();
+      reject(signal!.reason);
+    };
+    if (signal?.aborted === true) stop();
+    else signal?.addEventListener("abort", stop, { once: true });
+    worker.once("exit", () => signal?.removeEventListener("abort", stop));
     worker.once("error", reject);
     worker.once("message", (hex: string | null) => {
       if (hex !== null) return resolve(`sha256:${hex}`);

@@ -62,10 +62,14 @@ export async function pushBundle(path: string, target: string, context: Context)
   // Sent while it is read: a blob without a manifest is nobody's, and one is entered only for what was found whole. A large
   // one is sent as it is: reading it would take longer than sending it, and every reader finds damage.
   const stop = new AbortController();
-  const registry = openRegistry(reference, { ...context, signal: AbortSignal.any([context.signal, stop.signal]) });
-  const hashed = hashFile(path, archiveBytes);
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  const registry = openRegistry(reference, { ...context, signal });
+  const hashed = hashFile(path, archiveBytes, signal);
   hashed.catch(() => {});
-  const isLikelyThere = await holdsSize(registry, reference.name, archiveBytes);
+  const isLikelyThere = await holdsSize(registry, reference.name, archiveBytes).catch((error) => {
+    stop.abort();
+    throw error;
+  });
   const named = isLikelyThere ? await hashed : hashed;
   const content = archiveBytes > CHECKED_BYTES ? { ...head, digest: null } : readWhole(path, null, context);
   const all = [content, registry.blobs.putFile(path, named, archiveBytes), hashed] as const;
