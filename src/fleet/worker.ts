@@ -1,78 +1,24 @@
-// A worker: takes tickets it can serve, holds each job by its lease while the run moves, and makes a stored delivery the
-// job's result with one record. Whatever ends it, another goes on.
-// Long because: taking, holding, ending and handing over one job share what is known of it.
+// A worker: takes tickets it can serve, and holds each job until it is over. Whatever ends it, another goes on.
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { hostname } from "node:os";
-import { join } from "node:path";
 import { NutError } from "../errors.js";
-import { makeFolder, removeFolder } from "../files/index.js";
-import type { Context } from "../operation.js";
-import type { RunFolder } from "../run/index.js";
-import { FLEET_VERSION, type FleetEvent, type Job, type Worker } from "../schema/fleet.js";
+import { FLEET_VERSION, type Job, type Worker } from "../schema/fleet.js";
 import { VERSION } from "../version.js";
-import type { Cipher } from "./checkpoints.js";
 import { isPassing } from "./connect.js";
-import type { Fleet } from "./fleet.js";
+import { HeldJob, type Holder, LATER_MS, tell, type WorkerInput, type WorkerTally, warn } from "./held-job.js";
 import { driverLabel, sortedLabels, WAKE } from "./names.js";
 import type { Handed } from "./queue.js";
-import { type JobEnd, type JobRun, type Programs, SILENT_MS, startJob } from "./run-job.js";
-import { addSpent, beginOne } from "./spending.js";
-import { type Stored, sumOf } from "./stored-files.js";
-import { type Claim, claim, deliver, failed, handBack, refused } from "./transitions.js";
+import { beginOne } from "./spending.js";
+import { type Claim, claim } from "./transitions.js";
 
 /** How often a worker with nothing to do looks by itself; it is woken when something comes. */
 const LOOK_MS = 4_000;
-/** A ticket that is not for now comes back after this. */
-const LATER_MS = 1_500;
-
 /** What the day has no room for is looked at again after this. */
 const OVER_LIMIT_MS = 60_000;
 /** A worker at which a job failed leaves it to others for this long. */
 const UNFIT_MS = 60_000;
 /** After so many tickets that are nothing for now, one that works until nothing is left has nothing left. */
 const FRUITLESS = 3;
-
-/** What another machine may well be able to do. */
-const OF_THE_MACHINE: ReadonlySet<string> = new Set([
-  ...["DISK_FULL", "FILE_UNWRITABLE", "FILE_UNREADABLE", "PROGRAM_MISSING", "SANDBOX_MISSING", "SANDBOX_UNSAFE"],
-  ...["DRIVER_MISSING", "DRIVER_TOO_OLD", "INSTALL_FAILED", "BUNDLE_SEALED", "VAULT_NO_MATCHING_KEY"],
-  ...["FLEET_DENIED", "FLEET_UNREACHABLE", "FLEET_NOT_READY", "RUN_DAMAGED", "RUN_NEWER", "CATALOG_MISSING"],
-]);
-
-export interface WorkerInput {
-  readonly fleet: Fleet;
-  readonly context: Context;
-  /** Drivers it has, the preferred one first; what starts each is this machine's word. */
-  readonly drivers: readonly string[];
-  readonly labels: readonly string[];
-  readonly slots: number;
-  /** A folder of this worker alone. */
-  readonly folder: string;
-  readonly programs: (driver: string) => Programs;
-  /** For sealed jobs: the fleet's key, and whom a delivery is for. */
-  readonly cipherFor: (job: Job) => { readonly checkpoints: Cipher | null; readonly delivery: Cipher | null };
-  readonly adopt: (folder: RunFolder) => void;
-  /** Ends when nothing is left that it could take. */
-  readonly untilEmpty: boolean;
-}
-
-export interface WorkerTally {
-  delivered: number;
-  failed: number;
-  handedBack: number;
-  discarded: number;
-  tokens: number;
-  costUsd: number;
-}
-
-interface Active {
-  readonly job: Job;
-  handed: Handed;
-  run: JobRun | null;
-  /** Why it is being stopped. */
-  stopping: "drain" | "cancelled" | "lost" | null;
-}
 
 export const newWorkerId = (): string => `${hostname().replace(/[^\w-]/g, "-")}-${randomBytes(3).toString("hex")}`;
 
@@ -81,7 +27,7 @@ export class FleetWorker {
   readonly tally: WorkerTally = { delivered: 0, failed: 0, handedBack: 0, discarded: 0, tokens: 0, costUsd: 0 };
   readonly #input: WorkerInput;
   /** By job and fence: a job that was lost and taken again is held twice for a moment. */
-  readonly #active = new Map<string, Active>();
+  readonly #active = new Map<string, HeldJob>();
   readonly #own: ReadonlySet<string>;
   readonly #since: string;
   #wake: () => void = () => {};
@@ -193,14 +139,26 @@ export class FleetWorker {
     this.#fruitless = 0;
     if (decided.kind === "over") return handed.done();
     if (decided.kind === "set-aside") {
-      this.#tell(job, { type: "dead", message: job.reason ?? "" });
+      tell(this.id, job, this.#input, { type: "dead", message: job.reason ?? "" });
       return handed.done();
     }
     void this.#hold(handed, job);
   }
 
-  #holding(id: string | undefined): Active[] {
+  #holding(id: string | undefined): HeldJob[] {
     return [...this.#active.values()].filter(({ job }) => job.id === id);
+  }
+
+  async #hold(handed: Handed, job: Job): Promise<void> {
+    const held = new HeldJob(this.#holder, handed, job);
+    const key = `${job.id}.${job.fence}`;
+    this.#active.set(key, held);
+    try {
+      await held.work();
+    } finally {
+      this.#active.delete(key);
+      this.#rouse();
+    }
   }
 
   #later(handed: Handed, delayMs = LATER_MS): void {
@@ -208,203 +166,18 @@ export class FleetWorker {
     handed.back(delayMs);
   }
 
-  /** From the first sign of life to the end. Never throws. */
-  async #hold(handed: Handed, job: Job): Promise<void> {
-    const { fleet, context } = this.#input;
-    const active: Active = { job, handed, run: null, stopping: null };
-    const key = `${job.id}.${job.fence}`;
-    this.#active.set(key, active);
-    const folder = join(this.#input.folder, `${job.id}-${job.fence}`);
-    const tick = setInterval(() => void this.#tick(active), this.#tickMs);
-    try {
-      const from =
-        job.checkpoint === undefined ? "" : `, from line ${job.checkpoint.records} of run ${job.checkpoint.run}`;
-      this.#tell(job, { type: "taken", message: `${this.id} works on it${from}` });
-      makeFolder(folder, 0o700);
-      const ciphers = this.#input.cipherFor(job);
-      const driver = job.driver ?? this.#input.drivers[0]!;
-      active.run = await startJob({
-        fleet,
-        job,
-        folder,
-        programs: this.#input.programs(driver),
-        cipher: ciphers.checkpoints,
-        context,
-        adopt: this.#input.adopt,
-        onEvent: (event) => this.#relay(job, event),
-      });
-      if (active.stopping !== null) active.run.stop();
-      const end = await active.run.ended;
-      await this.#end(active, end, ciphers.delivery);
-    } catch (error) {
-      await this.#fell(active, error);
-    } finally {
-      clearInterval(tick);
-      removeFolder(folder);
-      this.#active.delete(key);
-      this.#rouse();
-    }
-  }
-
-  /** The lease lives on while the run moves; a job that is no longer ours is let go. */
-  async #tick(active: Active): Promise<void> {
-    const { fleet } = this.#input;
-    const moved = active.run === null || performance.now() - active.run.movedAt() < SILENT_MS;
-    if (moved) active.handed.working();
-    const kept = await fleet.jobs.get(active.job.id).catch(() => undefined);
-    if (kept === undefined || active.stopping !== null) return;
-    if (kept?.job.state === "running" && kept.job.fence === active.job.fence) return;
-    this.#stop(active, kept?.job.state === "cancelled" ? "cancelled" : "lost");
-  }
-
-  #stop(active: Active, why: NonNullable<Active["stopping"]>): void {
-    if (active.stopping !== null && why === "drain") return;
-    active.stopping = why;
-    active.run?.stop();
-  }
-
-  async #end(active: Active, end: JobEnd, cipher: Cipher | null): Promise<void> {
-    const { job } = active;
-    if (end.kind === "delivered") return this.#deliver(active, end, cipher);
-    if (end.kind === "paused" && end.reason === "interrupted" && active.stopping !== null)
-      return this.#handOver(active);
-    if (active.stopping === "cancelled" || active.stopping === "lost") return this.#letGo(active);
-    const at = this.#input.context.now().toISOString();
-    const why =
-      end.kind === "paused"
-        ? `paused (${end.reason}): ${end.message}`
-        : end.kind === "refused"
-          ? `${end.code}: ${end.message}`
-          : end.message;
-    const wasCut = end.kind === "paused" && end.reason === "interrupted";
-    const another = end.kind === "crashed" || wasCut || (end.kind === "refused" && OF_THE_MACHINE.has(end.code));
-    // What pauses for a person or a limit is not tried again by itself: it would only spend more.
-    const next = await this.#input.fleet.jobs.update(job.id, (now) =>
-      another ? failed(now, job.fence, { why, at }) : refused(now, job.fence, { why, at }),
-    );
-    this.tally.failed += 1;
-    this.#unfit.set(`${job.id}.${job.turn}`, performance.now() + UNFIT_MS);
-    this.#tell(job, { type: next.state === "dead" ? "dead" : "failed", message: why });
-    if (next.state === "dead") await active.handed.done();
-    else active.handed.back(LATER_MS);
-  }
-
-  /** The bundle is stored first; one record makes it the result; the ticket goes last. */
-  async #deliver(active: Active, end: JobEnd & { kind: "delivered" }, cipher: Cipher | null): Promise<void> {
-    const { fleet, context } = this.#input;
-    const { job } = active;
-    const tokens = end.result.deliverer?.total_tokens ?? 0;
-    const cost_usd = Number((end.result.deliverer as { total_cost_usd?: number } | undefined)?.total_cost_usd ?? 0);
-    await addSpent(fleet, context.now(), { tokens, cost_usd });
-    const stored = await this.#store(end.path, cipher);
-    const result: NonNullable<Job["result"]> = {
-      ...stored,
-      status: end.result.status,
-      ...(cipher === null ? {} : { sealed: true }),
-      worker: this.id,
-      fence: job.fence,
-      at: context.now().toISOString(),
-      tokens,
-      cost_usd,
-    };
-    await fleet.jobs.update(job.id, (now) => deliver(now, job.fence, result));
-    this.tally.delivered += 1;
-    this.tally.tokens += tokens;
-    this.tally.costUsd += cost_usd;
-    this.#tell(job, { type: "delivered", message: `delivered: ${result.status}`, sha256: stored.sha256 });
-    await active.handed.done();
-    await active.run?.checkpoints.forget();
-  }
-
-  async #store(path: string, cipher: Cipher | null): Promise<Stored> {
-    const { bundles } = this.#input.fleet;
-    if (cipher !== null) return bundles.putBytes(cipher.seal(readFileSync(path)));
-    const stored = await sumOf(path);
-    await bundles.putFile(path, stored);
-    return stored;
-  }
-
-  async #handOver(active: Active): Promise<void> {
-    const { job, stopping, handed } = active;
-    if (stopping !== "drain") return this.#letGo(active);
-    await this.#input.fleet.jobs.update(job.id, (now) =>
-      handBack(now, job.fence, this.#input.context.now().toISOString()),
-    );
-    this.tally.handedBack += 1;
-    this.#tell(job, { type: "handed-back", message: `${this.id} stops and hands it over` });
-    handed.back();
-    this.#input.fleet.nc.publish(WAKE, JSON.stringify({ job: job.id }));
-  }
-
-  /** Somebody else has it, or nobody is to have it. */
-  async #letGo(active: Active): Promise<void> {
-    this.tally.discarded += 1;
-    // What is stored of it stays for a while: it may be taken up again.
-    if (active.stopping === "cancelled") return active.handed.done();
-    this.#tell(active.job, { type: "discarded", message: `${this.id} lost its lease; what it made is discarded` });
-  }
-
-  /** The job could not be started or ended here. */
-  async #fell(active: Active, error: unknown): Promise<void> {
-    if (error instanceof NutError && error.code === "FLEET_LEASE_LOST") {
-      active.stopping = error.data.state === "cancelled" ? "cancelled" : "lost";
-      return this.#letGo(active);
-    }
-    if (!(error instanceof NutError) && !isPassing(error)) this.#warn(error);
-    const message = error instanceof Error ? error.message : String(error);
-    const code = error instanceof NutError ? error.code : "CRASH";
-    await this.#end(
-      active,
-      OF_THE_MACHINE.has(code) || !(error instanceof NutError)
-        ? { kind: "crashed", message }
-        : { kind: "refused", code, message },
-      null,
-    ).catch(
-      // Whatever is wrong with the server, the lease runs out and another worker takes it.
-      () => {},
-    );
-  }
-
   /** What cannot be read here may be somebody's who is newer; a server that is away gives it out again by itself. */
   #trouble(handed: Handed, error: unknown): void {
     if (isPassing(error)) return;
-    if (!(error instanceof NutError && error.code === "FLEET_NEWER")) this.#warn(error);
+    if (!(error instanceof NutError && error.code === "FLEET_NEWER")) warn(this.#input, error);
     this.#later(handed);
-  }
-
-  #warn(error: unknown): void {
-    this.#input.context.progress({ type: "warning", message: error instanceof Error ? error.message : String(error) });
-  }
-
-  #relay(job: Job, event: Readonly<Record<string, unknown>>): void {
-    const { type, message, task, role, done, total } = event as Record<string, string | number | undefined>;
-    // What a sealed request is about is for those who hold its key.
-    const words = job.request.sealed === true ? {} : { message, task, role };
-    const fields = Object.entries({ ...words, done, total }).filter(([, value]) => value !== undefined);
-    this.#tell(job, { type: String(type), ...Object.fromEntries(fields) });
-  }
-
-  #tell(job: Job, event: Pick<FleetEvent, "type" | "message"> & Readonly<Record<string, unknown>>): void {
-    const { fleet, context } = this.#input;
-    const told: FleetEvent = {
-      at: context.now().toISOString(),
-      job: job.id,
-      worker: this.id,
-      fence: job.fence,
-      ...event,
-    };
-    fleet.events.tell(told);
-    context.progress({
-      ...told,
-      message: event.message === undefined ? undefined : `${job.id.slice(0, 8)} ${event.message}`,
-    } as never);
   }
 
   #hear(text: string): void {
     try {
       const { cancelled } = JSON.parse(text) as { readonly cancelled?: string };
       // The record is asked: a word on a wire proves nothing.
-      for (const active of this.#holding(cancelled)) void this.#tick(active);
+      for (const active of this.#holding(cancelled)) void active.tick();
     } catch {
       // Not ours.
     }
@@ -413,7 +186,7 @@ export class FleetWorker {
 
   #drain(): void {
     this.#draining = true;
-    for (const active of this.#active.values()) this.#stop(active, "drain");
+    for (const active of this.#active.values()) active.stop("drain");
     this.#rouse();
   }
 
@@ -437,6 +210,11 @@ export class FleetWorker {
       };
     });
     this.#wake = () => {};
+  }
+
+  get #holder(): Holder {
+    const onUnfit = ({ id, turn }: Job) => this.#unfit.set(`${id}.${turn}`, performance.now() + UNFIT_MS);
+    return { id: this.id, input: this.#input, tally: this.tally, tickMs: this.#tickMs, onUnfit };
   }
 
   get #tickMs(): number {

@@ -1,28 +1,21 @@
 // A stranger's look at a delivery: is it whole, does it answer that request, and what of its claims is more than words.
-// Long because: a delivery is looked at in one order, from the archive to the verdict, and each step leans on the one before.
-import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import {
-  ARTIFACTS,
-  artifactPath,
   buildCleanTree,
   compareTrees,
   type HiddenReport,
-  isResult,
   judgeDelivery,
-  listTree,
   planChecks,
   readConstraints,
   rebuildTree,
   violations,
   withDeliveredEvidence,
 } from "../../../acceptance/index.js";
-import { openBundle } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, dim, green, red, yellow } from "../../../cli/text.js";
-import { type ErrorCode, type Finding, NutError, shellWord } from "../../../errors.js";
+import { type Finding, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { deliveredPaths, readDelivery } from "../../../request/apply/delivered.js";
 import { patchFindings } from "../../../request/apply/delivery-patch.js";
@@ -31,7 +24,6 @@ import { inPlaceFindings } from "../../../request/finish/in-place.js";
 import { hiddenUnrun } from "../../../request/hidden/hidden.js";
 import { ReportShape, toShape } from "../../../request/judge/acceptance-shapes.js";
 import { type OpenedFolder, openFolder, withWorkFolder } from "../../../request/open/work-folder.js";
-import { unsealed } from "../../../request/pack/sealed.js";
 import { type Delivery, DeliveryStatus, EVIDENCE } from "../../../schema/delivery.js";
 import { FindingShape } from "../../../schema/finding.js";
 import { identityWords } from "../flags.js";
@@ -47,6 +39,7 @@ import {
   verdictSigner,
   whoVouches,
 } from "./verify-signatures.js";
+import { archiveFindings, isFile, linkFindings, requestId } from "./verify-whole.js";
 
 const ALLOWANCES = ["recorded", "partial"] as const;
 
@@ -280,33 +273,6 @@ function allowedBy(allow: readonly Allowed[], { delivery, judgement, whole, back
   return has("recorded") && rest("recorded", "proven") ? ["recorded", "partial"] : [];
 }
 
-const DAMAGE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
-  "BUNDLE_BAD_MAGIC",
-  "BUNDLE_CORRUPT",
-  "BUNDLE_MISMATCH",
-  "BUNDLE_UNSAFE_ENTRY",
-  "BUNDLE_UNSAFE_PATH",
-]);
-
-/** Damage is an answer here, not a failure. */
-async function archiveFindings(path: string, identity: readonly string[], context: Context): Promise<Finding[]> {
-  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return [];
-  try {
-    const bundle = await openBundle(await unsealed(path, identity, context), {
-      signal: context.signal,
-      lenient: true,
-    });
-    try {
-      return [...(await bundle.verify())];
-    } finally {
-      await bundle.close();
-    }
-  } catch (error) {
-    if (!(error instanceof NutError) || !DAMAGE.has(error.code)) throw error;
-    return [{ code: error.code, severity: "error", path, message: error.message }];
-  }
-}
-
 function damaged(findings: Finding[]): Verification {
   return {
     verified: false,
@@ -331,89 +297,8 @@ function hiddenWords(hidden: HiddenReport | null): Verification["hidden"] {
   return hidden === null ? null : { count: hidden.count, digest: hidden.digest, run: hidden.results !== null };
 }
 
-const requestId = ({ manifest }: OpenedFolder, delivery: Delivery): string | undefined =>
-  delivery.request_id ?? manifest.request_id;
-
 const withRequest = ({ delivery, identity }: Question): string =>
   `nutshell verify ${shellWord(delivery)}${identityWords(identity)} --request "<request.nut>"`;
-
-/** `again` is the command with a request, for when there was none. */
-function linkFindings(
-  target: OpenedFolder,
-  delivery: Delivery,
-  request: OpenedFolder | null,
-  again: string,
-): Finding[] {
-  const findings: Finding[] = [];
-  const error = (code: string, path: string, message: string) =>
-    findings.push({ code, severity: "error", path, message });
-  const named = requestId(target, delivery);
-  if (named === undefined) error("REQUEST_UNNAMED", "request_id", "the delivery does not say which request it answers");
-  for (const [key, said] of [
-    ["request_id", target.manifest.request_id],
-    ["status", target.manifest.status],
-  ] as const) {
-    if (said !== undefined && delivery[key] !== undefined && said !== delivery[key]) {
-      error("MANIFEST_DISAGREES", key, `nutshell.json says ${said}, delivery/result.json says ${delivery[key]}`);
-    }
-  }
-  if (request !== null) {
-    const { id } = request.manifest;
-    if (named !== undefined && named !== id)
-      error(
-        "REQUEST_MISMATCH",
-        "request_id",
-        `it answers ${named}, not ${id}: name the request it was made from, --request <request>`,
-      );
-    const parent = delivery.parent_id ?? target.manifest.parent_id;
-    if (parent !== undefined && parent !== id)
-      error("REQUEST_MISMATCH", "parent_id", `it follows from ${parent}, not ${id}`);
-  } else {
-    findings.push({
-      code: "REQUEST_ABSENT",
-      severity: "warning",
-      path: "request_id",
-      message: "without the request, links and digests cannot be compared",
-      fix: again,
-    });
-  }
-  const { created, modified } = deliveredPaths(delivery);
-  for (const path of [...created, ...modified]) {
-    const places = [path, `delivery/artifacts/${path}`, `quarantine/delivery/artifacts/${path}`];
-    if (!places.some((place) => isFile(target.dir, place)))
-      error("ARTIFACT_MISSING", path, `${path} is listed, but not delivered`);
-  }
-  findings.push(...artifactFindings(target.dir, [...created, ...modified]));
-  const log = delivery.execution_log?.full_log;
-  if (log !== undefined && !isFile(target.dir, log))
-    error("ARTIFACT_MISSING", log, `${log} is named as the full log, but not delivered`);
-  return findings;
-}
-
-/** What is delivered must be named, and must be where acceptance looks: anything else would come along untested. */
-function artifactFindings(dir: string, listed: readonly string[]): Finding[] {
-  const bare = (path: string) => (path.startsWith(`${ARTIFACTS}/`) ? path.slice(ARTIFACTS.length + 1) : path);
-  const named = new Set(listed.map(bare));
-  // Unpacking sets aside what programs obey; it is delivered all the same.
-  const folders = [ARTIFACTS, `quarantine/${ARTIFACTS}`]
-    .map((path) => join(dir, path))
-    .filter((path) => existsSync(path));
-  return folders.flatMap((folder) => [...listTree(folder).keys()].flatMap((path) => artifactFinding(path, named)));
-}
-
-function artifactFinding(path: string, named: ReadonlySet<string>): Finding[] {
-  const where = artifactPath(path);
-  if (!isResult(path)) {
-    return [{ code: "ARTIFACT_UNTESTED", severity: "error", path: where, message: `${where} is in no digest` }];
-  }
-  if (named.has(path)) return [];
-  return [{ code: "ARTIFACT_UNLISTED", severity: "error", path: where, message: `${where} is not listed` }];
-}
-
-function isFile(dir: string, path: string): boolean {
-  if (path.startsWith("/") || path.split("/").includes("..")) return false;
-  return existsSync(join(dir, path)) && statSync(join(dir, path)).isFile();
-}
 
 interface SecondLook {
   readonly input: Question;
