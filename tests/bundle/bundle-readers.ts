@@ -42,9 +42,9 @@ export function forge({ files, isTotalTold = false }: Forgery): string {
 type Reader = (path: string, options: OpenOptions) => Promise<unknown>;
 
 const opened =
-  (read: (bundle: Bundle) => Promise<unknown>): Reader =>
+  (read: (bundle: Bundle) => Promise<unknown>, also: OpenOptions = {}): Reader =>
   async (path, options) => {
-    const bundle = await openBundle(path, options);
+    const bundle = await openBundle(path, { ...options, ...also });
     try {
       return await read(bundle);
     } finally {
@@ -63,6 +63,13 @@ export const READERS: Readonly<Record<string, Reader>> = {
   read: opened((bundle) => bundle.read("a.txt")),
   "read, often": opened((bundle) => readOften(bundle, "a.txt")),
   readText: opened((bundle) => bundle.readText("a.txt")),
+  "read, kept": opened(
+    async (bundle) => {
+      await bundle.list();
+      return bundle.read("a.txt");
+    },
+    { keep: "a.txt" },
+  ),
   stream: opened((bundle) => buffer(bundle.stream("a.txt"))),
   unpack: (path, options) => unpackBundle(path, join(fresh(), "out"), options),
   repack: opened((bundle) => bundle.repack({ output: join(fresh(), "again.nut") })),

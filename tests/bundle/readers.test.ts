@@ -1,5 +1,5 @@
 // Every way to read a bundle holds it to the same limits and hashes.
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -38,6 +38,20 @@ it("reads a row for ./name as one for name", async () => {
   writeFileSync(path, Buffer.concat([MAGIC, ...parts]));
   const bundle = await openBundle(path);
   await expect(bundle.read("a.txt")).rejects.toMatchObject({ code: "BUNDLE_MISMATCH" });
+  await bundle.close();
+});
+
+it("keeps a file of the pass over the whole, so that reading it then opens nothing", async () => {
+  const path = forge({
+    files: [
+      { name: "0.bin", data: "0".repeat(2000) },
+      { name: "a.txt", data: "content\n" },
+    ],
+  });
+  const bundle = await openBundle(path, { keep: "a.txt" });
+  await bundle.verify();
+  rmSync(path);
+  expect(await bundle.readText("a.txt")).toBe("content\n");
   await bundle.close();
 });
 

@@ -30,6 +30,8 @@ export interface OpenOptions {
   readonly newer?: boolean;
   /** Where a stream is kept while it is open. */
   readonly tempDir?: string;
+  /** A file that will be read once the whole was: the pass over the whole keeps it, unless it is large. */
+  readonly keep?: string;
 }
 
 export interface BundleEntry {
@@ -116,6 +118,7 @@ class OpenedBundle implements Bundle {
   private whole: Promise<Scan> | null = null;
   private entries: Promise<ReadonlyMap<string, BundleEntry>> | null = null;
   private files: Promise<FilledStore> | null = null;
+  private kept: Buffer | null = null;
   private reads = 0;
 
   constructor(path: string, head: Scan, options: OpenOptions, remove: () => void) {
@@ -134,6 +137,10 @@ class OpenedBundle implements Bundle {
 
   async read(path: string): Promise<Buffer> {
     if (path === MANIFEST_NAME) return Buffer.from(this.manifestBytes);
+    if (path === this.options.keep && this.kept !== null) {
+      this.assertHash(path, `sha256:${hash("sha256", this.kept, "hex")}`);
+      return Buffer.from(this.kept);
+    }
     const filled = await this.filled();
     if (filled !== null) {
       const bytes = filled.store.read(path);
@@ -207,8 +214,20 @@ class OpenedBundle implements Bundle {
   }
 
   private scanned(): Promise<Scan> {
-    this.whole ??= scan(fileInput(this.path), { ...scanOptions(this.options), hashes: true });
+    const visit = (entry: ArchiveEntry) => this.keeping(entry);
+    this.whole ??= scan(fileInput(this.path), { ...scanOptions(this.options), hashes: true, visit });
     return this.whole;
+  }
+
+  private keeping({ path, kind, size }: ArchiveEntry): EntrySink | null {
+    if (path !== this.options.keep || kind !== "file" || size > HELD_BYTES) return null;
+    const parts: Buffer[] = [];
+    return {
+      chunk: (bytes) => parts.push(Buffer.from(bytes)),
+      end: () => {
+        this.kept = Buffer.concat(parts);
+      },
+    };
   }
 
   private byPath(): Promise<ReadonlyMap<string, BundleEntry>> {

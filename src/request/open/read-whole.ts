@@ -29,7 +29,7 @@ export async function readWhole(path: string, identity: readonly string[] | null
     return { manifest: readManifest(path), digest: contentDigest(path), compression: null, result };
   }
   const source = identity === null ? path : await unsealed(path, identity, context);
-  const bundle = await openBundle(source, { signal: context.signal });
+  const bundle = await openBundle(source, { signal: context.signal, keep: RESULT_FILE });
   try {
     const wrong = (await bundle.verify()).find(({ severity }) => severity === "error");
     if (wrong !== undefined) throw new NutError("BUNDLE_MISMATCH", `${path}: ${wrong.message}`, { data: { path } });
