@@ -3,6 +3,8 @@
 # `sh install.sh --help` says how. Works when it is piped into sh, too.
 set -eu
 
+# Read to its end before anything is done: what arrives cut short does nothing.
+{
 # The address of the project's releases, for whoever gives none. This line is the one place that names it.
 releases=''
 
@@ -65,9 +67,13 @@ esac
 
 work=$(mktemp -d)
 bin=$prefix/bin
-trap 'rm -rf "$work"; rm -f "$bin/.nutshell.$$" "$bin/.nexus.$$"' EXIT
+new_nutshell='' new_nexus=''
+trap 'rm -rf "$work"; rm -f ${new_nutshell:+"$new_nutshell"} ${new_nexus:+"$new_nexus"}' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
+
+# Whoever the address names is nobody's business.
+shown=$(printf '%s\n' "$from" | sed 's|//[^/]*@|//|')
 
 # wget cannot be told where a redirect may lead: each one is looked at here.
 follow() {
@@ -77,23 +83,23 @@ follow() {
     url=$(printf '%s\n' "$said" | sed -n 's/^ *[Ll]ocation: *\(https:[^[:space:]]*\).*/\1/p' | head -n 1)
     [ -n "$url" ] || break
   done
-  fail "could not fetch $1 from $from"
+  fail "could not fetch $1 from $shown"
 }
 
 fetch() {
   case $from in
-    http://*@*) fail "$from names somebody: only https may" ;;
+    http://*@*) fail "$shown names somebody: only https may" ;;
     https://* | http://127.0.0.1[:/]* | http://localhost[:/]*)
       if command -v curl >/dev/null 2>&1; then
-        curl -fsSL --proto-redir =https --retry 2 -o "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $from"
+        curl -fsSL --proto-redir =https --retry 2 -o "$work/$1" "${from%/}/$1" || fail "could not fetch $1 from $shown"
       elif command -v wget >/dev/null 2>&1; then
         follow "$1"
       else
         fail "neither curl nor wget is there to fetch with" "apt-get install curl"
       fi
       ;;
-    *://*) fail "$from is neither https nor this machine: what it sends could be changed on the way" ;;
-    *) cp "$from/$1" "$work/$1" 2>/dev/null || fail "there is no $1 in $from" "npm run build:standalone makes dist-standalone" ;;
+    *://*) fail "$shown is neither https nor this machine: what it sends could be changed on the way" ;;
+    *) cp "$from/$1" "$work/$1" 2>/dev/null || fail "there is no $1 in $shown" "npm run build:standalone makes dist-standalone" ;;
   esac
 }
 
@@ -119,15 +125,19 @@ for tool in nutshell nexus; do
 done
 
 mkdir -p "$bin" || fail "cannot make $bin" "sh install.sh --prefix ~/.local"
+# Made by mktemp, so that nothing that waits under a name that could be guessed is written to.
+new_nutshell=$(mktemp "$bin/.nutshell.XXXXXX") || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
+new_nexus=$(mktemp "$bin/.nexus.XXXXXX") || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
 for tool in nutshell nexus; do
-  cp "$work/$tool-$os-$arch$suffix" "$bin/.$tool.$$" || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
-  chmod 755 "$bin/.$tool.$$"
+  if [ "$tool" = nutshell ]; then new=$new_nutshell; else new=$new_nexus; fi
+  cp "$work/$tool-$os-$arch$suffix" "$new" || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
+  chmod 755 "$new"
 done
-for tool in nutshell nexus; do
-  mv -f "$bin/.$tool.$$" "$bin/$tool$suffix"
-  printf '%s\n' "$bin/$tool$suffix"
-done
+mv -f "$new_nutshell" "$bin/nutshell$suffix"
+mv -f "$new_nexus" "$bin/nexus$suffix"
+printf '%s\n' "$bin/nutshell$suffix" "$bin/nexus$suffix"
 case :$PATH: in
   *:"$bin":*) ;;
   *) printf 'install: hint: add %s to your PATH\n' "$bin" >&2 ;;
 esac
+}

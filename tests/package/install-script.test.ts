@@ -71,6 +71,21 @@ describe("install.sh without a word", () => {
     expect(stderr).toContain("install: error: this copy names no release address");
   });
 
+  it("does nothing when it arrives cut short, wherever that is", () => {
+    const lines = script.split("\n");
+    for (let kept = 1; kept < lines.length - 1; kept += 1) {
+      const prefix = join(work, "cut");
+      run(`${lines.slice(0, kept).join("\n")}\n`, { NUTCRACKER_BASE_URL: release, PREFIX: prefix });
+      if (existsSync(prefix)) expect.unreachable(`cut after line ${kept}: ${lines[kept - 1]}`);
+    }
+  });
+
+  it("does not say who asks, when an address names somebody", () => {
+    const { status, stderr } = run(script, { NUTCRACKER_BASE_URL: "https://me:canary-5f1c@127.0.0.1:9/v1" });
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("https://127.0.0.1:9/v1") });
+    expect(stderr).not.toContain("canary");
+  });
+
   it("installs from the address that one line of it names", () => {
     expect(script.match(/^releases=''$/gm)).toHaveLength(1);
     const { status } = run(script.replace(/^releases=''$/m, `releases='${release}'`), { TMPDIR: work });
@@ -93,6 +108,16 @@ describe("install.sh", () => {
       content: [`this is nexus-${target}${suffix}`, `this is nutshell-${target}${suffix}`],
       left: [],
     });
+  });
+
+  it("writes through no link that waits in the folder for it", () => {
+    const bin = join(work, "prefix", "bin");
+    mkdirSync(bin, { recursive: true });
+    writeFileSync(join(work, "theirs"), "theirs\n");
+    const planting = `for t in nutshell nexus; do ln -s ${work}/theirs ${bin}/.$t.$$; done; exec sh ${join(root, "install.sh")} --from ${release} --prefix ${work}/prefix`;
+    const { status, stderr } = spawnSync("sh", ["-c", planting], { encoding: "utf8" });
+    expect(status, stderr).toBe(0);
+    expect(readFileSync(join(work, "theirs"), "utf8")).toBe("theirs\n");
   });
 
   it("refuses a machine there is no file for, with another way", () => {
