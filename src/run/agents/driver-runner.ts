@@ -105,7 +105,9 @@ const errandOf = (
 async function toolLine(input: DriverRunnerInput, request: AgentRequest) {
   const { tools, env, sandbox = "auto" } = input;
   if (sandbox === "off" || (await findBwrap(env)) === null) return null;
-  return openToolLine({ tools: tools.server, env: serverEnvironment(input, request) });
+  // A command's program is anybody's, and most have no use for tools.
+  const isExpected = input.driver.name !== "command";
+  return openToolLine({ tools: tools.server, env: serverEnvironment(input, request), isExpected });
 }
 
 async function runSession(

@@ -23,9 +23,11 @@ export interface ToolLine {
 export interface ToolLineInput {
   readonly tools: { readonly command: string; readonly args: readonly string[] };
   readonly env: Readonly<Record<string, string>>;
+  /** Whether the agent's program is known to ask: then the server loads while the program does. */
+  readonly isExpected: boolean;
 }
 
-export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolLine> {
+export async function openToolLine({ tools, env, isExpected }: ToolLineInput): Promise<ToolLine> {
   // A socket's path may be a hundred letters long, and a run's folder may lie deep.
   const folder = mkdtempSync(join(tmpdir(), "nut-tools-"));
   const socket = join(folder, "socket");
@@ -36,9 +38,8 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
     server.on("error", () => {});
     return server;
   };
-  // Started with the agent, not by it: while its program loads, so does the server.
-  let early: ChildProcess | null = start();
-  early.once("exit", () => {
+  let early: ChildProcess | null = isExpected ? start() : null;
+  early?.once("exit", () => {
     early = null;
   });
   const listener = createServer({ allowHalfOpen: true }, (connection) => {
@@ -64,7 +65,9 @@ export async function openToolLine({ tools, env }: ToolLineInput): Promise<ToolL
     isListed: () => isListed,
     close: async () => {
       listener.close();
-      await Promise.all([...servers, ...(early === null ? [] : [early])].map(ended));
+      // Nobody asked it anything: it has nothing to finish.
+      early?.kill("SIGKILL");
+      await Promise.all([...servers].map(ended));
       rmSync(folder, { recursive: true, force: true });
     },
   };
