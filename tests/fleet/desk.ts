@@ -26,6 +26,9 @@ export type Machine = ChildProcess & { readonly done: Promise<Ran> };
 /** Does the one task of `request` below: the words of the request become the file it asks for. */
 export const AGENT = "sh -c 'cp files/wanted.txt files/made.txt; echo made it'";
 
+/** The same, after a while. */
+export const slow = (seconds: number) => `sh -c 'sleep ${seconds}; cp files/wanted.txt files/made.txt; echo made it'`;
+
 export class FleetDesk {
   readonly root = temporary("nut-fleet-");
   readonly url: string;
@@ -96,6 +99,23 @@ export class FleetDesk {
 
   jobs(...args: string[]): readonly JobRow[] {
     return this.ask<{ jobs: JobRow[] }>(["jobs", "--all", ...args]).jobs;
+  }
+
+  /** Hands in a request of that name; the job's id. */
+  async submit(name: string, more: readonly string[] = []): Promise<string> {
+    return this.ask<{ jobs: JobRow[] }>(["submit", await this.request(name), ...more]).jobs[0]!.job;
+  }
+
+  job(id: string): JobRow {
+    return this.jobs().find(({ job }) => job === id)!;
+  }
+
+  logs(id: string): string {
+    return this.nexus(["logs", id]).stdout;
+  }
+
+  async running(id: string): Promise<void> {
+    await this.until("running", (jobs) => jobs.some(({ job, state }) => job === id && state === "running"), 20);
   }
 
   async until(what: string, test: (jobs: readonly JobRow[]) => boolean, seconds = 60): Promise<readonly JobRow[]> {

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { start } from "../run/program.js";
 import { temporary } from "../temporary.js";
-import { FleetDesk, type JobRow } from "./desk.js";
+import { FleetDesk, type JobRow, slow } from "./desk.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
 
 const can = hasNats && (await bwrapAvailable(process.env));
@@ -21,55 +21,45 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
   afterEach(() => desk.stop());
   afterAll(() => server.kill());
 
-  const submitOne = async (name: string, more: readonly string[] = []) => {
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request(name), ...more]);
-    return jobs[0]!.job;
-  };
-  const jobOf = (id: string) => desk.jobs().find(({ job }) => job === id)!;
-  const slow = (seconds: number) => `sh -c 'sleep ${seconds}; cp files/wanted.txt files/made.txt; echo made it'`;
-  const logs = (id: string) => desk.nexus(["logs", id]).stdout;
-  const running = (id: string) =>
-    desk.until("running", (jobs) => jobs.some((one) => one.job === id && one.state === "running"), 20);
-
   it("goes to another worker when its own is killed, and nothing of the dead one stays", async () => {
-    const id = await submitOne("killed");
+    const id = await desk.submit("killed");
     const first = desk.worker([], { agent: slow(60) });
-    await desk.until("at work", () => /works on task 1/.test(logs(id)), 20);
+    await desk.until("at work", () => /works on task 1/.test(desk.logs(id)), 20);
     const began = Date.now();
     first.kill("SIGKILL");
     await first.done;
     const second = await desk.worker(["--until-empty"]).done;
     expect(second.stdout, second.stderr).toContain("1 job delivered");
     expect(Date.now() - began).toBeLessThan(30_000);
-    expect(jobOf(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 1 });
+    expect(desk.job(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 1 });
     // The same run went on: it was started once.
-    expect(logs(id).match(/run_started/g)).toHaveLength(1);
-    expect(logs(id)).toMatch(/works on it, from line \d+ of run/);
+    expect(desk.logs(id).match(/run_started/g)).toHaveLength(1);
+    expect(desk.logs(id)).toMatch(/works on it, from line \d+ of run/);
     expect(readdirSync(join(desk.root, "homes/worker/.local/state/nutshell/fleet-work"))).toEqual([]);
     expect(desk.ask<{ verified: boolean }>(["fetch", id, "--rerun", "--yes"]).verified).toBe(true);
   }, 90_000);
 
   it("is handed over at once by a worker that drains", async () => {
-    const id = await submitOne("drained");
+    const id = await desk.submit("drained");
     const first = desk.worker([], { agent: slow(60) });
-    await desk.until("at work", () => /works on task 1/.test(logs(id)), 20);
+    await desk.until("at work", () => /works on task 1/.test(desk.logs(id)), 20);
     first.kill("SIGTERM");
     const drained = await first.done;
     expect([drained.status, drained.stdout]).toEqual([0, expect.stringContaining("1 handed over")]);
-    expect(jobOf(id)).toMatchObject({ state: "queued", deaths: 0 });
+    expect(desk.job(id)).toMatchObject({ state: "queued", deaths: 0 });
     const began = Date.now();
     await desk.worker(["--until-empty"]).done;
-    expect(jobOf(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 0 });
+    expect(desk.job(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 0 });
     expect(Date.now() - began).toBeLessThan(20_000);
   }, 90_000);
 
   it("is cancelled at work, and delivers nothing; a delivered one is not", async () => {
-    const id = await submitOne("cancelled");
+    const id = await desk.submit("cancelled");
     const worker = desk.worker(["--until-empty"], { agent: slow(60) });
-    await running(id);
+    await desk.running(id);
     expect(desk.ask<JobRow>(["cancel", id])).toMatchObject({ state: "cancelled" });
     expect((await worker.done).stdout).toContain("0 jobs delivered, 0 failed, 0 handed over, 1 let go");
-    expect(jobOf(id).state).toBe("cancelled");
+    expect(desk.job(id).state).toBe("cancelled");
     desk.ask(["cancel", id]);
     expect(desk.nexus(["submit", join(desk.root, "cancelled.nut")]).stdout).toContain(
       `nexus fleet retry ${id.slice(0, 10)}`,
@@ -81,7 +71,7 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     const told = (await followed.done).stdout;
     expect(told).toContain(" delivered: delivered: completed");
     expect(told.match(/ cancelled: /g)).toHaveLength(1);
-    expect(jobOf(id).state).toBe("delivered");
+    expect(desk.job(id).state).toBe("delivered");
     expect(desk.nexus(["cancel", id]).stderr).toContain("has delivered: there is nothing to cancel");
   }, 90_000);
 });

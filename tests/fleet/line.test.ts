@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { temporary } from "../temporary.js";
-import { AGENT, FleetDesk, type JobRow } from "./desk.js";
+import { AGENT, FleetDesk, slow } from "./desk.js";
 import { startLine } from "./line.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
 
@@ -19,49 +19,39 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
   afterEach(() => desk.stop());
   afterAll(() => server.kill());
 
-  const submitOne = async (name: string, more: readonly string[] = []) => {
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request(name), ...more]);
-    return jobs[0]!.job;
-  };
-  const jobOf = (id: string) => desk.jobs().find(({ job }) => job === id)!;
-  const slow = (seconds: number) => `sh -c 'sleep ${seconds}; cp files/wanted.txt files/made.txt; echo made it'`;
-  const logs = (id: string) => desk.nexus(["logs", id]).stdout;
-  const running = (id: string) =>
-    desk.until("running", (jobs) => jobs.some((one) => one.job === id && one.state === "running"), 20);
-
   it("of a worker that lost the line is delivered by its twin, and what comes late is discarded", async () => {
     const line = await startLine(server.port);
-    const id = await submitOne("twins");
+    const id = await desk.submit("twins");
     const late = desk.worker([], {
       agent: slow(12),
       home: "far",
       extra: { NATS_URL: `nats://127.0.0.1:${line.port}` },
     });
-    await running(id);
+    await desk.running(id);
     line.cut();
     const twin = await desk.worker(["--until-empty"], { agent: AGENT }).done;
     expect(twin.stdout, twin.stderr).toContain("1 job delivered");
-    const { worker } = jobOf(id);
+    const { worker } = desk.job(id);
     line.mend();
     await sleep(1_000);
-    for (let tries = 0; tries < 60 && !/discarded/.test(logs(id)); tries += 1) await sleep(500);
+    for (let tries = 0; tries < 60 && !/discarded/.test(desk.logs(id)); tries += 1) await sleep(500);
     late.kill("SIGTERM");
     expect((await late.done).stdout).toContain("0 jobs delivered");
-    expect(jobOf(id)).toMatchObject({ state: "delivered", worker, tries: 2 });
-    expect(logs(id).match(/ delivered: delivered/g)).toHaveLength(1);
+    expect(desk.job(id)).toMatchObject({ state: "delivered", worker, tries: 2 });
+    expect(desk.logs(id).match(/ delivered: delivered/g)).toHaveLength(1);
     line.end();
   }, 120_000);
 
   it("goes on when the server is killed and comes back", async () => {
-    const id = await submitOne("restarted");
+    const id = await desk.submit("restarted");
     const worker = desk.worker(["--until-empty"], { agent: slow(2) });
-    await running(id);
+    await desk.running(id);
     await server.kill();
     await sleep(1_000);
     await server.start();
     const worked = await worker.done;
     expect(worked.stdout).toContain("1 job delivered");
     expect(worked.stderr).toMatch(/does not answer; it is waited for[\s\S]*answers again/);
-    expect(jobOf(id)).toMatchObject({ state: "delivered" });
+    expect(desk.job(id)).toMatchObject({ state: "delivered" });
   }, 90_000);
 });
