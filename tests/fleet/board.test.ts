@@ -20,7 +20,10 @@ describe.skipIf(!can)("a fleet on the board", () => {
     desk = new FleetDesk(server);
     desk.ask(["init", "--lease", "3s"]);
     browser = await openBrowser();
-    served = await start("nexus", ["board", "--fleet", "--port", "0"], { cwd: desk.root, env: desk.env("watcher") });
+    served = await start("nexus", ["board", "--fleet", "--server", desk.url, "--port", "0"], {
+      cwd: desk.root,
+      env: desk.env("watcher", { NATS_URL: "" }),
+    });
   });
   afterAll(async () => {
     await browser?.close();
@@ -60,7 +63,7 @@ describe.skipIf(!can)("a fleet on the board", () => {
     await page.getByRole("button", { name: "delivered 1" }).click();
     await page.getByRole("link", { name: "Make seen" }).click();
     const { jobs } = desk.ask<{ jobs: JobRow[] }>(["jobs", "--state", "delivered"]);
-    await shows(`nexus fleet fetch ${jobs[0]!.job} --rerun`);
+    await shows(`nexus fleet fetch --server ${desk.url} ${jobs[0]!.job} --rerun`);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
       await expectAccessible(page);

@@ -8,6 +8,7 @@ import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { temporary } from "../temporary.js";
+import { Desk } from "../vault/run.js";
 import { FleetDesk, type JobRow } from "./desk.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
 
@@ -28,11 +29,12 @@ describe.skipIf(!can)("a fleet", () => {
   it("says what is missing before it is set up, and is set up as often as one likes", () => {
     const before = desk.nexus(["jobs"]);
     expect(before.status).toBe(2);
-    expect(before.stderr).toContain("hint: nexus fleet init");
+    expect(before.stderr).toContain("hint: nexus fleet init\n");
     expect(
       desk.ask<{ streams: { made: boolean }[] }>(["init", "--lease", "4s"]).streams.every(({ made }) => made),
     ).toBe(true);
-    const again = desk.ask<{ streams: { made: boolean; replicas: number }[] }>(["init", "--lease", "4s"]);
+    const again = desk.ask<{ next: string; streams: { made: boolean; replicas: number }[] }>(["init", "--lease", "4s"]);
+    expect(again.next).toBe("nexus fleet work on every machine that should work, nexus fleet submit task.nut from any");
     expect(again.streams.map(({ made, replicas }) => [made, replicas])).toEqual(again.streams.map(() => [false, 1]));
   });
 
@@ -125,6 +127,35 @@ describe.skipIf(!can)("a fleet", () => {
     expect(desk.nexus(["show", "ffff"]).stderr).toContain('there is no job "ffff"');
     expect(desk.nexus(["jobs", "--server", "nats://example.org:4222"]).stderr).toContain("tls://example.org:4222");
     expect(desk.nexus(["jobs", "--server", "nats://a:b@127.0.0.1:4222"]).stderr).toContain("holds no user or password");
+  });
+
+  it("tells to type what asks the same server as the same user", async () => {
+    const alice = new Desk();
+    const at = `--server ${desk.url} --user 'o'\\''hara'`;
+    const file = await desk.request("typed");
+    const told = async (...args: string[]) => {
+      const words = ["fleet", ...args, "--server", desk.url, "--user", "o'hara"];
+      const { out, err } = await alice.run(words, { program: "nexus", now: new Date() });
+      return `${out}${err}`;
+    };
+    expect(await told("show", "ffff")).toContain(`hint: nexus fleet jobs ${at}\n`);
+    expect(await told("show", file)).toContain(`hint: nexus fleet submit ${at} ${file}\n`);
+    const made = await told("init", "--lease", "4s");
+    expect(made).toContain(`next: nexus fleet work ${at} on every machine`);
+    expect(made).toContain(`nexus fleet submit ${at} task.nut from any`);
+    await told("submit", file, "--label", "gpu");
+    expect(await told("doctor")).toContain(`; nexus fleet work ${at} --label gpu\n`);
+    expect(await told("fetch", file, "-o", "x.nut")).toContain(`nexus fleet fetch ${file} -o x.nut ${at} --wait\n`);
+    await told("cancel", file);
+    const { job } = desk.jobs().find(({ title }) => title === "Make typed")!;
+    const twice = await told("submit", file, "--label", "gpu");
+    expect(twice).toContain(`(nexus fleet retry ${at} ${job.slice(0, 10)} takes it up`);
+    const folder = await told("submit", join(desk.root, "requests/one"), "--label", "gpu");
+    expect(folder).toContain(`nexus fleet submit task.nut --label gpu ${at}\n`);
+    expect(await told("work", "--driver", "demo")).toContain(`nexus fleet work --driver demo ${at} --yes agrees`);
+    const [delivered] = desk.jobs("--state", "delivered");
+    expect(await told("show", delivered!.job)).toContain(`fetch it: nexus fleet fetch ${at} ${delivered!.job}\n`);
+    alice.remove();
   });
 
   it("hands in again what a server forgot, and does nothing twice", async () => {

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { leakScanner, openSealed, peerIdentity, scrubber, sealBundle } from "../../src/vault/index.js";
-import { hasStrace, killRotate } from "../vault/kill-rotate.js";
+import { hasStrace, killExport, killRotate } from "../vault/kill-rotate.js";
 import { Desk } from "../vault/run.js";
 
 describe.skipIf(!hasStrace)("SIGKILL at every mutating call of rotate (strace)", () => {
@@ -32,6 +32,22 @@ describe.skipIf(!hasStrace)("SIGKILL at every mutating call of rotate (strace)",
     console.log(`${call}: ${kills} kills`);
     desk.remove();
   });
+});
+
+it("SIGKILL before every change of the disk leaves a rotation and its export, or neither", async () => {
+  const desk = new Desk();
+  const add = ["add-credential", "--name", "db", "--type", "token", "--expires", "2099-01-01", "--value-stdin"];
+  for (const argv of [["keygen"], ["keygen", "--peer"], add]) await desk.run(argv, { stdin: "value-0" });
+  let kills = 0;
+  for (let nth = 1, going = true; going; nth += 1) {
+    const { killed, leftovers } = await killExport(desk, nth, `value-${nth}`, desk.path(`${nth}.json`));
+    expect(leftovers, `${nth}`).toEqual([]);
+    going = killed;
+    if (killed) kills += 1;
+  }
+  expect(kills).toBeGreaterThan(15);
+  console.log(`rotate --export: ${kills} kills`);
+  desk.remove();
 });
 
 describe("streams", () => {

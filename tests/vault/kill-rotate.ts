@@ -1,7 +1,7 @@
 // Kills `nutshell rotate` at a chosen system call and looks at what is left. Shared by the quick test and the long one.
 import { spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Desk } from "./run.js";
@@ -46,6 +46,46 @@ export async function killRotate(desk: Desk, call: string, when: number, value: 
   if (next.code !== 0) throw new Error(`after ${call} ${when}: ${next.err}`);
   const leftovers = readdirSync(join(desk.dir, "credentials")).filter((name) => name !== "vault.enc.json");
   return { killed: signal === "SIGKILL" || status === null || (status ?? 0) > 128, value: seen.out, leftovers };
+}
+
+/** Runs before the program: counts what changes the disk, and kills it there. */
+const KILLER = `
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+let left = Number(process.env.KILL_AT);
+for (const name of ["openSync", "writeSync", "fsyncSync", "linkSync", "renameSync", "mkdirSync", "rmSync"]) {
+  const real = fs[name];
+  fs[name] = (...given) => {
+    const isChange = name !== "openSync" || (typeof given[1] === "string" && given[1].includes("w"));
+    if (isChange) left -= 1;
+    if (isChange && left === 0) process.kill(process.pid, "SIGKILL");
+    return real(...given);
+  };
+}
+syncBuiltinESMExports();`;
+
+/** The same with --export, killed before its nth change of the disk. */
+export async function killExport(desk: Desk, nth: number, value: string, out: string): Promise<Outcome> {
+  const { signal } = spawnSync(
+    process.execPath,
+    [
+      `--import=data:text/javascript,${encodeURIComponent(KILLER)}`,
+      bin,
+      "rotate",
+      "db",
+      "--value-stdin",
+      "--export",
+      out,
+    ],
+    { cwd: desk.dir, env: { ...desk.env, KILL_AT: String(nth) }, input: value, encoding: "utf8" },
+  );
+  const { out: seen } = await desk.run(["reveal", "db"], { now: new Date() });
+  if (existsSync(out) !== (seen === value)) throw new Error(`after ${nth}: ${seen}, ${existsSync(out)}`);
+  await desk.run(["rotate", "db", "--expires", "2099-01-01"], { now: new Date() });
+  const folders = [desk.dir, join(desk.dir, "credentials"), desk.path("home/.config/nutshell/locks")];
+  const known = /^(?:nutshell\.json|credentials|delivery|vault\.enc\.json|[0-9a-f]{32}\.lock)$/;
+  const leftovers = folders.flatMap((folder) => readdirSync(folder)).filter((name) => !known.test(name));
+  return { killed: signal === "SIGKILL", value: seen, leftovers };
 }
 
 const MARKER = "a-word-that-is-only-in-the-bundle";

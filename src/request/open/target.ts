@@ -5,6 +5,7 @@ import { type OpenedContent, openContent } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../pack/sealed.js";
+import { settleFolder } from "../vault/both-or-neither.js";
 
 export interface Target {
   readonly path: string;
@@ -12,8 +13,9 @@ export interface Target {
   readonly label: string | undefined;
 }
 
-export function folderTarget(typed: string | undefined, { cwd }: Pick<Context, "cwd">): Target {
+export function folderTarget(typed: string | undefined, { cwd, env }: Pick<Context, "cwd" | "env">): Target {
   const path = resolve(cwd, typed ?? ".");
+  settleFolder(path, { env });
   return { path, label: path === resolve(cwd) ? undefined : typed };
 }
 
@@ -24,6 +26,7 @@ export async function openTarget(
   identity: readonly string[] = [],
 ): Promise<OpenedContent> {
   const source = typed === "-" ? standardInput(context, "nutshell check - < task.nut") : resolve(context.cwd, typed);
+  if (typeof source === "string") settleFolder(source, context);
   return openContent(await unsealed(source, identity, context), { signal: context.signal });
 }
 

@@ -6,6 +6,7 @@ import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { unsealed } from "../pack/sealed.js";
+import { settleFolder } from "../vault/both-or-neither.js";
 
 /** Runs `work` with a private folder that is gone afterwards, whatever happens. */
 export async function withWorkFolder<T>({ env }: Context, work: (folder: string) => Promise<T>): Promise<T> {
@@ -35,6 +36,7 @@ export async function openFolder(
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
   if (found.isDirectory()) {
+    settleFolder(path, context);
     return { dir: path, manifest: readManifest(path), digest: async () => contentDigest(path) };
   }
   const {

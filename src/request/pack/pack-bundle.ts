@@ -20,6 +20,7 @@ import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { parsePeer } from "../../vault/index.js";
 import { recordPacked } from "../records/consent-record.js";
+import { settleFolder } from "../vault/both-or-neither.js";
 import { bindVault } from "../vault/vault-binding.js";
 import { defaultName } from "./default-name.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
@@ -50,6 +51,7 @@ export interface Prepared {
 /** What would be packed, and where to. */
 export function prepare({ dir, output, ...request }: PackRequest, context: Context): Prepared {
   const folder = resolve(context.cwd, dir);
+  settleFolder(folder, context);
   const manifest = request.manifest ?? readManifest(folder);
   const target = resolve(context.cwd, output ?? defaultName(manifest.task?.title ?? ""));
   const listing = listFolder(folder, { exclude: [target], signal: context.signal });

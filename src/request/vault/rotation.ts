@@ -1,6 +1,8 @@
 // Changed credentials: saved in the vault, and signed for those who hold the bundle already.
-import { resolve } from "node:path";
+import { type Stats, statSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { z } from "zod";
+import { MANIFEST_NAME } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { FileWrite } from "../../files/index.js";
 import type { Context } from "../../operation.js";
@@ -54,6 +56,7 @@ export async function saveRotation(
   const sequence = sequenceOf(folder.manifest) + 1;
   const at = wholeSeconds(context.now());
   const path = input.export === undefined || input.signer === null ? null : resolve(context.cwd, input.export);
+  if (path !== null) assertElsewhere(path, folder);
   const exported = (manifest: Manifest, bytes: Uint8Array): FileWrite[] => {
     if (path === null || input.signer === null) return [];
     const rotation = {
@@ -75,6 +78,18 @@ export async function saveRotation(
   const recipients = [...(sealing.target.recipients ?? [])];
   const base = rotateResult(saved, sealing.vault, input.name, context, recipients);
   return path === null ? base : { ...base, rotation: { path, sequence } };
+}
+
+/** The file for others would take the place of what it was made of. */
+function assertElsewhere(path: string, folder: VaultFolder): void {
+  const own = [join(folder.dir, MANIFEST_NAME), join(folder.dir, folder.path)];
+  const found = statSync(path, { throwIfNoEntry: false });
+  const isFound = ({ ino, dev }: Stats) => ino === found?.ino && dev === found.dev;
+  if (!own.some((file) => isFound(statSync(file)))) return;
+  throw new NutError("USAGE", `--export ${path} is this bundle's own file`, {
+    hint: "name another file with --export",
+    data: { path },
+  });
 }
 
 /** The key that holders of the bundle already trust, or any key when the manifest names none yet. */

@@ -1,7 +1,7 @@
 // A bundle folder's vault and the manifest that mirrors it, written together. The vault comes first: if the process dies
 // in between, the old mirror only makes credentials expire too early, never too late, and the next change puts it right.
 import { createHash } from "node:crypto";
-import { existsSync, lstatSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync } from "node:fs";
 import { dirname, join, resolve, sep } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { manifestFile, readManifest } from "../../bundle/index.js";
@@ -23,7 +23,7 @@ import {
   type Target,
   VAULT_PATH,
 } from "../../vault/index.js";
-import { defaultPeerPath, hasHome } from "./keys.js";
+import { lockOf, settleFolder, settleHeld, writeTogether } from "./both-or-neither.js";
 
 export interface VaultFolder {
   readonly dir: string;
@@ -41,16 +41,11 @@ const LOCK_WAIT_MS = 5_000;
 const LOCK_PAUSE_MS = 5;
 
 export function readVaultFolder(dir: string, env: Context["env"]): VaultFolder {
+  settleFolder(dir, { env });
   const manifest = readManifest(dir);
   const path = manifest.credentials?.vault ?? VAULT_PATH;
   const file = insideFolder(dir, path);
-  return { dir, manifest, path, bytes: existsSync(file) ? readRegular(file) : null, lock: lockPath(dir, env) };
-}
-
-function lockPath(dir: string, env: Context["env"]): string | null {
-  if (!hasHome(env)) return null;
-  const name = createHash("sha256").update(realpathSync(dir)).digest("hex").slice(0, 32);
-  return join(dirname(defaultPeerPath(env)), "locks", `${name}.lock`);
+  return { dir, manifest, path, bytes: existsSync(file) ? readRegular(file) : null, lock: lockOf(dir, env) };
 }
 
 /** The manifest may come from a stranger: its vault must lie in the folder, and not behind a link. */
@@ -133,13 +128,17 @@ export async function putVault(
   const lock = folder.lock === null ? null : openLock(folder.lock);
   await acquire(lock, file);
   try {
-    sweepLeftovers(dirname(file));
+    if (folder.lock !== null) settleHeld(folder.lock);
+    for (const place of new Set([dirname(file), folder.dir])) sweepLeftovers(place);
     const now = existsSync(file) ? readRegular(file) : null;
     if (digest(now) !== digest(folder.bytes)) throw changed(file);
     const manifest = update?.(readManifest(folder.dir)) ?? null;
-    const writes: FileWrite[] = [{ path: file, data: bytes, mode: 0o600 }];
-    if (manifest !== null) writes.push(manifestFile(folder.dir, manifest), ...(more?.(manifest, bytes) ?? []));
-    writeInFolder(writes);
+    const vault: FileWrite = { path: file, data: bytes, mode: 0o600 };
+    if (manifest === null) writeInFolder([vault]);
+    else {
+      const exported = more?.(manifest, bytes) ?? [];
+      writeTogether({ vault, manifest: manifestFile(folder.dir, manifest), exported }, folder.lock);
+    }
     return { ...folder, manifest: manifest ?? folder.manifest, bytes: Buffer.from(bytes) };
   } finally {
     lock?.release();

@@ -5,6 +5,7 @@ import { type Bundle, openBundle, readManifest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
+import { settleFolder } from "../../request/vault/both-or-neither.js";
 import { DEMO_SCRIPT } from "../demo/script.js";
 
 export interface Peek {
@@ -19,6 +20,7 @@ export async function peekRequest(source: string, identity: readonly string[], c
   if (stats === undefined) {
     throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
   }
+  if (stats.isDirectory()) settleFolder(source, context);
   const manifest = stats.isDirectory()
     ? readManifest(source)
     : await inBundle(source, identity, context, async ({ manifest: found }) => found);

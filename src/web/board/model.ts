@@ -242,6 +242,8 @@ export const MOST_FLEET_JOBS = 100;
 /** A fleet, as its records and its event stream tell it. */
 export interface FleetView {
   readonly server: string;
+  /** How the server was named when the board was started, for commands that are shown: ` --server …`, or nothing. */
+  readonly words: string;
   readonly counts: Readonly<Record<FleetState, number>>;
   /** The latest of each state. */
   readonly jobs: readonly FleetJobRow[];

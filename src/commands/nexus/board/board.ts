@@ -8,7 +8,7 @@ import { interrupted, portFlag, readPort, ServingAnswer, tell } from "../../../c
 import { NutError, shellWord } from "../../../errors.js";
 import { type FleetFeed, serveBoard } from "../../../web/board/board.js";
 import judge from "../../nutshell/acceptance/judge.js";
-import { FLEET_FLAGS, type FleetInput } from "../fleet/server-flags.js";
+import { FLEET_FLAGS, fleetWords } from "../fleet/server-flags.js";
 
 const DEFAULT_PORT = 8090;
 
@@ -41,10 +41,10 @@ export default rawCommand({
     const projects = project.length === 0 ? [io.cwd] : project.map((folder) => resolve(io.cwd, folder));
     const gone = projects.find((folder) => !existsSync(folder));
     if (gone !== undefined) throw new NutError("FILE_NOT_FOUND", `${gone}: no such folder`, { hint: "nexus board" });
-    const fleetWords = wordsOf(input);
-    if (!input.fleet && fleetWords.length > 0) {
-      throw new NutError("USAGE", `${fleetWords[0]!.split(" ")[0]} says where a fleet is, and none was asked for`, {
-        hint: `nexus board --fleet ${fleetWords.join(" ")}`,
+    const typedFleet = fleetWords(input);
+    if (!input.fleet && typedFleet.length > 0) {
+      throw new NutError("USAGE", `${typedFleet[0]!.split(" ")[0]} says where a fleet is, and none was asked for`, {
+        hint: `nexus board --fleet ${typedFleet.join(" ")}`,
       });
     }
     const say = tell(asked, io);
@@ -63,7 +63,7 @@ export default rawCommand({
           ...project.map((folder) => `--project ${shellWord(folder)}`),
           ...(wanted === undefined ? [] : [`--port ${shellWord(wanted)}`]),
           ...(write ? ["--write"] : []),
-          ...(input.fleet ? ["--fleet", ...fleetWords] : []),
+          ...(input.fleet ? ["--fleet", ...typedFleet] : []),
         ].join(" "),
         onLink: say.next,
         onError: say.error,
@@ -83,11 +83,3 @@ export default rawCommand({
     );
   },
 });
-
-/** Where the fleet is, as it was typed. */
-function wordsOf(input: FleetInput): string[] {
-  return (Object.keys(FLEET_FLAGS) as (keyof FleetInput)[]).flatMap((field) => {
-    const name = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return input[field] === undefined ? [] : [`--${name} ${shellWord(input[field])}`];
-  });
-}

@@ -13,7 +13,7 @@ import {
 } from "../../../web/board/model.js";
 import { settingsOf } from "../fleet/fleet-flags.js";
 import { shapeOf } from "../fleet/job-shape.js";
-import type { FleetInput } from "../fleet/server-flags.js";
+import { type FleetInput, fleetWords } from "../fleet/server-flags.js";
 
 /** For as long as `show` takes. Throws what the server refuses at first; one that goes away later is waited for. */
 export async function withFleetFeed<T>(
@@ -23,16 +23,17 @@ export async function withFleetFeed<T>(
 ): Promise<T> {
   const settings = await settingsOf(input, context);
   return withFleet(settings, { name: "nexus board", patient: true }, async (fleet) =>
-    show(await follow(fleet, context.signal)),
+    show(await follow(fleet, fleetWords(input), context.signal)),
   );
 }
 
-async function follow(fleet: Fleet, signal: AbortSignal): Promise<FleetFeed> {
+async function follow(fleet: Fleet, typed: readonly string[], signal: AbortSignal): Promise<FleetFeed> {
   let heard = () => {};
   const follower = new FleetFollower(fleet, signal, () => heard());
   await follower.start();
+  const words = typed.map((word) => ` ${word}`).join("");
   return {
-    view: (now) => viewOf(follower.at(now), { fleet, now, away: follower.away ?? "" }),
+    view: (now) => viewOf(follower.at(now), { fleet, words, now, away: follower.away ?? "" }),
     tell: (next) => {
       heard = next;
     },
@@ -41,11 +42,12 @@ async function follow(fleet: Fleet, signal: AbortSignal): Promise<FleetFeed> {
 
 interface Around {
   readonly fleet: Pick<Fleet, "server" | "settings">;
+  readonly words: string;
   readonly now: Date;
   readonly away: string;
 }
 
-function viewOf({ jobs, workers, events }: Followed, { fleet, now, away }: Around): FleetView {
+function viewOf({ jobs, workers, events }: Followed, { fleet, words, now, away }: Around): FleetView {
   // As `nexus fleet logs` does: what has no words is for programs.
   const worded = events.filter(({ message }) => message !== undefined);
   const said = new Map(worded.map(({ job, message }) => [job, message!]));
@@ -56,6 +58,7 @@ function viewOf({ jobs, workers, events }: Followed, { fleet, now, away }: Aroun
   const rows = latest.flatMap((some) => some.slice(0, MOST_FLEET_JOBS));
   return {
     server: fleet.server,
+    words,
     counts: Object.fromEntries(FLEET_STATES.map((state, at) => [state, latest[at]!.length])) as FleetView["counts"],
     jobs: rows.map((job) => jobRow(shapeOf(job), said.get(job.id) ?? "")),
     workers: [...workers.values()]

@@ -1,6 +1,7 @@
 // What every command that asks a fleet's server is told. Apart, so that reading flags loads no client.
 import { z } from "zod";
 import { flag } from "../../../cli/fields.js";
+import { shellWord } from "../../../errors.js";
 
 const text = () => z.string().min(1).optional();
 
@@ -29,4 +30,12 @@ export interface FleetInput {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly certKey?: string | undefined;
+}
+
+/** Where the fleet is and who asks, as it was typed. */
+export function fleetWords(input: FleetInput): string[] {
+  return (Object.keys(FLEET_FLAGS) as (keyof FleetInput)[]).flatMap((field) => {
+    const name = field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    return input[field] === undefined ? [] : [`--${name} ${shellWord(input[field])}`];
+  });
 }

@@ -6,6 +6,7 @@ import { contextOf } from "../../../cli/io.js";
 import { bold, dim, render, table, yellow } from "../../../cli/text.js";
 import type { Fleet } from "../../../fleet/index.js";
 import { JOB_STATES, JobState } from "../../../schema/fleet.js";
+import { aboutFleet } from "./about-fleet.js";
 import { ask, FLEET_FLAGS } from "./fleet-flags.js";
 import { JobShape, jobRow, shapeOf } from "./job-shape.js";
 import { listWorkers } from "./list-workers.js";
@@ -24,40 +25,42 @@ type View = z.infer<typeof View>;
 /** Lines of jobs that a screen has room for, at the least. */
 const LEAST_ROWS = 5;
 
-export default rawCommand({
-  name: "fleet top",
-  summary: "queue, workers and jobs at a glance, as they change",
-  input: z.object({
-    every: flag(z.coerce.number().min(0.5).max(3600).default(2), {
-      value: "<n>",
-      about: "how many seconds apart (default: 2)",
+export default aboutFleet(
+  rawCommand({
+    name: "fleet top",
+    summary: "queue, workers and jobs at a glance, as they change",
+    input: z.object({
+      every: flag(z.coerce.number().min(0.5).max(3600).default(2), {
+        value: "<n>",
+        about: "how many seconds apart (default: 2)",
+      }),
+      once: flag(z.boolean().default(false), { about: "one look, as without a terminal" }),
+      ...FLEET_FLAGS,
     }),
-    once: flag(z.boolean().default(false), { about: "one look, as without a terminal" }),
-    ...FLEET_FLAGS,
+    output: View,
+    about: ["On a terminal it goes on until Ctrl-C; elsewhere, and with --json, it is one look."],
+    examples: [["nexus fleet top", "until Ctrl-C"]],
+    async run(input, io, { json }) {
+      const context = contextOf(io, json, () => {});
+      const isMoving = io.stdout.isTTY === true && !json && !input.once;
+      await ask(input, context, async (fleet) => {
+        do {
+          const view = await lookAt(fleet, io.now());
+          if (json) io.stdout.write(`${JSON.stringify(view, null, 2)}\n`);
+          else {
+            const rows = Math.max(LEAST_ROWS, ((io.stdout as { rows?: number }).rows ?? 24) - 5);
+            const text = lines(view, rows)
+              .map((line) => render(line, isMoving))
+              .join("\n");
+            io.stdout.write(isMoving ? `\x1b[2J\x1b[H${text}\n` : `${text}\n`);
+          }
+          if (isMoving) await sleep(input.every * 1_000, undefined, { signal: io.signal }).catch(() => {});
+        } while (isMoving && !io.signal.aborted);
+      });
+      return 0;
+    },
   }),
-  output: View,
-  about: ["On a terminal it goes on until Ctrl-C; elsewhere, and with --json, it is one look."],
-  examples: [["nexus fleet top", "until Ctrl-C"]],
-  async run(input, io, { json }) {
-    const context = contextOf(io, json, () => {});
-    const isMoving = io.stdout.isTTY === true && !json && !input.once;
-    await ask(input, context, async (fleet) => {
-      do {
-        const view = await lookAt(fleet, io.now());
-        if (json) io.stdout.write(`${JSON.stringify(view, null, 2)}\n`);
-        else {
-          const rows = Math.max(LEAST_ROWS, ((io.stdout as { rows?: number }).rows ?? 24) - 5);
-          const text = lines(view, rows)
-            .map((line) => render(line, isMoving))
-            .join("\n");
-          io.stdout.write(isMoving ? `\x1b[2J\x1b[H${text}\n` : `${text}\n`);
-        }
-        if (isMoving) await sleep(input.every * 1_000, undefined, { signal: io.signal }).catch(() => {});
-      } while (isMoving && !io.signal.aborted);
-    });
-    return 0;
-  },
-});
+);
 
 async function lookAt(fleet: Fleet, now: Date): Promise<View> {
   const [jobs, workers] = await Promise.all([fleet.jobs.all(), listWorkers(fleet, now)]);

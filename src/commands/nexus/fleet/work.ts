@@ -24,108 +24,114 @@ import { openSealed, parsePeer, sealBundle } from "../../../vault/index.js";
 import { chooseDriver } from "../run/choose-driver.js";
 import { recordStarted } from "../run/run-consent.js";
 import { findRunner } from "../run/runner.js";
+import { aboutFleet } from "./about-fleet.js";
 import { FLEET_FLAGS, settingsOf } from "./fleet-flags.js";
 import { readLabels } from "./words.js";
 
-export default command({
-  name: "fleet work",
-  summary: "take jobs from the fleet and do them here",
-  input: z.object({
-    driver: flag(z.string().optional(), {
-      value: "<name>",
-      about:
-        "what runs agents here, several with commas, the preferred one first: codex, claude, opencode, acp, command, demo",
+export default aboutFleet(
+  command({
+    name: "fleet work",
+    summary: "take jobs from the fleet and do them here",
+    input: z.object({
+      driver: flag(z.string().optional(), {
+        value: "<name>",
+        about:
+          "what runs agents here, several with commas, the preferred one first: codex, claude, opencode, acp, command, demo",
+      }),
+      command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
+      model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
+      label: flag(z.array(z.string()).default([]), { short: "l", value: "<names>", about: "what this machine has" }),
+      jobs: flag(z.coerce.number().int().min(1).max(64).default(1), {
+        short: "j",
+        value: "<n>",
+        about: "how many at the same time (default: 1)",
+      }),
+      identity: flag(z.array(z.string()).default([]), {
+        short: "i",
+        value: "<file>",
+        about: "keys that open vaults and sealed requests; they never leave this machine",
+      }),
+      from: flag(z.array(z.string()).default([]), {
+        value: "<path>",
+        about: "a folder or oci:// repository from which requests may come, besides the fleet's own store",
+      }),
+      folder: flag(z.string().optional(), {
+        value: "<dir>",
+        about: "where runs are while they last (default: in your state folder); nothing stays",
+      }),
+      metrics: flag(z.coerce.number().int().min(0).max(65_535).optional(), {
+        value: "<port>",
+        about: "figures for Prometheus on 127.0.0.1 (0: any free port)",
+      }),
+      untilEmpty: flag(z.boolean().default(false), { about: "end when nothing is left that it could take" }),
+      noSandbox: flag(z.boolean().default(false), {
+        about: "run agents and checks without bubblewrap, even of requests that were not made here",
+      }),
+      yes: flag(z.boolean().default(false), {
+        short: "y",
+        about: "do not ask whether strangers' requests may run here",
+      }),
+      ...FLEET_FLAGS,
     }),
-    command: flag(z.string().optional(), { value: "<line>", about: "the program for --driver acp or command" }),
-    model: flag(z.string().optional(), { value: "<name>", about: "the model, in the agent program's own words" }),
-    label: flag(z.array(z.string()).default([]), { short: "l", value: "<names>", about: "what this machine has" }),
-    jobs: flag(z.coerce.number().int().min(1).max(64).default(1), {
-      short: "j",
-      value: "<n>",
-      about: "how many at the same time (default: 1)",
+    output: z.object({
+      type: z.literal("result"),
+      worker: z.string(),
+      delivered: z.int(),
+      failed: z.int(),
+      handed_back: z.int(),
+      discarded: z.int().describe("lost to another worker, or cancelled"),
     }),
-    identity: flag(z.array(z.string()).default([]), {
-      short: "i",
-      value: "<file>",
-      about: "keys that open vaults and sealed requests; they never leave this machine",
-    }),
-    from: flag(z.array(z.string()).default([]), {
-      value: "<path>",
-      about: "a folder or oci:// repository from which requests may come, besides the fleet's own store",
-    }),
-    folder: flag(z.string().optional(), {
-      value: "<dir>",
-      about: "where runs are while they last (default: in your state folder); nothing stays",
-    }),
-    metrics: flag(z.coerce.number().int().min(0).max(65_535).optional(), {
-      value: "<port>",
-      about: "figures for Prometheus on 127.0.0.1 (0: any free port)",
-    }),
-    untilEmpty: flag(z.boolean().default(false), { about: "end when nothing is left that it could take" }),
-    noSandbox: flag(z.boolean().default(false), {
-      about: "run agents and checks without bubblewrap, even of requests that were not made here",
-    }),
-    yes: flag(z.boolean().default(false), { short: "y", about: "do not ask whether strangers' requests may run here" }),
-    ...FLEET_FLAGS,
-  }),
-  output: z.object({
-    type: z.literal("result"),
-    worker: z.string(),
-    delivered: z.int(),
-    failed: z.int(),
-    handed_back: z.int(),
-    discarded: z.int().describe("lost to another worker, or cancelled"),
-  }),
-  about: [
-    "Does what whoever may submit to this fleet asks for, in the sandbox, with this machine's own programs and keys. A job that cannot be done here goes to another worker.",
-    "SIGTERM or Ctrl-C drains it: runs write down where they are, and other workers go on from there. Killed, it loses its jobs after a lease, and they go on from their last checkpoint.",
-  ],
-  examples: [
-    ["nexus fleet work --driver codex --label gpu --jobs 4 --yes", "four at a time"],
-    ["nexus fleet work --driver demo --until-empty --yes", "what is there, then end"],
-  ],
-  stream: true,
-  async run(input, context) {
-    const labels = readLabels(input.label);
-    const drivers = await driversOf(input, context);
-    await askOnce(input, context);
-    const settings = await settingsOf(input, context);
-    const identity = input.identity.map((file) => resolve(context.cwd, file));
-    const id = newWorkerId();
-    const place = workPlace(input.folder, id, context);
-    try {
-      const options = { name: `nexus fleet work ${id}`, patient: true, filesApart: true };
-      return await withFleet(settings, options, async (fleet) => {
-        const worker = new FleetWorker(id, {
-          fleet,
-          context,
-          drivers,
-          labels,
-          slots: input.jobs,
-          folder: place.folder,
-          programs: (driver) => programsOf(driver, { ...input, identity }, context),
-          cipherFor: (job) => ciphersOf(job, identity, context),
-          adopt: (folder) => recordStarted(folder, context),
-          untilEmpty: input.untilEmpty,
+    about: [
+      "Does what whoever may submit to this fleet asks for, in the sandbox, with this machine's own programs and keys. A job that cannot be done here goes to another worker.",
+      "SIGTERM or Ctrl-C drains it: runs write down where they are, and other workers go on from there. Killed, it loses its jobs after a lease, and they go on from their last checkpoint.",
+    ],
+    examples: [
+      ["nexus fleet work --driver codex --label gpu --jobs 4 --yes", "four at a time"],
+      ["nexus fleet work --driver demo --until-empty --yes", "what is there, then end"],
+    ],
+    stream: true,
+    async run(input, context) {
+      const labels = readLabels(input.label);
+      const drivers = await driversOf(input, context);
+      await askOnce(input, context);
+      const settings = await settingsOf(input, context);
+      const identity = input.identity.map((file) => resolve(context.cwd, file));
+      const id = newWorkerId();
+      const place = workPlace(input.folder, id, context);
+      try {
+        const options = { name: `nexus fleet work ${id}`, patient: true, filesApart: true };
+        return await withFleet(settings, options, async (fleet) => {
+          const worker = new FleetWorker(id, {
+            fleet,
+            context,
+            drivers,
+            labels,
+            slots: input.jobs,
+            folder: place.folder,
+            programs: (driver) => programsOf(driver, { ...input, identity }, context),
+            cipherFor: (job) => ciphersOf(job, identity, context),
+            adopt: (folder) => recordStarted(folder, context),
+            untilEmpty: input.untilEmpty,
+          });
+          if (input.metrics !== undefined) {
+            const port = await serveMetrics({ fleet, worker, now: context.now }, input.metrics, context.signal);
+            context.progress({ type: "metrics", port, message: `figures: http://127.0.0.1:${port}/metrics` });
+          }
+          const has = [...labels, ...drivers].join(", ");
+          context.progress({ type: "working", worker: id, message: `${id} works for ${fleet.server} (${has})` });
+          void tellOfLine(fleet, context);
+          const { delivered, failed, handedBack, discarded } = await worker.work();
+          return { type: "result" as const, worker: id, delivered, failed, handed_back: handedBack, discarded };
         });
-        if (input.metrics !== undefined) {
-          const port = await serveMetrics({ fleet, worker, now: context.now }, input.metrics, context.signal);
-          context.progress({ type: "metrics", port, message: `figures: http://127.0.0.1:${port}/metrics` });
-        }
-        const has = [...labels, ...drivers].join(", ");
-        context.progress({ type: "working", worker: id, message: `${id} works for ${fleet.server} (${has})` });
-        void tellOfLine(fleet, context);
-        const { delivered, failed, handedBack, discarded } = await worker.work();
-        return { type: "result" as const, worker: id, delivered, failed, handed_back: handedBack, discarded };
-      });
-    } finally {
-      place.leave();
-    }
-  },
-  text: ({ worker, delivered, failed, handed_back, discarded }) => [
-    `${green("✓")} ${worker}: ${count(delivered, "job")} delivered, ${failed} failed, ${handed_back} handed over, ${discarded} let go`,
-  ],
-});
+      } finally {
+        place.leave();
+      }
+    },
+    text: ({ worker, delivered, failed, handed_back, discarded }) => [
+      `${green("✓")} ${worker}: ${count(delivered, "job")} delivered, ${failed} failed, ${handed_back} handed over, ${discarded} let go`,
+    ],
+  }),
+);
 
 /** A worker waits for a server that is away; whoever looks at it is told so. */
 async function tellOfLine({ nc, server }: Fleet, { progress, signal }: Context): Promise<void> {
@@ -189,7 +195,7 @@ async function askOnce({ yes }: Asked, context: Context): Promise<void> {
   const question = "Requests of whoever may submit to this fleet will run here, in the sandbox. Agree?";
   if (context.ask !== null && (await context.ask.confirm(question, { initial: false }))) return;
   throw new NutError("CONSENT_NEEDED", "a worker runs requests that were not made here, and nobody agreed to that", {
-    hint: "nexus fleet work --yes agrees, for as long as it runs",
+    hint: `${context.typed ?? "nexus fleet work"} --yes agrees, for as long as it runs`,
   });
 }
 
@@ -204,7 +210,7 @@ function workPlace(named: string | undefined, id: string, context: Context): Wor
   const root = named === undefined ? state && join(state, "fleet-work") : resolve(context.cwd, named);
   if (root === null) {
     throw new NutError("FILE_UNWRITABLE", "no home folder is set, so there is no place for runs", {
-      hint: "nexus fleet work --folder <dir>",
+      hint: `${context.typed ?? "nexus fleet work"} --folder work`,
     });
   }
   makeFolder(root, 0o700);

@@ -47,10 +47,16 @@ export function FleetPage({ fleet, now, rest, params }: FleetProps) {
       )}
       {rest === "" ? null : job === undefined ? (
         <Empty>
-          Job {visible(rest)} is not among those shown here: <code>nexus fleet show {visible(rest)}</code>
+          Job {visible(rest)} is not among those shown here:{" "}
+          <code>{visible(`nexus fleet show${fleet.words} ${rest}`)}</code>
         </Empty>
       ) : (
-        <JobCard job={job} events={fleet.events.filter((event) => event.job === job.id)} now={now} />
+        <JobCard
+          job={job}
+          words={fleet.words}
+          events={fleet.events.filter((event) => event.job === job.id)}
+          now={now}
+        />
       )}
       <div class="tabs" role="group" aria-label="which jobs">
         <button type="button" aria-pressed={asked === undefined} onClick={() => setParam("state", "")}>
@@ -70,7 +76,7 @@ export function FleetPage({ fleet, now, rest, params }: FleetProps) {
           <Card title="Workers">
             {workers.length === 0 ? (
               <Empty>
-                Nobody works: <code>nexus fleet work</code>
+                Nobody works: <code>{visible(`nexus fleet work${fleet.words}`)}</code>
               </Empty>
             ) : null}
             <ul class="brief">
@@ -98,7 +104,7 @@ function JobList({ fleet, asked, now }: Pick<FleetProps, "fleet" | "now"> & { as
       {rows.length === 0 ? (
         <Empty>
           {asked === undefined ? "Nothing was handed in: " : `No job is ${asked}. `}
-          {asked === undefined ? <code>nexus fleet submit task.nut</code> : null}
+          {asked === undefined ? <code>{visible(`nexus fleet submit${fleet.words} task.nut`)}</code> : null}
         </Empty>
       ) : null}
       <ul class="brief jobs">
@@ -119,7 +125,8 @@ function JobList({ fleet, asked, now }: Pick<FleetProps, "fleet" | "now"> & { as
       </ul>
       {shown.length === total ? null : (
         <p class="soft">
-          These are the latest {shown.length} of {total}; <code>nexus fleet jobs --all</code> lists every one.
+          These are the latest {shown.length} of {total}; <code>{visible(`nexus fleet jobs${fleet.words} --all`)}</code>{" "}
+          lists every one.
         </p>
       )}
     </Card>
@@ -143,8 +150,15 @@ function JobNote({ job }: { job: FleetJobRow }) {
   return words === "" ? null : <p class="soft">{visible(words)}</p>;
 }
 
-function JobCard({ job, events, now }: { job: FleetJobRow; events: readonly FleetEventRow[]; now: number }) {
-  const command = commandFor(job);
+interface JobCardProps {
+  readonly job: FleetJobRow;
+  readonly words: string;
+  readonly events: readonly FleetEventRow[];
+  readonly now: number;
+}
+
+function JobCard({ job, words, events, now }: JobCardProps) {
+  const command = commandFor(job, words);
   return (
     <Card
       title={visible(job.title || job.id)}
@@ -185,10 +199,10 @@ function JobCard({ job, events, now }: { job: FleetJobRow; events: readonly Flee
   );
 }
 
-function commandFor({ id, state }: FleetJobRow): string {
-  if (state === "delivered") return `nexus fleet fetch ${id} --rerun`;
-  if (state === "dead" || state === "cancelled") return `nexus fleet retry ${id}`;
-  return state === "running" ? `nexus fleet logs -f ${id}` : `nexus fleet show ${id}`;
+function commandFor({ id, state }: FleetJobRow, words: string): string {
+  if (state === "delivered") return `nexus fleet fetch${words} ${id} --rerun`;
+  if (state === "dead" || state === "cancelled") return `nexus fleet retry${words} ${id}`;
+  return state === "running" ? `nexus fleet logs${words} -f ${id}` : `nexus fleet show${words} ${id}`;
 }
 
 function WorkerLine({ worker, now }: { worker: FleetWorkerRow; now: number }) {
