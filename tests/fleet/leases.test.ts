@@ -39,7 +39,7 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     expect(desk.ask<{ verified: boolean }>(["fetch", id, "--rerun", "--yes"]).verified).toBe(true);
   }, 90_000);
 
-  it("is handed over at once by a worker that drains", async () => {
+  it("is handed over at once by a worker that drains, and stays with one that lives, however long it takes", async () => {
     const id = await desk.submit("drained");
     const first = desk.worker([], { agent: slow(60) });
     await desk.until("at work", () => /works on task 1/.test(desk.logs(id)), 20);
@@ -48,9 +48,15 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     expect([drained.status, drained.stdout]).toEqual([0, expect.stringContaining("1 handed over")]);
     expect(desk.job(id)).toMatchObject({ state: "queued", deaths: 0 });
     const began = Date.now();
-    await desk.worker(["--until-empty"]).done;
-    expect(desk.job(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 0 });
+    // Longer than the lease, while another waits for it to run out.
+    const second = desk.worker([], { agent: slow(5) });
+    await desk.running(id);
     expect(Date.now() - began).toBeLessThan(20_000);
+    desk.worker([], { home: "idle" });
+    await desk.until("delivered", (jobs) => jobs.some(({ job, state }) => job === id && state === "delivered"), 60);
+    expect(desk.job(id)).toMatchObject({ tries: 2, deaths: 0 });
+    second.kill("SIGTERM");
+    expect((await second.done).stdout).toContain("1 job delivered");
   }, 90_000);
 
   it("is cancelled at work, and delivers nothing; a delivered one is not", async () => {
