@@ -83,6 +83,29 @@ describe("runChild", () => {
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
+  it("hears what came while we could not listen, before it gives a pipe up", async () => {
+    writeFileSync(join(cwd, "open"), "");
+    // Nobody waits in a folder that is gone.
+    const wait = (file: string) => `while [ ! -e ${file} ] && [ -e open ]; do sleep 0.02; done`;
+    const stranger = `touch here; ${wait("go")}; echo last; ${wait("heard")}; echo words`;
+    const script = `echo $$; env -i PATH="$PATH" setsid -f sh -c '${stranger}'; ${wait("here")}`;
+    let pid: number | undefined;
+    const busy = setInterval(() => {
+      if (pid === undefined || existsSync(`/proc/${pid}`)) return;
+      clearInterval(busy);
+      writeFileSync(join(cwd, "go"), "");
+      // Longer than anybody waits for a pipe, and timers come next: the wait is over before anything could be read.
+      setImmediate(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_100));
+    }, 5);
+    const result = await sh(script, {
+      onOutput: (chunk: Buffer) => {
+        pid ??= Number(chunk);
+        if (String(chunk) === "last\n") writeFileSync(join(cwd, "heard"), "");
+      },
+    });
+    expect(result.stdout.text).toBe(`${pid}\nlast\nwords\n`);
+  });
+
   it("says which program is missing before anything runs", async () => {
     await expect(runChild({ command: "no-such-program", cwd, env })).rejects.toMatchObject({ code: "PROGRAM_MISSING" });
   });
