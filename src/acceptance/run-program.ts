@@ -177,9 +177,13 @@ export function inRoom<T extends { readonly outcome: Outcome }>(
     try {
       const done = await work(room);
       const changed = room.changedGuards();
+      const planted = room.plantedLists();
       onRan?.(room);
-      if (changed.length === 0) return done;
-      const why = failed(`the tests were changed while it ran: ${changed.slice(0, 3).join(", ")}`);
+      if (changed.length === 0 && planted.length === 0) return done;
+      const why =
+        changed.length > 0
+          ? failed(`the tests were changed while it ran: ${changed.slice(0, 3).join(", ")}`)
+          : failed(`what a search leaves out was written while it ran: ${planted.slice(0, 3).join(", ")}`);
       return { ...done, outcome: { ...why, log: done.outcome.log } };
     } finally {
       room.close();

@@ -66,6 +66,16 @@ describe("controls of a plain check", () => {
     expect(last?.check).toEqual({ marker: expect.stringMatching(/^\w{20}$/) });
   });
 
+  it("do not turn a question round whose answer was altered elsewhere, and leave a list of patterns alone", () => {
+    const files = {
+      "tests/a.sh": '. tests/values.sh\n[ "$(./x)" = "$WANT" ]\n./x | grep -qxFf tests/want.txt\n',
+      "tests/values.sh": "WANT=5\n",
+    };
+    const [altered] = named(files, { script: "tests/a.sh" });
+    expect([...altered!.files.keys()]).toEqual(["tests/a.sh"]);
+    expect(text(altered, "tests/a.sh")).toBe(files["tests/a.sh"].replace('" = "', '" != "'));
+  });
+
   it("alter the tests a script leads to, and the files it compares with", () => {
     const files = {
       "tests/run.sh": "node tests/a.mjs\n./x | diff - tests/want.txt\n",

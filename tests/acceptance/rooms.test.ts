@@ -63,6 +63,25 @@ describe.skipIf(!held)("what the work cannot do to its tests (needs bwrap)", () 
     expect(await accept()).toMatchObject({ verdict: "failed", results: [{ status: "failed" }] });
   });
 
+  it.skipIf(!has("git")).each<[string, string, string]>([
+    ["by a list beside it", "echo note > .gitignore", "what a search leaves out was written while it ran: .gitignore"],
+    [
+      "by the list of a repository made before",
+      "git init -q . && echo note > .git/info/exclude",
+      "what a search leaves out was written while it ran: .git/info/exclude",
+    ],
+    [
+      "by a list in the home",
+      'mkdir -p "$HOME/.config/git" && echo note > "$HOME/.config/git/ignore"',
+      "exit 1, expected 0",
+    ],
+  ])("hide a file from a search that follows: %s", async (_, attack, reason) => {
+    const line = "sh files/answer.sh && git init -q . && git add -A && ! git grep -q FIXME -- files";
+    const files = { "files/answer.sh": "true\n", "files/note": "FIXME\n", "tests/t.sh": "" };
+    const { outcomes } = make([{ id: "AC-1", type: "shell", command: line }], files, { "files/answer.sh": attack });
+    expect(await outcomes({ quick: true })).toEqual({ "AC-1": `failed: ${reason}` });
+  });
+
   it("leave anything for the next check, its home or the next run", async () => {
     const { accept } = make(
       [criterion, { id: "AC-2", type: "shell", script: "tests/two.sh" }],

@@ -10,6 +10,7 @@ import { REPOSITORY_WORLDS, repoNpm, repoPytest } from "./worlds/repository.js";
 import { RUNNER_WORLDS } from "./worlds/runners.js";
 import { SHAPES } from "./worlds/shapes.js";
 import { SILENT_WORLDS } from "./worlds/silent.js";
+import { PLANTED_WORLDS, SURROUNDING_WORLDS } from "./worlds/surroundings.js";
 import { make, SYSTEM_WORLDS } from "./worlds/system.js";
 import { WARY_WORLDS } from "./worlds/wary.js";
 
@@ -25,6 +26,8 @@ const worlds: readonly World[] = [
   ...LATER_WORLDS,
   ...SILENT_WORLDS,
   ...ORDINARY_WORLDS,
+  ...SURROUNDING_WORLDS,
+  ...PLANTED_WORLDS,
   constrained,
 ];
 

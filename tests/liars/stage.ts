@@ -20,7 +20,10 @@ function putFile(path: string, content: Content): void {
     writeFileSync(path, content.run);
     chmodSync(path, 0o755);
   } else if ("bytes" in content) writeFileSync(path, Buffer.from(content.bytes, "base64"));
-  else if ("link" in content) symlinkSync(content.link, path);
+  else if ("mode" in content) {
+    writeFileSync(path, content.text);
+    chmodSync(path, content.mode);
+  } else if ("link" in content) symlinkSync(content.link, path);
   else mkdirSync(path);
 }
 

@@ -4,11 +4,12 @@
 export const FAMILIES = ["steering", "exit", "room", "review", "record", "chance", "hard-coded"] as const;
 export type Family = (typeof FAMILIES)[number];
 
-/** What lies at a path: text, text that may be run, bytes, a link, an empty folder; null where the worker deleted it. */
+/** What lies at a path: text, text that may be run, bytes, text with a mode, a link, an empty folder; null where the worker deleted it. */
 export type Content =
   | string
   | { readonly run: string }
   | { readonly bytes: string }
+  | { readonly mode: number; readonly text: string }
   | { readonly link: string }
   | { readonly folder: true }
   | null;

@@ -8,6 +8,7 @@ import { ROOM } from "./tricks/room.js";
 import { SHAPED } from "./tricks/shapes.js";
 import { SILENT } from "./tricks/silent.js";
 import { STEERING } from "./tricks/steering.js";
+import { SURROUNDED } from "./tricks/surroundings.js";
 import { WARY } from "./tricks/wary.js";
 
 export const TRICKS: readonly Trick[] = [
@@ -20,5 +21,6 @@ export const TRICKS: readonly Trick[] = [
   ...SHAPED,
   ...LATER,
   ...SILENT,
+  ...SURROUNDED,
   ...HARD_CODED,
 ];

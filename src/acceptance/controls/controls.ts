@@ -1,6 +1,7 @@
 // Negative controls: the same check with its expectations altered, by every form that applies. Work that is really right
 // must then fail, as an assertion of the tests that were altered.
 import type { Check, Control, TestResult } from "../model.js";
+import { givesValuesOnly } from "../plan/answers.js";
 import { sharesProcess, shellShares } from "../runners/in-process.js";
 import { declares, ID_SEPARATOR, testId } from "../runners/outcomes.js";
 import { type Recognised, recognise } from "../runners/recognise.js";
@@ -190,12 +191,15 @@ function alteredScript({ script, text, language }: Plain, view: TreeView): Contr
     const edits = readTestText(path, content, as).assertions.flatMap((assertion) => assertion.edits);
     return edits.length === 0 ? null : applyEdits(content, edits);
   };
+  const own = language === null ? null : alter(script ?? "command.sh", text, language);
   for (const path of namedTests(text, script, view)) {
-    const other = alter(path, view.read(path)!);
+    const content = view.read(path)!;
+    // A question turned round, about a value that was altered, too, has its old answer.
+    if (own !== null && language === "shell" && givesValuesOnly(content)) continue;
+    const other = alter(path, content);
     if (other !== null) files.set(path, bytes(other));
   }
   for (const path of goldenFiles(text, script, view)) files.set(path, altersGolden(view.read(path)!));
-  const own = language === null ? null : alter(script ?? "command.sh", text, language);
   if (own !== null && script !== null) files.set(script, bytes(own));
   const paths = [...files.keys()];
   const command = own !== null && script === null ? { check: { command: own } } : {};

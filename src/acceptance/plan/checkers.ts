@@ -1,6 +1,7 @@
 // Checkers that stand outside the folders of tests: a file that the request's own checks name, and that decides instead of
 // being decided about. Most files a test names are the work, so a name alone shows nothing; what the base's file holds does.
 import { posix } from "node:path";
+import { givesValuesOnly, isComparedAnswer, patternsIn } from "./answers.js";
 import { isDataModule, isTable } from "./tables.js";
 
 /** How a text decides something; null when it does not. */
@@ -36,6 +37,8 @@ export interface CheckerFacts {
   readonly code: () => readonly { readonly path: string; readonly words: string }[];
   /** What the request asks for, in its own words. */
   readonly task: string;
+  /** Names of the request's own tests. */
+  readonly ownNames: ReadonlySet<string>;
 }
 
 export interface NamedFiles {
@@ -60,6 +63,7 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
   const wordsOfCode = lazily(() => facts.code().map(({ path, words }) => ({ path, words: wordsOf([words]) })));
   const words = extensionsIn(checkTexts);
   const compared = comparedWith(checkTexts);
+  const patterns = lazily(() => patternsIn(checkTexts));
   const answers = new Map<string, boolean>();
   // A module is named as an import has it: `python3 -m shop.selftest`.
   const isNamed = (path: string) => names.has(posix.basename(path)) || facts.runAlone.has(posix.basename(path));
@@ -72,7 +76,12 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
       const named = isNamed(path) || names.has(stem(path));
       const answer =
         !isAsked(path) &&
-        ((named && decides(path)) || isGolden(path) || isLedToTest(path) || isAnswer(path) || isCases(path));
+        ((named && decides(path)) ||
+          isGolden(path) ||
+          isLedToTest(path) ||
+          isAnswer(path) ||
+          isCases(path) ||
+          isCompared(path));
       answers.set(path, answer);
       return answer;
     },
@@ -116,6 +125,24 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
       return (CASE_NAMES.test(stem(path)) || CASE_NAMES.test(folder)) && isDataModule(text) && putsToWork(path);
     }
     return CASE_NAMES.test(folder) || (isTable(path, text) && putsToWork(path));
+  }
+
+  /** Data that no other code reads, and that a check compares with what the work says. */
+  function isCompared(path: string): boolean {
+    // Names first, as above.
+    const name = posix.basename(path);
+    if (!names.has(name) && !patterns().some(({ fits }) => fits.test(name))) return false;
+    // A task that names files names all it means; one that names none may mean `totals.txt` by its totals.
+    const namesFiles = namesOfCode().some(({ names: [name] }) => asked.has(name!));
+    if ((!namesFiles && askedFor.has(stem(path).toLowerCase())) || readsElsewhere(path)) return false;
+    const text = facts.baseText(path);
+    if (text === null || (facts.decides(path, text) !== "data" && !givesValuesOnly(text))) return false;
+    const code = namesOfCode().flatMap((file) => (file.path === path ? [] : file.names));
+    return checkTexts.some((check) => isComparedAnswer(check, { path, text, code, ownNames: facts.ownNames }));
+  }
+
+  function readsElsewhere(path: string): boolean {
+    return wordsOfCode().some((file) => file.path !== path && file.words.has(posix.basename(path)));
   }
 
   /** The tests name it, and nothing else does. */

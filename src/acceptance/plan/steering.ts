@@ -31,6 +31,8 @@ const NAMES: ReadonlySet<string> = new Set(
     "phpunit.xml phpunit.xml.dist phpunit.dist.xml Pest.php php.ini .php.ini .user.ini nextest.toml mix.exs mix.lock",
     "junit-platform.properties testng.xml xunit.runner.json NuGet.Config Directory.Packages.props Directory.Build.rsp",
     "Directory.Solution.props MSBuild.rsp .phpunit.result.cache lombok.config .jvmopts .sbtopts build.sc build.mill",
+    "gradlew.bat mvnw.cmd gradle-wrapper.properties gradle-daemon-jvm.properties libs.versions.toml .java-version .sdkmanrc",
+    "testng.yaml cucumber.properties allure.properties archunit.properties kotest.properties SpockConfig.groovy",
     "dart_test.yaml rebar.config stack.yaml cabal.project deps.edn project.clj Package.swift pubspec.yaml build.zig.zon",
     // Linters and type checkers: a check may be nothing else
     ".eslintrc .eslintignore biome.json biome.jsonc .prettierrc .prettierignore .stylelintrc .stylelintignore tslint.json",
@@ -46,6 +48,8 @@ const NAMES: ReadonlySet<string> = new Set(
     // Shells, environments, version control
     ".bash_login .zprofile .login .kshrc .shrc",
     ".env .envrc .bashrc .bash_profile .profile .zshenv .zshrc .inputrc .tool-versions mise.toml .mise.toml",
+    // `HEAD` makes a folder a repository of its own; what git leaves out, linters and searches leave out, too.
+    "HEAD .gitignore .mailmap .lfsconfig .git-blame-ignore-revs .hgignore .ignore .rgignore .fdignore .agignore .ripgreprc",
     ".python-version .ruby-version .gitmodules .gitconfig .gitattributes .curlrc .wgetrc .sqliterc .psqlrc .gdbinit",
   ]
     .join(" ")
@@ -54,8 +58,8 @@ const NAMES: ReadonlySet<string> = new Set(
 
 /** Names with a part that varies. */
 const NAME_PATTERNS: readonly RegExp[] = [
-  /^(?:vitest|vite|jest|babel|rollup|rolldown|rspack|webpack|esbuild|tsup|ava|karma|playwright|playwright-ct|cypress|wdio|nyc|cucumber|nightwatch|protractor|codecept|web-test-runner|stryker|metro|eslint|prettier|stylelint|commitlint|lint-staged|jasmine|tap|gulpfile|Gruntfile)(?:[.-][\w-]+)?[.-](?:config|workspace|projects|setup|conf|preset)\b[^/]*$/,
-  /^(?:setup-?(?:tests?|jest|vitest|mocha)|(?:tests?|jest|vitest|mocha)[.-]?setup|global-?(?:setup|teardown))\.[cm]?[jt]sx?$/i,
+  /^(?:vitest|vite|jest|babel|rollup|rolldown|rspack|webpack|esbuild|tsup|ava|karma|playwright|playwright-ct|cypress|wdio|nyc|cucumber|nightwatch|protractor|codecept|web-test-runner|stryker|metro|postcss|eslint|prettier|stylelint|commitlint|lint-staged|jasmine|tap|gulpfile|Gruntfile)(?:[.-][\w-]+)?[.-](?:config|workspace|projects|setup|conf|preset)\b[^/]*$/,
+  /^(?:setup-?(?:tests?|jest|vitest|mocha)|(?:tests?|jest|vitest|mocha)[.-]?setup|(?:global|auth)[-.]?(?:setup|teardown))\.[cm]?[jt]sx?$/i,
   /^\.(?:mocharc|babelrc|swcrc|nycrc|taprc|jestrc|c8rc|eslintrc|prettierrc|stylelintrc|lintstagedrc|commitlintrc|markdownlint-cli2|remarkrc|labrc|borp)(?:\.[^/]+)?$/,
   /^(?:ts|js)config\.[^/]*json$/,
   /^\.env\.[^/]+$/,
@@ -118,9 +122,17 @@ const TEST_LIBRARIES: ReadonlySet<string> = new Set(
     .split(" "),
 );
 
-/** The same of Perl and Ruby, and what Java's runners load by itself, by the end of the path. */
+/** The same of Perl, Ruby and Java, and what Java's runners load by themselves, by the end of the path. */
 const LIBRARY_PATHS =
-  /(?:^|\/)(?:META-INF\/services\/(?:org\.junit|org\.testng|org\.spockframework|javax\.annotation\.processing)[^/]*|Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
+  /(?:^|\/)(?:META-INF\/services\/(?:org\.junit|org\.testng|org\.spockframework|org\.mockito|io\.kotest|io\.cucumber|org\.apache\.maven|javax\.annotation\.processing)[^/]*|mockito-extensions\/[^/]+|(?:org\/(?:junit|hamcrest|assertj|opentest4j|testng|mockito|spockframework)|junit\/framework)\/.*\.(?:java|kt|groovy|scala)|cypress\/(?:support|plugins)\/.+|Test\/(?:More|Simple|Builder|Harness|Most|Deep|Exception|Fatal|Differences|Tester)\.pm|Test2\/.*\.pm|Test\/.*Builder.*\.pm|TAP\/.*\.pm|minitest(?:\/.*)?\.rb|rspec(?:\/.*)?\.rb|test\/unit(?:\/.*)?\.rb)$/;
+
+/** Packages of Java's test libraries: a class of the same name comes before the one that was meant, in whichever file it stands. */
+const LIBRARY_PACKAGE =
+  /^\s*package\s+(?:org\.(?:junit|hamcrest|assertj|opentest4j|testng|mockito|spockframework)|junit\.framework)\b/m;
+
+/** Whether a file of Java says that it belongs to a test library. */
+export const isLibraryClass = (path: string, text: string): boolean =>
+  /\.(?:java|kt|groovy|scala)$/.test(path) && LIBRARY_PACKAGE.test(text.slice(0, 100_000));
 
 /** Python's own modules, which its runners import. */
 const STANDARD_MODULES: ReadonlySet<string> = new Set(
@@ -142,6 +154,8 @@ export function isSteering(path: string): boolean {
   const parts = path.split("/");
   const name = parts.at(-1)!;
   if (parts.slice(0, -1).some((part) => FOLDERS.has(part) || PACKAGE_METADATA.test(part))) return true;
+  // `grep word *` takes such a name for an option.
+  if (parts.some((part) => part.startsWith("-"))) return true;
   if (NAMES.has(name) || NAME_PATTERNS.some((pattern) => pattern.test(name))) return true;
   return LIBRARY_PATHS.test(path) || moduleOf(parts).some((module) => TEST_LIBRARIES.has(module));
 }

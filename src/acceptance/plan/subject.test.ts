@@ -56,6 +56,7 @@ function subjectOf({ base = {}, work, subject, constraints = [], checkTexts = []
       wholeCommands: new Set(checkTexts.map((text) => text.split(" ")[1]!)),
       code: () => settings.filter(({ path }) => /\.(?:mjs|py|c)$/.test(path) && !path.startsWith("tests/")),
       task,
+      ownNames: new Set(["generate.sh"]),
     },
   });
   return {
@@ -114,6 +115,46 @@ describe("the default subject", () => {
     "build/app.o",
     "deno.json",
     "tsconfig.json",
+    // git, and what searches leave out
+    ".gitignore",
+    "files/.gitattributes",
+    ".gitmodules",
+    "files/HEAD",
+    ".mailmap",
+    ".ignore",
+    "files/.rgignore",
+    "files/--exclude=notes.txt",
+    // Java
+    "pom.xml",
+    "app/pom.xml",
+    ".mvn/jvm.config",
+    ".mvn/maven.config",
+    ".mvn/extensions.xml",
+    "mvnw",
+    "build.gradle",
+    "app/build.gradle.kts",
+    "settings.gradle",
+    "gradle.properties",
+    "gradlew",
+    "gradle/wrapper/gradle-wrapper.properties",
+    "gradle/libs.versions.toml",
+    "init.gradle",
+    "src/main/resources/junit-platform.properties",
+    "src/main/resources/META-INF/services/org.junit.platform.launcher.TestExecutionListener",
+    "src/main/resources/META-INF/services/org.junit.jupiter.api.extension.Extension",
+    "src/main/resources/mockito-extensions/org.mockito.plugins.MockMaker",
+    "src/main/java/org/junit/jupiter/api/Assertions.java",
+    "src/main/java/org/hamcrest/MatcherAssert.java",
+    "src/test/java/AppTest.java",
+    // playwright, cypress
+    "playwright.config.ts",
+    "playwright-ct.config.js",
+    "global-setup.ts",
+    "global.setup.ts",
+    "auth.setup.ts",
+    "e2e/fixtures.ts",
+    "cypress/support/commands.js",
+    "postcss.config.mjs",
   ])("leaves out %s", (path) => {
     expect(subjectOf({ work: { [path]: "{}" } })).toMatchObject({ work: [], outside: [path] });
   });
@@ -127,12 +168,112 @@ describe("the default subject", () => {
     "files/latest.js",
     "app/__init__.py",
     "docs/testing.md",
+    "docs/HEADINGS",
+    "src/main/java/org/example/App.java",
+    "src/main/resources/META-INF/services/org.example.Plugin",
+    "src/main/resources/application.properties",
+    "src/setup.ts",
   ])("takes %s", (path) => {
     expect(subjectOf({ work: { [path]: "text" } })).toMatchObject({ work: [path], outside: [] });
   });
 
   it("leaves out bytes a compiler made, whatever their name", () => {
     expect(subjectOf({ work: { "bin/app": "\x7fELF" } }).why).toEqual({ "bin/app": "a compiler made it" });
+  });
+
+  it("leaves out a class of the tests' library in whichever file it stands", () => {
+    const twin = "// adds up\npackage org.junit.jupiter.api;\n\npublic class Assertions {}\n";
+    expect(subjectOf({ work: { "src/Sum.java": twin, "src/App.java": "package org.example;\n" } })).toMatchObject({
+      work: ["src/App.java"],
+      why: { "src/Sum.java": "it hides a class of the tests' library" },
+    });
+    expect(subjectOf({ base: { "src/Sum.java": twin }, work: { "src/Sum.java": `${twin}\n` } }).outside).toEqual([]);
+  });
+
+  const RUN = "$(sh files/total.sh 1 2)";
+  const OUT = "sh files/total.sh 1 2 > /tmp/out";
+
+  it.each<[string, string]>([
+    ["cat", `[ "${RUN}" = "$(cat files/want.txt)" ]`],
+    ["a number", `[ "${RUN}" -eq "$(head -n 1 files/want.txt)" ]`],
+    ["variables", `want=$(cat files/want.txt); got=${RUN}; [ "$got" = "$want" ]`],
+    ["lines of a script", `set -eu\nwant=$(cat files/want.txt)\ngot=${RUN}\n[ "$got" = "$want" ]\n`],
+    ["a function", `got() {\n  sh files/total.sh "$@"\n}\n[ "$(got 1 2)" = "$(cat files/want.txt)" ]\n`],
+    ["diff of two files", `${OUT} && diff files/want.txt /tmp/out`],
+    ["git's diff", `${OUT} && git diff --no-index --exit-code files/want.txt /tmp/out`],
+    ["cmp on a line of its own", `${OUT}\ncmp /tmp/out files/want.txt\n`],
+    ["patterns of grep", "sh files/total.sh 1 2 | grep -qxFf files/want.txt"],
+    ["checksums", "sh files/total.sh 1 2 > files/out\ncd files\nsha256sum -c want.txt"],
+    ["awk", "sh files/total.sh 1 2 | awk 'NR == FNR { w = $0; next } $0 != w { exit 1 }' files/want.txt -"],
+    ["a pipe of rows", `cat files/want.txt | while read -r a b c; do [ "$(sh files/total.sh $a $b)" = "$c" ]; done`],
+    ["rows", `while read -r a b c; do\n  [ "$(sh files/total.sh $a $b)" = "$c" ]\ndone < files/want.txt\n`],
+    ["a pattern of names", `[ "${RUN}" = "$(cat files/wan*.txt)" ]`],
+    ["Python in a command", `python3 -c 'assert run("files/total.sh") == open("files/want.txt").read()'`],
+    [
+      "Python",
+      'want = load(open("files/want.txt"))\ndef total(*p):\n    return run("files/total.sh", *p)\nassert total(1, 2) == want["x"]\n',
+    ],
+    [
+      "a file Python opened",
+      'from total import f\nwith open("files/want.txt") as file:\n    want = file.read()\nassert f() == want\n',
+    ],
+    [
+      "JavaScript over several lines",
+      'import { total } from "../files/total.mjs";\nconst want = read("files/want.txt");\nassert.deepEqual(\n  total(1, 2),\n  want,\n);\n',
+    ],
+  ])("leaves out the answer that a check compares with what the work says: %s", (_, check) => {
+    const base = { "files/want.txt": "3\n", "files/total.sh": "", "files/total.py": "" };
+    const work = { "files/want.txt": "0\n", "files/total.sh": "echo 0\n" };
+    expect(subjectOf({ base, work, checkTexts: [check] })).toMatchObject({
+      work: ["files/total.sh"],
+      why: { "files/want.txt": "the request's own checks name it" },
+    });
+    expect(subjectOf({ base, work, checkTexts: [check], task: "Correct want.txt" }).outside).toEqual([]);
+  });
+
+  it("leaves out values that a check sources", () => {
+    const base = { "files/values.sh": "# three\nexport WANT=3\n", "files/lib.sh": "f() { echo 3; }\n" };
+    const work = { "files/values.sh": "WANT=0\n", "files/lib.sh": "x" };
+    const checkTexts = [`. files/values.sh\n. files/lib.sh\n[ "$(sh files/total.sh)" = "$WANT" ]\n`];
+    expect(subjectOf({ base, work, checkTexts }).outside).toEqual(["files/values.sh"]);
+  });
+
+  it.each<[string, string, string]>([
+    ["is compared with what the tests say", '[ "$(cat files/a-b.txt)" = "$(sh tests/generate.sh)" ]', ""],
+    ["the same from beside them", '[ "$(cat ../files/a-b.txt)" = "$(sh generate.sh)" ]', ""],
+    ["holds certain words", 'grep -q 6 files/a-b.txt && [ "$(sh files/total.sh)" = 6 ]', ""],
+    ["is compared with words", '[ "$(cat files/a-b.txt)" = 6 ] && [ "$(sh files/total.sh)" = 6 ]', ""],
+    [
+      "the work is told its name",
+      'sh files/total.sh files/a-b.txt && [ "$(cat files/a-b.txt)" = "$(sh files/other.sh)" ]',
+      "",
+    ],
+    [
+      "the check writes it",
+      'sh files/total.sh > files/a-b.txt; [ "$(cat files/a-b.txt)" = "$(sh files/other.sh)" ]',
+      "",
+    ],
+    ["the task speaks of it", '[ "$(sh files/total.sh)" = "$(cat files/a-b.txt)" ]', "Bring a-b.txt up to date"],
+    ["the task speaks of what it holds", '[ "$(sh files/total.sh)" = "$(cat files/a-b.txt)" ]', "Correct the A-B"],
+  ])("takes data that a check names where %s", (_, check, task) => {
+    const base = { "files/a-b.txt": "6\n" };
+    expect(subjectOf({ base, work: { "files/a-b.txt": "0\n" }, checkTexts: [check], task }).outside).toEqual([]);
+  });
+
+  it("takes data that other code reads, keys that are compared with keys, and a document", () => {
+    const base = {
+      "files/want.txt": "3\n",
+      "files/total.py": 'open("want.txt")',
+      "locales/de.json": "{}",
+      "README.md": "3\n",
+      VERSION: "1\n",
+    };
+    const work = { "files/want.txt": "0", "locales/de.json": "[]", "README.md": "0", VERSION: "2" };
+    const checkTexts = [
+      `[ "${RUN}" = "$(cat files/want.txt)" ]\n[ "${RUN}" = "$(cat README.md)" ]\n[ "${RUN}" = "$(cat VERSION)" ]\n`,
+      'import de from "../locales/de.json";\nimport { say } from "../files/total.mjs";\nexpect(keys(de)).toEqual(keys(en));\nexpect(say("x")).toBe("y");\n',
+    ];
+    expect(subjectOf({ base, work, checkTexts }).outside).toEqual([]);
   });
 
   it("leaves out what the request forbids", () => {

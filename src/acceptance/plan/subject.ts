@@ -9,7 +9,7 @@ import { readConstraints, violations } from "./constraints.js";
 import { mayHoldTests, withTestsOf } from "./inline-tests.js";
 import { isHalfWork, localDependencies, locksOf, mergeSettings, sameSettings } from "./merged-settings.js";
 import { pathAllowed } from "./paths.js";
-import { isBuilt, isStandardModule, isSteering, isTestFile } from "./steering.js";
+import { isBuilt, isLibraryClass, isStandardModule, isSteering, isTestFile } from "./steering.js";
 
 /** A tree, as far as it must be read to tell work from the rest. */
 export interface ReadableTree {
@@ -121,6 +121,8 @@ function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions):
   if (facts.named.isIncluded(path)) return STEERS;
   if (asks.isChecker(path)) return "the request's own checks name it";
   if (kind === "created" && isShadowing(path, facts) && !asks.isNamed(path)) return "it hides a module of Python's own";
+  if (kind === "created" && isLibraryClass(path, facts.result.text(path) ?? ""))
+    return "it hides a class of the tests' library";
   return null;
 }
 

@@ -233,6 +233,7 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
     ),
     code: () => textsIn(base, [...before.entries.keys()].filter(isCode).slice(0, MOST_TESTS)),
     task: `${title}\n${summary}`,
+    ownNames: new Set(own.map(({ path }) => posix.basename(path))),
   };
 }
 

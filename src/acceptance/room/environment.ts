@@ -39,15 +39,19 @@ function ownPath(path = "", cwd = process.cwd()): string {
     .join(delimiter);
 }
 
-/** `git init` and `git commit` work at once, whoever owns the folder. */
+/** `git init` and `git commit` work at once, whoever owns the folder, and no list in the home says what git does not see. */
 const gitVariables: Environment = {
   GIT_AUTHOR_NAME: "user",
   GIT_AUTHOR_EMAIL: "user@example.org",
   GIT_COMMITTER_NAME: "user",
   GIT_COMMITTER_EMAIL: "user@example.org",
-  GIT_CONFIG_COUNT: "1",
+  GIT_CONFIG_COUNT: "3",
   GIT_CONFIG_KEY_0: "safe.directory",
   GIT_CONFIG_VALUE_0: "*",
+  GIT_CONFIG_KEY_1: "core.excludesFile",
+  GIT_CONFIG_VALUE_1: "/dev/null",
+  GIT_CONFIG_KEY_2: "core.attributesFile",
+  GIT_CONFIG_VALUE_2: "/dev/null",
 };
 
 /** Where toolchains keep what they fetched: without a network there is nothing else to build from. */

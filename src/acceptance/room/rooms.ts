@@ -31,7 +31,7 @@ import type { RoomPlaces } from "../../schema/places.js";
 import { environmentIn, ownProgram } from "../install/installed.js";
 import type { WaysOut } from "../ways-out.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
-import { guardsBefore, isChanged, plantedFiles } from "./guards.js";
+import { guardsBefore, isChanged, plantedFiles, plantedLists } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
 import { openAirFolder } from "./open-air.js";
 import { keepOutputs } from "./outputs.js";
@@ -84,6 +84,8 @@ export interface Room {
   written(paths: readonly string[]): Map<string, Uint8Array>;
   /** Tests and steering files that are not as they were. */
   changedGuards(): string[];
+  /** Lists of what to leave out that were not there before. */
+  plantedLists(): string[];
   /** Copies what was made in the tree to a folder of ours. */
   keep(folder: string, isKept: (path: string) => boolean): Layer;
   close(): void;
@@ -226,6 +228,7 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
         .map(([path]) => path),
       ...plantedFiles(outside.tree, tree),
     ],
+    plantedLists: () => plantedLists(outside.tree, tree),
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };

@@ -118,7 +118,8 @@ function alterTest({ words }: Command, altered: readonly string[]): Altered[] {
 
 function alterGrep({ words, negated }: Command): Altered[] {
   const rest = words.slice(1);
-  if (rest.some(({ text }) => /^-[a-zA-Z]*v/.test(text))) return [];
+  // Patterns in a file are not in the script.
+  if (rest.some(({ text }) => /^-[a-zA-Z]*[vf]|^--(?:file|invert-match)/.test(text))) return [];
   const marked = rest.findIndex(({ text }) => /^-[a-zA-Z]*e$/.test(text) || text === "--");
   const pattern = marked >= 0 ? rest[marked + 1] : rest.find(({ text }) => !text.startsWith("-"));
   if (pattern === undefined) return [];
