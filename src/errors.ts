@@ -163,9 +163,9 @@ const STANDING_HINTS = {
   DISK_FULL: "df -h shows the space there is; make some, then run the command again",
   FILE_NOT_FOUND: "check the spelling, and the folder you are in: pwd",
   MARKET_BAD_ANSWER: "check what listens there, or name the daemon: --clawnet host:port",
-  REGISTRY_BAD_ANSWER: "look at what the registry holds: nutshell tags oci://<host>/<repository>",
+  REGISTRY_BAD_ANSWER: "look at what the registry holds: nutshell tags oci://'<host>'/'<repository>'",
   ROTATION_REFUSED: "ask the publisher for a new rotation file",
-  RUN_DAMAGED: "start afresh: nexus run <request>",
+  RUN_DAMAGED: "start afresh: nexus run '<request>'",
   SOURCE_CHANGED: "pack again when nothing writes to the folder",
   VAULT_DAMAGED: "ask the publisher for the bundle again, or take the vault from a copy",
 } as const satisfies Partial<Record<ErrorCode, string>>;

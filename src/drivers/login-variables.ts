@@ -96,7 +96,7 @@ export function loginEnvironment(
 export function loginCommand(name: DriverName, env: Environment, command = ""): string | null {
   const login = LOGINS[name === "acp" ? basename(programOf(command)) : name];
   const key = login?.always.find((variable) => /_(?:API_KEY|TOKEN)$/.test(variable) && env[variable] !== undefined);
-  return key === undefined ? (login?.command ?? null) : `export ${key}=<a key that works>`;
+  return key === undefined ? (login?.command ?? null) : `export ${key}='<a key that works>'`;
 }
 
 /** Providers of OpenCode whose variables are not simply `<PROVIDER>_API_KEY`. */

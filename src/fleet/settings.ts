@@ -82,7 +82,7 @@ const isSecure = (server: string): boolean => /^tls:\/\//.test(server);
 function assertHeldPrivate(server: string, tls: boolean, secrets: boolean): void {
   if (/^[a-z]+:\/\/[^/]*@/.test(server)) {
     throw new NutError("USAGE", "a server's address holds no user or password: arguments are seen by everyone here", {
-      hint: "nexus fleet jobs --server nats://host:4222 --user <name> --password-file <file>",
+      hint: "nexus fleet jobs --server nats://host:4222 --user '<name>' --password-file '<file>'",
     });
   }
   if (!/^(?:nats:\/\/|tls:\/\/)?[\w.:[\]-]+$/.test(server)) {
@@ -92,7 +92,7 @@ function assertHeldPrivate(server: string, tls: boolean, secrets: boolean): void
   }
   if (tls || isLoopback(server)) return;
   throw new NutError("FLEET_INSECURE", `${server} is another machine, and nats:// sends everything in clear`, {
-    hint: `--server ${shellWord(server.replace(/^(?:nats:\/\/)?/, "tls://"))} (a certificate of your own: --ca <file>)`,
+    hint: `--server ${shellWord(server.replace(/^(?:nats:\/\/)?/, "tls://"))} (a certificate of your own: --ca '<file>')`,
     data: { server, secrets },
   });
 }

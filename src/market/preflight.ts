@@ -110,7 +110,7 @@ export function preflight({ cost, balance, bytes, expiresAt, now, dir, line }: P
         "deadline_passed",
         "expires_at",
         `the deadline ${expiresAt} has passed`,
-        `nutshell set expires_at <date> --dir ${shellWord(dir)}`,
+        `nutshell set expires_at '<date>' --dir ${shellWord(dir)}`,
       );
   }
   add(

@@ -111,7 +111,7 @@ export async function putArtifact(registry: Registry, tag: string, { bytes, dige
   await registry.blobs.putBytes(EMPTY);
   if (tag.startsWith("sha256:") && tag !== digest) {
     throw new NutError("REGISTRY_BAD_ADDRESS", `what is copied is ${digest}, not ${tag}`, {
-      hint: `nutshell copy <from> oci://${registry.host}/${registry.repository}@${digest}`,
+      hint: `nutshell copy '<from>' oci://${registry.host}/${registry.repository}@${digest}`,
     });
   }
   await registry.putManifest(tag, bytes);

@@ -249,7 +249,7 @@ function readResult(folder: RunFolder, bundle: string): Delivery {
     return Delivery.parse(JSON.parse(readFileSync(path, "utf8")));
   } catch (error) {
     throw new NutError("RUN_DAMAGED", `${path} cannot be read; what was delivered is in ${bundle}`, {
-      hint: `nutshell verify ${shellWord(bundle)} --request <request> --rerun`,
+      hint: `nutshell verify ${shellWord(bundle)} --request '<request>' --rerun`,
       data: { path, bundle },
       cause: error,
     });

@@ -28,7 +28,7 @@ export async function signStatement(statement: Statement, sign: Signer): Promise
   const signature = decodeSignature(sig);
   if (signature === null || !verifySignature(signature, message, NAMESPACE)) {
     throw new NutError("SIGNATURE_UNFIT", "the key made a signature that cannot be verified", {
-      hint: "use a key of kind ed25519, ecdsa or rsa (2,048 bits or more): nutshell sign <file> --key <key>",
+      hint: "use a key of kind ed25519, ecdsa or rsa (2,048 bits or more): nutshell sign '<file>' --key '<key>'",
     });
   }
   return {

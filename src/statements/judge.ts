@@ -68,7 +68,7 @@ const UNREAD_SIGSTORE: Voucher = {
   principals: [],
   fingerprint: null,
   signedOn: null,
-  why: "nutshell verify --sigstore-root <trusted_root.json> looks at it",
+  why: "nutshell verify --sigstore-root '<trusted_root.json>' looks at it",
   statement: null,
 };
 

@@ -13,7 +13,7 @@ export const ageBackend: Backend = {
     if (words === "") {
       // A vault of the age program does not say who it is for; guessing would lock somebody out.
       throw new NutError("IDENTITY_MISSING", "the vault does not say who it is for, and no recipient is named", {
-        hint: "add --recipient <age1…> for everyone who must open it, yourself included",
+        hint: "add --recipient '<age1…>' for everyone who must open it, yourself included",
       });
     }
     return ageEncrypt(plain, { passphrase: words, armored });

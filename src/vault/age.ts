@@ -88,7 +88,7 @@ export async function ageEncrypt(plain: Uint8Array, target: AgeTarget): Promise<
   } else {
     if (target.recipients.length === 0)
       throw new NutError("IDENTITY_MISSING", "nobody to encrypt for", {
-        hint: "add who shall open it: --recipient <age1…>",
+        hint: "add who shall open it: --recipient '<age1…>'",
       });
     for (const recipient of new Set(target.recipients)) encrypter.addRecipient(await checkRecipient(recipient));
   }
@@ -189,7 +189,7 @@ function startsWith(bytes: Uint8Array, text: string): boolean {
 
 function noKey(why: string): NutError {
   return new NutError("VAULT_NO_MATCHING_KEY", `the vault stays closed: ${why}`, {
-    hint: "nutshell credentials --identity <file>",
+    hint: "nutshell credentials --identity '<file>'",
   });
 }
 

@@ -61,7 +61,7 @@ export function handOut({ vault, scopes = [], names, purpose, now }: HandOutRequ
     for (const [variable, value] of Object.entries(variables)) {
       if (Object.hasOwn(env, variable)) {
         throw new NutError("CREDENTIAL_UNSAFE_NAME", `two credentials would both be ${variable}; hand them out apart`, {
-          hint: "run two commands, each with one of them: nutshell exec --with <name>",
+          hint: "run two commands, each with one of them: nutshell exec --with '<name>'",
         });
       }
       env[variable] = value;
@@ -127,17 +127,17 @@ export function variablesOf({ name, value }: Pick<Credential, "name" | "value">)
   const put = (variable: string, text: string) => {
     if (RESERVED.test(variable) || STEERS_AGENTS.test(variable) || !/^[A-Z_][A-Z0-9_]*$/.test(variable)) {
       throw new NutError("CREDENTIAL_UNSAFE_NAME", `credential "${name}" would set ${variable}, which programs obey`, {
-        hint: "the publisher has to give it another name: nutshell add-credential --name <name>",
+        hint: "the publisher has to give it another name: nutshell add-credential --name '<name>'",
         data: { name, variable },
       });
     }
     if (text.includes("\0"))
       throw new NutError("CREDENTIAL_UNSAFE_NAME", `credential "${name}" holds a NUL character`, {
-        hint: "the publisher has to replace it: nutshell rotate <name> --value-stdin",
+        hint: "the publisher has to replace it: nutshell rotate '<name>' --value-stdin",
       });
     if (Object.hasOwn(variables, variable)) {
       throw new NutError("CREDENTIAL_UNSAFE_NAME", `two fields of "${name}" would both be ${variable}`, {
-        hint: "the publisher has to rename one of the fields: nutshell rotate <name> --value-stdin",
+        hint: "the publisher has to rename one of the fields: nutshell rotate '<name>' --value-stdin",
       });
     }
     variables[variable] = text;

@@ -44,7 +44,7 @@ export function sealBundle(bundle: Uint8Array, peer: Uint8Array, options: SealOp
 /** Opens a sealed bundle. Throws BUNDLE_SEALED when the identity does not fit or a byte was changed: a box cannot tell which. */
 export function openSealed(file: Uint8Array, identity: PeerIdentity): Uint8Array {
   if (!isSealed(file))
-    throw new NutError("BUNDLE_BAD_MAGIC", "not a sealed bundle", { hint: "nutshell inspect <file>" });
+    throw new NutError("BUNDLE_BAD_MAGIC", "not a sealed bundle", { hint: "nutshell inspect '<file>'" });
   if (file.length < HEADER_BYTES + TAG_BYTES) {
     throw new NutError("BUNDLE_CORRUPT", `sealed bundle is cut off after ${file.length} bytes`);
   }
@@ -57,7 +57,7 @@ export function openSealed(file: Uint8Array, identity: PeerIdentity): Uint8Array
     );
   } catch (cause) {
     throw new NutError("BUNDLE_SEALED", "sealed bundle does not open: it is for another peer, or was damaged", {
-      hint: "nutshell unpack <file> --identity <identity.key>",
+      hint: "nutshell unpack '<file>' --identity '<identity.key>'",
       cause,
     });
   }

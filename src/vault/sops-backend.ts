@@ -39,7 +39,7 @@ export const sopsBackend: Backend = {
   async seal(plain, { recipients = [] }, keys) {
     if (recipients.length === 0) {
       throw new NutError("IDENTITY_MISSING", "sops needs an age recipient", {
-        hint: "name one: --recipient <age1…>",
+        hint: "name one: --recipient '<age1…>'",
       });
     }
     const args = [
@@ -60,7 +60,7 @@ export const sopsBackend: Backend = {
     }
     if (result.status !== 0 || !isMetadata(jsonShape(result.stdout)?.sops)) {
       throw new NutError("VAULT_BACKEND", `sops could not encrypt the vault (exit ${result.status})`, {
-        hint: "sops --version, and the recipients: nutshell rotate --recipient <age1…>",
+        hint: "sops --version, and the recipients: nutshell rotate --recipient '<age1…>'",
       });
     }
     return result.stdout;
@@ -82,7 +82,7 @@ async function openDataKey({ age: stated }: Metadata, keys: Keys): Promise<Uint8
       "VAULT_BACKEND",
       "this sops vault has no key of age or of a cloud service; others are not read",
       {
-        hint: "ask the publisher to add an age key: sops --add-age <age1…>",
+        hint: "ask the publisher to add an age key: sops --add-age '<age1…>'",
       },
     );
   if (keys.identities.length === 0) throw noKey("no identity is at hand");
@@ -192,6 +192,6 @@ function damaged(why: string): NutError {
 
 function noKey(why: string): NutError {
   return new NutError("VAULT_NO_MATCHING_KEY", `the vault stays closed: ${why}`, {
-    hint: "nutshell credentials --identity <file>",
+    hint: "nutshell credentials --identity '<file>'",
   });
 }

@@ -90,7 +90,7 @@ export async function openWithSops(bytes: Uint8Array, metadata: object, root: No
   return result.stdout;
 }
 
-const MOVE = "nutshell rotate --encryption age --recipient <age1…>";
+const MOVE = "nutshell rotate --encryption age --recipient '<age1…>'";
 
 function closed(why: string, hint: string): NutError {
   return new NutError("VAULT_NO_MATCHING_KEY", `the vault stays closed: ${why}`, { hint });

@@ -68,7 +68,7 @@ function pathOf(action: "encrypt" | "decrypt" | "rewrap", { key, mount }: Transi
     /^\.+$/.test(key)
   ) {
     throw new NutError("VAULT_BACKEND", "the transit key or mount has characters that do not belong in a name", {
-      hint: "use letters, digits, - and _: --transit-key <name>",
+      hint: "use letters, digits, - and _: --transit-key '<name>'",
     });
   }
   return `/v1/${mount}/${action}/${key}`;

@@ -43,7 +43,7 @@ export function checkBackend(bytes: Uint8Array, declared: string | undefined): B
       "VAULT_IN_CLEAR",
       `the vault is not encrypted, though the manifest says ${declared ?? "nothing"}`,
       {
-        hint: "nutshell rotate --encryption age --recipient <age1…>",
+        hint: "nutshell rotate --encryption age --recipient '<age1…>'",
         data: { declared, actual },
       },
     );

@@ -253,7 +253,7 @@ describe("nutshell apply", () => {
     expect((await nutshell("apply", "done.nut", "--repo", "repo", "--commit")).code).toBe(2);
     expect(read("blob.bin")).toBe("mine");
     expect(read("a.txt")).toBe("one\ntwo\nthree\n");
-    expect((await nutshell("apply", "done.nut", "--repo", "request")).err).toContain("--repo <dir>");
+    expect((await nutshell("apply", "done.nut", "--repo", "request")).err).toContain("--repo '<dir>'");
     expect((await nutshell("apply", "done.nut", "--repo", "repo", "--base", "nowhere")).err).toContain("log --oneline");
     expect((await nutshell("apply", "request", "--repo", "repo")).err).toContain("not a delivery");
     expect((await nutshell("apply", "done.nut", "--commit", "--index")).err).toContain("say one of");

@@ -82,7 +82,7 @@ it("comes home, and every wrong turn names the command that gets back", async ()
   await works("init other --yes");
   put(join(folder, "other"), { "context/requirements.md": "Something else.\n" });
   await wrong("verify done.nut -r other --rerun --trials 1", "not", /it answers nut-\S+, not nut-/);
-  await wrong("apply done.nut --repo .", "in no git repository", "--repo <dir>");
+  await wrong("apply done.nut --repo .", "in no git repository", "--repo '<dir>'");
   expect(await works("verify done.nut -r task.nut --rerun --trials 1")).toContain("verified: completed");
   expect(existsSync(join(folder, "done.nut"))).toBe(true);
 }, 60_000);

@@ -172,7 +172,7 @@ describe("nutshell finish", () => {
     await bundle.close();
     writeFileSync(join(folder, "taken.nut"), "mine");
     const refused = await nutshell("finish", "work", "-r", "request.nut", "-o", "taken.nut", "--no-accept");
-    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("name another file: -o <file>") });
+    expect(refused).toMatchObject({ code: 2, err: expect.stringContaining("name another file: -o '<file>'") });
     expect(readFileSync(join(folder, "taken.nut"), "utf8")).toBe("mine");
   }, 60_000);
 
@@ -406,7 +406,7 @@ describe("finish in a repository", () => {
     const verified = await nutshell(...VERIFY, "--base", "repo");
     expect(verified.out, verified.err).toContain("verified: completed");
     const dirty = await nutshell("apply", "done.nut", "--repo", "repo");
-    expect(dirty).toMatchObject({ code: 1, err: expect.stringContaining("--branch <name>") });
+    expect(dirty).toMatchObject({ code: 1, err: expect.stringContaining("--branch '<name>'") });
     git("checkout", "-q", "--", ".");
     const applied = await nutshell("apply", "done.nut", "--repo", "repo");
     expect(applied.out, applied.err).toContain("staged: 0 files created, 1 modified, 0 deleted");

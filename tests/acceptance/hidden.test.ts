@@ -215,8 +215,11 @@ describe("whoever has no key", () => {
   it("is told that they were not run, and believes nothing", async () => {
     await hide();
     work(HONEST);
-    const accepted = await nutshell("accept", "work", "-r", "request");
+    const accepted = await nutshell("accept", "work", "-r", "request", "--junit", "report.xml");
     expect(accepted.out).toContain("2 hidden, not run");
+    const report = readFileSync(at("report.xml"), "utf8");
+    expect(report).toContain('tests="3" failures="0" errors="2"');
+    expect(report.match(/<error type="not run" message="hidden, not run"\/>/g)).toHaveLength(2);
     expect(accepted.code).toBe(1);
     const verified = await verify("--rerun");
     expect(verified.out).toContain("not verified: completed is claimed, but 2 hidden, not run");

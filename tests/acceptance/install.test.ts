@@ -278,7 +278,7 @@ describe.runIf(held)("what checks need installed", () => {
       code: 2,
       err: expect.stringContaining("package-lock.json: acceptance.install names it, but it is not there"),
     });
-    expect(lost.err).toContain("--repo <dir>");
+    expect(lost.err).toContain("--repo '<dir>'");
   });
 
   it("is kept nowhere that others can write", async () => {

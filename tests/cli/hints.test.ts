@@ -1,7 +1,7 @@
 // A hint keeps what was typed: the folder with its spaces and quotes, the flags, the file. Those that are whole commands
 // are pasted here.
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -12,6 +12,7 @@ const place = mkdtempSync(join(tmpdir(), "nut-hints-"));
 afterAll(() => rmSync(place, { recursive: true, force: true }));
 const DIR = "it's a dir";
 const WORD = `'it'\\''s a dir'`;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const EXAMPLE = fileURLToPath(new URL("../../examples/1-bug-fix", import.meta.url));
 
 const run = (argv: readonly string[], terminal = false) =>
@@ -53,7 +54,7 @@ describe("a hint", () => {
 
   it("names a credential on a terminal, and the folder it is in", async () => {
     expect(await hintOf(["reveal", "db", "--dir", DIR], true)).toBe(
-      `nutshell exec --with db --dir ${WORD} -- <command>`,
+      `nutshell exec --with db --dir ${WORD} -- sh -c '<command>'`,
     );
   });
 
@@ -117,5 +118,52 @@ describe("a hint", () => {
   it("speaks of no recipients of a vault in clear", async () => {
     const { out } = await run(["rotate", "--encryption", "none", "--dir", DIR]);
     expect(out).toBe("Written in clear, for everyone who has the bundle: credentials/vault.enc.json\n");
+    // Said once, by the fix that works.
+    const { findings, warnings } = JSON.parse((await run(["check", DIR, "--json"])).out);
+    const told = findings.filter(({ path }: { path: string }) => path.startsWith("credentials"));
+    expect(told).toMatchObject([{ code: "VAULT_IN_CLEAR", fix: `nutshell rotate --encryption age --dir ${WORD}` }]);
+    expect(warnings).toEqual([]);
+    expect((await run(words(told[0].fix))).code).toBe(0);
+    expect((await run(["check", DIR])).code).toBe(0);
+  });
+
+  it("of an empty vault is about the folder that was named", async () => {
+    cpSync(EXAMPLE, join(place, "no vault"), { recursive: true });
+    const next = "nutshell add-credential --name '<name>' --type '<type>' --dir 'no vault'";
+    for (const name of ["credentials", "rotate"]) {
+      expect((await run([name, "--dir", "no vault"])).out).toBe(`no credentials\n${next}\n`);
+      expect(JSON.parse((await run([name, "--dir", "no vault", "--json"])).out).next).toBe(next);
+    }
   });
 });
+
+describe("what is told to type", () => {
+  it("has no place to fill in that a shell would read or write as a file", () => {
+    const files = readdirSync(join(ROOT, "src"), { recursive: true, encoding: "utf8" });
+    const wrong = files
+      .filter((name) => /\.tsx?$/.test(name) && !name.endsWith(".test.ts"))
+      .flatMap((name) =>
+        readFileSync(join(ROOT, "src", name), "utf8")
+          .split("\n")
+          .flatMap((line, at) => (unquotedPlaces(line) ? [`${name}:${at + 1}: ${line.trim()}`] : [])),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it.each([
+    ['hint: "nutshell inspect <file>",', true],
+    ["hint: `name another: -o <file>`,", true],
+    ['dim("nexus run <request> -o done.nut")', true],
+    ["hint: \"nutshell inspect '<file>'\",", false],
+    [`fix: command('set task.title "<what to do>"'),`, false],
+    ['about: "nexus run --oracle <dir> takes it",', false],
+    ["// nexus run <request>", false],
+  ])("would be seen: %s", (line, seen) => expect(unquotedPlaces(line)).toBe(seen));
+});
+
+/** Help shows places as usage does, where nobody pastes; a line of source is a comment, help, a message, or may be a hint. */
+function unquotedPlaces(line: string): boolean {
+  if (/^\s*(?:\/\/|\/?\*)|\babout: |^\s*"(?:The|Keys)|examples|^\s*\["| needs </.test(line)) return false;
+  const text = line.replace(/shellWord\(.*?\)|'<[^<>]*>(?:\.\w+)?'|(?<=[\w}-] )"<[^<>]*>(?:,<[^<>]*>)*"/g, "");
+  return /(?:\bhint:.*|["`].*\b(?:nutshell|nexus) [a-z].*)<[a-z][a-z0-9 .,…'-]*>/.test(text);
+}

@@ -20,7 +20,9 @@ async function typed(
   key: string,
   { cwd = place, env = {} }: { readonly cwd?: string; readonly env?: Record<string, string> } = {},
 ): Promise<{ code: number; shown: string; after: string }> {
-  const child = spawn("script", ["-qec", line, "/dev/null"], {
+  // What follows the command is the person's own shell again: it must find the terminal as it was.
+  const whole = `was=$(stty -g); ${line}; code=$?; [ "$was" = "$(stty -g)" ] || echo "the terminal is not as it was"; exit $code`;
+  const child = spawn("script", ["-qec", whole, "/dev/null"], {
     cwd,
     env: { PATH: process.env.PATH, HOME: place, TERM: "xterm", ...env },
     stdio: ["pipe", "pipe", "inherit"],
@@ -39,6 +41,7 @@ async function typed(
   return { code, shown, after: shown.slice(at) };
 }
 
+const TASK = join(root, "examples/1-bug-fix");
 const bin = (name: string) => `${process.execPath} ${join(root, "bin", `${name}.js`)}`;
 
 describe.skipIf(!hasScript)("a question at a terminal (script)", () => {
@@ -46,6 +49,9 @@ describe.skipIf(!hasScript)("a question at a terminal (script)", () => {
     ["Ctrl-C", "nutshell init new", "in one line", "\x03"],
     ["Ctrl-D", "nutshell init new", "in one line", "\x04"],
     ["Ctrl-C behind some words", "nexus setup claude", "change", "ye\x03"],
+    ["Ctrl-D", "nexus fleet work --driver demo", "Agree?", "\x04"],
+    ["Ctrl-C in a secret", `nutshell add-credential --name a --type b --encryption none --dir ${TASK}`, "not shown", "se\x03"],
+    ["Ctrl-D", `nutshell add-credential --name a --type b --encryption none --dir ${TASK}`, "not shown", "\x04"],
   ])("ends by %s with 130 and one line: %s", async (_, line, question, key) => {
     const [program, ...words] = line.split(" ");
     const { code, after } = await typed([bin(program!), ...words].join(" "), question, key);

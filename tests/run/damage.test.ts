@@ -335,7 +335,7 @@ describe("the commands", () => {
     writeFileSync(join(w.folder.delivery, "delivery/result.json"), "{");
     await expect(w.go()).rejects.toMatchObject({
       code: "RUN_DAMAGED",
-      hint: `nutshell verify ${join(root, "delivery.nut")} --request <request> --rerun`,
+      hint: `nutshell verify ${join(root, "delivery.nut")} --request '<request>' --rerun`,
     });
   });
 });

@@ -417,7 +417,7 @@ describe("exec", () => {
     ] as const) {
       const { code, err } = await desk.run(["exec", ...words]);
       expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(lack) });
-      expect(err).toContain("hint: nutshell exec --with <name> -- <command>");
+      expect(err).toContain("hint: nutshell exec --with '<name>' -- sh -c '<command>'");
     }
     expect(await desk.run(["exec", "--with", "api-token", "--", "no-such-program-here"])).toMatchObject({ code: 2 });
   });

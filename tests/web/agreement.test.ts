@@ -94,9 +94,9 @@ describe("a delivery", () => {
     expect(verdict.failing).toEqual([
       { id: "AC-1", description: "AC-1 holds", reason: "", line: "AssertionError: 1 is not 2" },
     ]);
-    expect(verdict.next?.command).toMatch(/^nutshell verify .*done --request <request> --rerun$/);
+    expect(verdict.next?.command).toMatch(/^nutshell verify .*done --request '<request>' --rerun$/);
     const open = await shown("partial", [row("AC-1", "passed"), row("AC-2", "unknown")], []);
-    expect(open.verdict.next?.command).toMatch(/^nutshell judge .*done --request <request> --all/);
+    expect(open.verdict.next?.command).toMatch(/^nutshell judge .*done --request '<request>' --all/);
   });
 
   it("is taken at what it counts when it names no criteria; a person's are not skipped", async () => {

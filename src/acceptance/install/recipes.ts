@@ -98,7 +98,7 @@ export function inputsOf({ path, kind, reads }: InstallStep, files: TreeFiles): 
       hint:
         kind === "script"
           ? "ask the publisher for the request again"
-          : "work in its repository: --repo <dir>, or --base <dir>",
+          : "work in its repository: --repo '<dir>', or --base '<dir>'",
       data: { path },
     });
   }

@@ -105,7 +105,7 @@ export function scanManifest(
 function guardRatio(produced: number, consumed: number, limits: Limits): void {
   if (!limits.ratioGuard || produced < RATIO_FREE_BYTES || produced / consumed < MAX_RATIO) return;
   throw new NutError("BUNDLE_LIMIT", `the bundle expands more than ${MAX_RATIO} times`, {
-    hint: "if you expected that, say how far it may: --max-size <bytes>",
+    hint: "if you expected that, say how far it may: --max-size '<bytes>'",
     data: { produced, consumed },
   });
 }
@@ -170,7 +170,7 @@ class Pass {
         severity: "warning",
         path: MANIFEST_NAME,
         message: `${MANIFEST_NAME} is not the first entry`,
-        fix: "nutshell unpack <file> -o <dir> && nutshell pack --dir <dir> -o <file>",
+        fix: "nutshell unpack '<file>' -o '<dir>' && nutshell pack --dir '<dir>' -o '<file>'",
       });
     }
     const parts: Buffer[] = [];

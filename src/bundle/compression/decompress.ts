@@ -29,11 +29,11 @@ function wrongMagic(magic: Buffer, path: string | null): NutError {
   const name = path === null ? "" : `${path}: `;
   if (magic.equals(SEALED)) {
     return new NutError("BUNDLE_SEALED", `${name}the bundle is sealed for one recipient`, {
-      hint: "open it with the recipient's key: nutshell unpack <file> --identity <key file>",
+      hint: "open it with the recipient's key: nutshell unpack '<file>' --identity '<key file>'",
     });
   }
   return new NutError("BUNDLE_BAD_MAGIC", `${name}not a bundle: it ${describe(magic)}`, {
-    hint: "bundles are made with: nutshell pack --dir <dir> -o <file>.nut",
+    hint: "bundles are made with: nutshell pack --dir '<dir>' -o '<file>.nut'",
   });
 }
 

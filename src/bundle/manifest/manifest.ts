@@ -59,7 +59,7 @@ function assertKnownVersion(manifest: Record<string, unknown>, name: string): vo
   throw new NutError("MANIFEST_NEWER", `${name} is of format ${manifest.nutshell_version}, newer than this tool`, {
     hint: isFolderFile(name)
       ? "use a newer nutshell: this one could not write it again"
-      : "look at it with: nutshell inspect <file>",
+      : "look at it with: nutshell inspect '<file>'",
     data: { version: manifest.nutshell_version },
   });
 }
@@ -153,7 +153,7 @@ export function formatManifest(manifest: Manifest): string {
 const isFolderFile = (name: string): boolean => name !== MANIFEST_NAME && basename(name) === MANIFEST_NAME;
 
 function invalid(name: string, message: string, data: Record<string, unknown>, cause?: unknown): NutError {
-  const all = `nutshell validate ${isFolderFile(name) ? shellWord(dirname(name)) : "<file>"} lists everything`;
+  const all = `nutshell validate ${isFolderFile(name) ? shellWord(dirname(name)) : "'<file>'"} lists everything`;
   // Of what cannot be read at all there is no more to list.
   const hint = cause instanceof JsonError && isFolderFile(name) ? `\${EDITOR:-vi} ${shellWord(name)}` : all;
   return new NutError("MANIFEST_INVALID", `${name}: ${message}`, {

@@ -136,7 +136,7 @@ function unknownField(field: string, parent: string, fieldNames: readonly string
   const where = parent === "" ? "a manifest" : parent;
   const choices = fieldNames.length === 0 ? `${where} holds a plain value` : `${where} has ${fieldNames.join(", ")}`;
   return new NutError("USAGE", `unknown field ${field}: ${choices}`, {
-    hint: "fields of your own live under extensions: nutshell set extensions.<tool>.<field> <value>",
+    hint: "fields of your own live under extensions: nutshell set extensions.'<tool>'.'<field>' '<value>'",
     data: { field, known: fieldNames },
   });
 }

@@ -293,7 +293,7 @@ function withoutOffset({ path, kind, size, executable, hash }: ScannedEntry): Bu
 
 function notFound(path: string): NutError {
   return new NutError("ENTRY_NOT_FOUND", `${quoted(path)} is not in the bundle`, {
-    hint: "nutshell inspect <file> lists every entry",
+    hint: "nutshell inspect '<file>' lists every entry",
     data: { path },
   });
 }

@@ -118,7 +118,7 @@ function assertSound(findings: readonly Finding[]): void {
   if (wrong.length === 0) return;
   const more = wrong.length > 1 ? ` (and ${wrong.length - 1} more)` : "";
   throw new NutError("BUNDLE_MISMATCH", `${wrong[0]!.message}${more}`, {
-    hint: "nutshell validate <file> lists everything; fetch the bundle again, or ask the sender to pack it again",
+    hint: "nutshell validate '<file>' lists everything; fetch the bundle again, or ask the sender to pack it again",
     data: { findings: wrong.slice(0, 100) },
   });
 }
@@ -157,7 +157,7 @@ function move(staging: string, dir: string, isThere: boolean): void {
     const busy = isSystemError(error) && ["ENOTEMPTY", "ENOTDIR", "EEXIST"].includes(error.code);
     if (busy)
       throw new NutError("FILE_EXISTS", `${dir} appeared while unpacking`, {
-        hint: "give another folder: -o <dir>",
+        hint: "give another folder: -o '<dir>'",
         data: { path: dir },
         cause: error,
       });

@@ -187,7 +187,7 @@ function assemble(output: string, pieces: Iterable<Buffer>, isNew: boolean): Wri
     }
     if (!isNew) placeFiles([{ path: output, temporary }]);
     else if (takeName(temporary, output)) syncFolder(dirname(output));
-    else throw new NutError("FILE_EXISTS", `${output}: appeared meanwhile`, { hint: "name another file: -o <file>" });
+    else throw new NutError("FILE_EXISTS", `${output}: appeared meanwhile`, { hint: "name another file: -o '<file>'" });
     return { bytes, hash: `sha256:${hash.digest("hex")}` };
   } catch (error) {
     rmSync(temporary, { force: true });

@@ -28,7 +28,7 @@ export const identityWords = (identity: readonly string[] = []): string =>
 
 /** A packed bundle is not edited: whatever it lacks, the first step is the same. */
 export function unpackFirst(bundle: string | undefined): string {
-  if (bundle === undefined || bundle === "-") return "nutshell unpack - -o <dir>";
+  if (bundle === undefined || bundle === "-") return "nutshell unpack - -o '<dir>'";
   return `nutshell unpack ${shellWord(bundle)} -o ${shellWord(basename(bundle).replace(/\.nut$/, ""))}`;
 }
 

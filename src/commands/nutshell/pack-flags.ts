@@ -71,7 +71,7 @@ export function dirAndOutput<Input extends Named>({ words, ...rest }: Input) {
     const isOutput = /\.nut$/i.test(word);
     if ((isOutput ? output : dir) !== undefined) {
       throw new NutError("USAGE", `"${word}" is one ${isOutput ? "output" : "folder"} too many`, {
-        hint: "nutshell pack --dir <dir> -o <file>.nut",
+        hint: "nutshell pack --dir '<dir>' -o '<file>.nut'",
       });
     }
     if (isOutput) output = word;

@@ -86,7 +86,7 @@ export async function applyDelivery(request: ApplyRequest, context: Context): Pr
 
 const noRepository = (path: string) =>
   new NutError("REPOSITORY_FAILED", `${path} is in no git repository with a work tree`, {
-    hint: "name the repository: --repo <dir>",
+    hint: "name the repository: --repo '<dir>'",
     data: { path },
   });
 
@@ -117,7 +117,7 @@ async function baseCommit(request: ApplyRequest, repo: string, context: Context)
   const fetch =
     base === undefined && remote !== undefined
       ? `git -C ${shellWord(repo)} fetch ${shellWord(remote)} ${shellWord(branch ?? wanted)} && ${again}`
-      : `${again} --base <commit>; git -C ${shellWord(repo)} log --oneline shows what there is`;
+      : `${again} --base '<commit>'; git -C ${shellWord(repo)} log --oneline shows what there is`;
   throw new NutError("BASE_UNKNOWN", `commit ${wanted} is not in ${repo}`, {
     hint: fetch,
     data: { commit: wanted, path: repo },
@@ -129,7 +129,7 @@ function assertSameTree({ delivery, base, name }: ApplyRequest, commit: string, 
   const digest = delivery.base?.digest;
   if (base !== undefined || digest === undefined || digest === treeDigest(folder, isResult)) return;
   throw new NutError("BUNDLE_MISMATCH", `${name}: its base is not the tree of commit ${commit.slice(0, 12)}`, {
-    hint: `nutshell verify ${shellWord(name)} --request <request> --rerun`,
+    hint: `nutshell verify ${shellWord(name)} --request '<request>' --rerun`,
   });
 }
 
@@ -209,7 +209,7 @@ async function assertSamePatch(sides: PatchSides, context: Context): Promise<voi
   const first = wrong.find(({ severity }) => severity === "error");
   if (first === undefined) return;
   throw new NutError("PATCH_DIFFERS", `${name}: ${first.message}`, {
-    hint: `do not apply either before the sender explains it: nutshell verify ${shellWord(name)} --request <request>`,
+    hint: `do not apply either before the sender explains it: nutshell verify ${shellWord(name)} --request '<request>'`,
   });
 }
 

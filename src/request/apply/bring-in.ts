@@ -67,7 +67,7 @@ async function assertIdle({ repository }: BringRequest, context: Context): Promi
     const { out } = await ownGit(["rev-parse", "--git-path", name], { cwd: repository }, context);
     if (!existsSync(resolve(repository, out.replace(/\n$/, "")))) continue;
     throw new NutError("REPOSITORY_DIRTY", `${repository} is in the middle of something (${name})`, {
-      hint: `finish or end it first: ${at(repository)} status; or take the work to a branch: --branch <name>`,
+      hint: `finish or end it first: ${at(repository)} status; or take the work to a branch: --branch '<name>'`,
       data: { path: repository },
     });
   }
@@ -83,8 +83,8 @@ async function assertClean({ repository, paths, allowDirty }: BringRequest, cont
   const what = allowDirty ? "both you and the delivery changed" : "uncommitted changes in";
   throw new NutError("REPOSITORY_DIRTY", `${what} ${inTheWay.slice(0, 3).join(", ")}${more}`, {
     hint: allowDirty
-      ? `commit them first, or take the work to a branch: --branch <name>`
-      : `commit or stash them, or take the work to a branch: --branch <name> (or --allow-dirty, where only other files are changed)`,
+      ? `commit them first, or take the work to a branch: --branch '<name>'`
+      : `commit or stash them, or take the work to a branch: --branch '<name>' (or --allow-dirty, where only other files are changed)`,
     data: { path: repository, files: inTheWay },
   });
 }

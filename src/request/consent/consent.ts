@@ -102,7 +102,7 @@ async function assertPolicy(
     const why = requestRefusal(demands, vouchersOf(path, subjectOf(manifest, digest), context));
     if (why === null) continue;
     throw new NutError("POLICY_REFUSED", `${path}: ${why}`, {
-      hint: "nutshell trust list shows whom you trust; where you may ask for it yourself: nutshell sign <file>",
+      hint: "nutshell trust list shows whom you trust; where you may ask for it yourself: nutshell sign '<file>'",
       data: { path, digest },
     });
   }

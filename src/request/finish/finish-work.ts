@@ -172,7 +172,7 @@ async function isFree(output: string, id: string): Promise<boolean> {
     if (!(error instanceof NutError)) throw error;
   }
   throw new NutError("FILE_EXISTS", `${output}: already exists, and is not this delivery`, {
-    hint: "name another file: -o <file>",
+    hint: "name another file: -o '<file>'",
     data: { path: output },
   });
 }
@@ -192,7 +192,7 @@ function unchanged(dir: string, { repository, prefix }: WorkPlace, left: readonl
   return new NutError("WORK_UNCHANGED", `nothing in ${dir} differs from ${side}${more}`, {
     hint:
       left.length === 0
-        ? "name the folder that was worked in: nutshell finish <dir> --request <request>"
+        ? "name the folder that was worked in: nutshell finish '<dir>' --request '<request>'"
         : `count it as work: --with ${shellWord(left[0]!.path)}`,
     data: { path: dir },
   });

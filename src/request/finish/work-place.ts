@@ -45,7 +45,7 @@ export async function findWorkPlace(question: WorkPlaceQuestion, context: Contex
   }
   if (at !== undefined && base !== undefined) {
     throw new NutError("USAGE", "--at is for a copy of the request's files, --base for a repository", {
-      hint: "nutshell finish <dir> --request <request> --at files",
+      hint: "nutshell finish '<dir>' --request '<request>' --at files",
     });
   }
   const ofRequest = (prefix: string, manifest: Manifest | null): WorkPlace => ({
@@ -105,7 +105,7 @@ function assertSameRequest(manifest: Manifest, { dir, request }: WorkPlaceQuesti
   const answered = manifest.bundle_type === "delivery" ? (manifest.request_id ?? manifest.parent_id) : manifest.id;
   if (answered === undefined || answered === id) return;
   throw new NutError("WORK_UNMATCHED", `${dir} belongs to another request: ${answered}, not ${id}`, {
-    hint: "name the request it was unpacked from: --request <request>",
+    hint: "name the request it was unpacked from: --request '<request>'",
     data: { path: dir },
   });
 }
@@ -187,7 +187,7 @@ async function beginning({ dir }: WorkPlaceQuestion, repo: string, context: Cont
   }
   if (head !== null && (await uncommitted(repo, [], context)).length > 0) return head;
   throw new NutError("BASE_UNKNOWN", `${repo} has no uncommitted work: which commit did the work begin with?`, {
-    hint: `nutshell finish ${shellWord(dir)} --request <request> --base <commit>; git -C ${shellWord(repo)} log --oneline shows them`,
+    hint: `nutshell finish ${shellWord(dir)} --request '<request>' --base '<commit>'; git -C ${shellWord(repo)} log --oneline shows them`,
     data: { path: repo },
   });
 }

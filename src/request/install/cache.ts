@@ -72,7 +72,7 @@ function cacheOf({ env }: Context): string {
   const folder = installCache(env);
   if (folder === null) {
     throw new NutError("INSTALL_FAILED", "there is no home to keep what is installed in", {
-      hint: "export XDG_CACHE_HOME=<folder>",
+      hint: "export XDG_CACHE_HOME='<folder>'",
     });
   }
   makeFolder(folder, 0o700);

@@ -46,7 +46,9 @@ export function chosen(delivery: Delivery, questions: Questions, named: readonly
     const why = questions.run.includes(name)
       ? `"${name}" is run, not judged`
       : `nothing called "${name}" is for a person to judge`;
-    throw new NutError("USAGE", why, { hint: "nutshell verify <delivery> --request <request> lists what there is" });
+    throw new NutError("USAGE", why, {
+      hint: "nutshell verify '<delivery>' --request '<request>' lists what there is",
+    });
   }
   if (!all) return [...new Set(named)];
   const { checklist = [], criteria = [] } = delivery.acceptance_results ?? {};

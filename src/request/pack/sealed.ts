@@ -67,7 +67,7 @@ function open(file: Buffer, { identity, name }: Opening, context: Where): Readab
   const hint =
     name === null
       ? "name the key it was sealed for: --identity <identity.key>"
-      : `nutshell inspect ${shellWord(name)} --identity <identity.key>`;
+      : `nutshell inspect ${shellWord(name)} --identity '<identity.key>'`;
   const peers = peerIdentities(identity, context);
   if (peers.length === 0) {
     const message = `${called} is sealed for one peer, and there is no identity to open it with`;

@@ -31,7 +31,7 @@ export function addTrust({ principal, key, validAfter, validBefore }: NewTrust, 
   const problem = principalProblem(principal);
   if (problem !== null) {
     throw new NutError("USAGE", `${JSON.stringify(principal)} cannot be trusted: ${problem}`, {
-      hint: "nutshell trust add alice@example.org --key <file>.pub",
+      hint: "nutshell trust add alice@example.org --key '<file>.pub'",
     });
   }
   const path = trustFile(context);
@@ -84,7 +84,7 @@ function trustFile(context: Context): string {
   const path = trustPath(context);
   if (path !== null) return path;
   throw new NutError("TRUST_INVALID", "no home folder is set, so there is no place to write down whom you trust", {
-    hint: "export NUTSHELL_ALLOWED_SIGNERS=<file>",
+    hint: "export NUTSHELL_ALLOWED_SIGNERS='<file>'",
   });
 }
 

@@ -54,7 +54,7 @@ export async function pushBundle(path: string, target: string, context: Context)
   const reference = parseReference(target);
   if (reference.name.startsWith("sha256:")) {
     throw new NutError("REGISTRY_BAD_ADDRESS", "what is pushed gets a tag; its digest follows from its content", {
-      hint: `nutshell push ${shellWord(path)} oci://${reference.host}/${reference.repository}:<tag>`,
+      hint: `nutshell push ${shellWord(path)} oci://${reference.host}/${reference.repository}:'<tag>'`,
     });
   }
   const head = await readHead(path, context);

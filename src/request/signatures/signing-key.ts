@@ -25,7 +25,7 @@ export function findSigningKey(named: string | undefined, context: Context): Sig
   const path = given === undefined ? ownKeys(context.env).find((one) => existsSync(one)) : resolve(context.cwd, given);
   if (path === undefined) {
     throw new NutError("SIGNER_MISSING", "there is no key to sign with", {
-      hint: "nutshell keygen --peer (or ssh-keygen -t ed25519; or name one: --key <file>)",
+      hint: "nutshell keygen --peer (or ssh-keygen -t ed25519; or name one: --key '<file>')",
     });
   }
   neverShow(path);
@@ -34,7 +34,7 @@ export function findSigningKey(named: string | undefined, context: Context): Sig
   if (identity !== null) return { path, sign: async (message) => signWithIdentity(message, identity) };
   if (!isText(bytes)) {
     throw new NutError("SIGNER_MISSING", `${path} holds no key we know`, {
-      hint: "--key <file> names an SSH key, its .pub file where the agent holds it, or an identity (nutshell keygen --peer)",
+      hint: "--key '<file>' names an SSH key, its .pub file where the agent holds it, or an identity (nutshell keygen --peer)",
     });
   }
   return { path, sign: (message) => signWithSsh(message, path, context) };
@@ -55,7 +55,7 @@ function readKeyFile(path: string): Buffer {
   } catch (error) {
     throw fromSystemError(error, path) ?? error;
   }
-  throw new NutError("SIGNER_MISSING", `${path}: too large for a key`, { hint: "name a key: --key <file>" });
+  throw new NutError("SIGNER_MISSING", `${path}: too large for a key`, { hint: "name a key: --key '<file>'" });
 }
 
 const isText = (bytes: Buffer): boolean => /^(?:-----BEGIN |(?:ssh|ecdsa|sk)-)/.test(bytes.toString("latin1", 0, 16));

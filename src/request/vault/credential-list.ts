@@ -28,6 +28,7 @@ export const CredentialList = z.object({
   encryption: z.string().nullable(),
   opened: z.boolean().describe("whether an identity opened the vault; without one only the manifest is read"),
   why_closed: z.string().optional().describe("what keeps the vault closed here"),
+  next: z.string().optional().describe("what adds the first one, where there is none"),
   credentials: z.array(CredentialRow),
   findings: z.array(FindingShape),
 });

@@ -21,7 +21,7 @@ export function homeOf(env: Context["env"]): string {
   const home = env.HOME ?? env.USERPROFILE ?? "";
   if (isAbsolute(home)) return home;
   throw new NutError("IDENTITY_MISSING", "no home folder is set, so there is no default place for identities", {
-    hint: "name a file with --identity <file>",
+    hint: "name a file with --identity '<file>'",
   });
 }
 

@@ -103,7 +103,7 @@ export function requireSigner(manifest: Manifest, file: string | undefined, cont
   const known = manifest.publisher?.public_key;
   if (known !== undefined && known.toLowerCase() !== hexOf(signer)) {
     throw new NutError("ROTATION_REFUSED", "holders of this bundle trust another key than this identity's", {
-      hint: "nutshell rotate <name> --export <file> --signer <the publisher's identity>",
+      hint: "nutshell rotate '<name>' --export '<file>' --signer '<identity of the publisher>'",
       data: { trusted: known, own: hexOf(signer) },
     });
   }

@@ -80,7 +80,7 @@ export async function unlock(folder: VaultFolder, keys: Keys): Promise<OpenedVau
 
 export function noVault({ dir, path }: VaultFolder): NutError {
   return new NutError("VAULT_MISSING", `${join(dir, path)}: there is no vault here`, {
-    hint: `nutshell add-credential --name <name> --type <type>${dirWords(dir)}`,
+    hint: `nutshell add-credential --name '<name>' --type '<type>'${dirWords(dir)}`,
     data: { path },
   });
 }

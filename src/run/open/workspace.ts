@@ -56,7 +56,7 @@ export async function openRequest(
   const manifest = isKnown ? readAgain(target) : readManifest(target);
   if (manifest.bundle_type !== "request") {
     throw new NutError("RUN_NOT_A_REQUEST", `this is a ${manifest.bundle_type} bundle, not a request`, {
-      hint: "nutshell inspect <bundle>",
+      hint: "nutshell inspect '<bundle>'",
     });
   }
   return { manifest, digest: contentDigest(target, { ignoreRules: false }), warnings };

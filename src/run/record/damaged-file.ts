@@ -8,7 +8,7 @@ export function damagedFile(path: string, why: string): NutError {
   const work = join(dirname(path), "work");
   const keeps = existsSync(work) ? `cp -R ${shellWord(work)} saved-work keeps what was done; ` : "";
   return new NutError("RUN_DAMAGED", `${path} is damaged: ${why}`, {
-    hint: `${keeps}start afresh with: nexus run <request>`,
+    hint: `${keeps}start afresh with: nexus run '<request>'`,
     data: { path, ...(keeps === "" ? {} : { work }) },
   });
 }

@@ -141,7 +141,7 @@ export class GitStore {
 function quotedPath(path: string): string {
   if (path.includes("\n")) {
     throw new NutError("REPOSITORY_FAILED", `${path}: git cannot be given a folder with a line break in its name`, {
-      hint: "mv <folder> <another name>",
+      hint: "mv '<folder>' '<another name>'",
     });
   }
   return `"${path.replace(/[\\"]/g, "\\$&")}"`;

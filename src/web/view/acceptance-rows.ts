@@ -146,7 +146,7 @@ function nextStep(
   rows: readonly { readonly verdict: CriterionState }[],
   path: string,
 ): { words: string; command: string } {
-  const [file, request] = [shellWord(path), "--request <request>"];
+  const [file, request] = [shellWord(path), "--request '<request>'"];
   const isOpen = rows.some(({ verdict }) => verdict === "unknown" || verdict === "open");
   if (status === "partial" && isOpen && !rows.some(({ verdict }) => verdict === "failed")) {
     const judge = `nutshell judge ${file} ${request} --all --status passed`;

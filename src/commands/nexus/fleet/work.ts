@@ -161,7 +161,7 @@ async function driversOf({ driver, command, noSandbox }: Asked, context: Context
       ? [...new Set(named)]
       : [
           await chooseDriver(
-            { named: undefined, configured: undefined, hasDemo: false, line: context.typed ?? "nexus fleet work" },
+            { named: undefined, configured: undefined, hasDemo: false, line: asTypedLine(context) },
             context,
           ),
         ];
@@ -195,9 +195,11 @@ async function askOnce({ yes }: Asked, context: Context): Promise<void> {
   const question = "Requests of whoever may submit to this fleet will run here, in the sandbox. Agree?";
   if (context.ask !== null && (await context.ask.confirm(question, { initial: false }))) return;
   throw new NutError("CONSENT_NEEDED", "a worker runs requests that were not made here, and nobody agreed to that", {
-    hint: `${context.typed ?? "nexus fleet work"} --yes agrees, for as long as it runs`,
+    hint: `${asTypedLine(context)} --yes agrees, for as long as it runs`,
   });
 }
+
+const asTypedLine = ({ typed }: Context): string => typed ?? "nexus fleet work";
 
 interface WorkPlace {
   readonly folder: string;
@@ -210,7 +212,7 @@ function workPlace(named: string | undefined, id: string, context: Context): Wor
   const root = named === undefined ? state && join(state, "fleet-work") : resolve(context.cwd, named);
   if (root === null) {
     throw new NutError("FILE_UNWRITABLE", "no home folder is set, so there is no place for runs", {
-      hint: `${context.typed ?? "nexus fleet work"} --folder work`,
+      hint: `${asTypedLine(context)} --folder work`,
     });
   }
   makeFolder(root, 0o700);
@@ -256,7 +258,7 @@ function ciphersOf(job: Job, identity: readonly string[], context: Context) {
   const [own] = keys;
   if (own === undefined) {
     throw new NutError("BUNDLE_SEALED", "the request is sealed, and this worker has no key", {
-      hint: "nexus fleet work --identity <file>",
+      hint: "nexus fleet work --identity '<file>'",
     });
   }
   const open = (bytes: Uint8Array): Uint8Array => {

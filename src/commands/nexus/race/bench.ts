@@ -120,7 +120,7 @@ async function subjectsIn(
   const found = requestsIn(folder, DEPTH);
   if (found.length === 0) {
     throw new NutError("FILE_NOT_FOUND", `${folder} holds no requests`, {
-      hint: "nexus bench <folder of .nut files, or of folders with a nutshell.json> --with codex",
+      hint: "nexus bench '<folder of .nut files, or of folders with a nutshell.json>' --with codex",
       data: { path: folder },
     });
   }

@@ -43,7 +43,7 @@ export function readContender(word: string): Contender {
 function unknown(word: string, driver: string): NutError {
   if (isStandIn(driver)) {
     return new NutError("USAGE", `--with ${word}: ${driver} is always in the table`, {
-      hint: "name a program beside it: --with codex (and --oracle <dir> for the oracle's row)",
+      hint: "name a program beside it: --with codex (and --oracle '<dir>' for the oracle's row)",
     });
   }
   return new NutError("USAGE", `--with ${word}: there is no driver "${driver}"`, {

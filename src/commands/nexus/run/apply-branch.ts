@@ -17,7 +17,7 @@ export async function assertBranchFits({ repo, apply_to_branch: name }: Wanted, 
   if (name === undefined) return;
   if (repo === undefined) {
     throw new NutError("USAGE", "--apply-to-branch needs --repo", {
-      hint: `the same, with: --repo <repository> --apply-to-branch ${shellWord(name)}`,
+      hint: `the same, with: --repo '<repository>' --apply-to-branch ${shellWord(name)}`,
     });
   }
   await assertNewBranch(repo, name, context);

@@ -38,7 +38,7 @@ export async function chooseDriver(question: DriverQuestion, context: Context): 
   }
   if (ready.length === 0) {
     throw new NutError("DRIVER_MISSING", "no agent program is installed and logged in here", {
-      hint: `nexus drivers shows what is missing; then ${line} --driver <name>`,
+      hint: `nexus drivers shows what is missing; then ${line} --driver '<name>'`,
     });
   }
   const answer = (await context.ask.text(`Which agent works: ${ready.join(", ")}`, { initial: ready[0]! })).trim();

@@ -101,7 +101,7 @@ function assertForSeveral(requests: readonly string[], flags: Omit<RunAsked, "re
   const there = lstatSync(resolve(cwd, output), { throwIfNoEntry: false });
   if (there === undefined || there.isDirectory()) return;
   throw new NutError("FILE_EXISTS", `${output} is no folder, and several deliveries go into one`, {
-    hint: `nexus run ${requests.map(shellWord).join(" ")} -o <folder>`,
+    hint: `nexus run ${requests.map(shellWord).join(" ")} -o '<folder>'`,
     data: { path: resolve(cwd, output) },
   });
 }

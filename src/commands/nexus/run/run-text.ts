@@ -68,7 +68,7 @@ function deliveryText({ path, request, base, identity, branch, result }: NonNull
 function bringInText(path: string, repo: string, branch: string | undefined): string {
   if (branch !== undefined)
     return `${green("✓")} it is on branch ${branch}; undo: git -C ${shellWord(repo)} branch -D ${shellWord(branch)}`;
-  return `bring it in: nutshell apply ${shellWord(path)} --repo ${shellWord(repo)} --branch <name>`;
+  return `bring it in: nutshell apply ${shellWord(path)} --repo ${shellWord(repo)} --branch '<name>'`;
 }
 
 function personText(waiting: number, path: string, request: string, keys: string): string {

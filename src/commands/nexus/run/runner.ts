@@ -125,5 +125,5 @@ function ownLine({ driver, oracle }: RunnerInput): string | undefined {
   if (oracle !== undefined && lstatSync(oracle, { throwIfNoEntry: false })?.isDirectory() === true)
     return oracleCommand(oracle);
   const what = oracle === undefined ? "the driver oracle needs a solution" : `${oracle} is no folder with a solution`;
-  throw new NutError("USAGE", what, { hint: "the same, with: --oracle <folder of the solution>" });
+  throw new NutError("USAGE", what, { hint: "the same, with: --oracle '<folder of the solution>'" });
 }

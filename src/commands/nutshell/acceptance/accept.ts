@@ -110,7 +110,10 @@ function writeJunit(
     id: `hidden ${n + 1}`,
     status: "skipped" as const,
   }));
-  const sealed = (hidden?.results ?? unrun).map(({ id, status }) => ({ id, status, type: "hidden", output: "" }));
+  const sealed = (hidden?.results ?? unrun).map(({ id, status }) => ({
+    ...{ id, status, type: "hidden", output: "" },
+    ...(status === "skipped" ? { reason: "hidden, not run" } : {}),
+  }));
   const data = junitXml(manifest.task?.title ?? manifest.id, [...report.results, ...sealed], report.verdict);
   replaceFiles([{ path: resolve(cwd, file), data }]);
 }

@@ -33,10 +33,13 @@ interface Report {
 
 const VERDICTS = { passed: green("passed"), failed: red("failed"), incomplete: yellow("incomplete") } as const;
 
+/** Hidden ones that pass do not complete a request without an open one. */
+const NO_OPEN_CHECK = "the request has no check but hidden ones";
+
 export function reportLines({ verdict, counts, results, hidden, compared, warnings }: Report): string[] {
   if (results.length === 0 && hidden === null) return [`${VERDICTS.incomplete}: the request has nothing to run`];
   const { passed, failed, skipped, unknown, proven } = counts;
-  const parts = [`${passed} of ${count(results.length, "check")} passed`];
+  const parts = [results.length === 0 ? NO_OPEN_CHECK : `${passed} of ${count(results.length, "check")} passed`];
   if (compared) parts.push(`${proven} proven by the work`);
   if (failed > 0) parts.push(`${failed} failed`);
   if (skipped > 0) parts.push(`${skipped} skipped`);

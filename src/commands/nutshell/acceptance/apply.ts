@@ -85,7 +85,7 @@ function modeOf({ branch, commit, index, patch }: ApplyInput): ApplyMode {
   ];
   if (chosen.length > 1) {
     throw new NutError("USAGE", "say one of --branch, --commit, --index and --patch", {
-      hint: "nutshell apply <delivery> --branch <name>",
+      hint: "nutshell apply '<delivery>' --branch '<name>'",
     });
   }
   return chosen[0] ?? { kind: "index" };

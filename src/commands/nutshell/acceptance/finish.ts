@@ -114,7 +114,7 @@ async function finish(input: FinishInput, work: string, context: Context): Promi
   const request = await openFolder(input.request, context, join(work, "request"), input.identity);
   if (request.manifest.bundle_type !== "request") {
     throw new NutError("USAGE", `${input.request} is a ${request.manifest.bundle_type}, not a request`, {
-      hint: "name the request the work answers: --request <request>",
+      hint: "name the request the work answers: --request '<request>'",
     });
   }
   const dir = resolve(context.cwd, input.dir);

@@ -84,7 +84,7 @@ async function whoMayOpen(named: readonly string[], context: Context): Promise<s
   const all = named.length > 0 ? named : await ownRecipients(collectKeys([], { ...context, ask: null }));
   if (all.length === 0) {
     throw new NutError("IDENTITY_MISSING", "nobody to hide the checks for: no recipient is named and no key is yours", {
-      hint: "nutshell keygen, or name who verifies: --recipient <age1…>",
+      hint: "nutshell keygen, or name who verifies: --recipient '<age1…>'",
     });
   }
   return [...new Set(await Promise.all(all.map(checkRecipient)))];

@@ -109,7 +109,7 @@ function sealed({ delivery, identity }: JudgeInput): NutError {
 function assertAnswers(named: string | undefined, request: string | undefined): void {
   if (request === undefined || named === undefined || named === request) return;
   throw new NutError("USAGE", `the delivery answers ${named}, not ${request}`, {
-    hint: "name the request it answers: --request <request>",
+    hint: "name the request it answers: --request '<request>'",
   });
 }
 

@@ -81,12 +81,18 @@ export default command({
       const told = await lendingFindings(content, context);
       const lacking = [...findings, ...unfit];
       const held = content.isFolder ? await heldBack(content, lacking, { dir: label, allow }, context) : [];
-      const all = [...lacking, ...held, ...more];
+      // That it is in clear is said once, by what would stop pack where it would.
+      const isRefused = held.some(({ code }) => code === "VAULT_IN_CLEAR");
+      const toldAlready = lacking.filter(({ code }) => isRefused && code === "NOT_ENCRYPTED");
+      const all = [...lacking.filter((each) => !toldAlready.includes(each)), ...held, ...more];
       const stops = [...unfit, ...held];
       return {
         status: status === "ready" && stops.length > 0 ? "incomplete" : status,
         missing: [...missing, ...stops.map(({ path: file }) => file)],
-        warnings: [...warnings, ...more.map(({ path: field, message }) => `${field}: ${message}`)],
+        warnings: [
+          ...warnings.filter((line) => !toldAlready.some((each) => line === asLine(each))),
+          ...more.map(asLine),
+        ],
         findings: [...(content.isFolder ? all : all.map((each) => ({ ...each, fix: unpackFirst(folder) }))), ...told],
         passed: [...passed, ...(subject.passed === null ? [] : [subject.passed])].filter(
           ({ path: field }) => !all.some((finding) => finding.path === field),
@@ -116,6 +122,8 @@ export default command({
   },
   exit: ({ status, strength }) => (status === "ready" && !isWeak(strength) ? 0 : 1),
 });
+
+const asLine = ({ path, message }: Finding): string => `${path}: ${message}`;
 
 /** What the guard of `pack` would refuse. What it says of a vault that is found wanting anyway is told already. */
 async function heldBack(

@@ -157,7 +157,7 @@ async function readTasks(
   if (kind !== "swebench") return [FOLDERS[kind](readSourceFolder(path))];
   if (repo === undefined) {
     throw new NutError("USAGE", "a row of SWE-bench needs its repository: --repo <dir>", {
-      hint: `nutshell import swebench ${shellWord(path)} --repo <dir>`,
+      hint: `nutshell import swebench ${shellWord(path)} --repo '<dir>'`,
     });
   }
   const tasks: ImportedTask[] = [];

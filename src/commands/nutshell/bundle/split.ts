@@ -122,7 +122,7 @@ export default command({
     ...(whole.length === 0 ? [] : [`  for the whole, once it is merged: ${whole.join(", ")}`]),
     "",
     `Each is a request: ${cyan(`nexus run ${shellWord(parts[0]!.path)} -o part-1.nut`)}`,
-    `Later: ${cyan("nutshell merge part-1.nut part-2.nut … -o <dir>")}`,
+    `Later: ${cyan("nutshell merge part-1.nut part-2.nut … -o '<dir>'")}`,
   ],
 });
 

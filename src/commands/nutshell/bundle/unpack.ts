@@ -76,7 +76,7 @@ export default command({
 function folderName(bundle: string): string {
   if (bundle === "-") {
     throw new NutError("USAGE", "a bundle from standard input needs a folder to go to", {
-      hint: "nutshell unpack - -o <dir>",
+      hint: "nutshell unpack - -o '<dir>'",
     });
   }
   const name = basename(bundle).replace(/\.nut$/i, "");

@@ -179,7 +179,7 @@ function withFix(finding: Finding, target: string, { cwd }: Context): Finding {
   if (/\.json$/i.test(target)) return { ...finding, fix: `${fix}${dirWords(dirname(target))}` };
   const first = unpackFirst(target);
   const dir = first.slice(first.indexOf(" -o ") + 4);
-  const again = `nutshell pack --dir ${dir} -o ${target === "-" ? "<file>.nut" : shellWord(target)}`;
+  const again = `nutshell pack --dir ${dir} -o ${target === "-" ? "'<file>.nut'" : shellWord(target)}`;
   return { ...finding, fix: code === "MANIFEST_NOT_FIRST" ? `${first} && ${again}` : first };
 }
 

@@ -1,6 +1,7 @@
 // What opens a vault does not know which folder was named: what it tells to type is made about that one here.
 import type { Finding } from "../../../errors.js";
 import { NutError } from "../../../errors.js";
+import type { CredentialList } from "../../../request/vault/credential-list.js";
 import { dirWords } from "../../../request/vault/vault-folder.js";
 
 interface InFolder {
@@ -29,7 +30,14 @@ function named(error: unknown, dir: string | undefined): unknown {
   return new NutError(code, message, { hint: `${error.hint}${dirWords(dir)}`, data, cause });
 }
 
-export const fixesIn = (findings: readonly Finding[], dir: string | undefined): Finding[] =>
+/** What to do about credentials, or how to add the first one. */
+export function aboutList(list: CredentialList, dir: string | undefined): CredentialList {
+  const first = `nutshell add-credential --name '<name>' --type '<type>'${dirWords(dir)}`;
+  const next = list.credentials.length === 0 ? { next: first } : {};
+  return { ...list, findings: fixesIn(list.findings, dir), ...next };
+}
+
+const fixesIn = (findings: readonly Finding[], dir: string | undefined): Finding[] =>
   findings.map((finding) =>
     finding.fix === undefined ? finding : { ...finding, fix: `${finding.fix}${dirWords(dir)}` },
   );

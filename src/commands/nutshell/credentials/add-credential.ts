@@ -159,7 +159,7 @@ const addCredential = command({
       ? []
       : [`For: ${count(added.recipients.length, "recipient")}`, ...added.recipients.map((one) => `  ${one}`)]),
     ...(added.identity === undefined ? [] : [`Identity made: ${added.identity}`]),
-    `Use: nutshell exec --with ${added.name}${dirWords(added.dir)} -- <command>  (${added.variables.map((name) => `$${name}`).join(" ")})`,
+    `Use: nutshell exec --with ${added.name}${dirWords(added.dir)} -- sh -c '<command>'  (${added.variables.map((name) => `$${name}`).join(" ")})`,
   ],
 });
 export default aboutFolder(addCredential);

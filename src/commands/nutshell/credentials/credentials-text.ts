@@ -14,8 +14,7 @@ const STATES: Readonly<Record<CredentialRow["state"], string>> = {
 
 /** One row per credential, then what to do about them. Values are not known here. */
 export function credentialLines(list: CredentialList): string[] {
-  if (list.credentials.length === 0)
-    return ["no credentials", dim("nutshell add-credential --name <name> --type <type>")];
+  if (list.credentials.length === 0) return ["no credentials", ...(list.next === undefined ? [] : [dim(list.next)])];
   const head = ["name", "type", "access", "state", "expires"].map(dim);
   const rows = list.credentials.map((row) => [
     bold(row.name),

@@ -3,7 +3,7 @@ import { command } from "../../../cli/command.js";
 import { folderTarget } from "../../../request/open/target.js";
 import { CredentialList, readCredentials } from "../../../request/vault/credential-list.js";
 import { DIR } from "../flags.js";
-import { aboutFolder, fixesIn } from "./about-folder.js";
+import { aboutFolder, aboutList } from "./about-folder.js";
 import { IDENTITY } from "./credentials-flags.js";
 import { credentialLines } from "./credentials-text.js";
 
@@ -18,7 +18,7 @@ const credentials = command({
   examples: [["nutshell credentials --dir my-task", "what the task carries, and when it expires"]],
   async run({ dir, identity }, context) {
     const list = await readCredentials(folderTarget(dir, context).path, identity, context);
-    return { ...list, findings: fixesIn(list.findings, dir) };
+    return aboutList(list, dir);
   },
   text: credentialLines,
 });

@@ -78,7 +78,9 @@ const execCommand = rawCommand({
 export default aboutFolder(execCommand);
 
 function lacks(what: string): NutError {
-  return new NutError("USAGE", `nutshell exec: ${what}`, { hint: "nutshell exec --with <name> -- <command>" });
+  return new NutError("USAGE", `nutshell exec: ${what}`, {
+    hint: "nutshell exec --with '<name>' -- sh -c '<command>'",
+  });
 }
 
 interface ExecOutput {
@@ -96,7 +98,7 @@ async function execWith(input: ExecInput, context: Context, output: ExecOutput):
   const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
   if (!input.broker && (input.proxy || input.handOut.length + input.allowOrigin.length > 0)) {
     throw new NutError("USAGE", "nutshell exec: --hand-out, --proxy and --allow-origin go with --broker", {
-      hint: "nutshell exec --broker --with <name> -- <command>",
+      hint: "nutshell exec --broker --with '<name>' -- sh -c '<command>'",
     });
   }
   if (input.broker) return execLent(input, folder.dir, context, output);
@@ -148,7 +150,7 @@ async function execLent(input: ExecInput, dir: string, context: Context, output:
         "CREDENTIAL_NOT_LENT",
         `credential "${visible.name}" can only be handed out: ${visible.handedOut}`,
         {
-          hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- <command>`,
+          hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- sh -c '<command>'`,
           data: { name: visible.name },
         },
       );

@@ -54,7 +54,7 @@ const reveal = rawCommand({
   async run(input, io, { json, quiet, program }) {
     if (io.stdout.isTTY === true && !input.show) {
       throw new NutError("USAGE", "the value would stay on the screen; pipe it, or say --show", {
-        hint: `nutshell exec --with ${shellWord(input.name ?? "<name>")}${dirWords(input.dir)} -- <command>`,
+        hint: `nutshell exec --with ${shellWord(input.name ?? "<name>")}${dirWords(input.dir)} -- sh -c '<command>'`,
       });
     }
     const progress = progressLine(io, { program: program.name, quiet, color: false }).show;
@@ -74,7 +74,7 @@ export default aboutFolder(reveal);
 async function wholeVault(input: RevealInput, keys: Keys, context: Context): Promise<Uint8Array> {
   if (input.name !== undefined)
     throw new NutError("USAGE", "--all takes no name", {
-      hint: "nutshell reveal --all, or nutshell reveal <name>",
+      hint: "nutshell reveal --all, or nutshell reveal '<name>'",
     });
   if (input.file !== undefined) return openVaultBytes(readBytes(resolve(context.cwd, input.file)), undefined, keys);
   const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
@@ -105,7 +105,7 @@ function pick(value: string | Record<string, unknown>, field: string | undefined
   if (typeof value === "string" || !Object.hasOwn(value, field)) {
     const fields = typeof value === "string" ? "its value is plain text" : `it has ${Object.keys(value).join(", ")}`;
     throw new NutError("CREDENTIAL_NOT_FOUND", `the credential has no field "${field}"; ${fields}`, {
-      hint: "nutshell reveal <name> without --field prints all of it",
+      hint: "nutshell reveal '<name>' without --field prints all of it",
     });
   }
   const item = value[field];

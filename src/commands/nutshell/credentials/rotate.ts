@@ -35,7 +35,7 @@ import {
   type Target,
 } from "../../../vault/index.js";
 import { DIR } from "../flags.js";
-import { aboutFolder, fixesIn } from "./about-folder.js";
+import { aboutFolder, aboutList } from "./about-folder.js";
 import { ENCRYPTION, EXPORT, IDENTITY, VALUE } from "./credentials-flags.js";
 import { rotateLines } from "./credentials-text.js";
 
@@ -82,8 +82,7 @@ const rotate = command({
     const dir = folderTarget(input.dir, context).path;
     if (!asksForChange(input)) {
       const list = await readCredentials(dir, input.identity, context);
-      const findings = fixesIn(list.findings, input.dir);
-      return { ...list, findings, changed: null, saved: false, recipients: [], rotation: null };
+      return { ...aboutList(list, input.dir), changed: null, saved: false, recipients: [], rotation: null };
     }
     const folder = readVaultFolder(dir, context.env);
     if (folder.bytes === null) return scopeOnly(folder, input, context);
@@ -194,7 +193,7 @@ async function retarget(
   }
   if (removed.size > 0 && recipients.length === 0)
     throw new NutError("IDENTITY_MISSING", "this would leave nobody to open the vault", {
-      hint: "add who shall open it: --recipient <age1…>",
+      hint: "add who shall open it: --recipient '<age1…>'",
     });
   return {
     backend,

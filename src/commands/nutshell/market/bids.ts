@@ -15,7 +15,7 @@ export default command({
   async run({ clawnet, id }, context) {
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
-    const next = market.line(`assign ${task.id} <peer>`);
+    const next = market.line(`assign ${task.id} '<peer>'`);
     return { task_id: task.id, bids: await market.bids(task.id), next };
   },
   text: ({ bids, next }) =>

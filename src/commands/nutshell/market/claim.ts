@@ -66,7 +66,7 @@ export default command({
     const dir = resolve(context.cwd, output ?? defaultName(task.title).replace(/\.nut$/, ""));
     if (existsSync(dir)) {
       throw new NutError("FILE_EXISTS", `${dir} already exists`, {
-        hint: again(["-o", "<other dir>"]),
+        hint: again(["-o", "'<other dir>'"]),
       });
     }
     const bytes = await fetchBundle(market, task, again(output === undefined ? [] : ["-o", shellWord(output)]));

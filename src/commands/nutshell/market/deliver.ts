@@ -97,7 +97,7 @@ export default command({
   text: ({ task_id, route, hash, file, sealed }) => [
     `${green("✓")} ${route === "done" ? "already delivered" : "delivered"} for ${task_id}`,
     `  ${hash}${sealed ? dim(" (sealed for the author)") : ""}`,
-    `next: hand ${file} to the author, who checks it with: nutshell receive ${task_id} --file <file>`,
+    `next: hand ${file} to the author, who checks it with: nutshell receive ${task_id} --file '<file>'`,
   ],
 });
 
@@ -127,7 +127,7 @@ async function taskOf(
   if (asking.length === 0 && typeof clawnet.task_id === "string") return market.task(clawnet.task_id);
   const words = asking.length === 0 ? "nothing says which task it answers" : "several tasks ask for this request";
   throw new NutError("MARKET_NOT_READY", `${words} (${requestId})`, {
-    hint: `${again} --task <task id>   (${market.line("tasks board")} shows them)`,
+    hint: `${again} --task '<task id>'   (${market.line("tasks board")} shows them)`,
     data: { request_id: requestId, tasks: asking.map(({ id }) => id) },
   });
 }
@@ -150,7 +150,7 @@ function assertSameRequest(
 ): void {
   const refused = (message: string) =>
     new NutError("MARKET_NOT_READY", message, {
-      hint: market.line(`claim ${task.id} -o <dir>`),
+      hint: market.line(`claim ${task.id} -o '<dir>'`),
       data: { task_id: task.id },
     });
   if (task.nutshell_id !== "" && task.nutshell_id !== requestId) {

@@ -74,7 +74,7 @@ export default command({
     const manifest = readManifest(folder);
     if (manifest.bundle_type !== "request") {
       throw new NutError("MARKET_NOT_READY", `only a request can be published; this is a ${manifest.bundle_type}`, {
-        hint: `nutshell set bundle_type request --dir ${shellWord(dir)}, or publish another folder: --dir <dir>`,
+        hint: `nutshell set bundle_type request --dir ${shellWord(dir)}, or publish another folder: --dir '<dir>'`,
       });
     }
     const cost = costOf(resolveReward(rewardFlag, manifest.extensions?.clawnet, dir));

@@ -42,7 +42,7 @@ export default command({
   async run({ principal, key, from, validAfter, validBefore }, context) {
     if ((key === undefined) === (from === undefined)) {
       throw new NutError("USAGE", "give the key with --key, or a bundle it signed with --from", {
-        hint: `nutshell trust add ${shellWord(principal)} --key <file>.pub`,
+        hint: `nutshell trust add ${shellWord(principal)} --key '<file>.pub'`,
       });
     }
     const read = key === undefined ? keyOn(from!, context) : readPublicKey(key, context);

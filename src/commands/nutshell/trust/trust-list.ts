@@ -49,7 +49,7 @@ export default command({
     };
   },
   text: ({ path, signers, skipped, revoked, policies }) => [
-    ...(signers.length === 0 ? ["you trust nobody yet: nutshell trust add <name> --key <file>.pub"] : []),
+    ...(signers.length === 0 ? ["you trust nobody yet: nutshell trust add '<name>' --key '<file>.pub'"] : []),
     ...table(
       signers.map(({ principals, key, why, valid_before: end }) => [
         principals.join(", "),

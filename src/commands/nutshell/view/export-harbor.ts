@@ -33,7 +33,7 @@ export async function exportHarbor({ bundles, output, harbor, image }: Asked, co
     const { dir, manifest } = await openFolder(request, context, join(work, "request"));
     if (manifest.bundle_type !== "request") {
       throw new NutError("RUN_NOT_A_REQUEST", `this is a ${manifest.bundle_type} bundle, not a request`, {
-        hint: "nutshell inspect <bundle>",
+        hint: "nutshell inspect '<bundle>'",
       });
     }
     const listed = listFolder(dir, { signal: context.signal }).entries;
