@@ -84,7 +84,7 @@ function spotsOf(check: string): string[] {
 }
 
 /** What `;`, `&&` and `||` part, outside of quotes. */
-const commandsIn = (line: string): string[] => line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?!&&|\|\||;)[^])+/g) ?? [];
+const commandsIn = (line: string): string[] => line.match(/(?:"(?:[^"\\]|\\.)*"|'[^']*'|(?!&&|\|\||;)[\s\S])+/g) ?? [];
 
 const COMPARES =
   /\[\[?\s.*(?:=|-eq|-ne)|\btest\s.*(?:=|-eq|-ne)\s|[!=]==?|\b(?:diff|cmp|comm|awk)\b|\bassert|\bexpect\b|\b(?:is|eq|ok|equals?|same)\w*\s*\(|sum\b.*\s(?:-c|--check)\b|grep\b.*\s(?:-[a-zA-Z]*f\b|--file)/;

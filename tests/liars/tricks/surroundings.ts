@@ -1,3 +1,4 @@
+// Long because: each row is a whole lie, and rows of one world are read side by side.
 // Liars who turn to other programs than the runner: git, a search, a shell's line, the launcher of JUnit; and to the wrapper
 // that says a script has reached its end.
 import { type Content, type Trick, works } from "../table.js";
