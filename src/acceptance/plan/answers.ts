@@ -13,36 +13,51 @@ export interface AnswerFacts {
 }
 
 /** Texts longer than this are no tests that somebody wrote. */
-const LIMIT = 200_000;
+const LIMIT = 50_000;
 
 /** Documents are written for people, and a version belongs to the code that says it. */
 const FOR_PEOPLE = /^(?:readme|changelog|history|usage|license|version)\b/i;
 
-/** Whether a check compares what a file holds with what the work says. */
-export function isComparedAnswer(check: string, { path, text, code, ownNames }: AnswerFacts): boolean {
-  const name = posix.basename(path);
+/** A check's text, looked through once for all the files it may speak of. */
+export interface ReadCheck {
+  readonly whole: string;
+  /** Where something is compared. */
+  readonly spots: readonly string[];
+  /** Every name that is given, with what it is made of. */
+  readonly made: readonly (readonly [name: string, value: string])[];
+}
+
+export function readCheck(check: string): ReadCheck {
   const whole = readable(check);
+  return { whole, spots: spotsOf(whole), made: made(whole).slice(0, MOST_NAMES) };
+}
+
+/** Whether a check compares what a file holds with what the work says. */
+export function isComparedAnswer(check: ReadCheck, { path, text, code, ownNames }: AnswerFacts): boolean {
+  const { whole, spots } = check;
+  const name = posix.basename(path);
   const file = [name, ...patternsFor(whole, name)];
-  if (FOR_PEOPLE.test(name) || !speaksOf(whole, file)) return false;
+  if (FOR_PEOPLE.test(name) || !mention(file).test(whole)) return false;
   const work = workNamed(whole, name, code, ownNames);
   if (work.length === 0) return false;
   // What the work is handed may be what it changes, and what the check writes it must be able to write.
   if (isHandedTo(whole, work, file) || isWritten(whole, file)) return false;
-  const spots = spotsOf(whole);
-  const [ofFile, ofWork] = [
-    carriers(whole, file, sourcedNames(whole, file, text)),
-    carriers(whole, work, written(whole, work)),
-  ];
-  return spots.some((spot) => speaksOf(spot, ofFile) && (speaksOf(spot, ofWork) || CHECKSUMS.test(spot)));
+  const ofFile = mention([...carriers(check, file, sourcedNames(whole, file, text))]);
+  const ofWork = mention([...carriers(check, work, written(whole, work))]);
+  return spots.some((spot) => ofFile.test(spot) && (ofWork.test(spot) || CHECKSUMS.test(spot)));
 }
 
-/** Lines that somebody wrote, those that go on put together. */
+/** A longer line was not written by a person. */
+const LINE_LIMIT = 1_000;
+
+/** Lines that somebody wrote, those that go on put together. Blanks are one each: no pattern below has to try them all. */
 const readable = (check: string): string =>
   check
     .slice(0, LIMIT)
     .replace(/\\\n/g, " ")
+    .replace(/[^\S\n]+/g, " ")
     .split("\n")
-    .filter((line) => line.length < 2000)
+    .filter((line) => line.length < LINE_LIMIT && line.trim() !== "")
     .join("\n");
 
 /** `caf*.txt`, where that is a name of the file. */
@@ -51,11 +66,18 @@ const patternsFor = (text: string, name: string): string[] =>
     .filter(({ fits }) => fits.test(name))
     .map(({ word }) => word);
 
+/** A pattern with many stars takes long to try, and nobody writes one. */
+const PATTERN =
+  /(?<![\p{L}\p{N}_.*-])[\p{L}\p{N}_.-]{0,60}\*[\p{L}\p{N}_.-]{1,60}(?:\*[\p{L}\p{N}_.-]{1,60})?(?![\p{L}\p{N}_.*-])/gu;
+const MOST_PATTERNS = 100;
+const MOST_NAMES = 1_000;
+
 /** Patterns of names that some texts speak of; one without a letter before its ending fits everything, and says nothing. */
 export function patternsIn(texts: readonly string[]): { readonly word: string; readonly fits: RegExp }[] {
-  const words = texts.flatMap((text) => text.slice(0, LIMIT).match(/[\p{L}\p{N}_.-]*\*[\p{L}\p{N}_.*-]+/gu) ?? []);
+  const words = texts.flatMap((text) => text.slice(0, LIMIT).match(PATTERN) ?? []);
   return [...new Set(words)]
     .filter((word) => /[\p{L}\p{N}]/u.test(word.replace(/\..*$/, "")))
+    .slice(0, MOST_PATTERNS)
     .map((word) => ({ word, fits: new RegExp(`^${word.split(/\*+/).map(escaped).join(".*")}$`, "u") }));
 }
 
@@ -92,13 +114,14 @@ const CHECKSUMS = /sum\b.*\s(?:-c|--check)\b/;
 
 const isOpen = (text: string): boolean => (text.match(/[([{]/g) ?? []).length > (text.match(/[)\]}]/g) ?? []).length;
 
-/** Names by which a text speaks of some files: their own, and those of variables and functions that were made of them. */
-function carriers(check: string, files: readonly string[], more: readonly string[]): ReadonlySet<string> {
+/** Names by which a check speaks of some files: their own, and those of variables and functions that were made of them. */
+function carriers({ made }: ReadCheck, files: readonly string[], more: readonly string[]): ReadonlySet<string> {
   const names = new Set([...files, ...more]);
-  for (let round = 0; round < 4; round += 1) {
-    const before = names.size;
-    for (const [name, value] of made(check)) if (speaksOf(value, names)) names.add(name);
-    if (names.size === before) break;
+  for (let round = 0; round < 6; round += 1) {
+    const known = mention([...names]);
+    const more = made.filter(([name, value]) => !names.has(name) && known.test(value));
+    if (more.length === 0) break;
+    for (const [name] of more) names.add(name);
   }
   return names;
 }
@@ -111,13 +134,13 @@ function made(check: string): [string, string][] {
   };
   all(/\b([A-Za-z_]\w*)\s*=(?!=)\s*([^\n;]*(?:\([^)]*\))?)/g, ([, name, value]) => [[name!, value!]]);
   all(/([^\n]*)\)\s*as\s+(\w+)/g, ([, value, name]) => [[name!, value!]]);
-  all(/\bfor\s*\(?(?:const|let|var)?\s*[[({]?([\w\s,]+?)[\])}]?\s+(?:in|of)\s+([^\n;]*)/g, ([, list, value]) =>
+  all(/\bfor\s*\(?(?:const|let|var)?\s*[[({]?([\w\s,]{1,100}?)[\])}]?\s+(?:in|of)\s+([^\n;]*)/g, ([, list, value]) =>
     namesIn(list!).map((name) => [name, value!]),
   );
   all(/\bimport\s+([^"'\n]+?)\s+from\s+(["'][^"'\n]+["'])/g, ([, list, value]) =>
     namesIn(list!).map((name) => [name, value!]),
   );
-  all(/\b(?:const|let|var)\s+\{([^}]*)\}\s*=\s*([^\n;]*)/g, ([, list, value]) =>
+  all(/\b(?:const|let|var)\s+\{([^}]{0,300})\}\s*=\s*([^\n;]*)/g, ([, list, value]) =>
     namesIn(list!).map((name) => [name, value!]),
   );
   all(/\bfrom\s+([\w.]+)\s+import\s+([^\n]+)/g, ([, value, list]) => namesIn(list!).map((name) => [name, value!]));
@@ -129,7 +152,7 @@ function made(check: string): [string, string][] {
     namesIn(list!),
   );
   const sources = [...check.matchAll(/\bdone\s*<\s*([^\n;]+)|([^\n;|]+)\|\s*while\b/g)].map(([found]) => found);
-  for (const name of reads) for (const value of sources) pairs.push([name, value]);
+  for (const name of reads.slice(0, 20)) for (const value of sources.slice(0, 20)) pairs.push([name, value]);
   return pairs;
 }
 
@@ -163,8 +186,6 @@ const isWritten = (check: string, files: readonly string[]): boolean =>
 /** `sh sort.sh list.txt`: the work is told the file's name. */
 const isHandedTo = (check: string, work: readonly string[], files: readonly string[]): boolean =>
   new RegExp(`${anyOf(work)}[^|;&\\n()=>]*${anyOf(files)}`, "u").test(check);
-
-const speaksOf = (text: string, names: Iterable<string>): boolean => mention([...names]).test(text);
 
 const mention = (names: readonly string[]): RegExp => new RegExp(anyOf(names), "u");
 

@@ -1,7 +1,7 @@
 // Checkers that stand outside the folders of tests: a file that the request's own checks name, and that decides instead of
 // being decided about. Most files a test names are the work, so a name alone shows nothing; what the base's file holds does.
 import { posix } from "node:path";
-import { givesValuesOnly, isComparedAnswer, patternsIn } from "./answers.js";
+import { givesValuesOnly, isComparedAnswer, patternsIn, readCheck } from "./answers.js";
 import { isDataModule, isTable } from "./tables.js";
 
 /** How a text decides something; null when it does not. */
@@ -41,6 +41,8 @@ export interface CheckerFacts {
   readonly ownNames: ReadonlySet<string>;
 }
 
+const MOST_COMPARED = 100;
+
 export interface NamedFiles {
   readonly isNamed: (path: string) => boolean;
   readonly isChecker: (path: string) => boolean;
@@ -64,6 +66,8 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
   const words = extensionsIn(checkTexts);
   const compared = comparedWith(checkTexts);
   const patterns = lazily(() => patternsIn(checkTexts));
+  const checks = lazily(() => checkTexts.map(readCheck));
+  let looked = 0;
   const answers = new Map<string, boolean>();
   // A module is named as an import has it: `python3 -m shop.selftest`.
   const isNamed = (path: string) => names.has(posix.basename(path)) || facts.runAlone.has(posix.basename(path));
@@ -138,7 +142,10 @@ export function namedFiles({ checkTexts, task, ...facts }: CheckerFacts): NamedF
     const text = facts.baseText(path);
     if (text === null || (facts.decides(path, text) !== "data" && !givesValuesOnly(text))) return false;
     const code = namesOfCode().flatMap((file) => (file.path === path ? [] : file.names));
-    return checkTexts.some((check) => isComparedAnswer(check, { path, text, code, ownNames: facts.ownNames }));
+    // Nobody writes so many by hand, and each is looked for in all of the checks.
+    looked += 1;
+    if (looked > MOST_COMPARED) return false;
+    return checks().some((check) => isComparedAnswer(check, { path, text, code, ownNames: facts.ownNames }));
   }
 
   function readsElsewhere(path: string): boolean {
