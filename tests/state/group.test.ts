@@ -30,13 +30,25 @@ function opened(lockWaitMs = 5_000) {
 
 const add = (project: ReturnType<typeof openProject>, title: string) => addTask(project, { title, context: "c" }, now);
 
+/** Waits until a change stands in the ledger and not yet in the file. */
+async function entered({ ledger }: ReturnType<typeof opened>): Promise<void> {
+  const isEntered = () =>
+    existsSync(ledger) &&
+    LedgerFile.use(ledger, (file) => {
+      const head = file.head();
+      return head !== null && head.last > head.placed;
+    });
+  for (let tries = 0; tries < 500 && !isEntered(); tries += 1) await sleep(10);
+  expect(isEntered()).toBe(true);
+}
+
 /** Entered in the ledger, and waiting for a settler that does not come. */
 async function waiting(state: ReturnType<typeof opened>, title: string) {
   await add(state.project(), "first");
   expect(state.settlers.tryAcquire()).toBe(true);
   const before = state.titles();
   const answer = add(state.project(), title);
-  await sleep(100);
+  await entered(state);
   expect(state.titles()).toEqual(before);
   return answer;
 }
@@ -92,7 +104,7 @@ describe("changes that are settled in a group [P5]", () => {
     await add(state.project(), "first");
     state.settlers.tryAcquire();
     const answer = add(state.project(), "mine");
-    await sleep(100);
+    await entered(state);
     LedgerFile.use(state.ledger, (file) => {
       const head = file.head()!;
       const entry = file.entries(head).at(-1)![1];
@@ -113,14 +125,17 @@ describe("changes that are settled in a group [P5]", () => {
     await add(state.project(), "first");
     state.settlers.tryAcquire();
     const answer = add(state.project(), "mine");
-    await sleep(100);
+    await entered(state);
     LedgerFile.use(state.ledger, (file) => {
       const head = file.head()!;
       file.writeHead({ ...head, last: head.last + 1 });
     });
+    // Another, who knows of the first change from the ledger alone.
+    const theirs = add(state.project(), "theirs");
+    await sleep(100);
     state.settlers.release();
-    await answer;
-    expect(state.titles()).toEqual(["first", "mine"]);
+    await Promise.all([answer, theirs]);
+    expect(state.titles()).toEqual(["first", "mine", "theirs"]);
   });
 
   it("go on when the ledger is garbage, cut short or gone", async () => {
