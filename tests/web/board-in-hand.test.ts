@@ -18,13 +18,16 @@ import { temporary, write } from "./folders.js";
 import { project } from "./projects.js";
 import { type Served, start } from "./serving.js";
 
+/** No phone is as wide, and no blank lets it break. */
+const LONG_PATH = `/home/ada/${"a_folder_of_a_shop".repeat(4)}/plan.json`;
+
 /** A run whose work failed and who was asked about it: it changed a line and a picture. */
 function failedRun(root: string): string {
   const at = new Date().toISOString();
   const digest = `sha256:${"0".repeat(64)}`;
   const id = "20250102-000000-cccc";
   const folder = createRun(runsFolder(root), {
-    ...{ id, created_at: at, title: "Failed", request_id: "nut-1", request: "/r.nut", driver: "demo" },
+    ...{ id, created_at: at, title: `Failed ${LONG_PATH}`, request_id: "nut-1", request: "/r.nut", driver: "demo" },
     ...{ budget: { agentMs: 1, stallMs: 1, loop: 1 }, review_plan: false, yes: false, force: false, output: "/d.nut" },
   });
   const keep = (path: string, before: Buffer, after: Buffer) => {
@@ -56,8 +59,15 @@ function failedRun(root: string): string {
   const none = { problems: [], tools: [], decisions: [], issues: [], judgements: [] };
   journal.append({ at, type: "agent_ended", ...work, ...end, ...none, changes });
   journal.append({ at, type: "task_failed", task: 1, problems: ["AC-1 fails"] });
-  journal.append({ at, type: "asked", task: 1, question: "what now?" });
-  journal.append({ at, type: "paused", reason: "question", message: "asked", hint: "nexus resume", ms: 1 });
+  journal.append({ at, type: "asked", task: 1, question: `what now with ${LONG_PATH}?` });
+  journal.append({
+    at,
+    type: "paused",
+    reason: "question",
+    message: `asked: ${LONG_PATH}`,
+    hint: "nexus resume",
+    ms: 1,
+  });
   journal.close();
   return id;
 }
@@ -162,6 +172,16 @@ describe.skipIf(!hasChromium)("the board in hand", () => {
     await ask(4, "This one is told");
     expect(await said()).toEqual([expect.stringMatching(/^Nexus needs you: /)]);
     writeFileSync(plan, before);
+  });
+
+  it("is nowhere wider than a phone, whatever a run says", async () => {
+    const view = await look("now");
+    await view.page.setViewportSize({ width: 390, height: 780 });
+    for (const route of ["now", "runs", `run/${run}`, `run/${run}?part=diff`]) {
+      await view.page.goto(`${served.origin}/#/${route}`);
+      await shows(view, LONG_PATH);
+      expect.soft(await view.page.evaluate("document.documentElement.scrollWidth"), route).toBe(390);
+    }
   });
 
   it("is whole on paper, and every stop is reached with the keyboard", async () => {

@@ -86,6 +86,15 @@ export async function findViolations(page: Page): Promise<string[]> {
   });
 }
 
+interface Walk {
+  readonly stops: number;
+  readonly reached: Set<string>;
+  /** How often the first stop was met again. */
+  rounds: number;
+}
+
+const MOST_LEGS = 10;
+
 /** What can be chosen with a pointer is reached with the Tab key alone; what is not, is named. */
 export async function unreachedByKeyboard(page: Page): Promise<string[]> {
   const wanted = "a[href], button:not([disabled]), input:not([disabled]), select, textarea, summary, [tabindex='0']";
@@ -98,14 +107,28 @@ export async function unreachedByKeyboard(page: Page): Promise<string[]> {
     const stops = shown.filter((element) => !element.matches("input[type=radio]:not(:checked)"));
     for (const [at, element] of stops.entries()) element.dataset.stop = String(at);
     (document.activeElement as HTMLElement | null)?.blur();
-    const reached = new Set<string>();
-    Object.assign(globalThis, { reached, stops: stops.length });
-    document.addEventListener("focusin", ({ target }) => reached.add((target as HTMLElement).dataset.stop ?? ""));
+    const walk: Walk = { stops: stops.length, reached: new Set(), rounds: -1 };
+    Object.assign(globalThis, { walk });
+    document.addEventListener("focusin", ({ target }) => {
+      const stop = (target as HTMLElement).dataset.stop ?? "";
+      walk.reached.add(stop);
+      if (stop === "0") walk.rounds += 1;
+    });
   }, wanted);
-  const stops = await page.evaluate(() => (globalThis as unknown as { stops: number }).stops);
-  for (let at = 0; at < stops + 5; at += 1) await page.keyboard.press("Tab");
+  // Long lists bring in more rows while one walks through them, so the stops that were counted are not all: the walk ends
+  // when it came round, or where something holds it for longer than any page here is long.
+  for (let leg = 0; leg < MOST_LEGS; leg += 1) {
+    const { stops, isDone } = await page.evaluate(() => {
+      const { walk } = globalThis as unknown as { walk: Walk };
+      const waiting = [...document.querySelectorAll<HTMLElement>("[data-stop]")];
+      const isDone = walk.rounds > 0 || waiting.every(({ dataset }) => walk.reached.has(dataset.stop!));
+      return { stops: walk.stops, isDone };
+    });
+    if (isDone) break;
+    for (let at = 0; at < stops + 5; at += 1) await page.keyboard.press("Tab");
+  }
   return page.evaluate(() => {
-    const { reached } = globalThis as unknown as { reached: Set<string> };
+    const { reached } = (globalThis as unknown as { walk: Walk }).walk;
     return [...document.querySelectorAll<HTMLElement>("[data-stop]")]
       .filter(({ dataset }) => !reached.has(dataset.stop!))
       .map(({ outerHTML }) => outerHTML.slice(0, 200));

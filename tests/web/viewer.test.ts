@@ -342,6 +342,10 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
       await expectAccessible(page);
       await shot(page, "narrow-dark");
+      // A table that is wider than the screen moves under the keyboard too.
+      await page.goto(`${serving.origin}/#/access`);
+      await page.waitForSelector("td");
+      await expectAccessible(page);
       await page.goto(`${serving.origin}/#/files`);
       await page.locator('[role="tree"]').focus();
       for (let at = 0; at < 40; at += 1) {

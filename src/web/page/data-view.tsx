@@ -1,6 +1,7 @@
 // Data to be looked at: CSV as a table, JSON as a tree.
 import { useMemo, useState } from "preact/hooks";
 import { csvRows } from "./csv.js";
+import { TableScroll } from "./table-scroll.js";
 import { amount, plural, visible } from "./visible.js";
 
 const MOST_ROWS = 1_000;
@@ -19,7 +20,7 @@ export function DataTable({ rows }: { rows: readonly (readonly string[])[] }) {
     Array.from({ length: columns }, (_, at) => shown((row[at] ?? "").slice(0, MOST_FIELD)));
   return (
     <>
-      <div class="table-scroll data" tabIndex={0} role="group" aria-label="table">
+      <TableScroll class="data">
         <table>
           <thead>
             <tr>
@@ -40,7 +41,7 @@ export function DataTable({ rows }: { rows: readonly (readonly string[])[] }) {
             ))}
           </tbody>
         </table>
-      </div>
+      </TableScroll>
       <p class="soft">
         {rows.length > MOST_ROWS ? `The first ${amount(MOST_ROWS)} rows.` : plural(body.length, "row")}
       </p>

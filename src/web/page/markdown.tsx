@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { CodeText } from "./code.js";
 import { useFormatted } from "./format/formatter.js";
 import { useParam } from "./shell.js";
+import { TableScroll } from "./table-scroll.js";
 import { leadsTo, plural, safeLink, visible } from "./visible.js";
 
 export interface MarkdownContext {
@@ -138,7 +139,7 @@ function list(token: Tokens.List, context: Reading, key: number): VNode {
 
 function table(token: Tokens.Table, context: Reading, key: number): VNode {
   return (
-    <div key={key} class="table-scroll" tabIndex={0} role="group" aria-label="table">
+    <TableScroll key={key}>
       <table>
         <thead>
           <tr>
@@ -157,7 +158,7 @@ function table(token: Tokens.Table, context: Reading, key: number): VNode {
           ))}
         </tbody>
       </table>
-    </div>
+    </TableScroll>
   );
 }
 

@@ -4,6 +4,7 @@ import { type Source, useLoaded } from "../data.js";
 import { ChangesPane } from "../diff/changes-pane.js";
 import { Card, Empty, Loading } from "../parts.js";
 import { type Params, routeTo } from "../shell.js";
+import { TableScroll } from "../table-scroll.js";
 import { plural, visible } from "../visible.js";
 
 interface ChangesProps {
@@ -35,7 +36,7 @@ export function ChangesView({ source, heads, path, params }: ChangesProps) {
       </p>
       {fields.length === 0 ? null : (
         <Card title="Manifest">
-          <div class="table-scroll">
+          <TableScroll label="what differs in the manifest">
             <table>
               <thead>
                 <tr>
@@ -56,7 +57,7 @@ export function ChangesView({ source, heads, path, params }: ChangesProps) {
                 ))}
               </tbody>
             </table>
-          </div>
+          </TableScroll>
         </Card>
       )}
       {files.length === 0 ? (

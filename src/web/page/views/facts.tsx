@@ -4,6 +4,7 @@ import { Code } from "../code.js";
 import { Outside } from "../markdown.js";
 import { Badge, Card, Empty, Facts, type Tone, When } from "../parts.js";
 import { routeTo } from "../shell.js";
+import { TableScroll } from "../table-scroll.js";
 import { day, safeLink, visible } from "../visible.js";
 
 export function ApisView({ head, details }: { head: Head; details: Details }) {
@@ -112,7 +113,7 @@ export function AccessView({ head, now }: { head: Head; now: number }) {
         <Empty>The manifest names no credentials.</Empty>
       ) : (
         <Card>
-          <div class="table-scroll">
+          <TableScroll label="credentials">
             <table>
               <thead>
                 <tr>
@@ -140,7 +141,7 @@ export function AccessView({ head, now }: { head: Head; now: number }) {
                 ))}
               </tbody>
             </table>
-          </div>
+          </TableScroll>
         </Card>
       )}
     </>
