@@ -21,6 +21,8 @@ describe.each([nutshell, nexus] as Program[])("$name --help", (program) => {
     expect(tooLong(commandHelp(program, entry, command))).toEqual([]);
     expect(entry.summary).toMatch(/^[^A-Z].*[^.]$|^JSON/);
     expect(command.examples?.length ?? 0).toBeGreaterThan(0);
+    // Each is a paragraph of its own: none stops in the middle of a sentence.
+    for (const words of command.about ?? []) expect(words).toMatch(/[.!?)'}]$/);
     for (const [line] of command.examples ?? []) expect(line).toMatch(/\b(?:nutshell|nexus)\b/);
   });
 });

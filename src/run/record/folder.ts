@@ -107,6 +107,7 @@ function keepOutOfGit(runs: string): void {
 export function runIds(runs: string): string[] {
   if (!existsSync(runs)) return [];
   return readdirSync(runs)
-    .filter((id) => existsSync(join(runs, id, "run.json")))
+    // Without the one it is damaged and told of; without both, it is being made.
+    .filter((id) => existsSync(join(runs, id, "run.json")) || existsSync(join(runs, id, "journal.jsonl")))
     .sort();
 }
