@@ -7,6 +7,7 @@ import { commandHelp, EXIT_STATUS, programHelp } from "../../src/cli/help.js";
 import { render } from "../../src/cli/text.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
+import { HOST_NAMES } from "../../src/hosts/index.js";
 
 const plain = (lines: readonly string[]) => lines.map((line) => stripVTControlCharacters(render(line, false)));
 const tooLong = (lines: readonly string[]) => plain(lines).filter((line) => [...line].length > 80);
@@ -139,6 +140,14 @@ describe("the same flag for the same thing", () => {
         "<word>",
       ]
     `);
+  });
+
+  it("a host is any of those there are", async () => {
+    const about: string[] = [];
+    for (const { load } of nexus.entries)
+      for (const { name, about: words } of (await load()).positionals) if (name === "host") about.push(words);
+    expect(about.length).toBeGreaterThan(2);
+    for (const words of about) for (const host of HOST_NAMES) expect(words).toContain(host);
   });
 
   it("what a flag does is said in one voice", async () => {
