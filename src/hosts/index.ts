@@ -18,7 +18,7 @@ export { claudeAgent, claudeSkill } from "./claude/install.js";
 
 export { codexSkill } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
-export { isStrictJson } from "./edit/jsonc.js";
+export { isObjectText, isStrictJson } from "./edit/jsonc.js";
 
 export { type LocalFile, localFiles } from "./here.js";
 export { throughShell } from "./hook-command.js";

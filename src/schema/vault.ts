@@ -2,6 +2,9 @@
 import { z } from "zod";
 import { Timestamp } from "./shared.js";
 
+/** Names that `add-credential` takes; each becomes a variable's name. */
+export const CREDENTIAL_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/;
+
 export const Credential = z.looseObject({
   name: z.string().min(1),
   type: z.string().min(1),

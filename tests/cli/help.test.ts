@@ -7,6 +7,7 @@ import { commandHelp, EXIT_STATUS, programHelp } from "../../src/cli/help.js";
 import { render } from "../../src/cli/text.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
+import { HOST_NAMES } from "../../src/hosts/index.js";
 
 const plain = (lines: readonly string[]) => lines.map((line) => stripVTControlCharacters(render(line, false)));
 const tooLong = (lines: readonly string[]) => plain(lines).filter((line) => [...line].length > 80);
@@ -21,6 +22,8 @@ describe.each([nutshell, nexus] as Program[])("$name --help", (program) => {
     expect(tooLong(commandHelp(program, entry, command))).toEqual([]);
     expect(entry.summary).toMatch(/^[^A-Z].*[^.]$|^JSON/);
     expect(command.examples?.length ?? 0).toBeGreaterThan(0);
+    // Each is a paragraph of its own: none stops in the middle of a sentence.
+    for (const words of command.about ?? []) expect(words).toMatch(/[.!?)'}]$/);
     for (const [line] of command.examples ?? []) expect(line).toMatch(/\b(?:nutshell|nexus)\b/);
   });
 });
@@ -137,6 +140,14 @@ describe("the same flag for the same thing", () => {
         "<word>",
       ]
     `);
+  });
+
+  it("a host is any of those there are", async () => {
+    const about: string[] = [];
+    for (const { load } of nexus.entries)
+      for (const { name, about: words } of (await load()).positionals) if (name === "host") about.push(words);
+    expect(about.length).toBeGreaterThan(2);
+    for (const words of about) for (const host of HOST_NAMES) expect(words).toContain(host);
   });
 
   it("what a flag does is said in one voice", async () => {

@@ -50,7 +50,12 @@ describe.skipIf(!hasScript)("a question at a terminal (script)", () => {
     ["Ctrl-D", "nutshell init new", "in one line", "\x04"],
     ["Ctrl-C behind some words", "nexus setup claude", "change", "ye\x03"],
     ["Ctrl-D", "nexus fleet work --driver demo", "Agree?", "\x04"],
-    ["Ctrl-C in a secret", `nutshell add-credential --name a --type b --encryption none --dir ${TASK}`, "not shown", "se\x03"],
+    [
+      "Ctrl-C in a secret",
+      `nutshell add-credential --name a --type b --encryption none --dir ${TASK}`,
+      "not shown",
+      "se\x03",
+    ],
     ["Ctrl-D", `nutshell add-credential --name a --type b --encryption none --dir ${TASK}`, "not shown", "\x04"],
   ])("ends by %s with 130 and one line: %s", async (_, line, question, key) => {
     const [program, ...words] = line.split(" ");

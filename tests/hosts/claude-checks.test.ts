@@ -36,6 +36,10 @@ it.each([
   ["project/.claude/settings.local.json", '{"a":1,}', "leaves it out as a whole", "take comments"],
   ["home/.claude/settings.json", '{"a":1,}', "leaves it out as a whole", "take comments and trailing commas out of"],
   ["project/.mcp.json", "{} // mine", "leaves it out as a whole", "nexus setup claude --convert"],
+  // Setup refuses these, whatever it is told.
+  ["project/.claude/settings.json", "{", "is no JSON object", "/project/.claude/settings.json"],
+  ["project/.claude/settings.json", "[]", "is no JSON object", "/project/.claude/settings.json"],
+  ["project/.mcp.json", "", "leaves it out as a whole", "nexus setup claude --convert"],
   ["home/.claude/settings.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
   ["project/.claude/settings.local.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
   ["managed.json", '{"allowManagedHooksOnly":true}', "do not run", "take allowManagedHooksOnly out"],

@@ -8,8 +8,10 @@ import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria
 import { Endpoints } from "../../schema/endpoints.js";
 import { ENCRYPTIONS } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
+import { CREDENTIAL_NAME } from "../../schema/vault.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
+import { MANIFEST_NAME } from "../format/safe-path.js";
 import { type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
@@ -236,7 +238,7 @@ function renewVault({ manifest, content, options, command }: Report, vault: stri
 }
 
 export async function checkCredentials(report: Report): Promise<void> {
-  const { manifest, missing, warn, command } = report;
+  const { manifest, missing, warn, command, edit } = report;
   const { vault, encryption, scopes = [] } = manifest.credentials ?? {};
   if (vault !== undefined) {
     const purpose = "the vault the agent opens";
@@ -257,7 +259,9 @@ export async function checkCredentials(report: Report): Promise<void> {
         code: "NO_VAULT",
         path: "credentials.vault",
         message: `no vault configured: the agent will not have ${scope.name}`,
-        fix: command(`add-credential --name ${shellWord(scope.name)} --type ${shellWord(scope.type)}`),
+        fix: CREDENTIAL_NAME.test(scope.name)
+          ? command(`add-credential --name ${shellWord(scope.name)} --type ${shellWord(scope.type)}`)
+          : edit(MANIFEST_NAME),
       });
     }
     checkExpiry(report, scope.name, scope.expires_at);

@@ -90,6 +90,14 @@ describe("assess", () => {
     expect(await named("age", "age-encryption.org/v1\n")).toEqual(["warning CREDENTIAL_UNKNOWN apis/endpoints.json"]);
   });
 
+  it.each([
+    ["staging-db", "nutshell add-credential --name staging-db --type token"],
+    ["a b", `\${EDITOR:-vi} nutshell.json`],
+  ])("tells to add a credential only by a name that is taken: %s", async (name, fix) => {
+    const { findings } = await judge(content({ ...QUIET, credentials: { scopes: [{ name, type: "token" }] } }, SCRIPT));
+    expect(findings.find(({ code }) => code === "NO_VAULT")?.fix).toBe(fix);
+  });
+
   it("makes the folder of a file it tells to write", async () => {
     const { findings } = await judge(content({ ...QUIET, context: { requirements: "docs/new/r.md" } }, SCRIPT));
     expect(findings[0]?.fix).toMatch(/^mkdir -p docs\/new && .+ docs\/new\/r\.md$/);

@@ -98,10 +98,15 @@ function withoutTrailingCommas(text: string): string {
   return drop.reverse().reduce((left, at) => left.slice(0, at) + left.slice(at + 1), text);
 }
 
-function check(text: string, path: string): void {
+/** Whether it is an object once comments and trailing commas are forgiven: only then can setup add to it. */
+export function isObjectText(whole: string): boolean {
   const errors: ParseError[] = [];
-  const value: unknown = parse(text, errors, { allowTrailingComma: true });
-  if (errors.length === 0 && typeof value === "object" && value !== null && !Array.isArray(value)) return;
+  const value: unknown = parse(withoutMark(whole)[1], errors, { allowTrailingComma: true });
+  return errors.length === 0 && typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function check(text: string, path: string): void {
+  if (isObjectText(text)) return;
   throw new NutError("HOST_SETTINGS_INVALID", `${path} is not a JSON object; nothing was changed`, {
     hint: `mend ${path}, then run the same command again`,
     data: { path },

@@ -104,9 +104,10 @@ function keepOutOfGit(runs: string): void {
   if (!existsSync(ignore)) writeFileSync(ignore, "state/\n");
 }
 
+/** Without one of its two files a run is damaged, and told of; without both, it is being made. */
 export function runIds(runs: string): string[] {
   if (!existsSync(runs)) return [];
   return readdirSync(runs)
-    .filter((id) => existsSync(join(runs, id, "run.json")))
+    .filter((id) => existsSync(join(runs, id, "run.json")) || existsSync(join(runs, id, "journal.jsonl")))
     .sort();
 }

@@ -1,5 +1,6 @@
 // `run.json`: what a run was started with.
 import { readFileSync } from "node:fs";
+import { isSystemError } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
 import { RUN_MIGRATIONS } from "../../schema/old/run.js";
 import { RUN_VERSION, RunOptions } from "../../schema/run.js";
@@ -30,6 +31,7 @@ function readFields(path: string): Readonly<Record<string, unknown>> {
     value = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
     if (error instanceof SyntaxError) throw damagedFile(path, "it is not JSON");
+    if (isSystemError(error) && error.code === "ENOENT") throw damagedFile(path, "it is gone");
     throw error;
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;

@@ -2,13 +2,23 @@
 // gate is simply not there. Each of these was seen with the real program.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { CLAUDE_PLUGIN, type InstallInput, isStrictJson, type Scope, SERVER } from "../../../hosts/index.js";
+import { shellWord } from "../../../errors.js";
+import {
+  CLAUDE_PLUGIN,
+  type InstallInput,
+  isObjectText,
+  isStrictJson,
+  type Scope,
+  SERVER,
+} from "../../../hosts/index.js";
 import type { DoctorCheck } from "./doctor-checks.js";
 
 interface Layer {
   readonly path: string;
   /** null when Claude Code cannot read it. */
   readonly value: Readonly<Record<string, unknown>> | null;
+  /** Whether set-up can write into it: an object, comments and commas aside, or nothing yet. */
+  readonly isObject: boolean;
   /** Whose set-up writes into it, and can so make it strict. */
   readonly writtenFor: Scope | null;
   /** What Claude Code keeps by itself: it says which servers are off, and nothing about hooks. */
@@ -72,16 +82,19 @@ function managedFiles(managed: string): string[] {
 function readLayer(path: string, writtenFor: Scope | null): Layer | null {
   if (!existsSync(path)) return null;
   const text = readFileSync(path, "utf8");
-  const value: unknown = isStrictJson(text) ? JSON.parse(text.replace(/^\uFEFF/, "")) : null;
-  return { path, value: typeof value === "object" ? (value as Layer["value"]) : null, writtenFor };
+  const isEmpty = text.trim() === "";
+  const isObject = isEmpty || isObjectText(text);
+  const value = isStrictJson(text) && isObject ? (JSON.parse(text.replace(/^\uFEFF/, "")) as Layer["value"]) : null;
+  return { path, value, isObject, writtenFor };
 }
 
 type Found = Pick<DoctorCheck, "message" | "fix">;
 
 const setup = (scope: Scope): string => `nexus setup claude${scope === "user" ? " --scope user" : ""}`;
 
-function unreadable({ path, value, writtenFor }: Layer, scope: Scope): Found[] {
+function unreadable({ path, value, isObject, writtenFor }: Layer, scope: Scope): Found[] {
   if (value !== null) return [];
+  if (!isObject) return [{ message: `${path} is no JSON object`, fix: `\${EDITOR:-vi} ${shellWord(path)}` }];
   const fix = writtenFor === scope ? `${setup(scope)} --convert` : `take comments and trailing commas out of ${path}`;
   return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];
 }

@@ -44,9 +44,7 @@ export default command({
     ),
   }),
   about: [
-    "Runs live in .nexus/state/nutcracker/runs of the project, one folder each. A run that has delivered keeps its journal,",
-    "the request, the delivery and what agents said; its trees go by themselves. --prune does that for runs that were killed",
-    "at that moment, and with a rule removes finished runs as a whole. Deliveries (.nut) and runs that can go on stay.",
+    "Runs live in .nexus/state/nutcracker/runs of the project, one folder each. A run that has delivered keeps its journal, the request, the delivery and what agents said; its trees go by themselves. --prune does that for runs that were killed at that moment, and with a rule removes finished runs as a whole. Deliveries (.nut), damaged runs and runs that can go on stay.",
   ],
   examples: [
     ["nexus runs", "every run, oldest first"],

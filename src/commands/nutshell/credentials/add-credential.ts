@@ -23,7 +23,7 @@ import {
   type VaultFolder,
 } from "../../../request/vault/vault-folder.js";
 import type { Manifest } from "../../../schema/manifest.js";
-import type { Credential, Vault } from "../../../schema/vault.js";
+import { CREDENTIAL_NAME, type Credential, type Vault } from "../../../schema/vault.js";
 import {
   type BackendName,
   checkRecipient,
@@ -40,10 +40,11 @@ import { aboutFolder } from "./about-folder.js";
 import { ENCRYPTION, IDENTITY, VALUE } from "./credentials-flags.js";
 
 const AddInput = z.object({
-  name: flag(
-    z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/, "must be letters, digits, dots, dashes, underscores"),
-    { short: "n", value: "<name>", about: "what the task calls it" },
-  ),
+  name: flag(z.string().regex(CREDENTIAL_NAME, "must be letters, digits, dots, dashes, underscores"), {
+    short: "n",
+    value: "<name>",
+    about: "what the task calls it",
+  }),
   type: flag(z.string().min(1).max(64), {
     short: "t",
     value: "<type>",
