@@ -179,7 +179,11 @@ describe("the way home sealed for one peer", () => {
     const claimed = await worker.json("claim", id, "-o", "w", "--identity", key);
     const kept = join(worker.home, "w.request.nut");
     expect(claimed.next).toContain(`nexus run ${kept} --identity ${key} -o done.nut`);
-    await leadsOn(worker, ["claim", id, "-o", "w", "-i", key], `nutshell claim ${id} -o '<other dir>' --identity ${key}`);
+    await leadsOn(
+      worker,
+      ["claim", id, "-o", "w", "-i", key],
+      `nutshell claim ${id} -o '<other dir>' --identity ${key}`,
+    );
     // Nobody else opens it.
     const stranger = await nexus(author.home, ["run", kept, "--driver", "command", "--command", "true", "--json"], {
       env: { HOME: author.home, PATH: process.env.PATH! },
