@@ -269,7 +269,9 @@ function misused({ scopes, restrictions, endpoints }: Terms): string[] {
         swapped ||
         lost ||
         /[_.]method/i.test(url + body.replaceAll("\\u005f", "_")) ||
-        headers.cookie !== undefined
+        headers.cookie !== undefined ||
+        // Nobody could look into it.
+        !/^identity$/i.test(headers["content-encoding"] ?? "identity")
       );
     })
     .map(({ method, url }) => `${method} ${url}`);

@@ -156,7 +156,7 @@ function writePrograms(bin: string, double: Double | null): void {
 }
 
 async function lastTask(double: Double | null): Promise<string> {
-  const answer = await fetch(`${double?.nodes[0]?.url}/api/tasks`);
+  const answer = await fetch(`${double?.nodes[0]?.url}/api/tasks`, { headers: { connection: "close" } });
   const tasks = (await answer.json()) as { id: string; created_at: string }[];
   return tasks.sort((a, b) => a.created_at.localeCompare(b.created_at)).at(-1)?.id ?? "";
 }

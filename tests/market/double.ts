@@ -39,7 +39,11 @@ export async function startDouble(...args: string[]): Promise<Double> {
   const { value } = await lines[Symbol.asyncIterator]().next();
   const { control: address, nodes } = JSON.parse(value) as { control: string; nodes: DoubleNode[] };
   const control = async (verb: string, body: object = {}) => {
-    const answer = await fetch(`${address}/${verb}`, { method: "POST", body: JSON.stringify(body) });
+    const answer = await fetch(`${address}/${verb}`, {
+      method: "POST",
+      body: JSON.stringify(body),
+      headers: { connection: "close" },
+    });
     return answer.json();
   };
   return {
