@@ -51,7 +51,7 @@ export class Checkpoints {
   async #save(folder: Pick<RunFolder, "id" | "root" | "journal" | "objects" | "agents">): Promise<void> {
     const { fleet, job, fence, now } = this.#input;
     // The journal first: whatever it speaks of was kept before it was written.
-    const journal = beforeDelivery(wholeLines(folder.journal));
+    const journal = wholeLines(folder.journal);
     if (journal.length === this.#journal) return;
     const files: { path: string; sha256: string; size: number }[] = [];
     for (const path of filesOf(folder)) {
@@ -129,21 +129,6 @@ function wholeLines(path: string): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(0x0a) + 1);
 }
 
-/**
- * Without the delivery and what follows: the bundle stays on this machine until it is the job's result. Whoever goes on elsewhere
- * delivers again.
- */
-function beforeDelivery(journal: Buffer): Buffer {
-  let start = 0;
-  for (let end = journal.indexOf(0x0a); end !== -1; end = journal.indexOf(0x0a, start)) {
-    const line = journal.toString("utf8", start, end);
-    if (line.includes('"delivered"') && (JSON.parse(line) as { readonly type?: string }).type === "delivered")
-      return journal.subarray(0, start);
-    start = end + 1;
-  }
-  return journal;
-}
-
 function filesOf({ objects, agents }: Pick<RunFolder, "objects" | "agents">): string[] {
   const names = (folder: string) => (existsSync(folder) ? readdirSync(folder) : []);
   const reports = names(agents).map((agent) => `agents/${agent}/report.md`);
@@ -182,6 +167,20 @@ export async function restore(
     writeFileSync(target, beforeDelivery(journal), { mode: 0o600 });
   }
   return files;
+}
+
+/**
+ * Without the delivery and what follows: the bundle stayed on the machine that made it. Whoever goes on elsewhere delivers again.
+ */
+function beforeDelivery(journal: Buffer): Buffer {
+  let start = 0;
+  for (let end = journal.indexOf(0x0a); end !== -1; end = journal.indexOf(0x0a, start)) {
+    const line = journal.toString("utf8", start, end);
+    if (line.includes('"delivered"') && (JSON.parse(line) as { readonly type?: string }).type === "delivered")
+      return journal.subarray(0, start);
+    start = end + 1;
+  }
+  return journal;
 }
 
 /** A journal may say that another program took over. Which programs start here is this machine's word alone. */
