@@ -57,6 +57,16 @@ it("a run that delivered and did not live to say so delivers again elsewhere: it
   expect(await restored(kept)).toBe(text(LINES));
 });
 
+it.each(['{"type":"delivered"', '"delivered"', 'null "switched"'])(
+  "a stored journal with %s is refused",
+  async (line) => {
+    const kept = memory();
+    const saved = new Checkpoints({ fleet: kept.fleet, job: "job", fence: 1, cipher: null, now: () => new Date() });
+    await saved.save(runFolder(text([...LINES, line])));
+    await expect(restored(kept)).rejects.toMatchObject({ code: "FLEET_CORRUPT" });
+  },
+);
+
 it("a stored run that says it delivered is taken up before that", async () => {
   const kept = memory();
   const saved = new Checkpoints({ fleet: kept.fleet, job: "job", fence: 1, cipher: null, now: () => new Date() });

@@ -176,8 +176,7 @@ function beforeDelivery(journal: Buffer): Buffer {
   let start = 0;
   for (let end = journal.indexOf(0x0a); end !== -1; end = journal.indexOf(0x0a, start)) {
     const line = journal.toString("utf8", start, end);
-    if (line.includes('"delivered"') && (JSON.parse(line) as { readonly type?: string }).type === "delivered")
-      return journal.subarray(0, start);
+    if (line.includes('"delivered"') && recordOf(line).type === "delivered") return journal.subarray(0, start);
     start = end + 1;
   }
   return journal;
@@ -186,13 +185,23 @@ function beforeDelivery(journal: Buffer): Buffer {
 /** A journal may say that another program took over. Which programs start here is this machine's word alone. */
 function assertOwnPrograms(journal: string, programs: readonly string[]): void {
   for (const line of journal.split("\n").filter((text) => text.includes('"switched"'))) {
-    const record = JSON.parse(line) as { readonly type?: string; readonly command?: unknown };
+    const record = recordOf(line);
     if (record.type !== "switched" || record.command === undefined) continue;
     if (programs.includes(String(record.command))) continue;
     throw new NutError("FLEET_CORRUPT", "a stored run names a program that this worker does not start", {
       hint: "the run begins anew here; look who may write to the fleet's store",
     });
   }
+}
+
+function recordOf(line: string): { readonly type?: unknown; readonly command?: unknown } {
+  try {
+    const record: unknown = JSON.parse(line);
+    if (typeof record === "object" && record !== null) return record;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new NutError("FLEET_CORRUPT", "the journal of a stored run cannot be read", { hint: "the run begins anew" });
 }
 
 async function readList(runs: StoredFiles, { id, checkpoint }: Pick<Job, "id" | "checkpoint">, cipher: Cipher | null) {
