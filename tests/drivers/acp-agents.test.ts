@@ -113,7 +113,8 @@ for (const agent of AGENTS) {
       expect(again).toMatchObject({ outcome: "completed", sessionId: end.sessionId });
       expect(again.text).toContain("could not");
       const last = model.requests.at(-1)!.any;
-      for (const words of ["You are the reviewer.", "all done", "Look again."]) expect(last).toContain(words);
+      // Its own last words a program may not have kept yet when it was ended.
+      for (const words of ["You are the reviewer.", "Do the task.", "Look again."]) expect(last).toContain(words);
       expect(offered().filter((tool) => writing.test(tool))).toEqual([]);
       isUntouched();
     }, 240_000);
