@@ -1,7 +1,7 @@
 // An SSH key through an agent of its own: OpenSSH's agent holds the key and its hosts, in a process out here; a socket of ours
 // stands in front of it, lets only logins be signed, and records them. Whoever asks gets signatures, never the key.
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -48,7 +48,8 @@ export async function openSshAgent(input: SshInput): Promise<SshAgent> {
     for (const one of [folder, inner]) rmSync(one, { recursive: true, force: true });
   };
   try {
-    for (let waited = 0; !existsSync(held); waited += 10) {
+    // Its socket is there a moment before it listens.
+    for (let waited = 0; !(await answers(held)); waited += 10) {
       if (waited > START_MS || agent.exitCode !== null) throw new Refused("ssh-agent did not start");
       await sleep(10);
     }
@@ -74,6 +75,16 @@ export async function openSshAgent(input: SshInput): Promise<SshAgent> {
     remove();
     throw error;
   }
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
 }
 
 /** `ssh-ed25519 AAAA…` alone belongs to every host that is declared. */

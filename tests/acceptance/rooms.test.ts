@@ -82,6 +82,24 @@ describe.skipIf(!held)("what the work cannot do to its tests (needs bwrap)", () 
     expect(await outcomes({ quick: true })).toEqual({ "AC-1": `failed: ${reason}` });
   });
 
+  it("hide a file from a search by a list, where a test is a link that leads nowhere", async () => {
+    const line = "sh files/answer.sh && ! grep -rq FIXME files";
+    const files = { "files/answer.sh": "true\n", "tests/t.sh": "" };
+    const { request, result, outcomes } = make([{ id: "AC-1", type: "shell", command: line }], files, {
+      "files/answer.sh": "echo note > .gitignore",
+    });
+    for (const tree of [request, result]) symlinkSync("nowhere", join(tree, "tests/dangling.sh"));
+    expect(await outcomes({ quick: true })).toEqual({
+      "AC-1": "failed: what a search leaves out was written while it ran: .gitignore",
+    });
+  });
+
+  it("forbid a command to write such a list itself", async () => {
+    const line = "echo made > .gitignore && sh files/answer.sh | grep -q 5";
+    const { outcomes } = make([{ id: "AC-1", type: "shell", command: line }], ANSWERS, { "files/answer.sh": "echo 5" });
+    expect(await outcomes()).toEqual({ "AC-1": "passed" });
+  });
+
   it("leave anything for the next check, its home or the next run", async () => {
     const { accept } = make(
       [criterion, { id: "AC-2", type: "shell", script: "tests/two.sh" }],

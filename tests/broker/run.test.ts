@@ -181,7 +181,7 @@ describe.skipIf(!(await bwrapAvailable(process.env)))("a run whose credential is
       ({ id, status }: { id: string; status: string }) => `${id} ${status}`,
     );
     const names = every.kinds.map(({ name }) => name);
-    expect(results, stderr).toEqual(["greets", ...names].map((id) => `${id} passed`));
+    expect(results, stderr + stdout).toEqual(["greets", ...names].map((id) => `${id} passed`));
     // It was used: with its secret, and only for what it is lent for.
     const { seen } = every.service;
     expect(

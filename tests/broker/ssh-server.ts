@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { type AddressInfo, connect, createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 export const hasSshd = existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh-agent");
 
@@ -24,9 +25,7 @@ export async function startSshd(): Promise<SshServer> {
   const at = (name: string) => join(folder, name);
   for (const name of ["host", "client"]) execFileSync("ssh-keygen", ["-q", "-t", "ed25519", "-N", "", "-f", at(name)]);
   writeFileSync(at("authorized"), readFileSync(at("client.pub")), { mode: 0o600 });
-  const port = await freePort();
   const settings = [
-    `Port ${port}`,
     "ListenAddress 127.0.0.1",
     `HostKey ${at("host")}`,
     `AuthorizedKeysFile ${at("authorized")}`,
@@ -39,9 +38,7 @@ export async function startSshd(): Promise<SshServer> {
   ];
   writeFileSync(at("config"), `${settings.join("\n")}\n`);
   if (userInfo().uid === 0) mkdirSync("/run/sshd", { recursive: true });
-  const server: ChildProcess = spawn("/usr/sbin/sshd", ["-D", "-e", "-f", at("config")], { stdio: "ignore" });
-  for (let tries = 0; tries < 100 && !(await answers(port)); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  const { server, port } = await listening(at("config"));
   const [kind, body] = readFileSync(at("host.pub"), "utf8").split(" ");
   return {
     port,
@@ -55,6 +52,22 @@ export async function startSshd(): Promise<SshServer> {
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+const MOST_PORTS = 5;
+
+/** A port that was free may be another's a moment later. */
+async function listening(config: string): Promise<{ readonly server: ChildProcess; readonly port: number }> {
+  for (let ports = 0; ports < MOST_PORTS; ports += 1) {
+    const port = await freePort();
+    const server = spawn("/usr/sbin/sshd", ["-D", "-e", "-p", String(port), "-f", config], { stdio: "ignore" });
+    for (let tries = 0; tries < 600 && server.exitCode === null; tries += 1) {
+      if (await answers(port)) return { server, port };
+      await sleep(50);
+    }
+    server.kill();
+  }
+  throw new Error("sshd does not start");
 }
 
 const answers = (port: number) =>

@@ -1,10 +1,11 @@
 // An SSH key that is lent, by OpenSSH's own programs and servers: it opens the host it is for, and is never seen.
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createConnection } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Admission, type Broker, type BrokerUse, openBroker } from "../../src/broker/index.js";
+import { temporary } from "../temporary.js";
 import { hasSshd, type SshServer, startSshd } from "./ssh-server.js";
 
 describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () => {
@@ -143,6 +144,27 @@ describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () =
     }
     expect((await run("ssh-add", ["-L"])).out).toContain("ssh-ed25519");
     expect((await ssh(server!, "echo in")).out).toBe("in");
+  });
+
+  it("waits until its agent listens, not only until its socket is there", async () => {
+    const { key, user } = server!;
+    const real = execFileSync("sh", ["-c", "command -v ssh-agent"], { encoding: "utf8" }).trim();
+    const slow = temporary("nut-slow-agent-");
+    writeFileSync(join(slow, "ssh-agent"), `#!/bin/sh\n: > "$3" && sleep 0.3 && rm "$3"\nexec ${real} "$@"\n`, {
+      mode: 0o755,
+    });
+    vi.stubEnv("PATH", `${slow}:${process.env.PATH}`);
+    const late = await openBroker({ onUse: (use) => uses.push(use) });
+    try {
+      const credential = { name: "late", type: "ssh_key", value: key, restrictions: { hosts: "127.0.0.1", user } };
+      await late.lend({ credential, scope: undefined, expiresAt: null, manifest: {}, endpoints: null });
+      const { env } = await late.admit({ by: "engineer-1", role: null });
+      expect(uses.at(-1)).not.toMatchObject({ name: "late", allowed: false });
+      expect(env.SSH_AUTH_SOCK).toBeDefined();
+    } finally {
+      vi.unstubAllEnvs();
+      await late.close();
+    }
   });
 
   it("does not fall over nonsense", async () => {
