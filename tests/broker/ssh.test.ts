@@ -35,7 +35,9 @@ describe.skipIf(!hasSshd)("an SSH key that is lent (needs openssh-server)", () =
   const run = (program: string, args: readonly string[]) =>
     new Promise<{ out: string; err: string }>((resolve) => {
       const env = { PATH: process.env.PATH, HOME: "/nonexistent", ...lent.env };
-      execFile(program, args, { env, timeout: 15_000 }, (_error, out, err) => resolve({ out: out.trim(), err }));
+      const done = (_error: unknown, out: string, err: string) => resolve({ out: out.trim(), err });
+      // Some of them ask for a password.
+      execFile(program, args, { env, timeout: 15_000 }, done).stdin!.end();
     });
   const ssh = ({ port, user, folder }: SshServer, command: string, more: readonly string[] = [], as = user) =>
     run("ssh", [
