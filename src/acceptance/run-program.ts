@@ -49,7 +49,7 @@ export function runProgram(check: Check, stage: Stage, options: ProgramOptions):
     ...(ways === undefined ? {} : { ways }),
   };
   const ptrace = check.needs?.includes("ptrace") === true;
-  return inRoom(stage, { network, ptrace, ...shared, command: check.command }, async (room) => {
+  return inRoom(stage, { network, ptrace, ...shared }, async (room) => {
     const { reports } = room;
     const prepared = await prepareRun(check, tree.view, { tree: room.tree, reports, ...programsIn(stage, room) });
     if ("status" in prepared) return { outcome: prepared, stdout: "" };
@@ -169,7 +169,7 @@ export function serviceOf({ start, timeoutMs }: Check, env: Environment = {}): S
 /** Opens a room when it is this run's turn, and closes it. Tests that were changed meanwhile say nothing. */
 export function inRoom<T extends { readonly outcome: Outcome }>(
   { tree, rooms, turn, onRan }: Stage,
-  { command = "", ...options }: Parameters<Rooms["open"]>[1] & { readonly command?: string },
+  options: Parameters<Rooms["open"]>[1],
   work: (room: Room) => Promise<T>,
 ): Promise<T> {
   return turn(async () => {
@@ -177,7 +177,7 @@ export function inRoom<T extends { readonly outcome: Outcome }>(
     try {
       const done = await work(room);
       const changed = room.changedGuards();
-      const planted = room.plantedLists(command);
+      const planted = room.plantedLists();
       onRan?.(room);
       if (changed.length === 0 && planted.length === 0) return done;
       const why =

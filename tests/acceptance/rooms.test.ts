@@ -94,12 +94,6 @@ describe.skipIf(!held)("what the work cannot do to its tests (needs bwrap)", () 
     });
   });
 
-  it("forbid a command to write such a list itself", async () => {
-    const line = "echo made > .gitignore && sh files/answer.sh | grep -q 5";
-    const { outcomes } = make([{ id: "AC-1", type: "shell", command: line }], ANSWERS, { "files/answer.sh": "echo 5" });
-    expect(await outcomes()).toEqual({ "AC-1": "passed" });
-  });
-
   it("leave anything for the next check, its home or the next run", async () => {
     const { accept } = make(
       [criterion, { id: "AC-2", type: "shell", script: "tests/two.sh" }],

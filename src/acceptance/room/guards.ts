@@ -30,11 +30,10 @@ const OF_GIT = ["info/exclude", "info/attributes", "info/grafts"];
 
 /**
  * Lists that were written while a check ran: the work was run before what reads them. Such a check looks for what should not be
- * there, and no expectation shows that it did not look. What a command or the tests speak of they write themselves.
+ * there, and no expectation shows that it did not look. What the tests speak of they write themselves.
  */
-export function plantedLists(root: string, { layers, view, guarded }: RoomTree, command: string): string[] {
+export function plantedLists(root: string, { layers, view, guarded }: RoomTree): string[] {
   const isSpokenOf = (path: string) =>
-    command.includes(basename(path)) ||
     guarded.filter(isTestFile).some((test) => view.read(test)?.includes(basename(path)) === true);
   return listsBelow(root, "", layers).filter((path) => saysSomething(join(root, path)) && !isSpokenOf(path));
 }

@@ -84,8 +84,8 @@ export interface Room {
   written(paths: readonly string[]): Map<string, Uint8Array>;
   /** Tests and steering files that are not as they were. */
   changedGuards(): string[];
-  /** Lists of what to leave out that were not there before, and that neither the command nor the tests speak of. */
-  plantedLists(command: string): string[];
+  /** Lists of what to leave out that were not there before. */
+  plantedLists(): string[];
   /** Copies what was made in the tree to a folder of ours. */
   keep(folder: string, isKept: (path: string) => boolean): Layer;
   close(): void;
@@ -228,7 +228,7 @@ function openRoom(folder: string, tree: RoomTree, options: RoomOptions, setting:
         .map(([path]) => path),
       ...plantedFiles(outside.tree, tree),
     ],
-    plantedLists: (command) => plantedLists(outside.tree, tree, command),
+    plantedLists: () => plantedLists(outside.tree, tree),
     keep: (target, isKept) => keepOutputs({ folder: outside.tree, layered }, tree.layers, target, isKept),
     close: () => removeFolder(folder),
   };
