@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Files that change what the whole process shares: modules, variables, the folder it stands in. Each has a process of its own. */
 const ALONE = [
@@ -15,6 +16,17 @@ const ALONE = [
   "tests/run/leftovers.test.ts",
 ];
 
+/** Files that mostly wait, by chance small: begun last, they would be waited for alone. */
+const FIRST = ["tests/fleet/storm.test.ts", "tests/fleet/line.test.ts"];
+
+class WaitingFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const waits = ({ moduleId }: TestSpecification) => FIRST.some((path) => moduleId.endsWith(path));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))];
+  }
+}
+
 const common = {
   // Real files, real processes: a slow machine must not turn a pass into a failure.
   testTimeout: 60_000,
@@ -27,6 +39,7 @@ export default defineConfig({
   test: {
     // Two for each core of a small machine: half of the time is waiting for other programs.
     maxWorkers: 4,
+    sequence: { sequencer: WaitingFirst },
     globalSetup: ["tests/global-setup.ts"],
     reporters: ["default", "./tests/skip-reporter.ts"],
     projects: [
