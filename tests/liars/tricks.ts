@@ -5,6 +5,7 @@ import { LATER } from "./tricks/later.js";
 import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
+import { SETTLED } from "./tricks/settings-lines.js";
 import { SHAPED } from "./tricks/shapes.js";
 import { SILENT } from "./tricks/silent.js";
 import { STEERING } from "./tricks/steering.js";
@@ -22,5 +23,6 @@ export const TRICKS: readonly Trick[] = [
   ...LATER,
   ...SILENT,
   ...SURROUNDED,
+  ...SETTLED,
   ...HARD_CODED,
 ];
