@@ -48,11 +48,14 @@ describe("lines of make", () => {
   it("are the first target's by default, in the folder that is named", () => {
     expect(ledLines("gmake", view)!.text.startsWith("cc -o ")).toBe(true);
     expect(ledLines("make -C sub", view)).toMatchObject({ path: "sub/GNUmakefile", text: "echo $x" });
+    expect(ledLines("cd sub && make", view)).toMatchObject({ path: "sub/GNUmakefile", text: "echo $x" });
     expect(ledLines("make -f sub/GNUmakefile a", view)).toMatchObject({ path: "sub/GNUmakefile" });
   });
 
   it.each<[string, string, Record<string, string>]>([
     ["more than one command", "make test && true", { Makefile: MAKEFILE }],
+    ["another command before it", "true && make test", { Makefile: MAKEFILE }],
+    ["a folder that nobody has to be in", "cd sub; make test", { Makefile: MAKEFILE }],
     ["a command that is turned round", "! make test", { Makefile: MAKEFILE }],
     ["words that a shell computes", 'make "$TARGET"', { Makefile: MAKEFILE }],
     ["a target that is not there", "make nothing", { Makefile: MAKEFILE }],
@@ -84,6 +87,17 @@ describe("lines of npm's scripts", () => {
       name: "a",
       scripts: { ...settings.scripts, test: 'echo "$x"' },
     });
+  });
+
+  it.each([
+    "cd web && npm test",
+    "npm --prefix web test",
+    "npm test --prefix=web",
+    "yarn --cwd web test",
+    "pnpm -C web test",
+  ])("are those of the folder that %s names", (command) => {
+    const files = { "web/package.json": '{"scripts":{"test":"make x"}}', "web/Makefile": "x:\n\ttrue\n" };
+    expect(ledLines(command, viewOf(files))).toMatchObject({ path: "web/Makefile", text: "true" });
   });
 
   it("may lead to make", () => {

@@ -14,15 +14,19 @@ export interface LedLines {
 }
 
 /** Null where a command is more than one call of make or of a package manager, or where nobody can tell what that runs. */
-export function ledLines(command: string, view: TreeView, depth = 0): LedLines | null {
+export function ledLines(command: string, view: TreeView, folder = "", depth = 0): LedLines | null {
   if (command.length > MOST_LINE) return null;
-  const [only, ...others] = shellCommands(command.trim());
-  if (only === undefined || others.length > 0 || only.negated || only.operator !== "\n") return null;
-  const words = only.words.map(({ text }) => text);
-  if (words.some((word) => /["'`$\\*?<>]/.test(word))) return null;
-  const found = /^g?make$/.test(words[0]!) ? ofMake(words.slice(1), view) : ofScripts(words, view);
+  const all = shellCommands(command.trim());
+  const [last, goes, ...others] = [...all].reverse();
+  if (last === undefined || others.length > 0 || last.negated || last.operator !== "\n") return null;
+  const words = last.words.map(({ text }) => text);
+  const [cd = "cd", to = "", ...more] = goes?.words.map(({ text }) => text) ?? [];
+  if (cd !== "cd" || more.length > 0 || (goes !== undefined && goes.operator !== "&&")) return null;
+  if ([...words, to].some((word) => /["'`$\\*?<>]/.test(word))) return null;
+  const place = posix.join(folder, to);
+  const found = /^g?make$/.test(words[0]!) ? ofMake(words.slice(1), place, view) : ofScripts(words, place, view);
   if (found === null || depth > MOST_STEPS) return found;
-  return ledLines(found.text, view, depth + 1) ?? found;
+  return ledLines(found.text, view, posix.dirname(found.path), depth + 1) ?? found;
 }
 
 /** `npm test` that runs `npm run unit` that runs `make unit`. */
@@ -31,17 +35,23 @@ const MOST_STEPS = 3;
 const SCRIPT_CALL =
   /^(?:npm|pnpm|yarn|bun)(?: -\S+)*(?: (?:run|run-script)(?: -\S+)* ([\w:.-]+)| (test|t)| (?!test\b|t\b|run\b|exec\b|dlx\b|x\b|i\b|install\b|ci\b|add\b)([\w:.-]+))(?: -\S+)*$/;
 
-function ofScripts(words: readonly string[], view: TreeView): LedLines | null {
-  const [, run, test, other] = SCRIPT_CALL.exec(words.join(" ")) ?? [];
+/** How each of them is told another folder. */
+const FOLDER = / (?:--prefix|--cwd|--dir|-C)(?:=| )([\w./-]+)/;
+
+function ofScripts(words: readonly string[], from: string, view: TreeView): LedLines | null {
+  const line = words.join(" ");
+  const place = posix.join(from, FOLDER.exec(line)?.[1] ?? "");
+  const [, run, test, other] = SCRIPT_CALL.exec(line.replace(FOLDER, "")) ?? [];
   const name = run ?? (test === undefined ? other : "test");
   // `bun test` is bun's own runner.
   if (name === undefined || (words[0] === "bun" && test !== undefined)) return null;
-  const settings = parsed(view.read("package.json"));
+  const path = posix.join(place, "package.json");
+  const settings = parsed(view.read(path));
   const text = settings?.scripts?.[name];
   if (typeof text !== "string") return null;
   const write = (lines: string) =>
     JSON.stringify({ ...settings, scripts: { ...settings!.scripts, [name]: lines } }, null, 2);
-  return { path: "package.json", text, write };
+  return { path, text, write };
 }
 
 function parsed(text: string | null): { readonly scripts?: Readonly<Record<string, unknown>> } | null {
@@ -55,8 +65,8 @@ function parsed(text: string | null): { readonly scripts?: Readonly<Record<strin
 
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
-function ofMake(words: readonly string[], view: TreeView): LedLines | null {
-  const folder = given(words, "-C") ?? "";
+function ofMake(words: readonly string[], from: string, view: TreeView): LedLines | null {
+  const folder = posix.join(from, given(words, "-C") ?? "");
   const named = given(words, "-f");
   const path = (named === undefined ? MAKEFILES : [named])
     .map((name) => posix.join(folder, name))
