@@ -39,6 +39,8 @@ export interface TestResult {
   readonly status: "passed" | "failed" | "skipped";
   /** Failed by an assertion of its own, not by a missing import, a syntax error, a crash or its time. */
   readonly assertion?: boolean;
+  /** No test of its own: it stands for tests that were promised and never ran. */
+  readonly promised?: true;
 }
 
 /** What one run of one check came to. */

@@ -27,6 +27,15 @@ describe("weighCheck", () => {
     });
   });
 
+  it("does not wait for tests that the base only promised", () => {
+    const one = (status: "passed" | "failed") => ({ id: "tap > one", status, assertion: true });
+    const promised = { id: "tap > the whole plan", status: "failed", assertion: false, promised: true } as const;
+    const base: Outcome = { ...failed, tests: [one("failed"), promised] };
+    const result: Outcome = { ...passed, tests: [one("passed")] };
+    const control = trial("result", { ...failed, tests: [one("failed")] }, altered);
+    expect(weigh([...three("result", result), ...three("base", base), control])).toMatchObject({ proven: true });
+  });
+
   it.each<[string, readonly Trial[], object]>([
     ["guards", [...three("result", passed), ...three("base", passed)], { status: "passed", weakness: "guards" }],
     [

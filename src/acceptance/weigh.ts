@@ -101,7 +101,8 @@ function failedAsAltered({ control, outcome }: Trial): boolean {
 function missingTests(trials: readonly Trial[]): string | null {
   const plain = trials.filter(({ control, tree }) => control === null && tree !== "steered");
   const silent = new Set(plain.flatMap(({ outcome }) => outcome.silent ?? []));
-  const known = new Set(plain.flatMap(({ outcome }) => (outcome.tests ?? []).map(({ id }) => id)));
+  const tests = plain.flatMap(({ outcome }) => outcome.tests ?? []);
+  const known = new Set(tests.filter(({ promised }) => promised !== true).map(({ id }) => id));
   for (const { tree, outcome } of plain) {
     if (tree !== "result" || outcome.tests === undefined) continue;
     const passed = new Set(outcome.tests.filter(({ status }) => status === "passed").map(({ id }) => id));

@@ -41,6 +41,13 @@ export const Expected = z.looseObject({
   result: z.unknown().optional().describe("first column of the first row, or the rows"),
 });
 
+/** What a criterion expects and no version of ours compares: passing would say more than was looked at. */
+export const unknownExpectations = (expected: z.infer<typeof Expected> = {}): string[] =>
+  Object.keys(expected).filter((name) => !Object.hasOwn(Expected.shape, name));
+
+/** What can be expected, to tell a person. */
+export const EXPECTATIONS = Object.keys(Expected.shape).join(", ");
+
 export const Criterion = z.looseObject({
   id: z.string().min(1),
   description: z.string().optional(),

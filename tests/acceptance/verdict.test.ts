@@ -21,6 +21,7 @@ const always = { id: "always", type: "shell", command: "true" };
 const never = { id: "never", type: "shell", command: "false" };
 const person = { id: "person", type: "shell", command: "true", auto_verifiable: false };
 const strange = { id: "strange", type: "telepathy" };
+const unknown = { ...greets, id: "unknown", expected: { stdout: "hello" } };
 const FILES = { "files/greeting.txt": "nothing\n" };
 const WORK = { "files/greeting.txt": "hello\n" };
 
@@ -32,6 +33,7 @@ describe("the verdict", () => {
     ["failed", [never, person], { failed: 1, unknown: 1 }],
     ["incomplete", [greets, person], { passed: 1, unknown: 1 }],
     ["incomplete", [greets, strange], { passed: 1, skipped: 1 }],
+    ["incomplete", [greets, unknown], { passed: 1, skipped: 1 }],
     ["incomplete", [always], { passed: 1, proven: 0 }],
     ["incomplete", [], { passed: 0 }],
   ] as const)("is %s for %j", async (verdict, criteria, counts) => {

@@ -19,6 +19,7 @@ describe("TAP", () => {
       id: "tap > the whole plan",
       status: "failed",
       assertion: false,
+      promised: true,
     });
   });
 

@@ -4,7 +4,7 @@ import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { JsonError, parseJson } from "../../files/index.js";
-import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
+import { CRITERION_TYPES, Criteria, type Criterion, EXPECTATIONS, unknownExpectations } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import { ENCRYPTIONS } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
@@ -327,6 +327,10 @@ async function checkCriteria(report: Report, path: string): Promise<boolean> {
           "CRITERION_UNKNOWN",
           `${id} is of type ${type}, which nobody can run; types are ${CRITERION_TYPES.join(", ")}`,
         );
+      for (const name of unknownExpectations(criterion.expected)) {
+        const message = `${id} expects "${name}", which nobody compares; expectations are ${EXPECTATIONS}`;
+        wrong("EXPECTATION_UNKNOWN", message);
+      }
       const lacks = whatItLacks(criterion);
       if (lacks !== null) wrong("CRITERION_EMPTY", `${id} has nothing to run: it needs ${lacks}`);
     }

@@ -202,6 +202,17 @@ describe("assess", () => {
       },
       ["error CRITERION_UNKNOWN tests/criteria.json"],
     ],
+    [
+      "criteria that expect what nobody compares",
+      QUIET,
+      {
+        "tests/criteria.json": criteria(
+          { id: "1", type: "shell", command: "true", expected: { stdout: "5", exit_code: 0 } },
+          { id: "2", type: "manual", auto_verifiable: false, expected: { mood: "good" } },
+        ),
+      },
+      ["error EXPECTATION_UNKNOWN tests/criteria.json"],
+    ],
     ["criteria that are not JSON", QUIET, { "tests/criteria.json": "{" }, ["error FILE_INVALID tests/criteria.json"]],
     [
       "criteria that call an undeclared endpoint",

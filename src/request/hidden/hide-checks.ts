@@ -7,7 +7,7 @@ import { manifestFile, readManifest, resolveReference } from "../../bundle/index
 import { fromSystemError, NutError, shellWord } from "../../errors.js";
 import { writeInFolder } from "../../files/index.js";
 import type { Context } from "../../operation.js";
-import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
+import { CRITERION_TYPES, Criteria, type Criterion, EXPECTATIONS, unknownExpectations } from "../../schema/criteria.js";
 import type { HiddenChecks } from "../../schema/hidden.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
@@ -91,6 +91,12 @@ function readCriteria(file: string): Criterion[] {
     const known = CRITERION_TYPES.some((type) => type === criterion.type);
     const runs = criterion.script !== undefined || criterion.command !== undefined;
     if (!known && !runs) throw invalid(`${file}: "${criterion.id}" is of type ${criterion.type}, which nobody can run`);
+    const [unknown] = unknownExpectations(criterion.expected);
+    if (unknown !== undefined) {
+      throw invalid(
+        `${file}: "${criterion.id}" expects "${unknown}", which nobody compares; expectations are ${EXPECTATIONS}`,
+      );
+    }
     return { ...criterion, type: known ? criterion.type : framework, auto_verifiable: true };
   });
 }
