@@ -166,7 +166,10 @@ async function sandboxFor(name: DriverName, request: SessionRequest, needs: Need
     ...obeyed.flatMap((path) => hide(request, path)),
     { access: "writable", path: home },
   ];
-  return { root: "system", env: request.env, programs: needs.programs, tmpBytes: TMP_BYTES, mounts, network: "host" };
+  // A program that renews a login holds the only token that works between the vendor's answer and its own file.
+  const outlivesUs = request.login === "whole";
+  const system = { root: "system", env: request.env, programs: needs.programs, tmpBytes: TMP_BYTES } as const;
+  return { ...system, mounts, network: "host", outlivesUs };
 }
 
 /** One file and nothing beside it. A link's content appears under the link's name. */

@@ -195,9 +195,10 @@ export class Login {
     return this.#grants(this.#owned()).length > 0;
   }
 
-  /** Changes whenever its tokens do. */
+  /** Changes whenever its tokens do; some vendors renew one of the two alone. It lies in a file, so it tells none of them. */
   stamp(): string {
-    return JSON.stringify(this.#grants(this.#owned()).map(({ refresh }) => refresh));
+    const tokens = this.#grants(this.#owned()).map(({ access, refresh }) => [access, refresh]);
+    return createHash("sha256").update(JSON.stringify(tokens)).digest("hex");
   }
 
   /** Puts a copy into a home: one that lets in, or the whole of it, to be renewed at once. */
@@ -328,7 +329,10 @@ function isThere(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
-/** Puts the person's login into a session's home for as long as it lasts. Returns what takes it out again. */
+/**
+ * Puts the person's login into a session's home for as long as it lasts. Returns what takes it out again. A whole one stays
+ * where it is: what renewed it may be the only one that works, and whoever went on the errand looks after it.
+ */
 export function lendLogin(
   name: DriverName,
   { env, home, login: how = "access", command, model }: SessionRequest,
@@ -337,5 +341,5 @@ export function lendLogin(
   // The program works in the person's own home.
   if (login === null || login.path.startsWith(`${home}/`)) return () => {};
   login.lend(home, how);
-  return () => login.takeBack(home);
+  return how === "whole" ? () => {} : () => login.takeBack(home);
 }

@@ -86,9 +86,17 @@ function readRow(pid: number): ProcessRow | null {
   }
 }
 
-function carries(pid: number, mark: string): boolean {
+/** Processes whose home is this folder, whoever started them. Empty where there is no /proc. */
+export function homeDwellers(home: string): number[] {
+  const living = processes().filter(({ zombie }) => !zombie);
+  return living.filter(({ pid }) => hasVariable(pid, `HOME=${home}`)).map(({ pid }) => pid);
+}
+
+const carries = (pid: number, mark: string): boolean => hasVariable(pid, `${CHILD_MARK}=${mark}`);
+
+function hasVariable(pid: number, pair: string): boolean {
   try {
-    return readFileSync(`/proc/${pid}/environ`, "latin1").split("\0").includes(`${CHILD_MARK}=${mark}`);
+    return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0").includes(pair);
   } catch {
     return false;
   }

@@ -2,6 +2,7 @@ export { askVersion, versionIn } from "./ask-version.js";
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
 
 export { daemonCovers } from "./daemon-places.js";
+export { homeDwellers } from "./descendants.js";
 export { type Environment, findProgram } from "./find-program.js";
 export { canLayer, inOverlay, type LayeredTree, layerFolders, overlayPlace } from "./in-overlay.js";
 export { isInner } from "./inner-address.js";

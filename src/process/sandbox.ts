@@ -48,6 +48,8 @@ export interface Sandbox {
   readonly tmpBytes?: number;
   /** With network `none`: ports below 1024 are like any other there. */
   readonly lowPorts?: boolean;
+  /** It goes on when we are killed. For what must be finished once it is begun, and is looked after by whoever comes next. */
+  readonly outlivesUs?: boolean;
   /** An account of its own, the same on every machine, and no way into other processes. */
   readonly neutral?: {
     /** Empty and in memory, as /tmp is. */
@@ -104,12 +106,13 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   if (network === "none" && sandbox.lowPorts !== true) args.push("--unshare-net");
   if (neutral !== undefined) args.push(...neutralArguments(neutral));
   else if (mounts.some(({ access }) => access === "overlay")) args.push(...ownAccount());
-  // A PID namespace dies as a whole, so nothing survives setsid, double forks or our own SIGKILL.
+  // A PID namespace dies as a whole, so nothing survives setsid, double forks or, with --die-with-parent, our own SIGKILL.
   args.push("--unshare-pid", "--unshare-ipc", "--proc", "/proc", ...procArguments(neutral !== undefined));
   // Whoever may add to /etc may add a library that every program loads, the one that judges too.
   if (root === "system") args.push("--remount-ro", "/");
   if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
-  args.push("--die-with-parent", "--cap-drop", "ALL", "--chdir", cwd, "--");
+  if (sandbox.outlivesUs !== true) args.push("--die-with-parent");
+  args.push("--cap-drop", "ALL", "--chdir", cwd, "--");
   return args;
 }
 

@@ -1,5 +1,6 @@
 // One login, kept by its owner: the real programs renew a rotating token at a token server of ours, reached as they reach
 // their vendor's.
+import { spawn } from "node:child_process";
 import {
   existsSync,
   linkSync,
@@ -13,6 +14,7 @@ import {
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type DriverName, loadDriver, loginOf } from "../../src/drivers/index.js";
+import { bwrapAvailable } from "../../src/process/index.js";
 import { keepLogin } from "../../src/run/agents/keep-login.js";
 import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
 import { pathWith } from "./clients.js";
@@ -27,6 +29,7 @@ afterEach(async () => {
 });
 
 const HOUR = 3_600_000;
+const held = await bwrapAvailable(process.env);
 const auth = { "https://api.openai.com/auth": { chatgpt_account_id: "account-1", chatgpt_plan_type: "plus" } };
 const openaiToken = (ms: number) =>
   jwt({ ...auth, exp: Math.floor((Date.now() + ms) / 1_000), email: "a@example.org" });
@@ -166,14 +169,18 @@ describe("what comes back from an errand", () => {
     if (typeof content === "string") writeFileSync(path, content);
     else content(path);
     const login = loginOf("claude", { HOME: join(at.folder, "person") })!;
-    const done = login.bringBack(at.home, login.stamp());
-    return { at, done, login, now: readFileSync(join(at.folder, "person/.claude/.credentials.json"), "utf8") };
+    const lent = login.stamp();
+    const done = login.bringBack(at.home, lent);
+    return { at, done, lent, login, now: readFileSync(join(at.folder, "person/.claude/.credentials.json"), "utf8") };
   }
 
   it("is the tokens and nothing else", () => {
     const { done, now } = kept(claude({ ...good, scopes: ["everything"], extra: 1 }, { hooks: "evil" }));
     expect(done).toBe(true);
     expect(JSON.parse(now)).toEqual(JSON.parse(claude(good)));
+    // A vendor may renew what lets in and leave what renews it: that is another login than before, too.
+    const same = kept(claude({ ...good, refreshToken: "refresh-old" }));
+    expect([same.done, same.login.stamp() === same.lent]).toEqual([true, false]);
   });
 
   const elsewhere = (path: string) => writeFileSync(`${path}.other`, claude(good));
@@ -245,6 +252,97 @@ describe("what comes back from an errand", () => {
     expect(await keepLogin({ driver, env, sandbox: "auto", signal })).toBe(true);
     expect(JSON.parse(readFileSync(login.path, "utf8")).claudeAiOauth).toMatchObject(good);
     expect(readdirSync(join(at.folder, errand))).toEqual(["lock"]);
+  });
+});
+
+describe("an errand that ends at a bad moment", () => {
+  const login = (n: number, ms: number) =>
+    JSON.stringify({
+      claudeAiOauth: {
+        accessToken: `sk-ant-oat01-access-${n}`,
+        refreshToken: `refresh-token-${n}`,
+        expiresAt: Date.now() + ms,
+        subscriptionType: "max",
+      },
+    });
+
+  /** A person whose login is nearly over, and a program that says it is Claude Code. */
+  function due(script = "exit 1") {
+    const at = desk();
+    open.at = at;
+    at.put({ "person/.claude/.credentials.json": login(0, 60_000) });
+    at.install("claude", `#!/bin/sh\n[ "$1" = --version ] && exec echo "2.1.325 (Claude Code)"\n${script}\n`);
+    const env = { HOME: join(at.folder, "person"), PATH: `${join(at.folder, "bin")}:${process.env.PATH}` };
+    const own = loginOf("claude", env)!;
+    const errand = join(env.HOME, ".local/state/nutcracker/logins", own.id);
+    const keep = async (sandbox: "auto" | "off" = "off", signal = new AbortController().signal) =>
+      keepLogin({ driver: await loadDriver("claude"), env, sandbox, signal });
+    const renewed = () => JSON.parse(readFileSync(own.path, "utf8")).claudeAiOauth.refreshToken;
+    return { at, own, errand, keep, renewed, left: () => readdirSync(errand) };
+  }
+  const writes = () => `echo '${login(1, 8 * HOUR)}' >"$CLAUDE_CONFIG_DIR/.credentials.json"`;
+
+  it.each<["auto" | "off", string]>([
+    ["auto", "kill -9 $$"],
+    ["off", "kill -9 $$"],
+    ["off", "exit 0"],
+  ])("sandbox %s: what a program wrote last comes back although it then ends by %s", async (sandbox, end) => {
+    const { keep, renewed, left } = due(`${writes()}; ${end}`);
+    expect(await keep(sandbox)).toBe(true);
+    expect([renewed(), left()]).toEqual(["refresh-token-1", ["lock"]]);
+  });
+
+  it("is not broken off by an interruption while the vendor's answer is on its way", async () => {
+    const { keep, renewed, left, at } = due(`touch "$HOME/asked"; sleep 0.3; ${writes()}; sleep 60`);
+    const stop = new AbortController();
+    const kept = keep("off", stop.signal);
+    const home = join(at.folder, "person/.local/state/nutcracker/logins");
+    const asked = () => existsSync(home) && readdirSync(home).some((id) => existsSync(join(home, id, "home/asked")));
+    await expect.poll(asked, { interval: 10, timeout: 20_000 }).toBe(true);
+    stop.abort();
+    expect(await kept).toBe(true);
+    expect([renewed(), left()]).toEqual(["refresh-token-1", ["lock"]]);
+  });
+
+  it.skipIf(!held)("is not ended with us in a sandbox, as an agent is (needs bwrap)", async () => {
+    const { at } = due("sleep 60");
+    const flags = await Promise.all(
+      (["whole", "access"] as const).map(async (login) => {
+        const session = await at.start("claude", { login, sandbox: "auto" });
+        // The shell in front of it becomes bubblewrap.
+        const words = () => readFileSync(`/proc/${session.pid}/cmdline`, "latin1").split("\0");
+        await expect.poll(() => words()[0], { interval: 5 }).toMatch(/bwrap$/);
+        const has = words().includes("--die-with-parent");
+        await session.cancel();
+        return has;
+      }),
+    );
+    expect(flags).toEqual([false, true]);
+  });
+
+  it("goes on where it was killed while it cleaned up", async () => {
+    const { at, errand, keep, renewed, left, own } = due(writes());
+    mkdirSync(join(errand, "work"), { recursive: true });
+    writeFileSync(join(errand, "lent"), "half");
+    writeFileSync(join(own.path, "../..credentials.json.nut-tmp-999999999-1"), "a token");
+    expect(await keep()).toBe(true);
+    expect([renewed(), left()]).toEqual(["refresh-token-1", ["lock"]]);
+    expect(readdirSync(join(at.folder, "person/.claude"))).toEqual([".credentials.json"]);
+  });
+
+  it("is waited for by the next one while its program still holds the only token that works", async () => {
+    const { errand, keep, renewed, left, own } = due("echo spent twice >&2; exit 1");
+    const home = join(errand, "home");
+    mkdirSync(join(home, ".claude"), { recursive: true });
+    writeFileSync(join(errand, "lent"), own.stamp());
+    const program = spawn("/bin/sh", ["-c", `sleep 0.3; CLAUDE_CONFIG_DIR=$HOME/.claude; ${writes()}; sleep 60`], {
+      env: { HOME: home, PATH: process.env.PATH },
+      detached: true,
+      stdio: "ignore",
+    });
+    const gone = new Promise((resolve) => program.once("exit", (_, signal) => resolve(signal)));
+    expect(await keep()).toBe(true);
+    expect([renewed(), left(), await gone]).toEqual(["refresh-token-1", ["lock"], "SIGKILL"]);
   });
 });
 

@@ -67,6 +67,10 @@ describe.skipIf(programs.includes(null))("a vendor that limits the account (need
 
     const refused = call("nexus", cwd, ["resume", "--driver", "nobody"], env);
     expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("nobody")]);
+    // All that are named now may take over, wherever the one at work stands among them.
+    const alone = { ...env, PATH: `${programs[1]}` };
+    const missing = call("nexus", cwd, ["resume", "--driver", "codex", "--fallback", "claude,codex"], alone);
+    expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining("claude is not on PATH")]);
     const ended = await nexus("resume", "--driver", "codex");
     expect(ended.status, ended.stderr + ended.stdout).toBe(0);
     expect(kindsOf(cwd).at(-1)).toBe("claude → codex");

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { RunReader, runsFolder } from "../../src/run/index.js";
+import { listRuns, RunReader, runsFolder } from "../../src/run/index.js";
 import type { AgentTrouble } from "../../src/schema/journal.js";
 import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
 
@@ -187,6 +187,33 @@ describe("another program", () => {
     expect(w.events.filter(({ type }) => type === "switched")).toHaveLength(1);
     const starts = engineers(w);
     expect(starts).toMatchObject([{ mode: "fresh" }, { mode: "resume" }, { mode: "fresh" }]);
+    expect(listRuns(runsFolder(join(root, "project")))).toMatchObject([{ driver: "other" }]);
+  });
+
+  it("is not held up by a login of the one before that is refused afterwards", async () => {
+    const plan = join(root, "plan.json");
+    const tasks = [
+      { title: "greet", files: ["files/hello.txt"], criteria: "all" },
+      { title: "other", files: ["files/other.txt"] },
+    ];
+    writeFileSync(plan, JSON.stringify({ tasks }));
+    let takeOver = () => {};
+    const over = new Promise<void>((resolve) => {
+      takeOver = resolve;
+    });
+    const agent: Agent = async ({ agent: name }) => {
+      const isFirst = name === "engineer-1";
+      if (!isFirst) await over;
+      const trouble: AgentTrouble = isFirst ? limit(3 * 3_600_000) : { kind: "login", message: "401" };
+      return { outcome: "failed", text: "", error: trouble.message, trouble };
+    };
+    const other: Agent = (request, emit) => {
+      if (request.taskPrompt.includes("TASK: other")) return "RESULT: done";
+      return honest(request, emit);
+    };
+    const w = await world({ root, agent, options: { plan, jobs: 2 }, fallbacks: { other }, ...sleepless() });
+    const { delivery, paused } = await w.go(null, { progress: ({ type }) => void (type === "switched" && takeOver()) });
+    expect([delivery?.result.status, paused]).toEqual(["completed", undefined]);
   });
 
   it("goes on by the person's word, and no session of the one before is continued", async () => {

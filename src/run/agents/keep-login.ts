@@ -2,12 +2,14 @@
 // token twice and nothing an agent writes can come back. When a login is due, one process at a time runs the program itself on
 // an errand: a new home no agent was in, no tools, nothing to work on, the whole login marked as over. The program renews it
 // before it asks its model anything; what it wrote is checked, brought into the person's file, and the program is ended.
-// An errand that was killed is found by its folder, and what it had renewed is brought back by whoever comes next.
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+// An errand that was killed is found by its folder, and what it had renewed is brought back by whoever comes next: at every
+// moment the only token that works is in the person's file, in the errand's home, or with a program that is waited for.
+import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Driver, type Login, loginOf } from "../../drivers/index.js";
 import { removeFolder } from "../../files/index.js";
+import { homeDwellers, sweepLeftovers } from "../../process/index.js";
 import { stateFolder } from "../../session/lookout.js";
 import { openLock } from "../../state/index.js";
 
@@ -22,6 +24,8 @@ export interface LoginErrand {
 
 /** How long a program has to renew its login, start included. */
 const ERRAND_MS = 60_000;
+/** How long it still has after an interruption: the vendor's answer may be on its way, and the old token is then spent. */
+const INTERRUPTED_MS = 5_000;
 /** Others may be on the same errand. */
 const PATIENCE_MS = 2 * ERRAND_MS;
 const LOOK_MS = 50;
@@ -40,7 +44,8 @@ export async function keepLogin(errand: LoginErrand, { refused = false } = {}): 
   if (!existsSync(join(folder, HOME)) && !login.isDue() && !(refused && login.isRenewable)) return false;
   const mine = (errands.get(folder) ?? Promise.resolve()).then(() =>
     alone(folder, errand.signal, async () => {
-      bringBackLeft(login, folder);
+      await bringBackLeft(login, folder, errand.signal);
+      if (errand.signal.aborted) return;
       // Somebody renewed it while we waited.
       if (login.stamp() !== before) return;
       if (refused ? login.isRenewable : login.isDue()) await renew(login, folder, errand);
@@ -73,11 +78,34 @@ async function alone(folder: string, signal: AbortSignal, act: () => Promise<voi
   }
 }
 
-/** What an errand had renewed when it was killed. */
-function bringBackLeft(login: Login, folder: string): void {
-  if (!existsSync(join(folder, HOME))) return;
-  if (existsSync(join(folder, LENT))) login.bringBack(join(folder, HOME), readFileSync(join(folder, LENT), "utf8"));
+/**
+ * What an errand had renewed when it was killed. Its program outlives it, and may have got a token that it has not written yet:
+ * it is given the time it would have had.
+ */
+async function bringBackLeft(login: Login, folder: string, signal: AbortSignal): Promise<void> {
+  const home = join(folder, HOME);
+  if (existsSync(home)) {
+    const lent = existsSync(join(folder, LENT)) ? readFileSync(join(folder, LENT), "utf8") : null;
+    const until = performance.now() + ERRAND_MS;
+    for (;;) {
+      // In this order: what it wrote last is looked at after it ended.
+      const isOver = homeDwellers(home).length === 0;
+      if (login.stamp() !== lent || login.bringBack(home, lent) || isOver || performance.now() > until) break;
+      if (signal.aborted) return;
+      await setTimeout(LOOK_MS);
+    }
+    for (const pid of homeDwellers(home)) end(pid);
+  }
+  sweepLeftovers(dirname(realpathSync(login.path)));
   cleanUp(folder);
+}
+
+function end(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It ended by itself.
+  }
 }
 
 function cleanUp(folder: string): void {
@@ -89,8 +117,8 @@ async function renew(login: Login, folder: string, { driver, env, command, model
   const [home, cwd] = [join(folder, HOME), join(folder, "work")];
   writeFileSync(join(folder, LENT), lent, { mode: 0o600 });
   for (const path of [home, cwd]) mkdirSync(path, { mode: 0o700 });
-  try {
-    const session = await driver.start({
+  const session = await driver
+    .start({
       rolePrompt: "",
       taskPrompt: "Reply with the word ok.",
       cwd,
@@ -101,17 +129,29 @@ async function renew(login: Login, folder: string, { driver, env, command, model
       login: "whole",
       sandbox,
       timeoutMs: ERRAND_MS,
-      signal,
       ...(command === undefined ? {} : { command }),
       ...(model === undefined ? {} : { model }),
+    })
+    .catch((error: unknown) => {
+      cleanUp(folder);
+      throw error;
     });
-    let ended = false;
-    const end = session.ended.then(() => {
-      ended = true;
-    });
-    while (!ended && !login.bringBack(home, lent)) await Promise.race([end, setTimeout(LOOK_MS)]);
-    await session.cancel();
+  let ended = false;
+  const itsEnd = session.ended.then(() => {
+    ended = true;
+  });
+  let leftMs = INTERRUPTED_MS;
+  try {
+    for (;;) {
+      // In this order: it may have written its last word just before it ended.
+      const isOver = ended || leftMs <= 0;
+      if (login.bringBack(home, lent) || isOver) break;
+      await Promise.race([itsEnd, setTimeout(LOOK_MS)]);
+      if (signal.aborted) leftMs -= LOOK_MS;
+    }
   } finally {
-    cleanUp(folder);
+    await session.cancel();
   }
+  // Not when it could not be brought back: the next one tries again.
+  cleanUp(folder);
 }

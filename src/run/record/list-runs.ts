@@ -7,6 +7,7 @@ import { RunReader, type RunStatus } from "./run-reader.js";
 export interface RunSummary {
   readonly id: string;
   readonly title: string;
+  /** The program at work, or the last that was: another may have taken over. */
   readonly driver: string;
   readonly status: RunStatus;
   readonly detail: string;
@@ -23,7 +24,7 @@ export function listRuns(runs: string): RunSummary[] {
     return {
       id,
       title: options?.title ?? "",
-      driver: options?.driver ?? "",
+      driver: state.switched?.to ?? options?.driver ?? "",
       status,
       detail,
       created_at: options?.created_at ?? "",

@@ -23,10 +23,10 @@ export interface BackOff {
 export async function getOver(run: Run, runner: AgentRunner, trouble: AgentTrouble): Promise<void> {
   const { kind, message } = trouble;
   if (kind === "session" || run.halt.signal.aborted) return;
-  if (kind === "login") return getIn(run, runner, message);
-  const what = `${runner.name} ${WORDS[kind]} (${message})`;
   // Another program took over while this one was still at work.
   if (runner !== run.runner && runner !== run.reviewer) return;
+  if (kind === "login") return getIn(run, runner, message);
+  const what = `${runner.name} ${WORDS[kind]} (${message})`;
   const so = run.backOffs.get(runner.name) ?? { times: 0, waitedMs: 0, untilMs: 0 };
   run.backOffs.set(runner.name, so);
   // Somebody beside us waits for the same thing.

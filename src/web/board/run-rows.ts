@@ -103,7 +103,7 @@ export class RunFollower {
     return {
       id,
       title: options?.title ?? "",
-      driver: options?.driver ?? "",
+      driver: state.switched?.to ?? options?.driver ?? "",
       status,
       createdAt: options?.created_at ?? "",
       since,

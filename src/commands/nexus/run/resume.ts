@@ -98,9 +98,7 @@ export default command({
     const runner = await findRunner({ driver, command: line, oracle, env: context.env, noSandbox });
     const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
     const signer = await runSigner({ sign: options.sign === true, key: options.sign_key }, context);
-    const names = input.fallback.length > 0 ? fallbackNames(input.fallback) : (stored.fallback ?? []);
-    // Those before the one at work had their turn.
-    const fallback = names.slice(names.indexOf(driver) + 1);
+    const fallback = fallbacksLeft(input.fallback, stored.fallback ?? [], driver);
     const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox });
     tellNotes([runner, reviewer, ...fallbacks], context);
     const budget = parseBudget(input.budget, options.budget);
@@ -140,6 +138,12 @@ function replyOf(asked: {
     ...(text === undefined ? {} : { text }),
     ...(task === undefined ? {} : { task }),
   };
+}
+
+/** Who may take over: whom the person names now, or those after the one at work; the ones before had their turn. */
+function fallbacksLeft(named: readonly string[], stored: readonly string[], driver: string): readonly string[] {
+  if (named.length === 0) return stored.slice(stored.indexOf(driver) + 1);
+  return fallbackNames(named).filter((name) => name !== driver);
 }
 
 /** Who goes on, and what the person changed about it. A model or a line is in the words of one program. */
