@@ -120,10 +120,12 @@ describe("controls of a plain check", () => {
   });
 
   it("leave questions of a target alone beside a program that tests by itself", () => {
-    for (const line of ["ruby checks", "prove -l", "./checks", "npm run checks"]) {
+    for (const line of ["ruby checks", "prove -l", "./checks", "npm run checks", "$(RUN) checks"]) {
       const Makefile = `test:\n\t@[ "$$(uname)" = Linux ]\n\t${line}\n`;
       expect(named({ Makefile, checks: "" }, { command: "make test" }), line).toEqual([]);
     }
+    const built = 'test:\n\t$(CC) -o sum sum.c\n\t@[ "$$(./sum 1 2)" = 3 ]\n';
+    expect(text(named({ Makefile: built }, { command: "make test" })[0], "Makefile")).toBe(built.replace("= 3", "= 4"));
     const sourced = 'test:\n\t@. ./sum.sh && [ "$$(sum 1 2)" = 3 ]\n';
     expect(named({ Makefile: sourced, "sum.sh": "" }, { command: "make test" }).length).toBe(1);
   });

@@ -13,9 +13,10 @@ import { readTestText, type TestLanguage, testLanguage } from "./assertions.js";
 import { filesRunAlone } from "./decides.js";
 import { expectedControls } from "./expected.js";
 import { extraTest } from "./extra-test.js";
+import { shellCommands } from "./languages/shell-words.js";
 import type { TestText } from "./languages/test-text.js";
 import { withFailingEnd } from "./last-line.js";
-import { type LedLines, ledLines } from "./led-lines.js";
+import { isHiddenProgram, type LedLines, ledLines } from "./led-lines.js";
 import { allTests, goldenFiles, namedTests } from "./named-files.js";
 import { applyEdits } from "./text/edit.js";
 import { ALTERED, newWord } from "./text/marks.js";
@@ -176,7 +177,10 @@ function plainControls(check: Check, view: TreeView): Control[] {
   const { path: script, text, write } = led;
   // Beside a program that tests by itself, a question of theirs may be about the machine and show nothing about that program.
   const started = text.replace(SOURCES, "$1:");
-  const tests = shellShares(started, view, posix.dirname(script)) || filesRunAlone(started).length > 0;
+  const tests =
+    shellShares(started, view, posix.dirname(script)) ||
+    filesRunAlone(started).length > 0 ||
+    shellCommands(started).some(({ words }) => isHiddenProgram(words[0]?.text ?? ""));
   const language = tests ? null : "shell";
   return controlsOf(check, { script, text, language, forgeable: plain.forgeable, write }, view);
 }

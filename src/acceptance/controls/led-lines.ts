@@ -165,11 +165,17 @@ function asShell(line: string, kept: string[]): string | null {
   const shell = line.replace(/^\t[@+\s]*/, "").replace(/\$(?:\$|[({][\w.-]+[)}]|[@<^*?+])/g, (found) => {
     if (found === "$$") return "$";
     kept.push(found);
-    return `${OPENS}${kept.length - 1}${CLOSES}`;
+    return `${OPENS}${kept.length - 1}${BUILDS.exec(found)?.[0] ?? ""}${CLOSES}`;
   });
   const left = line.replace(/\$(?:\$|[({][\w.-]+[)}]|[@<^*?+])/g, "");
   return left.includes("$") ? null : shell;
 }
 
+/** Programs that build and test nothing. */
+const BUILDS = /\b(?:CC|CXX|CPP|LD|AR|RM|INSTALL|MKDIR)\b/;
+
+/** Whether a command is what make puts in, so that nobody can say what it does. */
+export const isHiddenProgram = (word: string): boolean => /^\uE000\d+\uE001/.test(word);
+
 const asMake = (line: string, kept: readonly string[]): string =>
-  line.replaceAll("$", "$$$$").replace(/\uE000(\d+)\uE001/g, (_, index: string) => kept[Number(index)]!);
+  line.replaceAll("$", "$$$$").replace(/\uE000(\d+)[A-Z]*\uE001/g, (_, index: string) => kept[Number(index)]!);
