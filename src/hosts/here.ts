@@ -17,6 +17,26 @@ const FIND = `n="\${XDG_STATE_HOME:-$HOME/.local/state}/${LAUNCHER}"; [ -x "$n" 
 const MISSING = "nexus is not installed on this machine, and this project cannot be worked on without it";
 const INSTALL = "npm install -g nutcracker";
 
+/**
+ * Stands in for the server where there is none, in a shell: no tools, and a sentence for the model. A host that must have its
+ * servers (Codex) would not start otherwise, and say of no program that it is missing.
+ */
+function standIn(sentence: string): string {
+  const hello = {
+    protocolVersion: "2025-06-18",
+    capabilities: { tools: {} },
+    serverInfo: { name: "nexus", version: "0" },
+    instructions: sentence,
+  };
+  return [
+    `echo "nexus: ${sentence}" >&2`,
+    `while read -r l; do case $l in *'"id":'*) i=\${l##*'"id":'}; i=\${i%%[,\\}]*}`,
+    `case $l in *'"initialize"'*) r='${JSON.stringify(hello)}';; *'"tools/list"'*) r='{"tools":[]}';; *) r='{}';; esac`,
+    `printf '{"jsonrpc":"2.0","id":%s,"result":%s}\\n' "$i" "$r";; esac; done`,
+    "exit 127",
+  ].join("; ");
+}
+
 /** What comes before a hook's own script: `$@` becomes the words that start us. */
 export const finding = (exit: number): string =>
   `${FIND} || { echo "nexus: ${MISSING}: ${INSTALL}" >&2; exit ${exit}; }; set -- "$n" "$@"`;
@@ -29,7 +49,19 @@ export function serverWords({ scope, server, platform }: Pick<InstallInput, "sco
   const [command = "", ...args] = server;
   if (scope === "user") return { command, args };
   if (platform === "win32") return { command: "cmd", args: ["/c", "nexus", "mcp"] };
-  return { command: "/bin/sh", args: ["-c", `${finding(127)}; exec "$@"`, "nexus", "mcp"] };
+  const script = `${FIND} || { ${standIn(`${MISSING}: ${INSTALL}`)}; }; exec "$n" "$@"`;
+  return { command: "/bin/sh", args: ["-c", script, "nexus", "mcp"] };
+}
+
+const GONE = "nexus is not where it was on this machine";
+
+/** The same for a host that does not start without its servers, and may outlive us: nexus may be gone from a person's machine. */
+export function lastingServerWords(input: Parameters<typeof serverWords>[0]): ReturnType<typeof serverWords> {
+  const { command, args } = serverWords(input);
+  if (input.scope === "project" || input.platform === "win32") return { command, args };
+  const isGone = 'for w; do case $w in /*) [ -e "$w" ] ||';
+  const script = `${isGone} { ${standIn(`${GONE}: ${INSTALL} && nexus setup codex --scope user`)}; };; esac; done; exec "$@"`;
+  return { command: "/bin/sh", args: ["-c", script, "nexus", command, ...args] };
 }
 
 export interface LocalFile {
@@ -53,6 +85,7 @@ export function localFiles(input: InstallInput): LocalFile[] {
     `  exec ${[program, ...args].join(" ")} "$@"`,
     "fi",
     'command -v nexus >/dev/null && exec nexus "$@"',
+    `case $1 in mcp) ${standIn(`${MISSING}: ${INSTALL}`)};; esac`,
     `echo "nexus: ${MISSING}: ${INSTALL}" >&2`,
     // A gate that is gone is closed.
     'case "$1 $3" in "hook PreToolUse"|"hook BeforeTool") exit 2;; esac',

@@ -47,8 +47,8 @@ export interface InstallInput {
 }
 
 export type InstallFile =
-  /** Wholly ours. */
-  | { readonly path: string; readonly content: string }
+  /** Wholly ours. `isOurs` where nothing holds without it: then a file of the person's of that name is in the way. */
+  | { readonly path: string; readonly content: string; readonly isOurs?: (text: string) => boolean }
   /** A person's, with our part. */
   | { readonly path: string; readonly edit: TextEdit };
 

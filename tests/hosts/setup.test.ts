@@ -1,6 +1,6 @@
 // nexus setup: what it writes, that it changes nothing else, and that it can be undone to the byte.
 import { createHash } from "node:crypto";
-import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newPlace, type Place } from "./clients.js";
@@ -112,6 +112,31 @@ describe("nexus setup", () => {
     expect(config).not.toContain("nexus");
     expect(place.read("CLAUDE.md")).toContain("more of mine");
     expect(place.read("CLAUDE.md")).not.toContain("nexus:start");
+  });
+
+  it("refuses where a plugin of the person's lies in the gate's place, and replaces one of an earlier version", async () => {
+    const path = ".opencode/plugins/nexus.js";
+    place.write(path, "export const Mine = async () => ({});\n");
+    const before = tree(place.root);
+    const refused = await place.nexusHere("setup", "opencode");
+    expect([refused.exit, refused.stderr]).toEqual([
+      2,
+      expect.stringContaining("is yours, and the gate must lie there"),
+    ]);
+    expect(tree(place.root)).toEqual(before);
+    place.write(path, "// Written by nexus setup; an earlier version of it.\n");
+    expect((await place.nexusHere("setup", "opencode")).exit).toBe(0);
+    expect(place.read(path)).toContain("tool.execute.before");
+  });
+
+  it("writes what OpenCode would add to a file of ours at once, and it goes with the rest", async () => {
+    rmSync(join(place.root, "opencode.jsonc"));
+    const before = tree(place.root);
+    expect((await place.nexusHere("setup", "opencode")).exit).toBe(0);
+    expect(place.read("opencode.json")).toMatch(/^\{\n {2}"\$schema": "https:\/\/opencode\.ai\/config\.json",/);
+    expect(JSON.parse((await place.nexusHere("setup", "opencode", "--json")).stdout).changes).toEqual([]);
+    await place.nexusHere("setup", "opencode", "--remove");
+    expect(tree(place.root)).toEqual(before);
   });
 
   it("leaves a file of the person's alone that has a name it wanted", async () => {

@@ -1,11 +1,13 @@
 // Settings of a project are committed and read on machines where everything lies elsewhere, or nothing is installed.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { newPlace, type Place } from "./clients.js";
+import { clientProgram, newPlace, type Place } from "./clients.js";
+import { codexPlace } from "./codex-place.js";
 import { claudePayload, ROOT } from "./hook-process.js";
+import type { Rule, ScriptedModel } from "./scripted-model/server.js";
 
 const HOSTS = ["claude", "codex", "opencode"] as const;
 
@@ -90,6 +92,18 @@ const LIST = [
   .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
   .join("");
 
+const answersIn = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+
+/** A server without tools, and a sentence for the model. */
+const saysOnly = (sentence: RegExp) => [
+  { jsonrpc: "2.0", id: 1, result: expect.objectContaining({ instructions: expect.stringMatching(sentence) }) },
+  { jsonrpc: "2.0", id: 2, result: { tools: [] } },
+];
+
 describe("settings of a project", () => {
   it("name no path of the machine they were written on", async () => {
     for (const host of HOSTS) expect((await place.nexusHere("setup", host)).exit).toBe(0);
@@ -118,6 +132,8 @@ describe("settings of a project", () => {
     for (const host of HOSTS) {
       const server = without.start(serverIn(without.root, host), LIST);
       expect(server).toMatchObject({ exit: 127, stderr: expect.stringMatching(MISSING) });
+      // A host that must have its servers would not start at all.
+      expect(answersIn(server.stdout)).toEqual(saysOnly(MISSING));
     }
     expect(tryPlugin(without)).toMatch(MISSING);
     expect(readdirSync(without.home)).toEqual([]);
@@ -157,12 +173,49 @@ describe("settings of a project", () => {
     spawnSync("/bin/sh", ["-c", 'cat >"$0"; chmod +x "$0"', moved], { input: launcher });
     const gate = other.start(hookIn(other.root, "claude", "PreToolUse"), reading(other.root));
     expect(gate).toMatchObject({ exit: 2, stderr: expect.stringContaining("not installed") });
+    const server = other.start(serverIn(other.root, "claude"), LIST);
+    expect([server.exit, answersIn(server.stdout)]).toEqual([127, saysOnly(/not installed/)]);
 
     await place.nexusHere("setup", "codex", "--remove");
     expect(readdirSync(here)).toEqual(["opencode.js"]);
     await place.nexusHere("setup", "claude", "--remove");
     expect(readdirSync(dirname(here))).not.toContain("here");
   });
+});
+
+describe("Codex, where nexus is gone (needs the real program)", () => {
+  const codex = clientProgram("codex");
+  const open: { model?: ScriptedModel } = {};
+  afterEach(() => open.model?.close());
+
+  it.skipIf(codex === null).each(["project", "user"] as const)(
+    "starts all the same with the settings of a %s, and is told what to install",
+    async (scope) => {
+      const run: Rule = {
+        name: "run",
+        times: 1,
+        reply: [{ unoffered: "exec_command", args: { cmd: "echo x >b.txt" } }],
+      };
+      const at = await codexPlace([run, { name: "end", reply: ["all done"] }], { slug: "gpt-5.6-luna" });
+      Object.assign(open, { model: at.model });
+      place.remove();
+      place = at.place;
+      if (scope === "user") {
+        await place.nexusHere("setup", "codex", "--remove");
+        await place.nexusHere("setup", "codex", "--scope", "user");
+        const config = join(place.home, ".codex/config.toml");
+        writeFileSync(config, readFileSync(config, "utf8").replaceAll(ROOT, "/gone"));
+      }
+      rmSync(join(place.home, ".local/state/nutcracker/here"), { recursive: true, force: true });
+      const flags = ["exec", "-C", place.root, "--json", "--dangerously-bypass-hook-trust"];
+      const ran = await place.run(codex!, [...flags, "write it"]);
+      expect(ran.exit, ran.stderr).toBe(0);
+      if (scope === "user") return;
+      expect(at.model.requests.at(-1)!.last).toContain("npm install -g nutcracker");
+      expect(place.has("b.txt")).toBe(false);
+    },
+    60_000,
+  );
 });
 
 describe("a person's own server called nexus", () => {

@@ -3,7 +3,7 @@ import { hookEventsWithout } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { tomlEdit } from "../edit/toml.js";
-import { serverWords } from "../here.js";
+import { lastingServerWords } from "../here.js";
 import { SERVER } from "../host.js";
 import {
   type AgentFile,
@@ -49,7 +49,7 @@ export function installCodex(input: InstallInput): InstallFile[] {
 
 /** Agents get a server of their own from the same settings; it knows its caller by the thread each call names. */
 export function serverTable(input: Pick<InstallInput, "scope" | "server" | "platform">): string {
-  const { command, args } = serverWords(input);
+  const { command, args } = lastingServerWords(input);
   return [
     `[mcp_servers.${SERVER}]`,
     `command = ${JSON.stringify(command)}`,

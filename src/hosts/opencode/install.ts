@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type JsonWish, jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
@@ -25,6 +25,7 @@ export function installOpencode(input: InstallInput): InstallFile[] {
   const { command, args } = serverWords(input);
   const manual = input.skills.filter((skill) => skill.manual);
   const wishes: JsonWish[] = [
+    ...schemaWish(config),
     {
       at: ["mcp", SERVER],
       value: { type: "local", command: [command, ...args], environment: { NEXUS_HARNESS_ID: opencode.harnessId } },
@@ -35,11 +36,23 @@ export function installOpencode(input: InstallInput): InstallFile[] {
   ];
   return [
     { path: config, edit: jsonEdit({ path: config }, wishes) },
-    { path: join(folder, "plugins/nexus.js"), content: scope === "project" ? TRAVELLING_PLUGIN : pluginFile(input) },
+    {
+      path: join(folder, "plugins/nexus.js"),
+      content: scope === "project" ? TRAVELLING_PLUGIN : pluginFile(input),
+      isOurs: (text) => text.startsWith("// Written by nexus setup;"),
+    },
     { path: join(base, "AGENTS.md"), edit: markedEdit(MEMORY_TEXT) },
     ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: opencodeAgent(agent) })),
     ...input.skills.map((skill) => opencodeSkill(skill, folder)),
   ];
+}
+
+const SCHEMA = "https://opencode.ai/config.json";
+
+/** OpenCode adds it to a file that has none: everybody who works on the project would see the file changed. */
+function schemaWish(config: string): JsonWish[] {
+  const isOurs = !existsSync(config) || readFileSync(config, "utf8").includes(SCHEMA);
+  return isOurs ? [{ at: ["$schema"], value: SCHEMA }] : [];
 }
 
 /** `edit` is the one permission all of OpenCode's writing tools ask for. */

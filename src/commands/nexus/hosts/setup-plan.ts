@@ -30,7 +30,9 @@ export function planSetup(
     const known = recorded(file.path, [receipt, ...others]);
     const untouched = known !== undefined && before !== null && isLeft(before, known);
     if ("content" in file) {
-      if (before !== null && before !== file.content && known === undefined) {
+      const isForeign = before !== null && before !== file.content && known === undefined;
+      if (isForeign && file.isOurs !== undefined && !file.isOurs(before)) throw inTheWay(file.path);
+      if (isForeign && file.isOurs === undefined) {
         kept.push(file.path);
         return [];
       }
@@ -47,6 +49,12 @@ export function planSetup(
   });
   return { changes, kept };
 }
+
+const inTheWay = (path: string) =>
+  new NutError("HOST_SETTINGS_INVALID", `${path} is yours, and the gate must lie there; nothing was changed`, {
+    hint: `give it another name, then run the same command again: mv ${shellWord(path)} '<new name>'`,
+    data: { path },
+  });
 
 /** What a later removal restores: what is there now without our part, and with what our part took the place of. */
 function originalOf(before: string | null, earlier: string | null | undefined, edit: TextEdit): string | null {
