@@ -10,6 +10,7 @@ import {
   PROTOCOL_VERSION,
   type RequestPermissionRequest,
   type SessionNotification,
+  type Stream,
 } from "@agentclientprotocol/sdk/unstable";
 import { NutError } from "../errors.js";
 import { findProgram } from "../process/index.js";
@@ -19,6 +20,7 @@ import {
   type AgentProcess,
   amount,
   at,
+  list,
   newTranscript,
   sessionEnd,
   startAgent,
@@ -92,7 +94,7 @@ class Conversation {
     this.#connection = client({ name: "nutcracker" })
       .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
       .onNotification(methods.client.session.update, ({ params }) => this.#hear(params))
-      .connect(stream);
+      .connect({ ...stream, readable: stream.readable.pipeThrough(answersToUs()) });
   }
 
   begin(): Session {
@@ -350,10 +352,20 @@ class Conversation {
   }
 }
 
+type Message = Stream["readable"] extends ReadableStream<infer One> ? One : never;
+
+/** Answers to what nobody asked are dropped: the library prints their ids, and so an agent could speak to the terminal. Ours are numbers. */
+const answersToUs = () =>
+  new TransformStream<Message, Message>({
+    transform: (message, controller) => {
+      if ("method" in message || typeof at(message, "id") === "number") controller.enqueue(message);
+    },
+  });
+
 /** Agents differ in where they tell: in locations, in a diff, or only in what the tool gave back. */
 function changedPaths(update: unknown): string[] {
   const kind = at(update, "kind");
-  const diffs = ((at(update, "content") as unknown[] | undefined) ?? []).filter((part) => at(part, "type") === "diff");
+  const diffs = list(at(update, "content")).filter((part) => at(part, "type") === "diff");
   const reported = text(at(update, "rawOutput", "metadata", "filepath")) || text(at(update, "rawInput", "filePath"));
   const diffPaths = diffs.map((part) => text(at(part, "path")));
   if (diffPaths.length > 0) return [...new Set(diffPaths)];

@@ -23,7 +23,7 @@ import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usag
 import { copyInstalled, installedMounts } from "./installed.js";
 import { loginEnvironment } from "./login-variables.js";
 import { QUIRKS } from "./quirks.js";
-import { type Trouble, troubleOf } from "./trouble.js";
+import { type Trouble, troubleOf, withoutColour } from "./trouble.js";
 
 const STDERR_KEPT = 8 * 1024;
 
@@ -360,7 +360,9 @@ const TRANSPORT: Trouble = { kind: "transport" };
 
 /** The line that says what went wrong: not the stack below it, nor the version Node adds at the end. */
 function lastLine(text: string): string {
-  const lines = text.split("\n").map((line) => line.trim());
+  const lines = withoutColour(text)
+    .split("\n")
+    .map((line) => line.trim());
   const telling = lines.filter((line) => line !== "" && !/^(at |Node\.js v|[{}\]]|\w+: .*,$)/.test(line));
   const error = telling.findLast((line) => /^(\w*Error|Uncaught|fatal|error)\b.*:/i.test(line));
   return (error ?? telling.at(-1) ?? "").slice(0, 500);
@@ -373,6 +375,9 @@ export function at(value: unknown, ...path: readonly string[]): unknown {
     value,
   );
 }
+
+/** A list without believing that it is one: whoever reads a program's lines must not fall over them. */
+export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 export const text = (value: unknown): string => (typeof value === "string" ? value : "");
 /** What a program says it used. It may say anything: less than nothing is no amount. */

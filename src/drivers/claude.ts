@@ -8,6 +8,7 @@ import {
   at,
   giveUp,
   lineSession,
+  list,
   newTranscript,
   readObjects,
   startAgent,
@@ -107,7 +108,7 @@ export function listener(transcript: Transcript, emit: Emit): (line: Record<stri
     } else if (line.type === "assistant" || line.type === "user") {
       transcript.waiting = null;
       if (line.isSynthetic === true && transcript.text !== "") transcript.unshaped ??= transcript.text;
-      for (const part of (at(line, "message", "content") as unknown[]) ?? []) hearPart(part, transcript, tools, emit);
+      for (const part of list(at(line, "message", "content"))) hearPart(part, transcript, tools, emit);
       if (line.type === "user") hearResult(line.tool_use_result, emit);
     } else if (line.type === "result") hearEnd(line, transcript, emit);
   };
@@ -179,7 +180,7 @@ function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Em
     wholeSession: ["cost"],
   };
   emit({ type: "usage", usage: transcript.usage });
-  for (const denial of (line.permission_denials as unknown[]) ?? []) {
+  for (const denial of list(line.permission_denials)) {
     emit({ type: "question", text: `may it use ${text(at(denial, "tool_name"))}?`, answer: "refused" });
   }
   if (line.is_error === true) hearError(line, transcript);

@@ -10,6 +10,7 @@ import {
   giveUp,
   isSandboxed,
   lineSession,
+  list,
   newTranscript,
   objectIn,
   readObjects,
@@ -302,7 +303,7 @@ function hearItem(done: boolean, item: unknown, transcript: Transcript, emit: Em
     case "file_change":
       emit({ type: "tool_call", id, tool: "edit", status });
       if (status !== "finished") return;
-      for (const change of (at(item, "changes") as unknown[]) ?? []) {
+      for (const change of list(at(item, "changes"))) {
         emit({ type: "file", path: text(at(change, "path")), change: CHANGES[text(at(change, "kind"))] ?? "modified" });
       }
       return;

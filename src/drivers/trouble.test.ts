@@ -24,8 +24,14 @@ describe("what an error is about", () => {
     ["API Error: JSON Parse error: Unrecognized token '<'", "transport"],
     ["No conversation found with session ID: 00000000", "session"],
     ["thread/resume failed: no rollout found for thread id 0 (code -32600)", "session"],
+    ['API Error: 200 {"type":"error","error":{"type":"overloaded_error","message":"please wait"}}', "overload"],
+    ['{"type":"error","error":{"type":"timeout_error","message":"x"}}', "transport"],
+    ["\u001b[31mAPI Error: 529\u001b[39m \u001b[2mtry later\u001b[22m", "overload"],
+    ["\u001b[1mRate\u001b[22m limit reached", "limit"],
     ["no such model", null],
     ["credit is used up by turns", null],
+    ["the patch is too long (500 lines are allowed)", null],
+    ["the prompt exceeds the token limit of the model's context window", null],
   ])("%s", (words, kind) => {
     expect(troubleOf({ words })?.kind ?? null).toBe(kind);
   });
@@ -33,22 +39,45 @@ describe("what an error is about", () => {
   it("believes a status before words", () => {
     expect(troubleOf({ status: 429, words: "authentication" })?.kind).toBe("limit");
     expect(troubleOf({ status: 400, words: "no such model" })).toBeNull();
+    // A request that was read and refused is no broken connection; an empty purse is still a limit.
+    expect(troubleOf({ status: 400, words: "could not decode the image" })).toBeNull();
+    expect(troubleOf({ status: 400, words: "Your credit balance is too low" })?.kind).toBe("limit");
   });
 
   it.each<[string, number | undefined]>([
     ["try again in 2 hours 5 minutes.", 125 * 60_000],
     ["Please retry after 30 seconds", 30_000],
     ["or try again at 1:10 PM.", 70 * 60_000],
-    ["limit reached · resets 11am (Europe/Vienna)", 23 * 3_600_000],
+    ["limit reached · resets 11am", 23 * 3_600_000],
     ["or try again at Mar 16th, 2026 12:00 PM.", 48 * 3_600_000],
     ["try again later", undefined],
+    // As OpenAI writes it.
+    ["Please try again in 6m0s.", 360_000],
+    ["Please try again in 1h30m5.5s.", 5_405_500],
+    ["Please try again in 120ms.", 120],
+    ["please try again in 1.242s", 1_242],
+    ["try again after 2026-03-16T13:00:00.000Z", Date.UTC(2026, 2, 16, 13) - NOON.getTime()],
+    ["limit reached|1773700000", 1_773_700_000_000 - NOON.getTime()],
+    // Over already: it may be tried now.
+    ["limit reached|1700000000", 0],
+    ["or try again at Mar 13th, 2026 12:00 PM.", 0],
   ])("%s is a wait", (words, ms) => {
     expect(waitIn(words, NOON)).toBe(ms);
+  });
+
+  it("reads a clock where it says that it stands", () => {
+    const now = new Date("2026-03-14T12:00:00Z");
+    expect(waitIn("resets 2pm (UTC)", now)).toBe(2 * 3_600_000);
+    expect(waitIn("resets 2:30pm (Asia/Kolkata)", now)).toBe(21 * 3_600_000);
+    expect(waitIn("resets at 5:30pm (Asia/Kolkata)", now)).toBe(0);
+    expect(waitIn("resets 2pm (nowhere in particular)", now)).toBeGreaterThanOrEqual(0);
+    expect(waitIn("resets Mar 20, 2pm (UTC)", now)).toBe((6 * 24 + 2) * 3_600_000);
   });
 
   it("reads retry-after as seconds or as a date", () => {
     expect(retryAfter("2")).toBe(2_000);
     expect(retryAfter(new Date(NOON.getTime() + 60_000).toUTCString(), NOON)).toBe(60_000);
+    expect(retryAfter("Mon, 01 Jan 2024 00:00:00 GMT", NOON)).toBe(0);
     expect([retryAfter("soon"), retryAfter(undefined), retryAfter("")]).toEqual([undefined, undefined, undefined]);
   });
 });
@@ -165,6 +194,37 @@ describe("opencode", () => {
     const part = { reason: "unknown", tokens: { output: 0 } };
     for (let i = 0; i < 3; i += 1) hearOpencode({ type: "step_finish", sessionID: "s", part }, transcript, () => {});
     expect(transcript).toMatchObject({ givenUp: true, trouble: { kind: "transport" } });
+  });
+});
+
+describe("lines of a shape nobody knows", () => {
+  const ODD = [5, "text", {}, null, [null, 5, "x"], { type: 5 }];
+  const shapes = (value: unknown) => [
+    { type: "assistant", message: { content: value } },
+    { type: "assistant", message: value },
+    { type: "user", tool_use_result: value, message: { content: [{ type: "tool_result", content: value }] } },
+    { type: "system", subtype: "init", session_id: value },
+    { type: "system", subtype: "api_retry", error: value, error_status: value, attempt: value },
+    { type: "rate_limit_event", rate_limit_info: value },
+    { type: "result", permission_denials: value, usage: value, errors: value, result: value, is_error: value },
+    { type: "thread.started", thread_id: value },
+    { type: "turn.completed", usage: value },
+    { type: "turn.failed", error: value },
+    { type: "item.completed", item: value },
+    { type: "item.completed", item: { type: "file_change", changes: value } },
+    { type: "step_finish", part: value, sessionID: value },
+    { type: "tool_use", part: { tool: value, state: value } },
+    { type: "error", error: value, message: value },
+    { type: value },
+  ];
+
+  it("end nobody's run", () => {
+    for (const line of ODD.flatMap(shapes)) {
+      const transcript = newTranscript();
+      expect(() => listener(transcript, () => {})(line), JSON.stringify(line)).not.toThrow();
+      expect(() => hearCodex(line, transcript, () => {}), JSON.stringify(line)).not.toThrow();
+      expect(() => hearOpencode(line, transcript, () => {}), JSON.stringify(line)).not.toThrow();
+    }
   });
 });
 

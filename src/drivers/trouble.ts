@@ -20,12 +20,20 @@ export interface Complaint {
 }
 
 /** null: nothing known stands in the way, so it is about the work. */
-export function troubleOf({ status, words, retryAfterMs, now = new Date() }: Complaint): Trouble | null {
-  const kind = kindOfStatus(status ?? statusIn(words)) ?? kindOfWords(words);
+export function troubleOf({ status, words: said, retryAfterMs, now = new Date() }: Complaint): Trouble | null {
+  const words = withoutColour(said);
+  const answer = status ?? statusIn(words);
+  const kind = kindOfStatus(answer) ?? kindOfWords(words);
   if (kind === null) return null;
+  // It was read and refused: whatever its words speak of, the way there is whole.
+  if (kind === "transport" && answer !== undefined && answer >= 400 && answer < 500 && answer !== 408) return null;
   const wait = retryAfterMs ?? (kind === "login" || kind === "session" ? undefined : waitIn(words, now));
   return { kind, ...(wait === undefined ? {} : { retryAfterMs: Math.max(0, wait) }) };
 }
+
+/** What a program says in colour, in words alone. */
+export const withoutColour = (text: string): string => text.replace(COLOUR, "");
+const COLOUR = /\u001b\[[\d;:]*[A-Za-z]/g;
 
 /** `retry-after` as it stands in an answer: seconds or a date. */
 export function retryAfter(header: unknown, now = new Date()): number | undefined {
@@ -46,7 +54,9 @@ function kindOfStatus(status: number | undefined): TroubleKind | null {
 
 /** `unexpected status 401 Unauthorized`, `API Error: 529`, `last status: 429`, `(429)`. */
 function statusIn(words: string): number | undefined {
-  const found = /(?:\bstatus(?: code)?:? ?|\bAPI Error: |\bHTTP(?:\/[\d.]+)? |\()(\d{3})\b/i.exec(words)?.[1];
+  const found = /(?:\bstatus(?: code)?:? ?|\bAPI Error: |\bHTTP(?:\/[\d.]+)? |\((?=\d{3}\)))(\d{3})\b/i.exec(
+    words,
+  )?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
@@ -62,7 +72,7 @@ const WORDS: readonly (readonly [TroubleKind, RegExp])[] = [
   ],
   [
     "overload",
-    /\boverloaded\b|\bhigh demand\b|\bat capacity\b|\bserver_is_overloaded\b|\binternal server error\b|\bbad gateway\b|\bservice unavailable\b|\bgateway timeout\b/i,
+    /\boverloaded(?:\b|_)|\bhigh demand\b|\bat capacity\b|\bserver_is_overloaded\b|\binternal server error\b|\bbad gateway\b|\bservice unavailable\b|\bgateway timeout\b/i,
   ],
   [
     "login",
@@ -70,14 +80,21 @@ const WORDS: readonly (readonly [TroubleKind, RegExp])[] = [
   ],
   [
     "transport",
-    /\bdisconnect\w*\b|\bconnection\b|\bECONN\w+|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEPIPE\b|\bnetwork\b|\bsocket\b|\bstream (?:was )?(?:closed|ended)\b|\btimed? ?out\b|\bfetch failed\b|\bcertificate\b|\bTLS\b|\bdns\b|\bJSON parse\b|\bparse error\b|\bunexpected token\b|\bdecod(?:e|ing)\b|\binvalid json\b|\bunable to connect\b/i,
+    /\bdisconnect\w*\b|\bconnection\b|\bECONN\w+|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEPIPE\b|\bnetwork\b|\bsocket\b|\bstream (?:was )?(?:closed|ended)\b|\btimed? ?out(?:\b|_)|\bfetch failed\b|\bcertificate\b|\bTLS\b|\bdns\b|\bJSON parse\b|\bparse error\b|\bunexpected token\b|\bdecod(?:e|ing)\b|\binvalid json\b|\bunable to connect\b/i,
   ],
 ];
 
-const kindOfWords = (words: string): TroubleKind | null => WORDS.find(([, sign]) => sign.test(words))?.[0] ?? null;
+/** A conversation that grew too long for its model is nobody's limit. */
+const TOO_LONG = /\bcontext[ _](?:window|length)\b|\bprompt is too long\b/i;
 
-const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000 } as const;
-const PIECE = /(\d{1,6}(?:\.\d{1,3})?) ?(d|h|m|s)(?:ays?|ours?|rs?|inutes?|ins?|econds?|ecs?)?\b/gi;
+function kindOfWords(words: string): TroubleKind | null {
+  const kind = WORDS.find(([, sign]) => sign.test(words))?.[0] ?? null;
+  return kind === "limit" && TOO_LONG.test(words) ? null : kind;
+}
+
+const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1_000, ms: 1 } as const;
+/** One after the other, with or without a space: `2 hours 5 minutes`, `6m0s`, `120ms`. */
+const PIECE = /(\d{1,6}(?:\.\d{1,3})?) ?(ms|d|h|m|s)(?:ays?|ours?|rs?|inutes?|ins?|econds?|ecs?)?(?![a-z])/gi;
 
 /** `try again in 2 hours 5 minutes`, `try again at 9:10 PM`, `resets 3pm`: how long that is from now. */
 export function waitIn(words: string, now: Date): number | undefined {
@@ -88,23 +105,67 @@ export function waitIn(words: string, now: Date): number | undefined {
     )?.[1];
   const pieces = [...(span ?? "").matchAll(PIECE)];
   if (pieces.length > 0) {
-    return pieces.reduce((sum, [, n, unit]) => sum + Number(n) * UNITS[unit!.toLowerCase() as keyof typeof UNITS], 0);
+    const ms = pieces.reduce(
+      (sum, [, n, unit]) => sum + Number(n) * UNITS[unit!.toLowerCase() as keyof typeof UNITS],
+      0,
+    );
+    return Math.round(ms);
   }
-  const dated = /\bagain at ([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th)?, (\d{4}) (\d{1,2}:\d{2} ?[AP]M)/.exec(text);
-  if (dated !== null) {
-    const at = Date.parse(`${dated[1]}, ${dated[2]} ${dated[3]}`);
-    return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
-  }
-  return untilClock(/\b(?:again at|resets?(?: at)?) (\d{1,2})(?::(\d{2}))? ?([ap])\.?m/i.exec(text), now);
+  return untilMoment(text, now) ?? untilClock(text, now);
 }
 
-/** Until the clock on the wall shows it next. */
-function untilClock(found: RegExpExecArray | null, now: Date): number | undefined {
+/** A moment nobody can mistake: `Mar 16th, 2026 12:00 PM`, `2026-03-16T12:00:00Z`, `limit reached|1773662400`. */
+function untilMoment(text: string, now: Date): number | undefined {
+  const dated = /\bagain at ([A-Z][a-z]{2} \d{1,2})(?:st|nd|rd|th)?, (\d{4}) (\d{1,2}:\d{2} ?[AP]M)/.exec(text);
+  const exact = /\b(?:again (?:at|after)|resets?(?: at)?) (\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-]\d\d:?\d\d))/.exec(text);
+  const counted = /\blimit reached\|(\d{10})\b/.exec(text);
+  const at =
+    dated !== null
+      ? Date.parse(`${dated[1]}, ${dated[2]} ${dated[3]}`)
+      : exact !== null
+        ? Date.parse(exact[1]!)
+        : counted !== null
+          ? Number(counted[1]) * 1_000
+          : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - now.getTime());
+}
+
+const CLOCK =
+  /\b(?:again at|resets?(?: at)?) (?:([A-Z][a-z]{2}) (\d{1,2}),? (?:at )?)?(\d{1,2})(?::(\d{2}))? ?([ap])\.?m\.?(?: \(([\w+/-]{1,40})\))?/i;
+const MONTHS = "janfebmaraprmayjunjulaugsepoctnovdec";
+const DAY_MS = 86_400_000;
+
+/** Until the clock on the wall shows it next: in the zone that is named, or here. */
+function untilClock(text: string, now: Date): number | undefined {
+  const found = CLOCK.exec(text);
   if (found === null) return undefined;
-  const hours = (Number(found[1]) % 12) + (found[3]!.toLowerCase() === "p" ? 12 : 0);
-  const then = new Date(now);
-  then.setHours(hours, Number(found[2] ?? 0), 0, 0);
+  const [, month, day, hour, minute = "0", half, zone] = found;
+  const here = new Date(now.getTime() + offsetOf(zone, now));
+  const hours = (Number(hour) % 12) + (half!.toLowerCase() === "p" ? 12 : 0);
+  const at = (year: number, ofYear: number, ofMonth: number) =>
+    Date.UTC(year, ofYear, ofMonth, hours, Number(minute)) - here.getTime();
+  const year = here.getUTCFullYear();
+  const index = MONTHS.indexOf(month?.toLowerCase() ?? "?") / 3;
+  if (Number.isInteger(index) && index >= 0) {
+    const ms = at(year, index, Number(day));
+    return Math.max(0, ms < -180 * DAY_MS ? at(year + 1, index, Number(day)) : ms);
+  }
+  const ms = at(year, here.getUTCMonth(), here.getUTCDate());
   // A minute that is just over means now.
-  if (then.getTime() < now.getTime() - 60_000) then.setDate(then.getDate() + 1);
-  return Math.max(0, then.getTime() - now.getTime());
+  return Math.max(0, ms < -60_000 ? ms + DAY_MS : ms);
+}
+
+/** How far the wall clock of a zone is ahead of UTC; that of this machine where none is named, or none that is known. */
+function offsetOf(zone: string | undefined, now: Date): number {
+  const local = -now.getTimezoneOffset() * 60_000;
+  if (zone === undefined) return local;
+  try {
+    const name = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" })
+      .formatToParts(now)
+      .find(({ type }) => type === "timeZoneName")?.value;
+    const [, sign, hours = "0", minutes = "0"] = /^GMT(?:([+-])(\d\d):(\d\d))?$/.exec(name ?? "") ?? [];
+    return (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * 60_000;
+  } catch {
+    return local;
+  }
 }

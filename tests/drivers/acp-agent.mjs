@@ -57,6 +57,15 @@ agent({ name: "stand-in" })
     const { sessionId } = params;
     note({ prompt: params.prompt[0].text });
     if (ability === "crash") process.exit(9);
+    if (ability === "loud") {
+      const lines = [
+        '{"jsonrpc":"2.0","id":"\\u001b]0;heard\\u0007","result":{}}',
+        "\u001b[31mnoise",
+        '{"half":',
+        "[5]",
+      ];
+      await new Promise((resolve) => process.stdout.write(`${lines.join("\n")}\n`, resolve));
+    }
     if (ability === "early") return { stopReason: "max_turn_requests" };
     if (ability === "hang") {
       await say(client, sessionId, "half");

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { type Desk, desk } from "./desk.js";
 
 const AGENT = fileURLToPath(new URL("acp-agent.mjs", import.meta.url));
@@ -46,6 +46,16 @@ describe("the acp driver", () => {
     expect(notes().initialize).toMatchObject({ fs: { readTextFile: false, writeTextFile: false }, terminal: false });
     // An agent that knows no other way gets its role ahead of the task.
     expect(notes().prompt).toBe("You are the engineer.\n\nDo the task.");
+  });
+
+  it("lets an agent say nothing to the terminal, whatever it writes between its messages", async () => {
+    const said: unknown[] = [];
+    const spies = (["error", "warn", "log"] as const).map((name) =>
+      vi.spyOn(console, name).mockImplementation((...words) => void said.push(...words)),
+    );
+    const end = await at.run("acp", { command: command("loud") });
+    for (const spy of spies) spy.mockRestore();
+    expect([end.text, said]).toEqual(["all done", []]);
   });
 
   it("hears of files when it may edit", async () => {

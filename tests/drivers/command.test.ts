@@ -112,6 +112,10 @@ describe("the command driver", () => {
   it.each([
     ["true", "it ended without a word"],
     ["echo talk; echo 'no such thing' >&2; exit 3", "no such thing"],
+    [
+      "printf '\\033[31mError: no such thing\\033[39m\\n\\033[2m  at x\\033[22m\\n' >&2; exit 3",
+      "Error: no such thing",
+    ],
     ["echo talk; kill -9 $$", /exit 137|SIGKILL/],
   ])("calls %j a failure", async (command, error) => {
     expect(await at.run("command", { command })).toMatchObject({
