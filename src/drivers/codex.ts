@@ -262,7 +262,9 @@ const RECONNECTING = /^Reconnecting\b\D*(\d+)\/\d+\s*\(?(.*?)\)?$/s;
 function hearError(message: string, transcript: Transcript, emit: Emit): void {
   const [, attempt, why = ""] = RECONNECTING.exec(message) ?? [];
   if (attempt === undefined) {
-    Object.assign(transcript, { error: message, trouble: troubleOf({ words: message }) });
+    // It passes on what its vendor sent as it came; what kind of error it is stands beside the words.
+    const error = text(at(objectIn(message), "error", "message")) || message;
+    Object.assign(transcript, { error, trouble: troubleOf({ words: message }) });
     return;
   }
   const trouble = troubleOf({ words: why }) ?? { kind: "transport" as const };

@@ -163,6 +163,14 @@ describe("codex", () => {
     const failed = newTranscript();
     hearCodex({ type: "turn.failed", error: { message: "last status: 429 Too Many Requests" } }, failed, () => {});
     expect(sessionEnd(failed, EXIT, "")).toMatchObject({ trouble: { kind: "limit" } });
+    // What it passes on as its vendor sent it is said in the vendor's words.
+    const raw = '{"type":"error","error":{"type":"invalid_request_error","message":"Your credit balance is too low."}}';
+    const broke = newTranscript();
+    hearCodex({ type: "turn.failed", error: { message: raw } }, broke, () => {});
+    expect(sessionEnd(broke, EXIT, "")).toMatchObject({
+      error: "Your credit balance is too low.",
+      trouble: { kind: "limit" },
+    });
     const refused = newTranscript();
     hearCodex(note(2, "unexpected status 401 Unauthorized: no"), refused, () => {});
     expect(refused).toMatchObject({ givenUp: true, trouble: { kind: "login" } });

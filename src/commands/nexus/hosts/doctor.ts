@@ -194,6 +194,13 @@ function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Co
         .join(", ")}`,
       fix,
     };
-  if (kept.length > 0) return { what, state: "warning", message: `yours instead of ours: ${kept.join(", ")}` };
+  if (kept.length > 0)
+    return {
+      what,
+      state: "warning",
+      // A person's own, or what a colleague's nexus of another version wrote.
+      message: `not as version ${VERSION} writes them, and not written here: ${kept.join(", ")}`,
+      fix: `if they are not yours, remove them, then: ${fix}`,
+    };
   return { what, state: "ok", message: `${files.length} files, as version ${VERSION} writes them` };
 }

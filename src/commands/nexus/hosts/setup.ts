@@ -111,7 +111,8 @@ export default command({
           ),
         );
     }
-    for (const path of kept) lines.push(`kept ${bold(path)}: it is yours, and ours would have the same name`);
+    for (const path of kept)
+      lines.push(`kept ${bold(path)}: not written here by nexus setup, and ours would have the same name`);
     if (changes.length === 0) lines.push(`nothing to change: ${host} (${scope}) is as it should be`);
     else if (!applied) lines.push("nothing was changed");
     else lines.push(removed ? `${host} (${scope}) is as it was before` : `${host} (${scope}) is set up`);
