@@ -44,3 +44,6 @@ export interface Report {
 
 /** A finding before it is known how severe it is. */
 export type Problem = Omit<Finding, "severity">;
+
+/** The code of what nobody has filled in yet. It makes a draft, which can be packed. */
+export const PLACEHOLDER = "PLACEHOLDER";
