@@ -184,7 +184,10 @@ function decodeName(name: Buffer, base: string): string {
 
 function cannotTravel(root: string, path: string, why: string): NutError {
   return new NutError("SOURCE_UNSAFE", `${quoted(path)} ${why}, which a bundle cannot hold`, {
-    hint: `leave it out: echo ${shellWord(`/${path}`)} >> ${shellWord(join(root, IGNORE_NAME))}`,
+    // A control character is shown escaped, so no line with it can be pasted.
+    hint: /\p{Cc}/u.test(path)
+      ? `rename it: ls -b ${shellWord(join(root, path.replace(/[^/]*\p{Cc}.*$/su, "")))}`
+      : `leave it out: echo ${shellWord(`/${path}`)} >> ${shellWord(join(root, IGNORE_NAME))}`,
     data: { path },
   });
 }
