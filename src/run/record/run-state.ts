@@ -155,8 +155,8 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
     case "paused":
       state.waiting = null;
       state.paused = record;
-      if (record.reason === "review") state.shown = true;
       state.spent.ms += Math.max(0, record.ms);
+      if (record.reason === "review") state.shown = true;
       break;
     case "continued":
       state.paused = null;
