@@ -12,8 +12,7 @@ import { CREDENTIAL_NAME } from "../../schema/vault.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
-import { isUnwritten } from "../manifest/template.js";
-import { PLACEHOLDER, type Report, SOON_MS } from "./report.js";
+import { isUnwrittenAt, PLACEHOLDER, type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
 export const DEFAULT_ENDPOINTS = "apis/endpoints.json";
@@ -87,12 +86,6 @@ export async function checkReference(
     fix: ignored ? edit(".nutignore") : (own ?? edit(resolved)),
   });
 }
-
-/** Whoever wrote more than this wrote a script. */
-const LARGEST_UNWRITTEN = 64 * 1024;
-
-const isUnwrittenAt = async (content: Report["content"], path: string, size: number): Promise<boolean> =>
-  size <= LARGEST_UNWRITTEN && isUnwritten(Buffer.from(await content.read(path)).toString("utf8"));
 
 function sizeWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;

@@ -1,3 +1,4 @@
+// Long because: one judgement, and the tables of what it says.
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../schema/manifest.js";
 import { newManifest, outline } from "../manifest/template.js";
