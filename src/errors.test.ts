@@ -74,6 +74,11 @@ describe("NutError", () => {
     new NutError("USAGE", "no");
   });
 
+  it("names what is in the way of a rename, and not the file that was to take its place", () => {
+    const error = { code: "EISDIR", syscall: "rename", path: "/a/.b.nut-tmp-1", dest: "/a/b" };
+    expect(fromSystemError(Object.assign(new Error("no"), error))?.message).toBe("/a/b: is a folder");
+  });
+
   it("tells what to do about a failed system call, as a command that can be pasted", () => {
     const failed = (code: string) =>
       fromSystemError(Object.assign(new Error(code), { code, syscall: "open" }), "my folder/it's");

@@ -305,12 +305,15 @@ function refusalFor(error: NodeJS.ErrnoException & { code: string }): SystemRefu
   return { code: "FILE_UNREADABLE", words: `the system refused it: ${name}`, hint: look };
 }
 
+/** Said of a rename, these are about what lies where it leads. */
+const IN_THE_WAY: ReadonlySet<string> = new Set(["EISDIR", "EEXIST", "ENOTEMPTY"]);
+
 /** Turns a failed system call into a refusal that names the path; returns null for anything that is not one we know. */
 export function fromSystemError(error: unknown, path?: string): NutError | null {
   if (!isSystemError(error) && !isNodeLimit(error)) return null;
   const known = refusalFor(error);
   if (known === null) return null;
-  const where = path ?? error.path;
+  const where = path ?? (IN_THE_WAY.has(nameOf(error)) ? (error as { dest?: string }).dest : undefined) ?? error.path;
   return new NutError(known.code, where === undefined ? known.words : `${where}: ${known.words}`, {
     hint: known.hint(shellWord(where ?? ".")),
     data: { path: where, errno: nameOf(error) },

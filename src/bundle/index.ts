@@ -8,12 +8,11 @@ export {
   contextTokens,
   DEFAULT_CONTEXT_WINDOW,
   type Passed,
-  PLACEHOLDER,
 } from "./check/completeness.js";
 export { DEFAULT_CRITERIA, resolveReference } from "./check/completeness-references.js";
 export { contentFindings, type JudgedContent, manifestReferences, type Reference } from "./check/content-findings.js";
 export { type FixPlan, mechanicalFixes } from "./check/mechanical-fixes.js";
-export { type CompletenessOptions, type Content, SOON_MS } from "./check/report.js";
+export { type CompletenessOptions, type Content, PLACEHOLDER, SOON_MS } from "./check/report.js";
 export { LEVELS, type Level } from "./compression/compressor.js";
 export type { Compression } from "./compression/decompress.js";
 export {

@@ -31,7 +31,7 @@ interface Sources {
 }
 
 /** Throws FLEET_NO_SERVER, FLEET_INSECURE or a refusal that names the file. */
-export function serverSettings({ flags, config, root }: Sources, { cwd, env }: Context): ServerSettings {
+export function serverSettings({ flags, config, root }: Sources, { cwd, env, typed }: Context): ServerSettings {
   const named = flags.context ?? env.NATS_CONTEXT ?? config.context;
   const known = named === undefined ? selectedContext(env) : readContext(named, env);
   const path = (name: "creds" | "nkey" | "ca" | "cert" | "key", variable: string): string | undefined => {
@@ -44,7 +44,7 @@ export function serverSettings({ flags, config, root }: Sources, { cwd, env }: C
   const server = flags.server ?? given(env.NATS_URL) ?? config.server ?? known.url;
   if (server === undefined) {
     throw new NutError("FLEET_NO_SERVER", "no server is named for the fleet", {
-      hint: "nexus fleet jobs --server nats://127.0.0.1:4222 (or NATS_URL, or fleet: server: in .nexus/config.yml)",
+      hint: `${typed ?? "nexus fleet jobs"} --server nats://127.0.0.1:4222 (or NATS_URL, or fleet: server: in .nexus/config.yml)`,
     });
   }
   const servers = server.split(",").map((one) => one.trim());

@@ -153,9 +153,11 @@ async function planRun(run: Run): Promise<void> {
 async function reviewPlan(run: Run): Promise<void> {
   if (!run.options.review_plan || run.state.reviewed) return;
   const { folder, state } = run;
-  if (run.editedPlan === undefined && !existsSync(folder.plan)) {
+  // Going on agrees to a plan that was left to be read, and to none whose reader was interrupted.
+  if (run.editedPlan === undefined && !(state.shown && existsSync(folder.plan))) {
     const { goal, decisions, issues, tasks } = state.plan!;
-    atomicWrite(folder.plan, `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`);
+    if (!existsSync(folder.plan))
+      atomicWrite(folder.plan, `${JSON.stringify({ goal, decisions, issues, tasks }, null, 2)}\n`);
     const agreed = run.context.ask !== null && (await run.context.ask.confirm(`run this plan (${folder.plan})?`));
     if (!agreed) {
       throw new Pause("review", `the plan waits to be read: ${folder.plan}`, `nexus resume ${folder.id}`);

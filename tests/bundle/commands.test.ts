@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -141,7 +141,46 @@ describe("nutshell unpack", () => {
   });
 });
 
+describe("what cannot be packed", () => {
+  it("is left out by the line that is printed, from wherever it was typed", async () => {
+    const { cwd, task } = desk();
+    symlinkSync("/etc/hostname", join(task, "it's a link"));
+    const { err } = await runNutshell(["pack", "task", "x.nut"], { cwd });
+    const [, line] = /hint: leave it out: (.*)\n/.exec(err)!;
+    expect(spawnSync("sh", ["-c", line!], { cwd: root }).status).toBe(0);
+    expect(await runNutshell(["pack", "task", "x.nut"], { cwd })).toMatchObject({ code: 0 });
+    writeFileSync(join(task, "a\nb"), "");
+    const named = await runNutshell(["pack", "task", "x.nut"], { cwd });
+    expect(named.err).toContain(`hint: rename it: ls -b ${task}\n`);
+  });
+});
+
 describe("nutshell inspect", () => {
+  it("shows a stranger's text on a page: one line each, cut where it is long, and counted where there is much", async () => {
+    const many = (word: string) =>
+      Array.from({ length: 3000 }, (_, n) => `${word} ${n}\nmore\u202e ${"x".repeat(900)}`);
+    const criteria = many("AC").map((id) => ({ id, description: "d", type: "shell", command: "true" }));
+    const { cwd } = desk({
+      "nutshell.json": JSON.stringify({
+        ...MANIFEST,
+        task: { title: `T\n\x1b[2J${"t".repeat(9000)}`, summary: "word ".repeat(9000) },
+        publisher: { name: "p".repeat(9000) },
+        harness: { constraints: many("rule") },
+        acceptance: { checklist: many("item") },
+      }),
+      "tests/criteria.json": JSON.stringify({ criteria }),
+    });
+    await runNutshell(["pack", "task", "x.nut"], { cwd });
+    const { out } = await runNutshell(["inspect", "x.nut"], { cwd });
+    const lines = out.split("\n");
+    expect(lines.length).toBeLessThan(120);
+    expect(out.length).toBeLessThan(80_000);
+    expect(lines[0]).toMatch(/^T \\x1b\[2Jt+… \(9,006 characters\)/);
+    expect(out).not.toMatch(/[\x1b\u202e]|\\x0a/);
+    expect(out.match(/… and 2,960 more: --json shows all/g)).toHaveLength(3);
+    expect(json((await runNutshell(["inspect", "x.nut", "--json"], { cwd })).out).criteria).toHaveLength(3000);
+  });
+
   it("tells a stranger who asks, under which rules, what decides and what it wants to open", async () => {
     const manifest = {
       ...MANIFEST,

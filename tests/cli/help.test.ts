@@ -8,6 +8,7 @@ import { render } from "../../src/cli/text.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
 import { HOST_NAMES } from "../../src/hosts/index.js";
+import { PlanFile } from "../../src/schema/run.js";
 
 const plain = (lines: readonly string[]) => lines.map((line) => stripVTControlCharacters(render(line, false)));
 const tooLong = (lines: readonly string[]) => plain(lines).filter((line) => [...line].length > 80);
@@ -25,6 +26,17 @@ describe.each([nutshell, nexus] as Program[])("$name --help", (program) => {
     // Each is a paragraph of its own: none stops in the middle of a sentence.
     for (const words of command.about ?? []) expect(words).toMatch(/[.!?)'}]$/);
     for (const [line] of command.examples ?? []) expect(line).toMatch(/\b(?:nutshell|nexus)\b/);
+  });
+});
+
+describe("nexus run --help", () => {
+  it("says what a plan file holds, as refusals of one promise", async () => {
+    const entry = nexus.entries.find(({ name }) => name === "run")!;
+    const page = plain(commandHelp(nexus, entry, await entry.load())).join(" ");
+    for (const field of [...Object.keys(PlanFile.shape), "title", "owner", "deps", "files", "criteria"])
+      expect(page).toMatch(new RegExp(`plan file .*\\b${field}\\b`));
+    const [example] = /\{"tasks".*?\}\]\}/.exec(page.replace(/\s+/g, " "))!;
+    expect(PlanFile.parse(JSON.parse(example)).tasks).toHaveLength(2);
   });
 });
 

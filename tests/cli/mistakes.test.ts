@@ -62,6 +62,20 @@ describe("a mistake", () => {
       "nutshell keygen && nutshell add-credential --name a --type b --dir task",
     ],
     ["nexus run notes.md", "~/notes.md: not a bundle", "bundles are made with"],
+    ["nexus run task --driver demo --plan plain", "~/plain: is a folder", "name a file in it: ls ~/plain"],
+    ["nexus bench plain", "nobody takes part", "nexus bench plain --with codex --with claude:opus"],
+    ["nutshell set task.title x --dir task.nut", "~/task.nut: not a folder", "nutshell unpack ~/task.nut"],
+    ["nutshell sign nope.nut", "~/nope.nut: no such file or folder", "check the spelling"],
+    [
+      "nutshell verify no.nut --request task.nut --rerun --sign",
+      "~/no.nut: no such file or folder",
+      "check the spelling",
+    ],
+    [
+      "nexus fleet work --driver demo --yes --jobs 2",
+      "no server is named for the fleet",
+      "nexus fleet work --driver demo --yes --jobs 2 --server nats://127.0.0.1:4222",
+    ],
   ])("%s", (line, error, hint) => {
     const { status, stderr } = run(line);
     expect(stderr).toContain(`error: `);

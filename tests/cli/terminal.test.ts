@@ -49,7 +49,8 @@ describe.skipIf(!hasScript)("a question at a terminal (script)", () => {
     ["Ctrl-C", "nutshell init new", "in one line", "\x03"],
     ["Ctrl-D", "nutshell init new", "in one line", "\x04"],
     ["Ctrl-C behind some words", "nexus setup claude", "change", "ye\x03"],
-    ["Ctrl-D", "nexus fleet work --driver demo", "Agree?", "\x04"],
+    ["Ctrl-D", "nexus fleet work --driver demo", "in the sandbox. Agree?", "\x04"],
+    ["Ctrl-C", "nexus fleet work --driver demo --no-sandbox", "here, without a sandbox", "\x03"],
     [
       "Ctrl-C in a secret",
       `nutshell add-credential --name a --type b --encryption none --dir ${TASK}`,

@@ -160,7 +160,27 @@ describe("nexus setup", () => {
     const { exit, stderr } = await place.nexusHere("setup", host);
     expect(exit).toBe(2);
     expect(stderr).toContain("nothing was changed");
+    expect(stderr).toContain(`hint: \${EDITOR:-vi} ${join(place.root, file)}\n`);
     expect(tree(place.root)).toEqual(before);
+  });
+
+  it("names a folder that lies where a file belongs", async () => {
+    mkdirSync(join(place.root, ".codex/hooks.json"));
+    const { exit, stderr } = await place.nexusHere("setup", "codex");
+    expect(exit).toBe(2);
+    expect(stderr).toContain(`${join(place.root, ".codex/hooks.json")} is a folder, and a file belongs there`);
+  });
+
+  it("puts its part beside a mark that has lost its end, once, and keeps what is written below that", async () => {
+    const torn = "# Mine\n<!-- nexus:start -->\nhalf of it\n\nmine too\n";
+    place.write("AGENTS.md", torn);
+    await place.nexusHere("setup", "codex");
+    const once = place.read("AGENTS.md");
+    expect(once.startsWith(torn)).toBe(true);
+    expect(JSON.parse((await place.nexusHere("setup", "codex", "--json")).stdout).changes).toEqual([]);
+    expect(place.read("AGENTS.md")).toBe(once);
+    await place.nexusHere("setup", "codex", "--remove");
+    expect(place.read("AGENTS.md")).toBe(torn);
   });
 
   it("does not write into settings that Claude Code would leave out for their comments, until it may convert them", async () => {
@@ -258,6 +278,9 @@ describe("nexus doctor", () => {
     expect(of("sandbox")).toBeDefined();
 
     place.write(".opencode/agents/tester.md", '---\npermission: {"no_such_tool":"deny"}\n---\n');
+    place.write(".opencode/agents/reviewer.md", '---\npermission: {"edit":\n}\n---\n');
+    place.write(".opencode/agents/writer.md", "---\npermission: {edit}\n---\n");
+    writeFileSync(join(place.home, ".local/state/nutcracker/here/opencode.js"), "export const Nex");
     const ill = await place.nexusHere("doctor", "opencode", "--json");
     expect(ill.exit).toBe(1);
     expect(JSON.parse(ill.stdout).checks).toEqual(
@@ -266,7 +289,13 @@ describe("nexus doctor", () => {
         expect.objectContaining({
           what: "opencode project deny lists",
           state: "problem",
-          message: "no such tools: no_such_tool",
+          message: `${join(place.root, ".opencode/agents/writer.md")}: its deny list cannot be read; no such tools: no_such_tool`,
+        }),
+        expect.objectContaining({
+          what: "opencode project hooks",
+          state: "problem",
+          message: expect.stringMatching(/^the plugin does not start, so every tool is blocked: /),
+          fix: "nexus setup opencode",
         }),
       ]),
     );

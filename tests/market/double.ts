@@ -7,6 +7,7 @@ import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { main } from "../../src/cli/main.js";
 import { program } from "../../src/commands/nutshell/program.js";
+import type { Prompter } from "../../src/operation.js";
 
 const PROGRAM = fileURLToPath(new URL("./clawnet-double/main.mjs", import.meta.url));
 
@@ -63,6 +64,8 @@ export interface Person {
   readonly home: string;
   run(...argv: string[]): Promise<{ code: number; out: string; err: string }>;
   json(...argv: string[]): Promise<Record<string, unknown>>;
+  /** At a terminal, saying no to everything; what was asked. */
+  asked(...argv: string[]): Promise<string[]>;
 }
 
 /** Somebody at a node: a folder of their own, the node's key where the daemon keeps it, and the command line. */
@@ -71,7 +74,7 @@ export function person(node: DoubleNode): Person {
   const data = join(home, ".openclaw/clawnet");
   mkdirSync(data, { recursive: true });
   writeFileSync(join(data, "identity.key"), Buffer.from(node.seed + node.publicKey, "hex"), { mode: 0o600 });
-  const run = async (...argv: string[]) => {
+  const runAt = async (ask: Prompter | null, argv: readonly string[]) => {
     const text = { out: "", err: "" };
     const sink = (key: "out" | "err") =>
       new Writable({
@@ -88,14 +91,21 @@ export function person(node: DoubleNode): Person {
       stdin: () => Readable.from([]),
       stdout: sink("out"),
       stderr: sink("err"),
-      ask: null,
+      ask,
     });
     assertKept(text.out + text.err, node.url);
     return { code, ...text };
   };
+  const run = (...argv: string[]) => runAt(null, argv);
   return {
     home,
     run,
+    async asked(...argv) {
+      const questions: string[] = [];
+      const no = async (question: string) => questions.push(question) < 0;
+      await runAt({ confirm: no, text: async () => "", secret: async () => "" }, argv);
+      return questions;
+    },
     async json(...argv) {
       const { out, err } = await run(...argv, "--json");
       if (out === "") throw new Error(err);

@@ -92,6 +92,13 @@ describe("a task on the market", () => {
       settled: null,
       why: expect.arrayContaining(["it must be signed by bob@example.org"]),
     });
+    expect(await author.asked("receive", id, "--file", file)).toEqual([
+      "run the acceptance here before anything is decided?",
+      expect.stringMatching(
+        /^(?:.+\n)*it must be signed by bob@example\.org\n(?:.+\n)*it is not proven; .* pay 500 shells/,
+      ),
+      "reject it? the worker gets no second try",
+    ]);
     rmSync(policy);
     const received = await author.json(
       "receive",

@@ -287,6 +287,7 @@ describe("the commands", () => {
 
     rmSync(w.folder.options);
     expect(listRuns(join(project(), ".nexus/state/nutcracker/runs"))).toMatchObject([{ id: "r1", status: "damaged" }]);
+    expect(call("nexus", project(), ["runs"]).stdout).toMatch(/\n {2}run\.json is damaged: it is gone\n/);
     const gone = call("nexus", project(), ["resume", "r1"]);
     expect(gone).toMatchObject({ status: 2, stderr: expect.stringMatching(/run\.json is (?:damaged|gone)/) });
   });

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openBundle, packFolder } from "../../src/bundle/index.js";
+import type { Prompter } from "../../src/operation.js";
 import type { AgentRequest } from "../../src/run/index.js";
 import { agentTracker, editTracker, historyFile, listTasks, openProject } from "../../src/state/index.js";
 import { dieEverywhere } from "./dying.js";
@@ -20,6 +21,8 @@ const honest: Agent = (request) => {
   if (request.role === "reviewer") return "VERDICT: pass\n- [passed] 1: files/hello.txt says so";
   return "RESULT: done\nSUMMARY: ok";
 };
+
+const nobody = () => Promise.reject(new Error("nobody was to be asked this"));
 
 describe("a run", () => {
   it("turns a request into a delivery whose claims the harness proved", async () => {
@@ -377,16 +380,38 @@ describe("breakers and pauses", () => {
 
   it("lets a person read and edit the plan before anything is done", async () => {
     helloRequest(root);
-    const w = await world({ root, agent: honest, options: { review_plan: true } });
+    const file = join(root, "plan.json");
+    const tasks = [{ title: "greet" }, { title: "look", owner: "reviewer", deps: [1] }];
+    writeFileSync(file, JSON.stringify({ decisions: ["use the network"], tasks }));
+    const w = await world({ root, agent: honest, options: { plan: file, review_plan: true } });
     const paused = await w.go();
     expect(paused.paused).toMatchObject({ reason: "review", hint: "nexus resume r1" });
     expect(w.started).toEqual([]);
     const plan = JSON.parse(readFileSync(w.folder.plan, "utf8"));
-    writeFileSync(w.folder.plan, JSON.stringify({ ...plan, tasks: plan.tasks.slice(0, 1) }));
+    expect(plan.decisions).toEqual(["use the network"]);
+    writeFileSync(w.folder.plan, JSON.stringify({ ...plan, decisions: ["stay here"], tasks: plan.tasks.slice(0, 1) }));
     const done = await w.go();
     expect(done.status).toBe("delivered");
+    expect(done.delivery!.result.execution_log?.decisions).toEqual([{ decision: "stay here" }]);
     // The person took the review out, but the checklist still has to be judged by someone.
     expect(w.started).toEqual(["engineer-1", "reviewer-2"]);
+  });
+
+  it("starts no plan whose reader was interrupted before they agreed", async () => {
+    helloRequest(root);
+    const w = await world({ root, agent: honest, options: { review_plan: true } });
+    const stop = new AbortController();
+    const asked: string[] = [];
+    const answering = (confirm: Prompter["confirm"]): Prompter => ({ text: nobody, secret: nobody, confirm });
+    const leaving = answering(async () => {
+      stop.abort("SIGINT");
+      throw new Error("stopped at a question");
+    });
+    const refusing = answering(async (question) => asked.push(question) < 0);
+    await expect(w.go(null, { signal: stop.signal, ask: leaving })).rejects.toMatchObject({ code: "INTERRUPTED" });
+    expect((await w.go(null, { ask: refusing })).paused).toMatchObject({ reason: "review" });
+    expect(asked).toEqual([`run this plan (${w.folder.plan})?`]);
+    expect(w.started).toEqual([]);
   });
 
   it("lets only one process work on a run", async () => {

@@ -12,7 +12,7 @@ export async function checkInstall(report: Report): Promise<void> {
     const path = typeof step === "string" ? step : step.path;
     const kind = installKind(path);
     if (kind === "script") {
-      checkReference(report, { field: "acceptance.install", path, purpose: "the checks lack what it installs" });
+      await checkReference(report, { field: "acceptance.install", path, purpose: "the checks lack what it installs" });
     } else {
       const where = content.files.has(resolveReference(path) ?? "") ? "" : ", in the repository of the work";
       pass("acceptance.install", `${path} (${kind}${where})`);

@@ -12,7 +12,7 @@ import { CREDENTIAL_NAME } from "../../schema/vault.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
-import { type Report, SOON_MS } from "./report.js";
+import { isUnwrittenAt, PLACEHOLDER, type Report, SOON_MS } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
 export const DEFAULT_ENDPOINTS = "apis/endpoints.json";
@@ -35,15 +35,17 @@ interface NamedFile {
   /** What the file is for, in the words of the fix. */
   readonly purpose?: string;
   readonly optional?: boolean;
+  /** A folder of that name is told: of one that is read with a warning, of one that is run as missing. */
+  readonly file?: "read" | "run";
   /** The command that makes it, where nobody could write it by hand. */
   readonly fix?: string;
 }
 
 /** Reports a file that is absent or leaves the bundle. */
-export function checkReference(
+export async function checkReference(
   report: Report,
-  { field, at, path, base, purpose, optional, fix: own }: NamedFile,
-): void {
+  { field, at, path, base, purpose, optional, file, fix: own }: NamedFile,
+): Promise<void> {
   const { content, folders, missing, warn, pass, command, edit } = report;
   const complain = optional ? warn : missing;
   const dotted = /^[a-z_]+(\.[a-z_]+)+$/.test(field);
@@ -59,12 +61,21 @@ export function checkReference(
     return;
   }
   const size = content.files.get(resolved);
-  if (size === 0) warn({ code: "FILE_EMPTY", path: resolved, message: "is empty", fix: edit(resolved) });
   if (size !== undefined) {
+    if (file === "run" && (await isUnwrittenAt(content, resolved, size)))
+      missing({ code: PLACEHOLDER, path: resolved, message: "does nothing, so it always passes", fix: edit(resolved) });
+    else if (size === 0) warn({ code: "FILE_EMPTY", path: resolved, message: "is empty", fix: edit(resolved) });
     pass(resolved, `exists (${sizeWords(size)})`);
     return;
   }
-  if (folders.has(resolved.replace(/\/$/, ""))) return;
+  if (folders.has(resolved.replace(/\/$/, ""))) {
+    const message = `${resolved} is a folder: name a file in it`;
+    const fix = dotted
+      ? command(`set ${at ?? field} ${shellWord(`${resolved.replace(/\/$/, "")}/<name>`)}`)
+      : edit(field);
+    if (file !== undefined) (file === "run" ? missing : warn)({ code: "REFERENCE_FOLDER", path: field, message, fix });
+    return;
+  }
   const ignored = content.left.some((left) => left === resolved || (left.endsWith("/") && resolved.startsWith(left)));
   complain({
     code: ignored ? "REFERENCE_IGNORED" : "REFERENCE_MISSING",
@@ -89,10 +100,10 @@ export async function checkContext(report: Report): Promise<void> {
     ["context.references", references, "write what to read"],
   ];
   for (const [field, path, purpose] of documents) {
-    if (path !== undefined) checkReference(report, { field, path, purpose });
+    if (path !== undefined) await checkReference(report, { field, path, purpose, file: "read" });
   }
   for (const [index, path] of additional.entries())
-    checkReference(report, { field: "context.additional", at: `context.additional.${index}`, path });
+    await checkReference(report, { field: "context.additional", at: `context.additional.${index}`, path });
 }
 
 /** Reads and types a JSON file of the bundle; what is wrong with it is a finding, and null. */
@@ -124,21 +135,21 @@ async function readEndpoints(report: Report): Promise<{ path: string; document: 
 export async function checkApis(report: Report): Promise<void> {
   const { manifest, missing } = report;
   const { endpoints_spec: spec, auth_method: auth, credential_ref: vault } = manifest.apis ?? {};
-  if (spec !== undefined) checkReference(report, { field: "apis.endpoints_spec", path: spec });
+  if (spec !== undefined) await checkReference(report, { field: "apis.endpoints_spec", path: spec });
   const endpoints = await readEndpoints(report);
   for (const { method, path, body_schema: body, response_schema: response } of endpoints?.document?.endpoints ?? []) {
     for (const schema of [body, response]) {
       if (schema === undefined) continue;
       const purpose = `the schema of ${method} ${path}`;
       // Schema references are relative to apis/, wherever the document itself lies.
-      checkReference(report, { field: endpoints!.path, path: schema, base: "apis", purpose });
+      await checkReference(report, { field: endpoints!.path, path: schema, base: "apis", purpose });
     }
   }
   const credential = endpoints?.document?.auth?.credential_ref;
   if (credential !== undefined)
     await checkCredentialName(report, endpoints!.path, credential, endpoints?.document?.auth?.type);
   if (vault !== undefined && manifest.credentials?.vault === undefined) {
-    checkReference(report, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
+    await checkReference(report, { field: "apis.credential_ref", path: vault, purpose: "the vault it points to" });
   } else if (auth !== undefined && !/^(?:none)?$/.test(auth.trim()) && manifest.credentials?.vault === undefined) {
     missing({
       code: "NO_VAULT",
@@ -242,7 +253,7 @@ export async function checkCredentials(report: Report): Promise<void> {
   const { vault, encryption, scopes = [] } = manifest.credentials ?? {};
   if (vault !== undefined) {
     const purpose = "the vault the agent opens";
-    checkReference(report, { field: "credentials.vault", path: vault, purpose, fix: renewVault(report, vault) });
+    await checkReference(report, { field: "credentials.vault", path: vault, purpose, fix: renewVault(report, vault) });
     await checkLabel(report, vault, encryption ?? "age");
     if (encryption === "none") {
       warn({
@@ -286,9 +297,9 @@ export async function checkAcceptance(report: Report): Promise<void> {
   const { criteria_file: named, test_scripts: scripts = [], checklist = [] } = manifest.acceptance ?? {};
   for (const [index, path] of scripts.entries()) {
     const field = "acceptance.test_scripts";
-    checkReference(report, { field, at: `${field}.${index}`, path, purpose: "a test cannot run" });
+    await checkReference(report, { field, at: `${field}.${index}`, path, purpose: "a test cannot run", file: "run" });
   }
-  if (named !== undefined) checkReference(report, { field: "acceptance.criteria_file", path: named });
+  if (named !== undefined) await checkReference(report, { field: "acceptance.criteria_file", path: named });
   const path = resolveReference(named ?? DEFAULT_CRITERIA);
   const hasCriteria = path !== null && content.files.has(path) && (await checkCriteria(report, path));
   await checkHidden(report);
@@ -336,7 +347,8 @@ async function checkCriteria(report: Report, path: string): Promise<boolean> {
     }
     if (ids.has(id)) wrong("CRITERION_TWICE", `${id} stands twice`);
     ids.add(id);
-    if (script !== undefined) checkReference(report, { field: path, path: script, purpose: `the script of ${id}` });
+    if (script !== undefined)
+      await checkReference(report, { field: path, path: script, purpose: `the script of ${id}`, file: "run" });
     if (endpoint !== undefined && endpoints !== null && !declared.has(endpoint)) {
       wrong("ENDPOINT_UNKNOWN", `${id} calls ${endpoint}, which ${endpoints.path} does not declare`, endpoints.path);
     }
@@ -374,9 +386,9 @@ async function checkHidden({ manifest, content, missing, pass, command }: Report
   pass(HIDDEN_FILE, `${summary.count} hidden, for ${keys} (${summary.digest})`);
 }
 
-export function checkImages(report: Report): void {
+export async function checkImages(report: Report): Promise<void> {
   for (const [index, { path }] of (report.manifest.resources?.images ?? []).entries()) {
     const field = "resources.images";
-    checkReference(report, { field, at: `${field}.${index}`, path, optional: true });
+    await checkReference(report, { field, at: `${field}.${index}`, path, optional: true });
   }
 }

@@ -1,3 +1,4 @@
+// Long because: one judgement, and the tables of what it says.
 import { describe, expect, it } from "vitest";
 import type { Manifest } from "../../schema/manifest.js";
 import { newManifest, outline } from "../manifest/template.js";
@@ -53,6 +54,58 @@ describe("assess", () => {
       },
       { severity: "warning" },
     ]);
+  });
+
+  it.each<[string, Partial<Manifest>, Record<string, string>, string]>([
+    ["a title nobody can see", { task: { ...task, title: "\u200b \u2060" } }, {}, "error TITLE_EMPTY task.title"],
+    ["a title that says nothing", { task: { ...task, title: "TODO" } }, {}, "error PLACEHOLDER task.title"],
+    ["a summary that says nothing", { task: { ...task, summary: "tbd." } }, {}, "error PLACEHOLDER task.summary"],
+    ["an empty rule", { harness: { constraints: ["a", " "] } }, {}, "error PLACEHOLDER harness.constraints"],
+    [
+      "an empty point",
+      { acceptance: { ...QUIET.acceptance, checklist: [""] } },
+      {},
+      "error PLACEHOLDER acceptance.checklist",
+    ],
+    [
+      "a folder for a document",
+      { context: { requirements: "docs" } },
+      { "docs/a.md": "a" },
+      "warning REFERENCE_FOLDER context.requirements",
+    ],
+    [
+      "a folder for a script",
+      { acceptance: { ...QUIET.acceptance, test_scripts: ["docs"] } },
+      { "docs/a.sh": "a" },
+      "error REFERENCE_FOLDER acceptance.test_scripts",
+    ],
+    [
+      "headings alone",
+      { context: { requirements: "r.md" } },
+      { "r.md": "# Requirements\n\n<!-- later\nmore -->\n## Scope\n" },
+      "warning FILE_EMPTY r.md",
+    ],
+    ["an empty script", {}, { "check.sh": "" }, "error PLACEHOLDER check.sh"],
+    ["a script of comments", {}, { "check.sh": "#!/bin/sh\n# checks it\n\n" }, "error PLACEHOLDER check.sh"],
+    [
+      "a criterion whose script is comments",
+      {},
+      {
+        "tests/criteria.json": criteria({ id: "A", description: "a", type: "shell", script: "a.mjs" }),
+        "a.mjs": "// a\n",
+      },
+      "error PLACEHOLDER a.mjs",
+    ],
+  ])("is not ready, or warns: %s", async (_, manifest, files, line) => {
+    expect(await wrong({ ...QUIET, ...manifest }, files)).toEqual([line]);
+  });
+
+  it.each([
+    ["TODO lists sort by date", "# Requirements\n\n#hashtags are kept\n", "#!/bin/sh\n# TODO: faster\ngrep -q a b\n"],
+    ["<title> of a page", "Fix it.", "import './a.mjs'\n"],
+  ])("is ready: %s", async (title, requirements, script) => {
+    const manifest = { ...QUIET, task: { ...task, title }, context: { requirements: "r.md" } };
+    expect(await wrong(manifest, { "r.md": requirements, "check.sh": script })).toEqual([]);
   });
 
   it("warns of a checklist without tests, whatever else is filled in", async () => {

@@ -2,13 +2,13 @@
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
 import { foldersAbove, isText } from "../../files/index.js";
-import { holdsPlaceholder, isPlaceholder } from "../manifest/template.js";
+import { holdsPlaceholder, isBlank, isPlaceholder, saysNothing } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkInstall } from "./completeness-install.js";
 import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
 import { contentFindings } from "./content-findings.js";
-import type { CompletenessOptions, Content, Report } from "./report.js";
+import { type CompletenessOptions, type Content, PLACEHOLDER, type Report } from "./report.js";
 import { isoSeconds, schemaFix } from "./schema-fix.js";
 
 export interface Passed {
@@ -74,9 +74,6 @@ function editing(path: string, dir: string | undefined, folders: ReadonlySet<str
   return `${make}\${EDITOR:-vi} ${under(path)}`;
 }
 
-/** The code of what nobody has filled in yet. It makes a draft, which can be packed. */
-export const PLACEHOLDER = "PLACEHOLDER";
-
 async function checkRequest(report: Report): Promise<void> {
   checkTask(report);
   checkDeadline(report);
@@ -88,7 +85,7 @@ async function checkRequest(report: Report): Promise<void> {
   checkHarness(report);
   await checkBudget(report);
   checkSkills(report);
-  checkImages(report);
+  await checkImages(report);
   checkTree(report);
 }
 
@@ -96,20 +93,22 @@ function checkTask({ manifest, missing, pass, command }: Report): void {
   const { title = "", summary = "" } = manifest.task ?? {};
   const fixTitle = command('set task.title "<what to do, in one line>"');
   const fixSummary = command('set task.summary "<why, and what must be true at the end>"');
-  if (title.trim() === "") {
+  if (isBlank(title)) {
     missing({ code: "TITLE_EMPTY", path: "task.title", message: "empty: nobody knows what to do", fix: fixTitle });
   } else if (isPlaceholder(title)) {
     missing({ code: PLACEHOLDER, path: "task.title", message: unfilled(title), fix: fixTitle });
   } else pass("task.title", JSON.stringify(title));
-  if (summary.trim() === "") {
+  if (isBlank(summary)) {
     missing({ code: "SUMMARY_EMPTY", path: "task.summary", message: "empty: say what done means", fix: fixSummary });
   } else if (isPlaceholder(summary)) {
     missing({ code: PLACEHOLDER, path: "task.summary", message: unfilled(summary), fix: fixSummary });
   } else pass("task.summary", "provided");
 }
 
-const unfilled = (text: string): string =>
-  text.trim().startsWith("<") ? `${text.trim()} is a place to fill in` : "still the text init put there";
+const unfilled = (text: string): string => {
+  if (text.trim().startsWith("<")) return `${text.trim()} is a place to fill in`;
+  return text.trim().startsWith("(") ? "still the text init put there" : `${text.trim()} says nothing yet`;
+};
 
 const WEEK_MS = 7 * 24 * 60 * 60 * 1000;
 
@@ -126,14 +125,19 @@ function checkDeadline({ manifest, options, missing, pass, command }: Report): v
 }
 
 /** Documents and scripts that nobody has filled in since `init` wrote them. */
-async function checkPlaceholders({ content, manifest, missing, edit }: Report): Promise<void> {
+async function checkPlaceholders({ content, manifest, missing, warn, edit }: Report): Promise<void> {
   const { requirements, architecture, references, additional = [] } = manifest.context ?? {};
+  const documents: ReadonlySet<string | undefined> = new Set([requirements, architecture, references]);
   const scripts = [...content.files.keys()].filter((path) => path.startsWith("tests/"));
   const { test_scripts: named = [] } = manifest.acceptance ?? {};
   for (const path of new Set([requirements, architecture, references, ...additional, ...named, ...scripts])) {
     if (path === undefined || (content.files.get(path) ?? Infinity) > LARGEST_OUTLINE) continue;
-    if (!holdsPlaceholder(Buffer.from(await content.read(path)).toString("utf8"))) continue;
-    missing({ code: PLACEHOLDER, path, message: "still an outline to fill in", fix: edit(path) });
+    const text = Buffer.from(await content.read(path)).toString("utf8");
+    if (holdsPlaceholder(text))
+      missing({ code: PLACEHOLDER, path, message: "still an outline to fill in", fix: edit(path) });
+    // That a file is empty is told where it is named.
+    else if (documents.has(path) && text !== "" && /\.(?:md|markdown)$/i.test(path) && saysNothing(text))
+      warn({ code: "FILE_EMPTY", path, message: "holds headings alone", fix: edit(path) });
   }
 }
 
@@ -148,10 +152,13 @@ function checkPasted({ manifest, missing, command }: Report): void {
     ["tags.skills_required", manifest.tags?.skills_required],
   ];
   for (const [path, items = []] of lists) {
-    const index = items.findIndex(isPlaceholder);
+    const isUnsaid = (item: string) => isPlaceholder(item) || isBlank(item);
+    const index = items.findIndex(isUnsaid);
     if (index < 0) continue;
-    const fix = command(`set ${items.every(isPlaceholder) ? path : `${path}.${index}`} --unset`);
-    missing({ code: PLACEHOLDER, path, message: `${items[index]} is a place to fill in`, fix });
+    const fix = command(`set ${items.every(isUnsaid) ? path : `${path}.${index}`} --unset`);
+    const item = items[index]!;
+    const message = isBlank(item) ? `item ${index + 1} is empty` : unfilled(item);
+    missing({ code: PLACEHOLDER, path, message, fix });
   }
 }
 

@@ -1,6 +1,7 @@
 // What every completeness check sees and how it reports.
 import type { Finding } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { isUnwritten } from "../manifest/template.js";
 
 /** A bundle as those who judge it see it: its manifest, and what is or would be packed. */
 export interface Content {
@@ -44,3 +45,12 @@ export interface Report {
 
 /** A finding before it is known how severe it is. */
 export type Problem = Omit<Finding, "severity">;
+
+/** The code of what nobody has filled in yet. It makes a draft, which can be packed. */
+export const PLACEHOLDER = "PLACEHOLDER";
+
+/** Whoever wrote more than this wrote a script. */
+const LARGEST_UNWRITTEN = 64 * 1024;
+
+export const isUnwrittenAt = async (content: Content, path: string, size: number): Promise<boolean> =>
+  size <= LARGEST_UNWRITTEN && isUnwritten(Buffer.from(await content.read(path)).toString("utf8"));

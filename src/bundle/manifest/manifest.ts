@@ -1,7 +1,7 @@
 // nutshell.json: read strictly as JSON, leniently as a manifest. Text that two readers could understand differently is
 // refused; a date or an enum that does not parse is a finding, because other tools write them and the rest is usable.
 
-import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync } from "node:fs";
+import { closeSync, constants, existsSync, fstatSync, openSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Finding, fromSystemError, NutError, shellWord } from "../../errors.js";
 import { type FileWrite, formatJson, JsonError, parseJson, replaceFiles } from "../../files/index.js";
@@ -116,6 +116,11 @@ function readSmallFile(path: string): Buffer {
     const folder = dirname(path);
     if (!existsSync(folder))
       throw new NutError("FILE_NOT_FOUND", `${folder}: no such folder`, { data: { path: folder } });
+    if (!statSync(folder).isDirectory())
+      throw new NutError("FILE_NOT_FOUND", `${folder}: not a folder`, {
+        hint: folder.endsWith(".nut") ? `nutshell unpack ${shellWord(folder)}` : `ls -ld ${shellWord(folder)}`,
+        data: { path: folder },
+      });
     throw new NutError("MANIFEST_MISSING", `${path}: no manifest here`, {
       hint: `nutshell init --dir ${shellWord(folder)}`,
       data: { path },

@@ -11,14 +11,30 @@ export const PLACEHOLDER_RESULT = "(say what was done, and what was not)";
 
 const OURS: ReadonlySet<string> = new Set([PLACEHOLDER_TITLE, PLACEHOLDER_SUMMARY, PLACEHOLDER_RESULT]);
 
-/** What init wrote, or a place to fill in (`<what to do>`) that was pasted as it stood. */
+/** What init wrote, a place to fill in (`<what to do>`) that was pasted as it stood, or a word that only promises one. */
 export function isPlaceholder(text: string | undefined): boolean {
   const trimmed = text?.trim() ?? "";
-  return OURS.has(trimmed) || /^<[^<>]+>$/.test(trimmed);
+  return (
+    OURS.has(trimmed) || /^<[^<>]+>$/.test(trimmed) || /^(?:to ?do|tbd|fixme|xxx|\?+|\.{3}|…)[.:!]*$/i.test(trimmed)
+  );
 }
+
+/** Whether nobody could read anything: white space, and characters that have no width. */
+export const isBlank = (text: string): boolean => /^[\s\p{Cf}\p{Cc}]*$/u.test(text);
 
 /** What the scripts of our templates print until somebody writes them. */
 const UNWRITTEN_SCRIPT = 'echo "write this check" >&2';
+
+/** Nothing but blank lines, comments and a shebang: run, it does nothing, and always passes. */
+export const isUnwritten = (script: string): boolean =>
+  script.split("\n").every((line) => isBlank(line) || /^\s*(?:#|\/\/)/.test(line));
+
+/** A document of headings and comments alone. */
+export const saysNothing = (document: string): boolean =>
+  document
+    .replace(/<!--[\s\S]*?-->/g, "")
+    .split("\n")
+    .every((line) => isBlank(line) || /^#{1,6}(?:\s|$)/.test(line));
 
 export const holdsPlaceholder = (document: string) =>
   document.includes(PLACEHOLDER_MARK) || document.includes(UNWRITTEN_SCRIPT);

@@ -2,7 +2,7 @@
 // by name, what is left out on purpose is left out by a rule a person can read.
 import { lstatSync, readdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { fromSystemError, NutError } from "../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../errors.js";
 import { byBytes, TEMP_MARK } from "../../files/index.js";
 import { folded, MANIFEST_NAME, pathProblem, quoted, REPOSITORY_FOLDERS } from "../format/safe-path.js";
 import { isBuildOutput } from "./build-outputs.js";
@@ -135,9 +135,10 @@ function visitName(walk: Walk, base: string, real: string, name: string, rules: 
     walk.left.push({ path: isFolder ? `${path}/` : path, reason });
     return;
   }
-  if (!isFolder && !stats.isFile()) throw cannotTravel(path, stats.isSymbolicLink() ? "is a link" : "is not a file");
+  if (!isFolder && !stats.isFile())
+    throw cannotTravel(walk.root, path, stats.isSymbolicLink() ? "is a link" : "is not a file");
   const problem = pathProblem(path);
-  if (problem !== null) throw cannotTravel(path, problem[1]);
+  if (problem !== null) throw cannotTravel(walk.root, path, problem[1]);
   if (!isFolder) {
     const executable = walk.runBits?.has(path) ?? (stats.mode & 0o100) !== 0;
     walk.entries.push({ path, kind: "file", size: stats.size, executable });
@@ -181,9 +182,12 @@ function decodeName(name: Buffer, base: string): string {
   }
 }
 
-function cannotTravel(path: string, why: string): NutError {
+function cannotTravel(root: string, path: string, why: string): NutError {
   return new NutError("SOURCE_UNSAFE", `${quoted(path)} ${why}, which a bundle cannot hold`, {
-    hint: `leave it out: echo '/${path}' >> ${IGNORE_NAME}`,
+    // A control character is shown escaped, so no line with it can be pasted.
+    hint: /\p{Cc}/u.test(path)
+      ? `rename it: ls -b ${shellWord(join(root, path.replace(/[^/]*\p{Cc}.*$/su, "")))}`
+      : `leave it out: echo ${shellWord(`/${path}`)} >> ${shellWord(join(root, IGNORE_NAME))}`,
     data: { path },
   });
 }

@@ -13,7 +13,7 @@ import {
   parseTree,
   stripComments,
 } from "jsonc-parser";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import type { TextEdit } from "./edit.js";
 
 /** One thing we want in a JSON file. */
@@ -108,7 +108,7 @@ export function isObjectText(whole: string): boolean {
 function check(text: string, path: string): void {
   if (isObjectText(text)) return;
   throw new NutError("HOST_SETTINGS_INVALID", `${path} is not a JSON object; nothing was changed`, {
-    hint: `mend ${path}, then run the same command again`,
+    hint: `\${EDITOR:-vi} ${shellWord(path)}`,
     data: { path },
   });
 }
@@ -124,7 +124,7 @@ function checkRoom(text: string, wish: JsonWish, path: string): void {
   if (unfit === undefined) return;
   const kind = unfit === wish.at ? "list" : "section";
   throw new NutError("HOST_SETTINGS_INVALID", `${path}: ${unfit.join(".")} is not a ${kind}; nothing was changed`, {
-    hint: `mend ${path}, then run the same command again`,
+    hint: `\${EDITOR:-vi} ${shellWord(path)}`,
     data: { path },
   });
 }

@@ -25,10 +25,18 @@ export function markedEdit(body: string): TextEdit {
   };
 }
 
+/** A mark without its own end is nobody's: what stands below it may be a person's. */
 function locate(text: string): { start: number; end: number } | null {
-  const start = text.indexOf(MARK_START);
-  const close = text.indexOf(MARK_END, start);
-  if (start < 0 || close < 0) return null;
-  const end = close + MARK_END.length;
-  return { start, end: text[end] === "\n" ? end + 1 : end };
+  let start = text.indexOf(MARK_START);
+  while (start >= 0) {
+    const close = text.indexOf(MARK_END, start);
+    const next = text.indexOf(MARK_START, start + 1);
+    if (close < 0) return null;
+    if (next < 0 || close < next) {
+      const end = close + MARK_END.length;
+      return { start, end: text[end] === "\n" ? end + 1 : end };
+    }
+    start = next;
+  }
+  return null;
 }

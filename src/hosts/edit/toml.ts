@@ -3,7 +3,7 @@
 // line, and back again when we go: whatever else happens to the file.
 import { isDeepStrictEqual } from "node:util";
 import { parse, patch } from "@decimalturn/toml-patch";
-import { NutError } from "../../errors.js";
+import { NutError, shellWord } from "../../errors.js";
 import type { TextEdit } from "./edit.js";
 
 const START = "# nexus:start";
@@ -28,7 +28,7 @@ export function tomlEdit(path: string, tables: string, owns: readonly (readonly 
         "HOST_SETTINGS_INVALID",
         `${path} has ${name} in a form that takes no more tables; nothing was changed`,
         {
-          hint: `write it as [${owns[0]?.[0]}.name] tables in ${path}, then run the same command again`,
+          hint: `write it as [${owns[0]?.[0]}.name] tables: \${EDITOR:-vi} ${shellWord(path)}`,
           data: { path },
         },
       );
@@ -140,7 +140,7 @@ function check(text: string, path: string): Table {
     return parse(text) as Table;
   } catch (cause) {
     throw new NutError("HOST_SETTINGS_INVALID", `${path} is not TOML; nothing was changed`, {
-      hint: `mend ${path}, then run the same command again`,
+      hint: `\${EDITOR:-vi} ${shellWord(path)}`,
       data: { path },
       cause,
     });

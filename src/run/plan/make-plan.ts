@@ -1,7 +1,7 @@
 // Which plan a run follows: one a person gave, one the request carries, one a Lead makes, or the default.
 import { readFileSync } from "node:fs";
 import { planChecks } from "../../acceptance/index.js";
-import { NutError } from "../../errors.js";
+import { fromSystemError, NutError } from "../../errors.js";
 import type { RunPlan } from "../../schema/run.js";
 import type { Run } from "../run.js";
 import { planByDefault, planWithLead } from "./lead.js";
@@ -56,7 +56,7 @@ export function readPlanFile(path: string): unknown {
         cause: error,
       });
     }
-    throw error;
+    throw fromSystemError(error, path) ?? error;
   }
 }
 

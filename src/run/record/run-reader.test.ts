@@ -8,6 +8,7 @@ import { Journal } from "./journal.js";
 import { findRun, hasPlan, listRuns } from "./list-runs.js";
 import { lockRun } from "./lock.js";
 import { RunReader } from "./run-reader.js";
+import { cancelRun } from "./stop-run.js";
 
 const at = "2026-01-01T00:00:00Z";
 const digest = `sha256:${"0".repeat(64)}`;
@@ -76,6 +77,11 @@ const status = (id: string) => {
 };
 
 describe("a run that is looked at", () => {
+  it("can be given up before it wrote anything down", () => {
+    cancelRun(make("killed"), new Date(at));
+    expect(status("killed")).toBe("cancelled: a person cancelled the run");
+  });
+
   it("says what became of it", () => {
     make("a", created, opened, planned);
     make("b", created, opened, planned, paused);

@@ -43,6 +43,8 @@ export interface Switched {
 export interface RunState {
   plan: RunPlan | null;
   reviewed: boolean;
+  /** The plan was left for a person to read: who goes on then has read it. */
+  shown: boolean;
   readonly tasks: Map<number, TaskState>;
   readonly agents: Map<string, AgentState>;
   /** Every change that is in the main tree, in the order it came. */
@@ -74,6 +76,7 @@ export function emptyState(): RunState {
   return {
     plan: null,
     reviewed: false,
+    shown: false,
     tasks: new Map(),
     agents: new Map(),
     versions: [],
@@ -111,6 +114,8 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
     case "planned":
       state.plan = record.plan;
       state.tasks.clear();
+      // A plan comes again as its reader changed it: what they struck out was not decided.
+      state.decisions.length = 0;
       for (const task of record.plan.tasks) state.tasks.set(task.id, fresh(task));
       for (const decision of record.plan.decisions) state.decisions.push({ decision });
       for (const { title, decision } of record.plan.issues) {
@@ -151,6 +156,7 @@ export function applyRecord(state: RunState, record: JournalRecord): void {
       state.waiting = null;
       state.paused = record;
       state.spent.ms += Math.max(0, record.ms);
+      if (record.reason === "review") state.shown = true;
       break;
     case "continued":
       state.paused = null;

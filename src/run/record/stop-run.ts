@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { NutError } from "../../errors.js";
 import { atomicWrite } from "../../files/index.js";
+import { RUN_VERSION } from "../../schema/run.js";
 import type { Trip } from "../agents/breakers.js";
 import type { RunFolder } from "./folder.js";
 import { Journal } from "./journal.js";
@@ -57,6 +58,9 @@ export function cancelRun(folder: RunFolder, now: Date): void {
           hint: "nexus runs",
         });
       }
+      // Killed before it wrote its first record down.
+      if (journal.state.createdAt === "")
+        journal.append({ type: "created", at: now.toISOString(), version: RUN_VERSION, run: folder.id });
       const record = { reason: "cancelled", message: WORDS.cancelled, hint: `nexus resume ${folder.id}`, ms: 0 };
       if (journal.state.paused?.reason !== "cancelled")
         journal.append({ type: "paused", at: now.toISOString(), ...record });

@@ -190,9 +190,10 @@ function programsOf(driver: string, asked: Asked, { cwd, env }: Context): Progra
 }
 
 /** Whoever starts a worker agrees to what its fleet may send; once, before anything is taken. */
-async function askOnce({ yes }: Asked, context: Context): Promise<void> {
+async function askOnce({ yes, noSandbox }: Asked, context: Context): Promise<void> {
   if (yes) return;
-  const question = "Requests of whoever may submit to this fleet will run here, in the sandbox. Agree?";
+  const where = noSandbox ? "without a sandbox: with all you can read and change" : "in the sandbox";
+  const question = `Requests of whoever may submit to this fleet will run here, ${where}. Agree?`;
   if (context.ask !== null && (await context.ask.confirm(question, { initial: false }))) return;
   throw new NutError("CONSENT_NEEDED", "a worker runs requests that were not made here, and nobody agreed to that", {
     hint: `${asTypedLine(context)} --yes agrees, for as long as it runs`,

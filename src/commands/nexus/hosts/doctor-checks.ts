@@ -1,5 +1,5 @@
 // The checks of doctor that try something out: a server is started, hooks are run, deny lists are read.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { parse } from "jsonc-parser";
@@ -12,11 +12,10 @@ import {
   type InstallInput,
   installFiles,
   isOurHook,
-  localFiles,
   type Scope,
 } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { findProgram, readLines, startChild } from "../../../process/index.js";
+import { findProgram, readLines, runChild, startChild } from "../../../process/index.js";
 import { TOOLS } from "../../../schema/tools.js";
 import { runHookProcess } from "./try-hook.js";
 
@@ -119,16 +118,12 @@ export async function hooksCheck(
       message: `${input.hook} is not there`,
       fix: "install nutcracker again (in a clone of it: npm run build)",
     };
-  if (
-    host.name === "opencode" &&
-    scope === "project" &&
-    !localFiles(input).some(({ path }) => existsSync(path)) &&
-    findProgram("nexus", context.env) === null
-  )
-    return { what, state: "problem", message: "the plugin of this project finds no nexus on this machine", fix };
   const folder = mkdtempSync(join(tmpdir(), "nexus-doctor-"));
   mkdirSync(join(folder, ".git"));
   try {
+    const why = host.name === "opencode" ? await pluginTrouble(folder, input, context) : null;
+    if (why !== null)
+      return { what, state: "problem", message: `the plugin does not start, so every tool is blocked: ${why}`, fix };
     const events =
       host.name === "opencode" ? ["session.created", "tool.execute.before", "dispose"] : hookEvents(host.name);
     const slow: string[] = [];
@@ -152,6 +147,37 @@ export async function hooksCheck(
   }
 }
 
+/** Loads the plugin as it is installed and starts it. A plugin that is blocked offers less, and its gate says why. */
+const TRY_PLUGIN = `
+const { Nexus } = await import(process.argv[1]);
+const hooks = await Nexus({ directory: process.argv[2] });
+if (hooks["chat.message"] === undefined) {
+  await hooks.event?.({ event: { type: "session.created", properties: { info: { id: "doctor", parentID: "x" } } } });
+  await hooks["tool.execute.before"]({ sessionID: "doctor" }, { args: {} });
+}`;
+
+/** Why OpenCode would get no gate from us; null when it would, or when there is nothing to try it with. */
+async function pluginTrouble(folder: string, input: InstallInput, { env, signal }: Context): Promise<string | null> {
+  const plugin = installFiles("opencode", input).find(({ path }) => path.endsWith("/plugins/nexus.js"));
+  const code = plugin === undefined ? null : textAt(plugin.path);
+  // A single file is no Node to run a module with.
+  if (code === null || !isAbsolute(input.hook)) return null;
+  // OpenCode reads it as a module whatever the project's package.json says of its own files.
+  const copy = join(folder, "plugin.mjs");
+  writeFileSync(copy, code);
+  const { code: exit, stderr } = await runChild({
+    command: input.node,
+    args: ["--input-type=module", "--eval", TRY_PLUGIN, copy, folder],
+    cwd: folder,
+    env,
+    timeoutMs: SERVER_MS,
+    signal,
+  });
+  if (exit === 0) return null;
+  const told = stderr.text.split("\n").find((line) => /^\s*(?:[A-Za-z]*Error|nexus): /.test(line));
+  return told?.trim().replace(/^(?:[A-Za-z]*Error: )?(?:nexus: )?/, "") ?? "it ended without a word";
+}
+
 /** Names in the installed deny lists that no tool has: such a list denies nothing, or is void as a whole. */
 export function denyListCheck(host: Host, scope: Scope, input: InstallInput): DoctorCheck {
   const what = `${host.name} ${scope} deny lists`;
@@ -165,18 +191,22 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
     "skill",
   ]);
   const wrong = new Set<string>();
+  const unread: string[] = [];
   let lists = 0;
   for (const file of installFiles(host.name, input)) {
-    if (!("content" in file) || !file.path.includes("/agents/") || !existsSync(file.path)) continue;
-    const names = deniedIn(readFileSync(file.path, "utf8"));
-    if (names.length > 0) lists += 1;
-    for (const name of names) if (!known.has(name)) wrong.add(name);
+    if (!("content" in file) || !file.path.includes("/agents/")) continue;
+    const text = textAt(file.path);
+    if (text === null) continue;
+    const names = deniedIn(text);
+    if (names === null) unread.push(`${file.path}: its deny list cannot be read`);
+    if (names !== null && names.length > 0) lists += 1;
+    for (const name of names ?? []) if (!known.has(name)) wrong.add(name);
   }
-  if (wrong.size > 0)
+  if (wrong.size + unread.length > 0)
     return {
       what,
       state: "problem",
-      message: `no such tools: ${[...wrong].join(", ")}`,
+      message: [...unread, ...(wrong.size > 0 ? [`no such tools: ${[...wrong].join(", ")}`] : [])].join("; "),
       fix: `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`,
     };
   if (host.name === "codex" || host.name === "gemini") {
@@ -189,18 +219,33 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
   return { what, state: "ok", message: `${lists} lists, every name in them is a tool` };
 }
 
-function deniedIn(text: string): string[] {
+/** null when there is no such file, or it cannot be read: what is set up is looked at elsewhere. */
+function textAt(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+/** null when there is a list that cannot be read. */
+function deniedIn(text: string): string[] | null {
   const list = /^disallowedTools: (.*)$/m.exec(text)?.[1] ?? /^disallowedTools:\n((?: {2}- .*\n)+)/m.exec(text)?.[1];
   if (list !== undefined) return list.split(/,|\n(?=.)/).map((name) => name.replace(/^ *- /, "").trim());
   const map = /^permission: (\{.*\})$/m.exec(text)?.[1];
-  return map === undefined ? [] : Object.keys(JSON.parse(map) as object);
+  if (map === undefined) return [];
+  try {
+    return Object.keys(JSON.parse(map) as object);
+  } catch {
+    return null;
+  }
 }
 
 /** Hooks as a whole, in every file Qwen Code and Gemini CLI take settings from. */
 export function switchedOffChecks({ name, title }: Host, { root, home }: InstallInput): DoctorCheck[] {
   return [root, home].flatMap((folder): DoctorCheck[] => {
     const path = join(folder, `.${name}`, "settings.json");
-    const settings = existsSync(path) ? (parse(readFileSync(path, "utf8")) as SwitchedOff | undefined) : undefined;
+    const settings = parse(textAt(path) ?? "") as SwitchedOff | undefined;
     const what = `${name} hooks`;
     const { disabled } = settings?.hooksConfig ?? {};
     if (Array.isArray(disabled) && disabled.some((hook) => isOurHook({ hook }))) {

@@ -5,7 +5,7 @@ import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
-import { NutError, shellWord } from "../../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { askVersion, findProgram, howKnown, KNOWN_VERSIONS, sandboxHealth, versionIn } from "../../../process/index.js";
@@ -179,8 +179,11 @@ function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Co
   try {
     plan = planSetup(files, receipt);
   } catch (error) {
-    if (!(error instanceof NutError)) throw error;
-    return { what, state: "problem", message: error.message, fix: error.hint ?? fix };
+    const refusal = error instanceof NutError ? error : fromSystemError(error);
+    if (refusal === null) throw error;
+    // Doctor changes nothing in any case.
+    const message = refusal.message.replace(/; nothing was changed$/, "");
+    return { what, state: "problem", message, fix: refusal.hint ?? fix };
   }
   const { changes, kept } = plan;
   const stale = changes.filter(({ before, after }) => before !== after);

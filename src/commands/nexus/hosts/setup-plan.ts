@@ -1,5 +1,5 @@
 // What setting up or removing would change, worked out before anything is touched.
-import { existsSync, lstatSync, readFileSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { NutError, shellWord } from "../../../errors.js";
 import type { InstallFile, TextEdit } from "../../../hosts/index.js";
 import { isLeft, type Receipt } from "./receipt.js";
@@ -98,6 +98,12 @@ function readText(path: string): string | null {
     if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
     throw new NutError("FILE_UNREADABLE", `${path} is a link that leads nowhere`, {
       hint: `rm ${shellWord(path)}`,
+      data: { path },
+    });
+  }
+  if (statSync(path).isDirectory()) {
+    throw new NutError("FILE_UNREADABLE", `${path} is a folder, and a file belongs there`, {
+      hint: `mv ${shellWord(path)} ${shellWord(`${path}.old`)}`,
       data: { path },
     });
   }

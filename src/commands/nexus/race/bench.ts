@@ -58,7 +58,7 @@ export default command({
   ],
   stream: true,
   async run({ folder, oracle, output, ...flags }, context) {
-    const contenders = readContenders(flags.with);
+    const contenders = readContenders(flags.with, context.typed);
     const target = resolve(context.cwd, output);
     assertOurs(target);
     const subjects = await subjectsIn(resolve(context.cwd, folder), flags.identity, oracle, context);

@@ -52,10 +52,10 @@ function unknown(word: string, driver: string): NutError {
 }
 
 /** In their order, and each under one name. Throws for two that would be one in every table. */
-export function readContenders(words: readonly string[]): Contender[] {
+export function readContenders(words: readonly string[], typed = "nexus race task.nut"): Contender[] {
   const all = words.map(readContender);
   if (all.length === 0) {
-    throw new NutError("USAGE", "nobody takes part", { hint: "nexus race task.nut --with codex --with claude:opus" });
+    throw new NutError("USAGE", "nobody takes part", { hint: `${typed} --with codex --with claude:opus` });
   }
   const files = all.map(({ label }) => fileName(label));
   const twice = all.find((_, at) => files.indexOf(files[at]!) !== at);

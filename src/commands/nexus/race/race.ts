@@ -56,7 +56,7 @@ export default command({
   ],
   stream: true,
   async run({ request, oracle, output, ...flags }, context) {
-    const contenders = readContenders(flags.with);
+    const contenders = readContenders(flags.with, context.typed);
     const path = resolve(context.cwd, request);
     const identity = flags.identity.map((file) => resolve(context.cwd, file));
     const { slug } = await peekRequest(path, identity, context);

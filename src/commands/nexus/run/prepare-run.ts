@@ -1,12 +1,12 @@
 // One request made ready to run, with everything that can be refused refused before anything is made for it. One request,
 // several at once and races all begin here.
-import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { flag } from "../../../cli/fields.js";
 import { lineFrom } from "../../../drivers/index.js";
-import { fromSystemError, NutError, shellWord } from "../../../errors.js";
+import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent/consent.js";
 import { assertHeld } from "../../../request/consent/held.js";
@@ -20,6 +20,7 @@ import {
   parseBudget,
   peekRequest,
   previewRun,
+  readPlanFile,
   removeRun,
   runsFolder,
   sweepTrash,
@@ -268,15 +269,11 @@ const isInterruption = (error: unknown) => error instanceof NutError && error.co
 const configured = (limits: Readonly<Record<string, string | number>> = {}) =>
   Object.entries(limits).map(([name, amount]) => `${name}=${amount}`);
 
-/** Throws for a file that is not there, before anything is made. */
+/** Throws for a file that is not there or no JSON, before anything is made. */
 function planWord(plan: string, cwd: string): string {
   if (isPlanWord(plan)) return plan;
   const path = resolve(cwd, plan);
-  try {
-    accessSync(path, constants.R_OK);
-  } catch (error) {
-    throw fromSystemError(error, path) ?? error;
-  }
+  readPlanFile(path);
   return path;
 }
 

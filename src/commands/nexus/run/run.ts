@@ -23,6 +23,7 @@ export default command({
   about: [
     "Opens the request, has agents do its tasks in their roles, checks what they leave, runs the request's own tests itself and packs what was really done.",
     "Several requests are each a run of their own, as many at once as --jobs allows; nothing is started before all of them are known to be fit to run.",
+    'A plan file is JSON: {"tasks": [{"title": "greet", "files": ["files/a.js"]}, {"title": "look", "owner": "reviewer", "deps": [1]}]}. Beside tasks it may hold goal, decisions and issues; a task also context, approach, acceptance, risk, kind and criteria (ids, or "all").',
     "A run that is stopped, killed or over its budget goes on with nexus resume. Exit 0: delivered and completed, all of them; 1: delivered otherwise, or paused; 2: one could not be run; 129, 130, 143: interrupted, and resumable.",
   ],
   examples: [

@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
@@ -61,7 +62,7 @@ export default command({
     const pruned = prune ? { pruned: pruneRuns(folder, readRules(rules, now()), dryRun), dry_run: dryRun } : {};
     return { folder, bytes: bytesIn(folder), ...pruned, runs: listRuns(folder) };
   },
-  text: ({ runs, pruned, dry_run: isTrial = false, bytes }, { columns }) => {
+  text: ({ folder, runs, pruned, dry_run: isTrial = false, bytes }, { columns }) => {
     if (pruned !== undefined) return prunedText(pruned, bytes, isTrial);
     if (runs.length === 0) return ["no runs yet", dim("nexus run task.nut")];
     const rows = table(
@@ -73,9 +74,12 @@ export default command({
         title,
       ]),
     );
-    return runs.flatMap(({ detail, delivery }, index) => [
+    return runs.flatMap(({ id, detail, delivery }, index) => [
       cut(rows[index]!, columns),
-      ...(detail === "" || isShort(detail) ? [] : [dim(cut(`  ${detail}`, columns))]),
+      // In which folder stands above it; why would be cut off behind that.
+      ...(detail === "" || isShort(detail)
+        ? []
+        : [dim(cut(`  ${detail.replace(join(folder, id, "/"), "")}`, columns))]),
       // Whole, however long: it is there to be pasted.
       ...(delivery === undefined ? [] : [dim(`  ${delivery}`)]),
     ]);

@@ -1,4 +1,5 @@
 // Who vouches for a delivery, in `nutshell verify`: what is shown, what is asked for, and the verdict that --sign adds.
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { flag } from "../../../cli/fields.js";
@@ -76,6 +77,8 @@ export async function verdictSigner(input: Asked, context: Context): Promise<Sig
       hint: `nutshell verify ${shellWord(input.delivery)} --request request.nut --rerun --sign`,
     });
   }
+  // A mistyped name is told before a missing key.
+  statSync(resolve(context.cwd, input.delivery));
   const signer = findSigningKey(input.key, context);
   await tryKey(signer);
   return signer;

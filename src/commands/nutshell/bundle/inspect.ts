@@ -105,8 +105,8 @@ export default command({
   text: ({ manifest, details, compression, complete, content_digest: digest, signatures, findings, ...documents }) => [
     ...head(manifest),
     ...table([
-      ["  Type:", `${text(manifest.bundle_type)}, format ${text(manifest.nutshell_version)}, ${compression}`],
-      ["  Id:", text(manifest.id)],
+      ["  Type:", `${line(manifest.bundle_type)}, format ${line(manifest.nutshell_version)}, ${compression}`],
+      ["  Id:", line(manifest.id)],
       ...(digest === undefined ? [] : [["  Content:", digest]]),
       ...(complete ? signedRows(signatures) : []),
       ["  Files:", total(details)],
@@ -175,9 +175,9 @@ async function realEntries(bundle: Bundle, context: Context): Promise<Entry[]> {
 
 function head(manifest: Record<string, unknown>): string[] {
   const task = (manifest.task ?? {}) as Record<string, unknown>;
-  const title = text(task.title) || text(manifest.summary) || "(no title)";
-  const priority = task.priority === undefined ? "" : ` ${dim(`[${text(task.priority)}]`)}`;
-  return [`${bold(title)}${priority}`, ...(task.summary === undefined ? [] : [text(task.summary)])];
+  const title = line(task.title) || line(manifest.summary) || "(no title)";
+  const priority = task.priority === undefined ? "" : ` ${dim(`[${line(task.priority)}]`)}`;
+  return [`${bold(title)}${priority}`, ...(task.summary === undefined ? [] : [line(task.summary, LONGEST_SUMMARY)])];
 }
 
 interface Documents {
@@ -218,16 +218,16 @@ function aboutRows(manifest: Record<string, unknown>, { criteria, delivery_statu
     [
       "From",
       [
-        [text(publisher?.name), text(publisher?.contact), text(publisher?.tool)]
+        [line(publisher?.name), line(publisher?.contact), line(publisher?.tool)]
           .filter((part) => part !== "")
           .join(", "),
       ],
     ],
-    ["Deadline", [text(manifest.expires_at)]],
-    ["Rules", texts(harness?.constraints)],
-    ["Done when", texts(acceptance?.checklist)],
-    ["Criteria", [criteria.map(({ id, type }) => `${id} (${type})`).join(", ")]],
-    ["Credentials", [list(credentials?.scopes).map(scopeWords).join(", ")]],
+    ["Deadline", [line(manifest.expires_at)]],
+    ["Rules", some(list(harness?.constraints).map((rule) => line(rule)))],
+    ["Done when", some(list(acceptance?.checklist).map((item) => line(item)))],
+    ["Criteria", [some(criteria.map(({ id, type }) => `${line(id)} (${line(type)})`)).join(", ")]],
+    ["Credentials", [some(list(credentials?.scopes).map(scopeWords)).join(", ")]],
   ];
   return rows.flatMap(([label, values]) =>
     values.filter((value) => value !== "").map((value, index) => [index === 0 ? `  ${label}:` : "", value]),
@@ -235,11 +235,27 @@ function aboutRows(manifest: Record<string, unknown>, { criteria, delivery_statu
 }
 
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-const texts = (value: unknown): string[] => list(value).map(text);
+
+/** A stranger's text fits a page, however much of it there is; what is not shown is counted. */
+const MOST_ITEMS = 40;
+const LONGEST = 400;
+const LONGEST_SUMMARY = 2_000;
+
+function some(items: readonly string[]): string[] {
+  const said = items.filter((item) => item !== "");
+  if (said.length <= MOST_ITEMS) return said;
+  return [...said.slice(0, MOST_ITEMS), `… and ${grouped(said.length - MOST_ITEMS)} more: --json shows all`];
+}
+
+function line(value: unknown, longest = LONGEST): string {
+  const said = text(value).replace(/\s+/g, " ").trim();
+  if (said.length <= longest) return said;
+  return `${[...said.slice(0, longest)].slice(0, -1).join("")}… (${grouped(said.length)} characters)`;
+}
 
 function scopeWords(scope: unknown): string {
   const { name, access_level: access } = (scope ?? {}) as Record<string, unknown>;
-  return access === undefined ? text(name) : `${text(name)} (${text(access)})`;
+  return access === undefined ? line(name) : `${line(name)} (${line(access)})`;
 }
 
 function hiddenRow({ acceptance }: Record<string, unknown>): string[][] {
@@ -275,7 +291,7 @@ function tree(entries: readonly Entry[]): string[] {
     open = folders;
     if (entry.kind === "folder") continue;
     const tokens = entry.tokens === undefined ? "" : `~${grouped(entry.tokens)} tokens`;
-    rows.push([`${indent(steps.length)}${name}`, dim(size(entry.size)), dim(tokens), entry.role ?? ""]);
+    rows.push([`${indent(steps.length)}${name}`, dim(size(entry.size)), dim(tokens), line(entry.role)]);
   }
   return table(rows);
 }

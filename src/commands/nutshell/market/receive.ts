@@ -4,7 +4,7 @@ import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { dim, green, red, yellow } from "../../../cli/text.js";
-import { NutError, shellWord } from "../../../errors.js";
+import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import { hashOf, type Market, sameHash } from "../../../market/index.js";
 import type { Context } from "../../../operation.js";
 import { lastMarketRow, type MarketRow, recordMarket } from "../../../request/records/market-record.js";
@@ -66,7 +66,7 @@ export default command({
     assertOneWay(input);
     const market = await connect(clawnet, context);
     const task = await resolveTask(market, id);
-    const hash = await expectSubmitted(market, task, readFileSync(resolve(context.cwd, file)));
+    const hash = await expectSubmitted(market, task, readNamed(resolve(context.cwd, file)));
     const request = input.request ?? lastMarketRow(context.env, "published", (row) => row.task === task.id)?.kept;
     const again = (wanted: Readonly<Record<string, string | boolean | undefined>>) =>
       retyped(["receive", shellWord(id)], {
@@ -102,7 +102,11 @@ export default command({
       });
     }
     const answer = { task_id: task.id, hash, verified, why, verification };
-    const wanted = approve ? "approve" : reject ? "reject" : await ask(verified, context.ask);
+    const wanted = approve
+      ? "approve"
+      : reject
+        ? "reject"
+        : await ask({ verified, why, reward: task.reward }, context.ask);
     if (wanted === null) {
       const paying = verified ? market.line(`approve ${task.id}`) : again({ approve: true });
       const next = `${paying}   or: ${market.line(`reject ${task.id}`)}`;
@@ -199,19 +203,29 @@ async function expectSubmitted(market: Market, task: MarketTask, bytes: Buffer):
   });
 }
 
+function readNamed(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw fromSystemError(error, path) ?? error;
+  }
+}
+
+interface Decision {
+  readonly verified: boolean;
+  readonly why: readonly string[];
+  readonly reward: number;
+}
+
+/** Whoever pays knows how much, and what is not proven. */
 async function ask(
-  verified: boolean,
+  { verified, why, reward }: Decision,
   prompter: { confirm(question: string): Promise<boolean> } | null,
 ): Promise<"approve" | "reject" | null> {
   if (prompter === null) return null;
-  if (
-    await prompter.confirm(
-      verified
-        ? "the delivery holds; approve and pay?"
-        : "the delivery does NOT prove what it claims; approve and pay all the same, on record?",
-    )
-  ) {
-    return "approve";
-  }
+  const pay = verified
+    ? `the delivery holds; approve and pay ${reward} shells?`
+    : [...why.slice(0, 5), `it is not proven; approve and pay ${reward} shells all the same, on record?`].join("\n");
+  if (await prompter.confirm(pay)) return "approve";
   return (await prompter.confirm("reject it? the worker gets no second try")) ? "reject" : null;
 }

@@ -33,7 +33,7 @@ const settle = (verb: Verb, summary: string, example: string) =>
 /** Paying by hand is a person's own word, and is kept as such when they have given it. */
 function warnUnproven(task: string, market: Market, context: Context): boolean {
   if (lastMarketRow(context.env, "proven", (row) => row.task === task) !== null) return false;
-  const receive = market.line(`receive ${task} --file <file> --approve`);
+  const receive = market.line(`receive ${task} --file '<file>' --approve`);
   context.progress({ type: "warning", message: `nothing proved this delivery here: ${receive} does` });
   return true;
 }

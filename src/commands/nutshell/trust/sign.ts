@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
@@ -32,6 +33,8 @@ export default command({
   ],
   async run({ bundle, key, sidecar }, context) {
     const path = resolve(context.cwd, bundle);
+    // A mistyped name is told before a missing key.
+    statSync(path);
     const signer = findSigningKey(key, context);
     const { kind, digest, envelope, written } = await signBundle({ path, key: signer, sidecar, facts: null }, context);
     return { path, written, says: kind, content_digest: digest, key: envelope.signatures[0]!.keyid! };
