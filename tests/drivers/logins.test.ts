@@ -175,9 +175,10 @@ describe("what comes back from an errand", () => {
   }
 
   it("is the tokens and nothing else", () => {
-    const { done, now } = kept(claude({ ...good, scopes: ["everything"], extra: 1 }, { hooks: "evil" }));
+    const { at, done, now } = kept(claude({ ...good, scopes: ["everything"], extra: 1 }, { hooks: "evil" }));
     expect(done).toBe(true);
     expect(JSON.parse(now)).toEqual(JSON.parse(claude(good)));
+    at.remove();
     // A vendor may renew what lets in and leave what renews it: that is another login than before, too.
     const same = kept(claude({ ...good, refreshToken: "refresh-old" }));
     expect([same.done, same.login.stamp() === same.lent]).toEqual([true, false]);
