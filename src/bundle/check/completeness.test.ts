@@ -60,12 +60,12 @@ describe("assess", () => {
     ["a title nobody can see", { task: { ...task, title: "\u200b \u2060" } }, {}, "error TITLE_EMPTY task.title"],
     ["a title that says nothing", { task: { ...task, title: "TODO" } }, {}, "error PLACEHOLDER task.title"],
     ["a summary that says nothing", { task: { ...task, summary: "tbd." } }, {}, "error PLACEHOLDER task.summary"],
-    ["an empty rule", { harness: { constraints: ["a", " "] } }, {}, "error PLACEHOLDER harness.constraints"],
+    ["an empty rule", { harness: { constraints: ["a", " "] } }, {}, "warning ITEM_EMPTY harness.constraints"],
     [
       "an empty point",
       { acceptance: { ...QUIET.acceptance, checklist: [""] } },
       {},
-      "error PLACEHOLDER acceptance.checklist",
+      "warning ITEM_EMPTY acceptance.checklist",
     ],
     [
       "a folder for a document",

@@ -145,7 +145,7 @@ async function checkPlaceholders({ content, manifest, missing, warn, edit }: Rep
 const LARGEST_OUTLINE = 64 * 1024;
 
 /** The fixes we print have places to fill in; pasted as they are, they fill in nothing. */
-function checkPasted({ manifest, missing, command }: Report): void {
+function checkPasted({ manifest, missing, warn, command }: Report): void {
   const lists: readonly (readonly [string, readonly string[] | undefined])[] = [
     ["acceptance.checklist", manifest.acceptance?.checklist],
     ["harness.constraints", manifest.harness?.constraints],
@@ -153,12 +153,13 @@ function checkPasted({ manifest, missing, command }: Report): void {
   ];
   for (const [path, items = []] of lists) {
     const isUnsaid = (item: string) => isPlaceholder(item) || isBlank(item);
-    const index = items.findIndex(isUnsaid);
+    const place = items.findIndex(isPlaceholder);
+    const index = place >= 0 ? place : items.findIndex(isBlank);
     if (index < 0) continue;
     const fix = command(`set ${items.every(isUnsaid) ? path : `${path}.${index}`} --unset`);
     const item = items[index]!;
-    const message = isBlank(item) ? `item ${index + 1} is empty` : unfilled(item);
-    missing({ code: PLACEHOLDER, path, message, fix });
+    if (isBlank(item)) warn({ code: "ITEM_EMPTY", path, message: `item ${index + 1} is empty`, fix });
+    else missing({ code: PLACEHOLDER, path, message: unfilled(item), fix });
   }
 }
 
