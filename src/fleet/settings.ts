@@ -43,8 +43,9 @@ export function serverSettings({ flags, config, root }: Sources, { cwd, env, typ
   };
   const server = flags.server ?? given(env.NATS_URL) ?? config.server ?? known.url;
   if (server === undefined) {
+    const line = typed ?? "nexus fleet jobs";
     throw new NutError("FLEET_NO_SERVER", "no server is named for the fleet", {
-      hint: `${typed ?? "nexus fleet jobs"} --server nats://127.0.0.1:4222 (or NATS_URL, or fleet: server: in .nexus/config.yml)`,
+      hint: `${line} --server nats://127.0.0.1:4222 (or NATS_URL, or fleet: server: in .nexus/config.yml)`,
     });
   }
   const servers = server.split(",").map((one) => one.trim());
