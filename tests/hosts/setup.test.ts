@@ -294,7 +294,7 @@ describe("nexus doctor", () => {
         expect.objectContaining({
           what: "opencode project hooks",
           state: "problem",
-          message: expect.stringMatching(/^the plugin does not start, so every tool is blocked: /),
+          message: expect.stringMatching(/^the plugin does not start, and blocks tools: (?!it ended)/),
           fix: "nexus setup opencode",
         }),
       ]),

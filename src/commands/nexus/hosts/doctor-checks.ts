@@ -123,7 +123,7 @@ export async function hooksCheck(
   try {
     const why = host.name === "opencode" ? await pluginTrouble(folder, input, context) : null;
     if (why !== null)
-      return { what, state: "problem", message: `the plugin does not start, so every tool is blocked: ${why}`, fix };
+      return { what, state: "problem", message: `the plugin does not start, and blocks tools: ${why}`, fix };
     const events =
       host.name === "opencode" ? ["session.created", "tool.execute.before", "dispose"] : hookEvents(host.name);
     const slow: string[] = [];
@@ -174,8 +174,8 @@ async function pluginTrouble(folder: string, input: InstallInput, { env, signal 
     signal,
   });
   if (exit === 0) return null;
-  const told = stderr.text.split("\n").find((line) => /^\s*(?:[A-Za-z]*Error|nexus): /.test(line));
-  return told?.trim().replace(/^(?:[A-Za-z]*Error: )?(?:nexus: )?/, "") ?? "it ended without a word";
+  const told = stderr.text.split("\n").find((line) => /^\s*(?:[A-Za-z]*Error(?: \[\w+\])?|nexus): /.test(line));
+  return told?.trim().replace(/^(?:[A-Za-z]*Error(?: \[\w+\])?: )?(?:nexus: )?/, "") ?? "it ended without a word";
 }
 
 /** Names in the installed deny lists that no tool has: such a list denies nothing, or is void as a whole. */
