@@ -25,6 +25,8 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     const id = await desk.submit("killed");
     const first = desk.worker([], { agent: slow(60) });
     await desk.until("at work", () => /works on task 1/.test(desk.logs(id)), 20);
+    // What was not kept yet is begun anew.
+    await desk.until("kept", () => desk.nexus(["show", id]).stdout.includes("checkpoint: run "), 20);
     const began = Date.now();
     first.kill("SIGKILL");
     await first.done;
