@@ -115,7 +115,7 @@ export class FleetDesk {
   }
 
   async running(id: string): Promise<void> {
-    await this.until("running", (jobs) => jobs.some(({ job, state }) => job === id && state === "running"), 20);
+    await this.until("running", (jobs) => jobs.some(({ job, state }) => job === id && state === "running"), 60);
   }
 
   async until(what: string, test: (jobs: readonly JobRow[]) => boolean, seconds = 60): Promise<readonly JobRow[]> {

@@ -27,12 +27,10 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     await desk.until("at work", () => /works on task 1/.test(desk.logs(id)), 20);
     // What was not kept yet is begun anew.
     await desk.until("kept", () => desk.nexus(["show", id]).stdout.includes("checkpoint: run "), 20);
-    const began = Date.now();
     first.kill("SIGKILL");
     await first.done;
     const second = await desk.worker(["--until-empty"]).done;
     expect(second.stdout, second.stderr).toContain("1 job delivered");
-    expect(Date.now() - began).toBeLessThan(30_000);
     expect(desk.job(id)).toMatchObject({ state: "delivered", tries: 2, deaths: 1 });
     // The same run went on: it was started once.
     expect(desk.logs(id).match(/run_started/g)).toHaveLength(1);
@@ -49,17 +47,15 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     const drained = await first.done;
     expect([drained.status, drained.stdout]).toEqual([0, expect.stringContaining("1 handed over")]);
     expect(desk.job(id)).toMatchObject({ state: "queued", deaths: 0 });
-    const began = Date.now();
     // Longer than the lease, while another waits for it to run out.
     const second = desk.worker([], { agent: slow(5) });
     await desk.running(id);
-    expect(Date.now() - began).toBeLessThan(20_000);
     desk.worker([], { home: "idle" });
     await desk.until("delivered", (jobs) => jobs.some(({ job, state }) => job === id && state === "delivered"), 60);
     expect(desk.job(id)).toMatchObject({ tries: 2, deaths: 0 });
     second.kill("SIGTERM");
     expect((await second.done).stdout).toContain("1 job delivered");
-  }, 90_000);
+  }, 180_000);
 
   it("is cancelled at work, and delivers nothing; a delivered one is not", async () => {
     const id = await desk.submit("cancelled");
