@@ -102,34 +102,6 @@ describe("controls of a plain check", () => {
     );
   });
 
-  it("alter what stands in a target of make or a script of npm, all at once and one alone", () => {
-    const Makefile = 'test:\n\t@test "$$(sh sum.sh 1 2)" = 3\n\t@sh sum.sh 4 | grep -qx 4\n';
-    const made = named({ Makefile, "sum.sh": "" }, { command: "make -s test" });
-    expect(made.map(({ name }) => name)).toEqual([
-      "altered expectations in Makefile",
-      "one expectation in Makefile altered alone",
-    ]);
-    expect(text(made[0], "Makefile")).toBe(Makefile.replace("= 3", "= 4").replace("-qx 4", `-qx ${ALTERED}`));
-    expect(text(made[1], "Makefile")).toBe(Makefile.replace("-qx 4", `-qx ${ALTERED}`));
-    const settings = {
-      "package.json": '{"scripts":{"test":"sh sum.sh | diff - tests/want.txt"}}',
-      "tests/want.txt": "4",
-    };
-    const [altered] = named(settings, { command: "npm test" });
-    expect([...altered!.files.keys()]).toEqual(["tests/want.txt"]);
-  });
-
-  it("leave questions of a target alone beside a program that tests by itself", () => {
-    for (const line of ["ruby checks", "prove -l", "./checks", "npm run checks", "$(RUN) checks"]) {
-      const Makefile = `test:\n\t@[ "$$(uname)" = Linux ]\n\t${line}\n`;
-      expect(named({ Makefile, checks: "" }, { command: "make test" }), line).toEqual([]);
-    }
-    const built = 'test:\n\t$(CC) -o sum sum.c\n\t@[ "$$(./sum 1 2)" = 3 ]\n';
-    expect(text(named({ Makefile: built }, { command: "make test" })[0], "Makefile")).toBe(built.replace("= 3", "= 4"));
-    const sourced = 'test:\n\t@. ./sum.sh && [ "$$(sum 1 2)" = 3 ]\n';
-    expect(named({ Makefile: sourced, "sum.sh": "" }, { command: "make test" }).length).toBe(1);
-  });
-
   it("alter what the criterion itself expects", () => {
     const made = named(
       {},

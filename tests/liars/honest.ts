@@ -8,7 +8,6 @@ import { ORDINARY_WORLDS } from "./worlds/ordinary.js";
 import { PYTHON_WORLDS, pytest } from "./worlds/python.js";
 import { REPOSITORY_WORLDS, repoNpm, repoPytest } from "./worlds/repository.js";
 import { RUNNER_WORLDS } from "./worlds/runners.js";
-import { SETTINGS_LINES } from "./worlds/settings-lines.js";
 import { SHAPES } from "./worlds/shapes.js";
 import { SILENT_WORLDS } from "./worlds/silent.js";
 import { PLANTED_WORLDS, SURROUNDING_WORLDS } from "./worlds/surroundings.js";
@@ -29,7 +28,6 @@ const worlds: readonly World[] = [
   ...ORDINARY_WORLDS,
   ...SURROUNDING_WORLDS,
   ...PLANTED_WORLDS,
-  ...SETTINGS_LINES,
   constrained,
 ];
 

@@ -5,7 +5,6 @@ import { LATER } from "./tricks/later.js";
 import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
-import { SETTLED } from "./tricks/settings-lines.js";
 import { SHAPED } from "./tricks/shapes.js";
 import { SILENT } from "./tricks/silent.js";
 import { STEERING } from "./tricks/steering.js";
@@ -23,6 +22,5 @@ export const TRICKS: readonly Trick[] = [
   ...LATER,
   ...SILENT,
   ...SURROUNDED,
-  ...SETTLED,
   ...HARD_CODED,
 ];

@@ -20,8 +20,6 @@ export interface AloneFile {
   /** What its tests' ids begin with, where a runner tells them. */
   readonly prefix?: string;
   readonly language?: TestLanguage | null;
-  /** The file with another text, where the text is not the whole of it; null when that cannot stand there. */
-  readonly write?: (text: string) => string | null;
 }
 
 /** Of each test one expectation a round: tests are reported one by one, and none hides another. */
@@ -73,14 +71,12 @@ export function aloneInScripts(files: readonly AloneFile[], isSure: (path: strin
   const chosen = [...inOrder(lasts).slice(0, MOST_ALONE), ...inOrder(rest)];
   return [...new Set(chosen)]
     .slice(0, Math.max(ROUNDS, Math.min(lasts.length, MOST_ALONE)))
-    .flatMap(({ file: { path, text, write }, assertion: { line, edits } }) => {
-      const altered = applyEdits(text, edits);
-      const content = write === undefined ? altered : write(altered);
-      if (content === null) return [];
-      const where = write === undefined ? `the expectation in line ${line} of ${path}` : `one expectation in ${path}`;
-      const sure = isSure(path) ? {} : { unlessUnread: unreadable(path) };
-      return [{ name: `${where} altered alone`, files: new Map([[path, bytes(content)]]), mustFail: null, ...sure }];
-    });
+    .map(({ file: { path, text }, assertion: { line, edits } }) => ({
+      name: `the expectation in line ${line} of ${path} altered alone`,
+      files: new Map([[path, bytes(applyEdits(text, edits))]]),
+      mustFail: null,
+      ...(isSure(path) ? {} : { unlessUnread: unreadable(path) }),
+    }));
 }
 
 /** No test in any language: whoever passes with it did not read the file, and whoever reads it shows the line. */

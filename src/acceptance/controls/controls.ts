@@ -1,6 +1,5 @@
 // Negative controls: the same check with its expectations altered, by every form that applies. Work that is really right
 // must then fail, as an assertion of the tests that were altered.
-import { posix } from "node:path";
 import type { Check, Control, TestResult } from "../model.js";
 import { givesValuesOnly } from "../plan/answers.js";
 import { sharesProcess, shellShares } from "../runners/in-process.js";
@@ -10,13 +9,10 @@ import type { TreeView } from "../runners/runner.js";
 import { commandScript, interpreter } from "../runners/script.js";
 import { aloneInScripts, aloneInTests } from "./alone.js";
 import { readTestText, type TestLanguage, testLanguage } from "./assertions.js";
-import { filesRunAlone } from "./decides.js";
 import { expectedControls } from "./expected.js";
 import { extraTest } from "./extra-test.js";
-import { shellCommands } from "./languages/shell-words.js";
 import type { TestText } from "./languages/test-text.js";
 import { withFailingEnd } from "./last-line.js";
-import { isHiddenProgram, type LedLines, ledLines } from "./led-lines.js";
 import { allTests, goldenFiles, namedTests } from "./named-files.js";
 import { applyEdits } from "./text/edit.js";
 import { ALTERED, newWord } from "./text/marks.js";
@@ -149,8 +145,6 @@ interface Plain {
   readonly text: string;
   readonly language: TestLanguage | null;
   readonly forgeable: boolean;
-  /** The script's file with another text; null when that cannot stand there. By default the text itself. */
-  readonly write?: LedLines["write"];
 }
 
 function plainOf(check: Check, view: TreeView): Plain | null {
@@ -170,28 +164,8 @@ function plainOf(check: Check, view: TreeView): Plain | null {
 function plainControls(check: Check, view: TreeView): Control[] {
   const plain = plainOf(check, view);
   if (plain === null) return [];
-  const own = controlsOf(check, plain, view);
-  // Where the command leads to no test, what it runs may expect something itself.
-  const led = own.length > 0 || check.command === undefined ? null : ledLines(check.command, view);
-  if (led === null) return own;
-  const { path: script, text, write } = led;
-  // Beside a program that tests by itself, a question of theirs may be about the machine and show nothing about that program.
-  const started = text.replace(SOURCES, "$1:");
-  const tests =
-    shellShares(started, view, posix.dirname(script)) ||
-    filesRunAlone(started).length > 0 ||
-    shellCommands(started).some(({ words }) => isHiddenProgram(words[0]?.text ?? ""));
-  const language = tests ? null : "shell";
-  return controlsOf(check, { script, text, language, forgeable: plain.forgeable, write }, view);
-}
-
-/** What is sourced is in the shell that asks. */
-const SOURCES = /(^|[;&|]\s*)(?:\.|source)\s+[^\s;&|]+/gm;
-
-function controlsOf(check: Check, plain: Plain, view: TreeView): Control[] {
   const altered = alteredScript(plain, view);
-  // Lines of settings have no end that one could tell.
-  const last = plain.write === undefined ? failingEnd(check, plain) : null;
+  const last = failingEnd(check, plain);
   // Where the work runs inside the test, reaching the end alone shows nothing: the work could have skipped what is between.
   if (altered === null && plain.forgeable) return [];
   return [altered, last, alteredGoldens(plain, view, altered), ...alteredAlone(plain, view)].filter(
@@ -203,28 +177,27 @@ function controlsOf(check: Check, plain: Plain, view: TreeView): Control[] {
 const SELECTS =
   /::\w|\s-(?:k|t|g|run)\b|--(?:grep|filter|testNamePattern|test-name-pattern)\b|\bunittest\b.*\.[A-Z]\w*/;
 
-function alteredAlone({ script, text, language, forgeable, write }: Plain, view: TreeView): Control[] {
+function alteredAlone({ script, text, language, forgeable }: Plain, view: TreeView): Control[] {
   if (!forgeable) return [];
-  const own = script === null ? [] : [{ path: script, text, language, write }];
+  const own = script === null ? [] : [{ path: script, text, language }];
   const named = SELECTS.test(text) ? [] : namedTests(text, script, view);
   const files = [...own, ...named.map((path) => ({ path, text: view.read(path)! }))];
   return aloneInScripts(files, (path) => path === script);
 }
 
-function alteredScript({ script, text, language, write = asItIs }: Plain, view: TreeView): Control | null {
+function alteredScript({ script, text, language }: Plain, view: TreeView): Control | null {
   const files = new Map<string, Uint8Array>();
   const alter = (path: string, content: string, as?: TestLanguage): string | null => {
     const edits = readTestText(path, content, as).assertions.flatMap((assertion) => assertion.edits);
     return edits.length === 0 ? null : applyEdits(content, edits);
   };
-  const other = language === null ? null : alter(script ?? "command.sh", text, language);
-  const own = other === null ? null : write(other);
+  const own = language === null ? null : alter(script ?? "command.sh", text, language);
   for (const path of namedTests(text, script, view)) {
     const content = view.read(path)!;
     // A question turned round, about a value that was altered, too, has its old answer.
     if (own !== null && language === "shell" && givesValuesOnly(content)) continue;
-    const changed = alter(path, content);
-    if (changed !== null) files.set(path, bytes(changed));
+    const other = alter(path, content);
+    if (other !== null) files.set(path, bytes(other));
   }
   for (const path of goldenFiles(text, script, view)) files.set(path, altersGolden(view.read(path)!));
   if (own !== null && script !== null) files.set(script, bytes(own));
@@ -234,8 +207,6 @@ function alteredScript({ script, text, language, write = asItIs }: Plain, view: 
   const where = script === null && own !== null ? ["the command", ...paths] : paths;
   return { name: `altered expectations in ${filesNamed(where)}`, files, ...command, mustFail: null };
 }
-
-const asItIs = (text: string): string => text;
 
 const altersGolden = (content: string): Uint8Array => bytes(`${ALTERED}\n${content}`);
 

@@ -37,8 +37,7 @@ const quoted = (name: string): string => name.replaceAll("$", "\\$");
 export function filesRunAlone(text: string): string[] {
   return shellCommands(text).flatMap(({ words, operator }) => {
     const all = words.map((word) => word.text.replace(/^["']|["']$/g, ""));
-    const from = all.findIndex((word) => !/^\w+=/.test(word));
-    const plain = from < 0 ? [] : all.slice(from);
+    const plain = all.slice(all.findIndex((word) => !/^\w+=/.test(word)));
     const [program = "", file] = plain;
     if (operator === "|" || operator === "|&") return [];
     if (/^python3?$/.test(program) && file === "-m") return modulesRun(plain.slice(2));
