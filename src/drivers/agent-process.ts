@@ -47,6 +47,10 @@ export interface Transcript {
   givenUp: boolean;
   /** Answers of the model in a row that said nothing at all. */
   emptySteps: number;
+  /** Times in a row that its conversation was too long for its model. */
+  overflows: number;
+  /** An error it told of was got over; its exit may still speak of it. */
+  gotOver: boolean;
 }
 
 export const newTranscript = (): Transcript => ({
@@ -60,6 +64,8 @@ export const newTranscript = (): Transcript => ({
   waiting: null,
   givenUp: false,
   emptySteps: 0,
+  overflows: 0,
+  gotOver: false,
 });
 
 /** How long a program may go on trying by itself; longer waits are ours, where a person sees them. */
@@ -76,8 +82,8 @@ export function waits(
   emit({ type: "waiting", why: trouble.kind, message });
 }
 
-/** Ends the session from our side, for a reason the program gave. */
-export function giveUp(transcript: Transcript, message: string, trouble: Trouble): void {
+/** Ends the session from our side, for a reason the program gave; null when that is about its work. */
+export function giveUp(transcript: Transcript, message: string, trouble: Trouble | null): void {
   Object.assign(transcript, { error: message, trouble, givenUp: true });
 }
 
@@ -332,8 +338,9 @@ export function sessionEnd(
   const { sessionId, text, report, usage } = transcript;
   const base = { sessionId, text, usage, exit, ...(report === undefined ? {} : { report }) };
   if (transcript.givenUp) {
-    const trouble = transcript.trouble ?? TRANSPORT;
-    return { ...base, outcome: "failed", error: transcript.error ?? "it was given up", trouble };
+    const { error, trouble } = transcript;
+    const why = trouble === null ? {} : { trouble };
+    return { ...base, outcome: "failed", error: error ?? "it was given up", ...why };
   }
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
   if (exit.reason === "limit") return { ...base, outcome: "failed", error: `it used more than ${exit.exceeded}` };
@@ -343,7 +350,8 @@ export function sessionEnd(
     return { ...base, outcome: "failed", error, ...(trouble === null ? {} : { trouble }) };
   };
   if (transcript.error !== null) return failed(transcript.error, transcript.trouble);
-  if (exit.code !== 0) {
+  const isOldNews = transcript.gotOver && transcript.turnEnded && exit.signal === null;
+  if (exit.code !== 0 && !isOldNews) {
     const crashed = exit.signal !== null && judge !== NOBODY_KNOWS;
     return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, crashed ? TRANSPORT : null);
   }
