@@ -11,6 +11,7 @@ import {
   DEFAULT_LIMITS,
   type Environment,
   findBwrap,
+  findProgram,
   type Mount,
   placeMounts,
   readLines,
@@ -112,14 +113,15 @@ export async function startAgent(
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
   const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
+  const [program, ...words] = [...deadline(request), command, ...args];
   const login = loginEnvironment(name, request.env, { command: request.command, more: variables });
   const sandbox = await sandboxFor(name, request, {
-    programs: [command, ...servers, ...programsIn(request.command)],
+    programs: [program!, command, ...servers, ...programsIn(request.command)],
     reads: [...reads, ...namedFiles(login)],
   });
   const child = await startChild({
-    command,
-    args,
+    command: program!,
+    args: words,
     cwd: request.cwd,
     env: { ...login, ...environmentOf(request, sandbox !== null), ...env, ...request.extraEnv },
     sandbox,
@@ -134,6 +136,16 @@ export async function startAgent(
   });
   return { child, sandboxed: sandbox !== null, complaint: () => lastLine(tail) };
 }
+
+/** What ends a program that outlives us, where there is such a thing: nobody else may come for a long time. */
+function deadline({ login, timeoutMs, env }: SessionRequest): string[] {
+  const timeout = login === "whole" ? findProgram("timeout", env) : null;
+  if (timeout === null || timeoutMs === undefined) return [];
+  return [timeout, "-s", "KILL", String(Math.ceil(timeoutMs / 1_000) + SPARE_SECONDS)];
+}
+
+/** We end it first, and look at what it wrote. */
+const SPARE_SECONDS = 15;
 
 /** Whether bubblewrap will hold this session; some programs need other flags then. */
 export async function isSandboxed({ sandbox = "auto", env }: SessionRequest): Promise<boolean> {
