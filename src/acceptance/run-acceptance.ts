@@ -9,7 +9,7 @@ import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
-import { controlsFor, suppliedControls } from "./controls/index.js";
+import { controlsFor, suppliedControls, unaltered } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
 import { type Installer, withInstalled } from "./install/installed.js";
 import type { Check, CheckPlan, Outcome, TestResult, Trial, Weakness } from "./model.js";
@@ -241,6 +241,11 @@ export async function passesAfter(
   return (await run(ordered, await outputs.treeFor(ordered, tree))).status === "passed" ? after : [];
 }
 
+function unalteredWords(check: Check, { result }: Trees): string {
+  const words = unaltered(check, result.view);
+  return words === null ? "" : `; "${words}" stands in the way`;
+}
+
 export const inOrderWords = (after: readonly string[]): string =>
   after.length === 0 ? "" : `; it passes after ${after.join(", ")}: its "after" may say so`;
 
@@ -264,8 +269,8 @@ function toResult(
   const first = trials[0]!;
   const shown = trials.find(({ tree, outcome }) => tree === "result" && outcome.status === weighed.status) ?? first;
   const output = scrub((shown.outcome.log ?? "").slice(0, LOG_LIMIT));
-  const order = inOrderWords(after);
-  const reason = order === "" ? (weighed.reason ?? shown.outcome.note) : `${weighed.reason}${order}`;
+  const more = weighed.weakness === "uncontrolled" ? unalteredWords(check, trees) : inOrderWords(after);
+  const reason = more === "" ? (weighed.reason ?? shown.outcome.note) : `${weighed.reason}${more}`;
   const ran = weighed.status === "passed" || weighed.status === "failed";
   const backed = weighed.status === "failed" || weighed.proven || weighed.weakness === "guards";
   const before = trials.find(({ tree }) => tree === "base")?.outcome.status;

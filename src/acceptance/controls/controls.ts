@@ -13,6 +13,8 @@ import { expectedControls } from "./expected.js";
 import { extraTest } from "./extra-test.js";
 import type { TestText } from "./languages/test-text.js";
 import { withFailingEnd } from "./last-line.js";
+import { ledLines } from "./lines/led-lines.js";
+import { lineControls } from "./lines/line-controls.js";
 import { allTests, goldenFiles, namedTests } from "./named-files.js";
 import { applyEdits } from "./text/edit.js";
 import { ALTERED, newWord } from "./text/marks.js";
@@ -164,6 +166,22 @@ function plainOf(check: Check, view: TreeView): Plain | null {
 function plainControls(check: Check, view: TreeView): Control[] {
   const plain = plainOf(check, view);
   if (plain === null) return [];
+  const own = scriptControls(check, plain, view);
+  const led = plain.script === null && (check.expected?.exit_code ?? 0) === 0 ? ledLines(plain.text, view) : null;
+  // Beside what decides by itself, a question of theirs alone shows nothing.
+  return led === null || (own.length === 0 && led.others.length > 0) ? own : [...own, ...lineControls(led, view)];
+}
+
+/** What of a check's own settings nothing could be altered of, in its words; null where that is not known. */
+export function unaltered(check: Check, view: TreeView): string | null {
+  const plain = recognise(check, view) === null ? plainOf(check, view) : null;
+  const led = plain === null || plain.script !== null ? null : ledLines(plain.text, view);
+  return led?.others[0]?.slice(0, MOST_WORDS) ?? null;
+}
+
+const MOST_WORDS = 200;
+
+function scriptControls(check: Check, plain: Plain, view: TreeView): Control[] {
   const altered = alteredScript(plain, view);
   const last = failingEnd(check, plain);
   // Where the work runs inside the test, reaching the end alone shows nothing: the work could have skipped what is between.

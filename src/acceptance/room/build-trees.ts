@@ -31,6 +31,7 @@ import { parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.j
 import { isFolderAbove, testsDigest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
+import { ledLines } from "../controls/lines/led-lines.js";
 import type { CheckPlan } from "../model.js";
 import { filesLedTo, leadsSomewhere } from "../plan/led-to.js";
 import { isLock } from "../plan/merged-settings.js";
@@ -226,7 +227,7 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
   return {
     decides,
     ...filesLedTo(textsIn(base, [...before.entries.keys()].filter(isReadSetting).slice(0, MOST_SETTINGS)), commands),
-    checkTexts: [...commands, ...own.map(({ words }) => words)],
+    checkTexts: [...commands, ...linesCalled(base, commands, before), ...own.map(({ words }) => words)],
     runAlone: new Set([...commands, ...shell].flatMap(filesRunAlone)),
     wholeCommands: new Set(
       commands.flatMap((line) => /^(?:sh|bash|node|python3?) ([\w./@-]+)$/.exec(line.trim())?.[1] ?? []),
@@ -235,6 +236,22 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
     task: `${title}\n${summary}`,
     ownNames: new Set(own.map(({ path }) => posix.basename(path))),
   };
+}
+
+/** Lines of the base's own settings that commands run: they ask as the commands do. */
+function linesCalled(base: string, commands: readonly string[], { entries }: Tree): string[] {
+  const { text } = readable(base);
+  const exists = (path: string) => entries.has(path);
+  const names = new Map<string, string[]>();
+  for (const path of entries.keys())
+    names.set(posix.dirname(path), [...(names.get(posix.dirname(path)) ?? []), posix.basename(path)]);
+  const view = {
+    exists,
+    read: text,
+    list: (folder: string) => names.get(folder === "" ? "." : folder) ?? [],
+    isGuarded: exists,
+  };
+  return commands.map((command) => (ledLines(command, view)?.texts ?? []).join("\n"));
 }
 
 /** Code that is no test; its language is told by its name alone. */

@@ -39,7 +39,7 @@ export function roomTree(layers: Layers, { isGuarded, isChecker = () => false, o
   const names = new Set(files.map((path) => basename(path)));
   return {
     layers,
-    view: viewOf(layers, guarded.filter(isChecker)),
+    view: viewOf(layers, { checkers: guarded.filter(isChecker), isGuarded: (path) => guards.has(path) }),
     cover: withoutLinks(
       coverOf(files, (path) => guards.has(path), { open }),
       layers,
