@@ -57,14 +57,8 @@ export function listByFind(root: string, skipped: readonly string[]): Buffer | n
   return stdout === null || stdout.length === 0 ? null : stdout;
 }
 
-/** Tells later whether a tree is to the byte as it is now: a tenth of the time of a look. Never, where `find` is not GNU's. */
-export function watchTree(root: string): () => boolean {
-  const now = listAll(root);
-  return () => now !== null && listAll(root)?.equals(now) === true;
-}
-
 /** All of a tree but git's own files, by `find`; null where it is not GNU's. */
-function listAll(root: string): Buffer | null {
+export function listAll(root: string): Buffer | null {
   const find = FINDS.find((path) => existsSync(path));
   if (find === undefined) return null;
   const args = [".", "-name", ".git", "-prune", "-o", "-printf", FORMAT];
@@ -154,6 +148,39 @@ export function entryOf(line: string): ListingEntry {
     changedMs: Number(changed) * 1_000,
     target: end < 0 ? "" : line.slice(end + 1),
   };
+}
+
+export interface StampedPath extends Omit<ListingEntry, "line" | "changedMs" | "target"> {
+  readonly path: string;
+  /** Of a link. */
+  readonly target: Buffer;
+  /** As `tree.ts` makes it. */
+  readonly stamp: string;
+}
+
+const TYPE_BITS: Readonly<Record<string, number>> = {
+  ...{ f: 0o100000, d: 0o040000, l: 0o120000 },
+  ...{ p: 0o010000, s: 0o140000, c: 0o020000, b: 0o060000 },
+};
+
+/** All entries of a list but the folder itself, with names as `readdir` gives them. In the order of the list. */
+export function stampedPaths(listing: Buffer): StampedPath[] {
+  const parts = listing.toString("utf8").split("\0");
+  let exact: readonly string[] | null = null;
+  const found: StampedPath[] = [];
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const line = parts[i]!;
+    const path = line.slice(pathStart(line));
+    if (path === "") continue;
+    const [kind = "", octal = "", bytes = "", inode = "", changed = ""] = line.split(" ", 5);
+    const [size, mode] = [Number(bytes), Number.parseInt(octal, 8)];
+    const [seconds, rest = ""] = changed.split(".");
+    const stamp = `${size}:${inode}:${seconds}${rest.slice(0, 9)}:${mode | (TYPE_BITS[kind] ?? 0)}`;
+    if (kind === "l") exact ??= listing.toString("latin1").split("\0");
+    const target = Buffer.from(kind === "l" ? exact![i + 1]! : "", "latin1");
+    found.push({ path, type: TYPES[kind] ?? "other", mode, size, target, stamp });
+  }
+  return found;
 }
 
 /** A path of `linesOf` as the rest of the product knows it. */

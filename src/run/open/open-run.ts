@@ -19,6 +19,7 @@ import {
   planFile,
   tasksFile,
 } from "../../state/index.js";
+import { type FirstLook, firstLook } from "../../trees/first-look.js";
 import type { RepositoryFacts } from "../../trees/git/repository.js";
 import { Objects } from "../../trees/objects.js";
 import { digestOf, skipping } from "../../trees/result-tree.js";
@@ -62,7 +63,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const layered = repo !== undefined && (await canLayer(input));
   const cloned =
     repo === undefined ? null : await openRepository({ ...options, repo, readOnly: layered }, folder.base, context);
-  const trees = openTrees(input, journal, { digest, repository: cloned?.facts, layered });
+  const trees = await openTrees(input, journal, { digest, repository: cloned?.facts, layered });
   const { secrets, warnings: opening } = await openSecrets({
     request: folder.request,
     manifest,
@@ -87,7 +88,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
 
 interface OpenedParts {
   readonly manifest: Manifest;
-  readonly trees: ReturnType<typeof openTrees>;
+  readonly trees: Awaited<ReturnType<typeof openTrees>>;
   readonly secrets: RunSecrets;
   readonly warnings: readonly string[];
 }
@@ -136,7 +137,7 @@ async function putTogether(input: RunInput, journal: Journal, isNew: boolean, op
 }
 
 /** The trees of a run: the base as it was when the run began, and the main tree as the journal says it must be. */
-function openTrees(
+async function openTrees(
   { folder, options, context }: RunInput,
   journal: Journal,
   {
@@ -147,9 +148,9 @@ function openTrees(
 ) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
-  const skip = repository === undefined ? (path: string) => !counts(path) : skipping(folder.base, counts);
-  const start = lookAt(folder.base, { skip });
-  openMain(folder, start);
+  const look = await lookAtBase(folder, repository !== undefined);
+  const start = look.tree;
+  openMain(folder, look);
   const isNew = state.baseDigest === null;
   const tree = repository === undefined ? undefined : digestOf(start);
   // Every file was read once already, and one digest is enough. Earlier runs wrote down a second one.
@@ -177,6 +178,12 @@ function openTrees(
       ...(layered ? { layersOver: start } : {}),
     }),
   };
+}
+
+/** A request is small; a clone may be large, and its names are compared as text. */
+async function lookAtBase({ base }: RunFolder, isClone: boolean): Promise<FirstLook> {
+  if (isClone) return firstLook(base, skipping(base, counts));
+  return { tree: lookAt(base, { skip: (path) => !counts(path) }), isAsItWas: () => false };
 }
 
 /** A repository is not copied for every agent where all who may work on it are held by a sandbox. */
