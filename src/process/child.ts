@@ -6,11 +6,12 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { type ControlGroup, makeControlGroup } from "./control-group.js";
-import { CHILD_MARK, descendants } from "./descendants.js";
+import { CHILD_MARK, descendants, isRunning } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
 import { DEFAULT_LIMITS, kernelLimits, type Limits, refusedByKernel, watchLimits, writableFolders } from "./limits.js";
 import { filesFor } from "./open-files.js";
-import { type Bwrap, findBwrap, type Sandbox, sandboxCommand } from "./sandbox.js";
+import { prepareSystem } from "./prepared-system.js";
+import { type Bwrap, findBwrap, type Sandbox, sandboxCommand, tellsFirst } from "./sandbox.js";
 import { openFilter } from "./seccomp.js";
 
 /** How long a child has between being asked to stop and being killed. */
@@ -81,7 +82,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const started = performance.now();
   const plain = [...(wrapped === null ? [] : [wrapped.program, ...wrapped.args]), program, ...(options.args ?? [])];
   const [first, ...rest] = group === null ? plain : [...JOIN, group.members, ...plain];
-  const files = filesFor(wrapped?.filter ?? null);
+  const files = filesFor(wrapped?.filter ?? null, wrapped?.tells === true);
   const child = spawn(first!, rest, {
     // The folder of a neutral sandbox exists only inside it.
     cwd: wrapped === null ? cwd : "/",
@@ -98,7 +99,8 @@ export async function startChild(options: ChildOptions): Promise<Child> {
     throw error;
   }
   feed(child, options.stdin);
-  return watch(child, { options, mark, started, sandboxed: wrapped !== null, limits, group });
+  const firstPid = wrapped?.tells === true ? firstInside(child) : () => null;
+  return watch(child, { options, mark, started, sandboxed: wrapped !== null, firstPid, limits, group });
 }
 
 /** Enters a control group before anything else runs. Where it may not after all, the watch remains. */
@@ -109,6 +111,8 @@ interface Wrapped {
   readonly args: readonly string[];
   /** The open system call filter, which becomes descriptor 3 of bubblewrap. */
   readonly filter: number | null;
+  /** Whether it says on descriptor 4 who is the first inside. */
+  readonly tells: boolean;
 }
 
 async function wrap(sandbox: Sandbox, env: Environment, cwd: string, limits: Limits): Promise<Wrapped> {
@@ -120,8 +124,14 @@ async function wrap(sandbox: Sandbox, env: Environment, cwd: string, limits: Lim
   }
   // Agents debug what they write; nothing in a check has a reason to.
   const filter = sandbox.root === "system" ? openFilter(sandbox.neutral ?? { ptrace: true }) : null;
-  const { program, args } = sandboxCommand(bwrap, sandbox, cwd, env);
-  return { program, args: [...args, ...kernelLimits(limits, hasOwnNamespace(bwrap, sandbox))], filter };
+  const prepared = sandbox.root === "system" ? await prepareSystem(bwrap, sandbox.network === "host") : null;
+  const { program, args } = sandboxCommand(bwrap, sandbox, cwd, env, prepared);
+  return {
+    program,
+    args: [...args, ...kernelLimits(limits, hasOwnNamespace(bwrap, sandbox))],
+    filter,
+    tells: tellsFirst(sandbox),
+  };
 }
 
 /** bubblewrap makes a user namespace when told to, and when it has no other way to do its work. */
@@ -155,16 +165,31 @@ function feed(child: ChildProcess, stdin: ChildOptions["stdin"]): void {
   if (stdin !== undefined && stdin !== "pipe") child.stdin?.end(stdin.text);
 }
 
+/** The first process of a sandbox, once bubblewrap has said which it is. */
+function firstInside(child: ChildProcess): () => number | null {
+  let first: number | null = null;
+  const pipe = child.stdio[4] as Readable;
+  let text = "";
+  pipe.on("error", () => {});
+  pipe.on("data", (chunk: Buffer) => {
+    text += chunk.toString("latin1");
+    const [, pid] = /"child-pid":\s*(\d+)\b/.exec(text) ?? [];
+    if (pid !== undefined) first = Number(pid);
+  });
+  return () => first;
+}
+
 interface Watch {
   readonly options: ChildOptions;
   readonly mark: string;
   readonly started: number;
   readonly sandboxed: boolean;
+  readonly firstPid: () => number | null;
   readonly limits: Limits | undefined;
   readonly group: ControlGroup | null;
 }
 
-function watch(child: ChildProcess, { options, mark, started, sandboxed, limits, group }: Watch): Child {
+function watch(child: ChildProcess, { options, mark, started, sandboxed, firstPid, limits, group }: Watch): Child {
   const pid = child.pid!;
   let reason: ChildEnd["reason"] = "exited";
   let exited = false;
@@ -205,7 +230,7 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed, limits,
       const refused = limits === undefined ? null : refusedByKernel(limits, group);
       if (reason === "exited" && refused !== null) [reason, exceeded] = ["limit", refused];
       // In a PID namespace whoever loses its parent is given to one of the family, so nobody need be known by a mark.
-      const leftBehind = await sweep(pid, sandboxed ? undefined : mark);
+      const leftBehind = (await isDeserted(firstPid())) ? 0 : await sweep(pid, sandboxed ? undefined : mark);
       await drained(child);
       group?.remove();
       resolve({ reason, ...(exceeded === undefined ? {} : { exceeded }), code, signal, durationMs, leftBehind });
@@ -251,6 +276,18 @@ function killAll(pid: number, mark: string): number {
   send(pid, "SIGKILL");
   for (const { pid: other } of family) send(other, "SIGKILL");
   return family.length;
+}
+
+/**
+ * The kernel ends everybody in a PID namespace before its first process is gone, and bubblewrap takes that one with it. False when
+ * it is not known, or still there: then everybody on the machine is looked at.
+ */
+async function isDeserted(first: number | null): Promise<boolean> {
+  for (let round = 0; first !== null && round < 10; round += 1) {
+    if (!isRunning(first)) return true;
+    await new Promise((resolve) => setTimeout(resolve, 1 + round));
+  }
+  return false;
 }
 
 /** Kills what is left until nothing is: a process may fork between being seen and being killed. */

@@ -64,6 +64,11 @@ export function processes(): ProcessRow[] {
   return rows;
 }
 
+/** Whether there is such a process that has not ended. */
+export function isRunning(pid: number): boolean {
+  return readRow(pid)?.zombie === false;
+}
+
 function readRow(pid: number): ProcessRow | null {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1");

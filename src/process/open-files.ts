@@ -34,18 +34,19 @@ function isInherited(file: number): boolean {
 
 export interface ChildFiles {
   /** What stands at 3 and above. */
-  readonly stdio: readonly ("ignore" | number)[];
+  readonly stdio: readonly ("ignore" | "pipe" | number)[];
   /** Closes what was opened for it, `third` too. */
   close(): void;
 }
 
-/** `third` becomes descriptor 3; what is inherited leads to nothing. */
-export function filesFor(third: number | null): ChildFiles {
+/** `third` becomes descriptor 3, with `tells` 4 is a pipe to us; what is inherited leads to nothing. */
+export function filesFor(third: number | null, tells: boolean): ChildFiles {
   const inherited = inheritedFiles();
   const nothing = inherited.length === 0 ? null : openSync("/dev/null", "r");
-  const stdio: ("ignore" | number)[] = Array(Math.max(3, ...inherited) - 2).fill("ignore");
+  const stdio: ("ignore" | "pipe" | number)[] = Array(Math.max(4, ...inherited) - 2).fill("ignore");
   if (nothing !== null) for (const file of inherited) stdio[file - 3] = nothing;
   if (third !== null) stdio[0] = third;
+  if (tells) stdio[1] = "pipe";
   return {
     stdio,
     close: () => {

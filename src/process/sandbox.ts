@@ -7,7 +7,14 @@ import { NutError, shellWord } from "../errors.js";
 import { type Environment, findProgram } from "./find-program.js";
 import { overlayPlace, overlayWords } from "./in-overlay.js";
 import { seccompFilter } from "./seccomp.js";
-import { neutralGroup, neutralPasswd, systemMounts } from "./visible-system.js";
+import {
+  installPrefixes,
+  neutralGroup,
+  neutralPasswd,
+  programMounts,
+  systemFiles,
+  systemFolders,
+} from "./visible-system.js";
 
 export type Mount =
   | {
@@ -73,21 +80,36 @@ export interface Bwrap {
   readonly devices: boolean;
 }
 
+/** What the machine tells everybody about itself, put together beforehand: see prepareSystem. */
+export interface PreparedSystem {
+  /** What stands before a command that starts there. */
+  readonly enter: readonly string[];
+  /** Takes the place of `systemFiles`. */
+  readonly mounts: readonly Mount[];
+  /** Every path there. More cannot be added: what they lie in is read-only. */
+  readonly paths: ReadonlySet<string>;
+}
+
 /** The root of a sandbox holds mount points and next to nothing else. */
 const ROOT_BYTES = 64 * 1024 ** 2;
 
-/** bubblewrap's arguments, without the program itself. The command keeps the environment it is started with. */
-export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment = {}): string[] {
+/**
+ * bubblewrap's arguments, without the program itself. The command keeps the environment it is started with. `files` are what the
+ * machine tells about itself, when that is prepared.
+ */
+export function sandboxArguments(
+  sandbox: Sandbox,
+  cwd: string,
+  env: Environment = {},
+  files: readonly Mount[] = systemFiles(sandbox.network === "host"),
+): string[] {
   const { root, mounts = [], network, neutral } = sandbox;
   const args: string[] = [];
   if (root === "read-only") args.push("--ro-bind", "/", "/", "--dev", "/dev");
   else if (root === "writable") args.push("--dev-bind", "/", "/");
   else {
-    const system = systemMounts({
-      env: sandbox.env ?? env,
-      programs: sandbox.programs ?? [],
-      network: network === "host",
-    });
+    const programs = programMounts({ env: sandbox.env ?? env, programs: sandbox.programs ?? [] });
+    const system = [...systemFolders(), ...files, ...programs];
     // The empty places come first: a program may be installed below one of them.
     const sharedBytes = neutral?.maxBytes ?? sandbox.tmpBytes;
     const empty = neutral === undefined ? [hidden("/tmp", sandbox.tmpBytes)] : emptyPlaces(neutral);
@@ -111,10 +133,14 @@ export function sandboxArguments(sandbox: Sandbox, cwd: string, env: Environment
   // Whoever may add to /etc may add a library that every program loads, the one that judges too.
   if (root === "system") args.push("--remount-ro", "/");
   if (root === "system" && seccompFilter(process.arch) !== null) args.push("--seccomp", "3");
+  if (tellsFirst(sandbox)) args.push("--info-fd", "4");
   if (sandbox.outlivesUs !== true) args.push("--die-with-parent");
   args.push("--cap-drop", "ALL", "--chdir", cwd, "--");
   return args;
 }
+
+/** Whether bubblewrap says, on descriptor 4, who is the first in the sandbox. One inside another would say less than all. */
+export const tellsFirst = ({ root, lowPorts }: Sandbox): boolean => root === "system" && lowPorts !== true;
 
 /** A user who is not root becomes root to put an overlay together, and is themselves again before anything is started. */
 function ownAccount(): string[] {
@@ -132,7 +158,7 @@ function procArguments(isNeutral: boolean): string[] {
   return MACHINE_SWITCHES.filter((path) => existsSync(path)).flatMap((path) => ["--ro-bind", path, path]);
 }
 
-function mountArguments(mount: Mount): string[] {
+export function mountArguments(mount: Mount): string[] {
   switch (mount.access) {
     case "hidden":
       return [...(mount.maxBytes === undefined ? [] : ["--size", String(mount.maxBytes)]), "--tmpfs", mount.path];
@@ -193,12 +219,15 @@ function steps(folder: string, path: string): string[] {
   return parts.map((_, index) => join(folder, ...parts.slice(0, index + 1)));
 }
 
+/** The lists of accounts, in /etc. */
+const ACCOUNTS = ["passwd", "group"] as const;
+
 /** The same account, host name and list of people on every machine. */
 function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): string[] {
   const lists = { passwd: neutralPasswd(NEUTRAL_UID, home), group: neutralGroup(NEUTRAL_UID) };
-  const binds = Object.entries(lists).flatMap(([name, text]) => {
+  const binds = ACCOUNTS.flatMap((name) => {
     const file = join(folder, name);
-    writeFileSync(file, text);
+    writeFileSync(file, lists[name]);
     return ["--ro-bind", file, `/etc/${name}`];
   });
   const id = String(NEUTRAL_UID);
@@ -209,8 +238,14 @@ function neutralArguments({ home, folder }: NonNullable<Sandbox["neutral"]>): st
 type Overlay = Extract<Mount, { access: "overlay" }>;
 
 /** The command that holds what stands behind it: bubblewrap, with whatever must be done before it. */
-export function sandboxCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Environment) {
-  const command = mountedCommand(bwrap, sandbox, cwd, env);
+export function sandboxCommand(
+  bwrap: Bwrap,
+  sandbox: Sandbox,
+  cwd: string,
+  env: Environment,
+  prepared: PreparedSystem | null = null,
+) {
+  const command = mountedCommand(bwrap, sandbox, cwd, env, prepared);
   if (sandbox.lowPorts !== true || sandbox.network !== "none") return command;
   const own = process.getuid?.() === 0 ? [] : ["--unshare-user", "--uid", "0", "--gid", "0", "--cap-add", "ALL"];
   const apart = [...own, "--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--", "/bin/sh", "-c"];
@@ -227,9 +262,43 @@ const OPEN_PORTS = 'echo 0 > /proc/sys/net/ipv4/ip_unprivileged_port_start; exec
  * What bubblewrap cannot do itself is done in a mount namespace that only it inherits: overlays, which it knows since 0.11, and
  * holding the machine's devices. Where there is neither this is bubblewrap itself.
  */
-function mountedCommand(bwrap: Bwrap, sandbox: Sandbox, cwd: string, env: Environment) {
-  const args = sandboxArguments(sandbox, cwd, env);
+function mountedCommand(
+  bwrap: Bwrap,
+  sandbox: Sandbox,
+  cwd: string,
+  env: Environment,
+  prepared: PreparedSystem | null,
+) {
   const overlays = (sandbox.mounts ?? []).filter((mount): mount is Overlay => mount.access === "overlay");
+  if (prepared === null || sandbox.root !== "system" || !leavesRoomFor(prepared, otherPaths(sandbox, env))) {
+    return heldCommand(bwrap, sandboxArguments(sandbox, cwd, env), overlays);
+  }
+  // Devices are held there already.
+  const inside = heldCommand(
+    { ...bwrap, devices: false },
+    sandboxArguments(sandbox, cwd, env, prepared.mounts),
+    overlays,
+  );
+  const [program, ...words] = prepared.enter;
+  return { program: program!, args: [...words, inside.program, ...inside.args] };
+}
+
+/** Whether everything else of a sandbox can be mounted beside it. */
+function leavesRoomFor({ mounts, paths }: PreparedSystem, others: readonly string[]): boolean {
+  return others.every((other) => paths.has(other) || !mounts.some(({ path }) => isInside(other, path)));
+}
+
+const isInside = (path: string, folder: string): boolean => path === folder || path.startsWith(`${folder}/`);
+
+/** What is mounted besides the system's own folders and files. */
+function otherPaths(sandbox: Sandbox, env: Environment): string[] {
+  const { mounts = [], programs = [], neutral } = sandbox;
+  const accounts = neutral === undefined ? [] : [...ACCOUNTS.map((name) => `/etc/${name}`), neutral.home];
+  return [...mounts.map(({ path }) => path), ...installPrefixes(sandbox.env ?? env, programs), ...accounts];
+}
+
+/** bubblewrap with these arguments, after `overlays` are put together and devices held. */
+export function heldCommand(bwrap: Bwrap, args: readonly string[], overlays: readonly Overlay[] = []) {
   const steps = [...(bwrap.devices ? [holdDevices] : []), ...overlays.map(() => putTogether)];
   if (steps.length === 0) return { program: bwrap.program, args };
   const words = overlays.flatMap((overlay) => [

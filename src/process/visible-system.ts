@@ -65,24 +65,25 @@ export interface VisibleSystem {
   readonly env: Environment;
   /** More programs and files that must be readable, such as our own server. */
   readonly programs?: readonly string[];
-  readonly network: boolean;
 }
 
-/** Mounts in the order they must be made. */
-export function systemMounts({ env, programs = [], network }: VisibleSystem): Mount[] {
-  const mounts: Mount[] = [];
-  for (const path of SYSTEM_FOLDERS) mounts.push(...asItIs(path));
-  for (const path of [...SYSTEM_FILES, ...MACHINE_FACTS, ...(network ? NETWORK_FILES : [])]) {
+export const systemFolders = (): Mount[] => SYSTEM_FOLDERS.flatMap(asItIs);
+
+/** What a machine tells everybody about itself. */
+export function systemFiles(network: boolean): Mount[] {
+  return [...SYSTEM_FILES, ...MACHINE_FACTS, ...(network ? NETWORK_FILES : [])].flatMap((path): Mount[] => {
     const real = realPath(path);
-    if (real === null) continue;
+    if (real === null) return [];
     // A link in /etc leads to where a distribution keeps the file; its content appears under the name programs know.
     const isShown = real !== path && isSystem(real);
-    mounts.push(isShown ? { access: "link", path, to: real } : { access: "read-only", path, from: real });
-  }
+    return [isShown ? { access: "link", path, to: real } : { access: "read-only", path, from: real }];
+  });
+}
+
+/** Where programs are installed, with what lies there and is nobody else's business covered. In the order they must be made. */
+export function programMounts({ env, programs = [] }: VisibleSystem): Mount[] {
   const prefixes = installPrefixes(env, programs);
-  mounts.push(...prefixes.map((path): Mount => ({ access: "read-only", path })));
-  mounts.push(...credentialCovers(env.HOME, prefixes));
-  return mounts;
+  return [...prefixes.map((path): Mount => ({ access: "read-only", path })), ...credentialCovers(env.HOME, prefixes)];
 }
 
 /** PATH without the folders a sandbox does not show. */

@@ -3,7 +3,17 @@
 // Changes of the one list that everybody writes at once share that work: see group.ts.
 // A damaged file is never replaced: a copy is kept, and every change is refused until a person has looked at it.
 import { createHash } from "node:crypto";
-import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import {
+  close,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { fromSystemError, NutError } from "../errors.js";
 import { atomicWrite, makeFolder, syncFolder, TEMP_MARK } from "../files/index.js";
@@ -185,7 +195,8 @@ export class Store {
 
   #setCached(path: string, next: CachedFile | null): void {
     const before = this.#cache.get(path);
-    if (before !== undefined) closeSync(before.fd);
+    // Mostly the last name of a file that was replaced: freeing it takes the disk as long as writing did, and nobody waits for it.
+    if (before !== undefined) close(before.fd);
     if (next === null) this.#cache.delete(path);
     else this.#cache.set(path, next);
   }

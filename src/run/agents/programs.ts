@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { NutError } from "../../errors.js";
 import { STANDALONE } from "../../process/index.js";
+import { RELAY_SCRIPT } from "./relay-script.js";
 
 export function packageRoot(moduleUrl: string = import.meta.url): string {
   let folder = dirname(fileURLToPath(moduleUrl));
@@ -37,9 +38,13 @@ export function brokerProgram(): ReturnType<typeof nexusProgram> {
   return { command: process.execPath, args: [...SMALL, join(packageRoot(), "dist", "broker.js")] };
 }
 
+/** Where every sandbox shows it. */
+const PERL = "/usr/bin/perl";
+
 /** The tools for an agent: the server, and what passes on to it from inside a sandbox. */
 export function toolPrograms() {
   const server = nexusProgram("mcp");
+  if (existsSync(PERL)) return { server, relay: { command: PERL, args: ["-e", RELAY_SCRIPT] } };
   if (STANDALONE) return { server, relay: server };
   return { server, relay: { command: process.execPath, args: [join(packageRoot(), "dist", "relay.js")] } };
 }

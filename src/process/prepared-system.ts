@@ -1,0 +1,90 @@
+// What every sandbox shows of the machine's settings is some forty mounts, and each costs the next ones time as well. So they are
+// made once, in a mount namespace of their own; a sandbox starts from there and takes them all with one mount. Nobody lives in
+// that namespace: our open file keeps it, and it is gone when we are, however we end.
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, lstatSync, openSync, readFileSync } from "node:fs";
+import { relative, sep } from "node:path";
+import { type Bwrap, heldCommand, type Mount, mountArguments, type PreparedSystem } from "./sandbox.js";
+import { systemFiles } from "./visible-system.js";
+
+/**
+ * Where they are put together, in that namespace alone. It is there on every machine with a /sys, nobody can remove it, and no
+ * sandbox shows anything of it.
+ */
+const PLACE = "/sys/kernel";
+const ENTER = "/usr/bin/nsenter";
+/** One for each change of what is shown. Nobody changes it that often; whoever comes later goes without. */
+const MOST = 8;
+const PATIENCE_MS = 10_000;
+
+const prepared = new Map<string, Promise<PreparedSystem | null>>();
+
+/** null where it cannot be had: for root it is, and where root may mount. What it shows is as it is now, whoever asked before. */
+export function prepareSystem(bwrap: Bwrap, network: boolean): Promise<PreparedSystem | null> {
+  if (!bwrap.devices || ![ENTER, PLACE].every((path) => existsSync(path))) return Promise.resolve(null);
+  const files = systemFiles(network);
+  const key = [bwrap.program, mountedHere(), ...files.map(stampOf)].join("\n");
+  const known = prepared.get(key);
+  if (known !== undefined) return known;
+  if (prepared.size >= MOST) return Promise.resolve(null);
+  const made = prepare(bwrap, files);
+  prepared.set(key, made);
+  return made;
+}
+
+/** A file that took another's place, or a link that leads elsewhere, is another one. */
+function stampOf(mount: Mount): string {
+  if (mount.access !== "read-only") return JSON.stringify(mount);
+  const source = mount.from ?? mount.path;
+  const stat = lstatSync(source, { throwIfNoEntry: false, bigint: true });
+  return JSON.stringify([mount.path, source, stat && [stat.dev, stat.ino, stat.ctimeNs].map(String)]);
+}
+
+/** A namespace keeps what was mounted when it was made. */
+function mountedHere(): string {
+  return readFileSync("/proc/self/mountinfo", "utf8");
+}
+
+async function prepare(bwrap: Bwrap, files: readonly Mount[]): Promise<PreparedSystem | null> {
+  const inPlace = files.map((mount): Mount => ({ ...withSource(mount), path: `${PLACE}${mount.path}` }));
+  const mounts: Mount[] = [{ access: "hidden", path: PLACE }, ...inPlace, { access: "frozen", path: PLACE }];
+  const args = ["--dev-bind", "/", "/", ...mounts.flatMap(mountArguments), "--die-with-parent", "--", "/bin/sh", "-c"];
+  const { program, args: before } = heldCommand(bwrap, args);
+  const child = spawn(program, [...before, "echo $$; read -r _"], {
+    stdio: ["pipe", "pipe", "ignore"],
+    env: { PATH: "/usr/bin:/bin" },
+    timeout: PATIENCE_MS,
+  });
+  try {
+    const pid = await firstLine(child);
+    if (!/^\d+$/.test(pid)) return null;
+    const namespace = openSync(`/proc/${pid}/ns/mnt`, "r");
+    const tops = new Set(files.map(({ path }) => `/${relative("/", path).split(sep)[0]}`));
+    return {
+      enter: [ENTER, `--mount=/proc/${process.pid}/fd/${namespace}`, "--"],
+      mounts: [...tops].map((path): Mount => ({ access: "read-only", path, from: `${PLACE}${path}` })),
+      paths: new Set(files.map(({ path }) => path)),
+    };
+  } catch {
+    return null;
+  } finally {
+    child.stdin!.end();
+  }
+}
+
+const withSource = (mount: Mount): Mount =>
+  mount.access === "read-only" ? { ...mount, from: mount.from ?? mount.path } : mount;
+
+/** Empty when it ended without a word. */
+function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve) => {
+    let text = "";
+    child.stdin!.on("error", () => {});
+    child.stdout!.on("data", (chunk: Buffer) => {
+      text += chunk.toString("latin1");
+      if (text.includes("\n")) resolve(text.slice(0, text.indexOf("\n")));
+    });
+    child.once("error", () => resolve(""));
+    child.once("close", () => resolve(""));
+  });
+}
