@@ -4,7 +4,14 @@ import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { JsonError, parseJson } from "../../files/index.js";
-import { CRITERION_TYPES, Criteria, type Criterion, EXPECTATIONS, unknownExpectations } from "../../schema/criteria.js";
+import {
+  CRITERION_TYPES,
+  Criteria,
+  type Criterion,
+  criteriaProblem,
+  EXPECTATIONS,
+  unknownExpectations,
+} from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import { ENCRYPTIONS } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
@@ -12,7 +19,8 @@ import { CREDENTIAL_NAME } from "../../schema/vault.js";
 import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
-import { isUnwrittenAt, PLACEHOLDER, type Report, SOON_MS } from "./report.js";
+import { isBlank } from "../manifest/template.js";
+import { PLACEHOLDER, type Report, SOON_MS, scriptWords } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
 export const DEFAULT_ENDPOINTS = "apis/endpoints.json";
@@ -62,8 +70,11 @@ export async function checkReference(
   }
   const size = content.files.get(resolved);
   if (size !== undefined) {
-    if (file === "run" && (await isUnwrittenAt(content, resolved, size)))
+    const script = file === "run" ? await scriptWords(content, resolved, size) : null;
+    if (script === "unwritten")
       missing({ code: PLACEHOLDER, path: resolved, message: "does nothing, so it always passes", fix: edit(resolved) });
+    else if (script !== null)
+      warn({ code: "TEST_UNDECIDED", path: resolved, message: `${script}, whatever the work is`, fix: edit(resolved) });
     else if (size === 0) warn({ code: "FILE_EMPTY", path: resolved, message: "is empty", fix: edit(resolved) });
     pass(resolved, `exists (${sizeWords(size)})`);
     return;
@@ -294,7 +305,9 @@ function checkExpiry({ options, missing, warn, command }: Report, name: string, 
 
 export async function checkAcceptance(report: Report): Promise<void> {
   const { manifest, content, warn, pass, command } = report;
-  const { criteria_file: named, test_scripts: scripts = [], checklist = [] } = manifest.acceptance ?? {};
+  const { criteria_file: named, test_scripts: scripts = [], checklist: items = [] } = manifest.acceptance ?? {};
+  // That an item is empty is told elsewhere.
+  const checklist = items.filter((item) => !isBlank(item));
   for (const [index, path] of scripts.entries()) {
     const field = "acceptance.test_scripts";
     await checkReference(report, { field, at: `${field}.${index}`, path, purpose: "a test cannot run", file: "run" });
@@ -303,6 +316,7 @@ export async function checkAcceptance(report: Report): Promise<void> {
   const path = resolveReference(named ?? DEFAULT_CRITERIA);
   const hasCriteria = path !== null && content.files.has(path) && (await checkCriteria(report, path));
   await checkHidden(report);
+  checkSubject(report);
   if (checklist.length > 0)
     pass("acceptance.checklist", checklist.length === 1 ? "1 item" : `${checklist.length} items`);
   if (manifest.acceptance?.hidden !== undefined || scripts.length > 0 || hasCriteria) return;
@@ -319,14 +333,25 @@ export async function checkAcceptance(report: Report): Promise<void> {
   });
 }
 
+/** What is named as the work must be able to be some. */
+function checkSubject({ manifest, missing, command }: Report): void {
+  const path = "acceptance.subject";
+  const { subject } = manifest.acceptance ?? {};
+  const outside = subject?.find((each) => isBlank(each) || resolveReference(each) === null);
+  const unset = command(`set ${path} --unset`);
+  if (subject?.length === 0)
+    missing({ code: "SUBJECT_EMPTY", path, message: "empty: no change would count as the work", fix: unset });
+  else if (outside !== undefined)
+    missing({ code: "REFERENCE_OUTSIDE", path, message: `"${outside}" is no path in the tree`, fix: unset });
+}
+
 /** Whether there is something to run; what cannot be read is told, and counts. */
 async function checkCriteria(report: Report, path: string): Promise<boolean> {
-  const { missing, pass, edit } = report;
+  const { missing, warn, pass, edit } = report;
   const document = await readDocument(report, path, Criteria);
   if (document === null) return true;
   const endpoints = await readEndpoints(report);
   const declared = new Set(endpoints?.document?.endpoints.map((each) => `${each.method} ${each.path}`));
-  const ids = new Set<string>();
   const known: ReadonlySet<string> = new Set(CRITERION_TYPES);
   const wrong = (code: string, message: string, file = path) => missing({ code, path, message, fix: edit(file) });
   for (const criterion of document.criteria) {
@@ -345,8 +370,6 @@ async function checkCriteria(report: Report, path: string): Promise<boolean> {
       const lacks = whatItLacks(criterion);
       if (lacks !== null) wrong("CRITERION_EMPTY", `${id} has nothing to run: it needs ${lacks}`);
     }
-    if (ids.has(id)) wrong("CRITERION_TWICE", `${id} stands twice`);
-    ids.add(id);
     if (script !== undefined)
       await checkReference(report, { field: path, path: script, purpose: `the script of ${id}`, file: "run" });
     if (endpoint !== undefined && endpoints !== null && !declared.has(endpoint)) {
@@ -354,8 +377,11 @@ async function checkCriteria(report: Report, path: string): Promise<boolean> {
     }
     if (credential !== undefined) await checkCredentialName(report, path, credential);
   }
+  const problem = criteriaProblem(document.criteria);
+  if (problem !== null) wrong("CRITERIA_INVALID", problem);
   const { length } = document.criteria;
-  if (length > 0) pass(path, length === 1 ? "1 criterion" : `${length} criteria`);
+  if (length === 0) warn({ code: "NO_CRITERIA", path, message: "names nothing to run", fix: edit(path) });
+  else pass(path, length === 1 ? "1 criterion" : `${length} criteria`);
   return length > 0;
 }
 
