@@ -8,10 +8,14 @@ import { STOPPING, stoppedBy } from "./stopped-by.js";
 
 /** Runs a program against the real process. The second Ctrl-C ends it at once. */
 export async function runProcess(program: Program): Promise<number> {
-  const controller = new AbortController();
+  let made: AbortController | null = null;
+  const controller = () => {
+    made ??= new AbortController();
+    return made;
+  };
   const stop = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(stoppedBy(name));
-    controller.abort(name);
+    if (controller().signal.aborted) process.exit(stoppedBy(name));
+    controller().abort(name);
   };
   const names = Object.keys(STOPPING) as NodeJS.Signals[];
   for (const name of names) process.on(name, stop);
@@ -35,20 +39,21 @@ function stopWithInput(stop: () => void): void {
   (process.stdin as { unref?: () => void }).unref?.();
 }
 
-/** Each stream is made when it is first used: making all three takes longer than many commands. */
-function processIo(controller: AbortController): Io {
-  const { signal } = controller;
+/** Each stream, and the controller, is made when it is first used: making them takes longer than many commands. */
+function processIo(controller: () => AbortController): Io {
   let stdout: Io["stdout"] | null = null;
   let stderr: Io["stderr"] | null = null;
   // A terminal that was closed takes no more words, and what is under way still has to end well.
   const whenGone = (error: NodeJS.ErrnoException) => {
-    if (!(signal.aborted && error.code === "EIO")) endQuietly(error);
+    if (!(controller().signal.aborted && error.code === "EIO")) endQuietly(error);
   };
   return {
     cwd: process.cwd(),
     env: process.env,
     now: () => new Date(),
-    signal,
+    get signal() {
+      return controller().signal;
+    },
     stdin: () => process.stdin,
     get stdout() {
       stdout ??= process.stdout.on("error", whenGone);
@@ -59,7 +64,7 @@ function processIo(controller: AbortController): Io {
       return stderr;
     },
     get ask() {
-      return canAnswer() ? lazyPrompter(controller) : null;
+      return canAnswer() ? lazyPrompter(controller()) : null;
     },
   };
 }
