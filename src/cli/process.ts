@@ -9,13 +9,17 @@ import { STOPPING, stoppedBy } from "./stopped-by.js";
 
 /** Runs a program against the real process. The second Ctrl-C ends it at once. */
 export async function runProcess(program: Program): Promise<number> {
-  const controller = new AbortController();
+  let made: AbortController | null = null;
+  const controller = () => {
+    made ??= new AbortController();
+    return made;
+  };
   const output: Output = { gone: false, lost: null };
   const stop = (name: NodeJS.Signals) => {
     // A terminal that is closed is noticed twice: by what is written to it, and by the signal.
-    if (controller.signal.aborted && !output.gone) process.exit(stoppedBy(name));
+    if (controller().signal.aborted && !output.gone) process.exit(stoppedBy(name));
     output.gone = false;
-    controller.abort(name);
+    controller().abort(name);
   };
   const names = Object.keys(STOPPING) as NodeJS.Signals[];
   for (const name of names) process.on(name, stop);
@@ -46,16 +50,15 @@ function stopWithInput(stop: () => void): void {
   (process.stdin as { unref?: () => void }).unref?.();
 }
 
-/** Each stream is made when it is first used: making all three takes longer than many commands. */
-function processIo(controller: AbortController, output: Output): Io {
-  const { signal } = controller;
+/** Each stream, and the controller, is made when it is first used: making them takes longer than many commands. */
+function processIo(controller: () => AbortController, output: Output): Io {
   let stdout: Io["stdout"] | null = null;
   let stderr: Io["stderr"] | null = null;
   // A command at work stops as it does at Ctrl-C; one that gave its last words ends with its own answer.
   const stop = (error: NodeJS.ErrnoException) => {
-    if (signal.aborted) return;
+    if (controller().signal.aborted) return;
     output.gone = true;
-    controller.abort(error.code === "EIO" ? "SIGHUP" : "SIGPIPE");
+    controller().abort(error.code === "EIO" ? "SIGHUP" : "SIGPIPE");
   };
   return {
     get cwd() {
@@ -63,12 +66,14 @@ function processIo(controller: AbortController, output: Output): Io {
     },
     env: process.env,
     now: () => new Date(),
-    signal,
+    get signal() {
+      return controller().signal;
+    },
     stdin: () => process.stdin,
     get stdout() {
       stdout ??= process.stdout.on("error", (error: NodeJS.ErrnoException) => {
         const readerGone = error.code === "EPIPE" || (error.code === "EIO" && process.stdout.isTTY);
-        if (!readerGone && !signal.aborted) output.lost ??= unwritten(error);
+        if (!readerGone && !controller().signal.aborted) output.lost ??= unwritten(error);
         stop(error);
       });
       return stdout;
@@ -79,7 +84,7 @@ function processIo(controller: AbortController, output: Output): Io {
       return stderr;
     },
     get ask() {
-      return canAnswer() ? lazyPrompter(controller) : null;
+      return canAnswer() ? lazyPrompter(controller()) : null;
     },
   };
 }
