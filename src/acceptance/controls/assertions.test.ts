@@ -97,6 +97,8 @@ const TABLE: readonly (readonly [string, string, string])[] = [
   ["a.rs", "assert!(matches!(f(), Ok(_)));", "assert!(!(matches!(f(), Ok(_))));"],
   ["ATest.java", 'assertEquals("a", f());', 'assertEquals("a~altered", f());'],
   ["ATest.java", "assertThat(f()).isTrue();", "assertThat(f()).isFalse();"],
+  ["ATest.java", "assertThat(set.contains(1)).isTrue();", "assertThat(set.contains(1)).isFalse();"],
+  ["ATest.java", 'assertThat(f()).as("why")\n  .contains(1);', 'assertThat(f()).as("why")\n  .contains(2);'],
   ["a.c", "assert(f('a') == 'b');", "assert(f('a') == 'x');"],
   ["a.cc", "EXPECT_EQ(f(), 3);", "EXPECT_EQ(f(), 4);"],
 ];

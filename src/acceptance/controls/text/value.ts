@@ -90,6 +90,8 @@ const OTHER = [
   `Array.isArray(v) ? ["${ALTERED}", ...v]`,
   `v instanceof RegExp ? /(?!)/`,
   `v === null || v === undefined || typeof v !== "object" ? "${ALTERED}"`,
+  // Of a class: a copy without it may be one that cannot even be printed.
+  `![Object.prototype, null].includes(Object.getPrototypeOf(v)) ? ["${ALTERED}"]`,
   `{ ...v, "${ALTERED}": 1 }`,
 ].join(" : ");
 
