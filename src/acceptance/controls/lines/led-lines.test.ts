@@ -204,15 +204,16 @@ describe("lines that a script runs", () => {
     expect(read(files, "npm test")!.expected).toEqual([]);
   });
 
-  it("does not follow other commands", () => {
-    for (const command of [
-      "sh check.sh",
-      "test 1 = 1",
-      "npm test && test 1 = 1",
-      "make test | cat",
-      "make test || true",
-    ]) {
-      const led = read({ ...scripts({ test: ASKS }), ...target("test 1 = 1") }, command);
+  it("follows what a command asks beside its calls, and nothing without one", () => {
+    const files = { ...scripts({ test: ASKS, build: "cc -o sum sum.c" }), ...target("test 1 = 1") };
+    for (const command of ["sh check.sh", "test 1 = 1"]) expect(read(files, command)).toBe(null);
+    expect(read(files, "npm test && test 1 = 1")).toMatchObject({ expected: { length: 2 }, others: [] });
+    expect(read(files, 'npm run build && [ "$(./sum 2 3)" = 5 ]')).toMatchObject({
+      expected: { length: 1 },
+      others: [],
+    });
+    for (const command of ["make test | cat", "make test || true", "make test; true", "sh work.sh && make test"]) {
+      const led = read(files, command);
       expect(led === null || led.others.length > 0, command).toBe(true);
     }
   });

@@ -84,7 +84,7 @@ const BUILT_IN: Readonly<Record<string, string>> = {
 const STEERS = /^(?:MAKE\w*|GNUMAKEFLAGS|VPATH|PATH|ENV|BASH_ENV|IFS|LD_\w+|\..*)$/;
 const ASSIGNS = /^(?:export +)?([\w.-]+) *(=|::?=|\?=|\+=) *(.*)$/;
 const RULE = /^([^:=;|%&]+):(?![:=])([^:=;]*)$/;
-const PATTERN = /^([\w./-]*%[\w./-]*) *: *([\w./% -]*)$/;
+const PATTERN = /^([\w./-]*%[\w./-]*) *: *([\w./%| -]*)$/;
 /** Patterns lead further than anybody sees here, so theirs may only compile. */
 const COMPILES = /^\t[@ ]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|clang|g\+\+|c\+\+|clang\+\+|mkdir -p|echo) /;
 const SPECIAL = /^\.(?:PHONY|SILENT|DELETE_ON_ERROR|SUFFIXES|PRECIOUS|SECONDARY|INTERMEDIATE)$/;
