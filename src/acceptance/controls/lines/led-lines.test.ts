@@ -65,6 +65,7 @@ describe("lines that a target runs", () => {
     'test "$$(cd in && sh ../work.sh 1 2)" -gt 1',
     "for f in in/*.in; do sh work.sh $$(cat $$f) | diff - $${f%.in}.out || exit 1; done",
     "test -f work.sh && ! test -d work.sh",
+    "mkdir -p out; sh work.sh 1 > out/a.out; cmp out/a.out in/a.out",
   ];
 
   it.each(LINES)("alters each alone, and each says so itself: %s", (line) => {
@@ -100,6 +101,7 @@ describe("lines that a target runs", () => {
     ["test 1 = 1 -o 1 = 2"],
     ["! sh work.sh | grep -q wrong"],
     ["diff want.txt in/a.out"],
+    ["sh work.sh < want.txt | diff - want.txt"],
     ["set -e; ! test 1 = 2; test 1 = 1"],
     ["{ test 1 = 1; }"],
     ["if test 1 = 1; then sh work.sh; else exit 1; fi"],
@@ -132,6 +134,12 @@ describe("lines that a target runs", () => {
     [".c.o:\n\tsh work.sh\n"],
   ])("reads no Makefile with %j", (more) => {
     expect(read({ Makefile: `${more}${target("test 1 = 1").Makefile}` })!).toMatchObject({ expected: [] });
+  });
+
+  it("makes what is the goal where nothing is asked for", () => {
+    const all = "first:\n\ttest 1 = 1\nother:\n\ttest 2 = 2\n";
+    expect(read({ Makefile: all }, "make")!.texts).toEqual(["test 1 = 1"]);
+    expect(read({ Makefile: `.DEFAULT_GOAL := other\n${all}` }, "make")!.texts).toEqual(["test 2 = 2"]);
   });
 
   it("reads no Makefile that is the work", () => {

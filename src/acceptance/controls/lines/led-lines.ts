@@ -161,15 +161,14 @@ class Reader {
   }
 
   /** An answer in a file that another step reads would be altered for that one, too. */
-  #isAlterable({ line, text, variants, step }: Asking): boolean {
+  #isAlterable({ line, text, order, variants }: Asking): boolean {
     if (line.alter === null) return false;
-    const goldens = variants.flatMap(({ golden }) => golden ?? []);
-    if (step.loop !== undefined) return true;
-    return goldens.every((golden) => {
-      const name = golden.slice(golden.lastIndexOf("/") + 1);
-      const others = this.#known.filter((known) => known.text !== text || known.line !== line);
-      return text.split(name).length === 2 && !others.some((known) => speaksOf(known.text, name, false));
-    });
+    const others = this.#known.filter((known) => known.order !== order);
+    return variants.every(
+      ({ word }) =>
+        word === undefined ||
+        (timesNamed(text, word) === 1 && !others.some((known) => timesNamed(known.text, word) > 0)),
+    );
   }
 }
 
@@ -179,7 +178,13 @@ const textOf = ({ start, end }: Pipeline, line: Line): string => line.text.slice
 const isHarmless = ({ commands }: Pipeline): boolean =>
   !/^(?:exit|exec|eval|return|trap|alias|source|\.|set)$/.test(commands.at(-1)!.words[0]?.text ?? "");
 
+const escaped = (name: string): string => name.replace(/^(?:\.\/)+/, "").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
 function speaksOf(text: string, name: string, isVariable: boolean): boolean {
-  const escaped = name.replace(/^(?:\.\/)+/, "").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-  return new RegExp(isVariable ? `\\$\\{?${escaped}(?!\\w)` : `(?<![\\w-])${escaped}(?![\\w-]|\\.\\w)`).test(text);
+  const word = escaped(name);
+  return new RegExp(isVariable ? `\\$\\{?${word}(?!\\w)` : `(?<![\\w-])${word}(?![\\w-]|\\.\\w)`).test(text);
 }
+
+/** As it is written, not a file of that name in another folder. */
+const timesNamed = (text: string, name: string): number =>
+  text.match(new RegExp(`(?<![\\w./-])(?:\\./)?${escaped(name)}(?![\\w-]|\\.\\w)`, "g"))?.length ?? 0;
