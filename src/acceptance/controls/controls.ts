@@ -2,7 +2,7 @@
 // must then fail, as an assertion of the tests that were altered.
 import type { Check, Control, TestResult } from "../model.js";
 import { givesValuesOnly } from "../plan/answers.js";
-import { sharesProcess, shellShares } from "../runners/in-process.js";
+import { sharesProcess, shellShares, testingCommands } from "../runners/in-process.js";
 import { declares, ID_SEPARATOR, testId } from "../runners/outcomes.js";
 import { type Recognised, recognise } from "../runners/recognise.js";
 import type { TreeView } from "../runners/runner.js";
@@ -168,8 +168,21 @@ function plainControls(check: Check, view: TreeView): Control[] {
   if (plain === null) return [];
   const own = scriptControls(check, plain, view);
   const led = plain.script === null && (check.expected?.exit_code ?? 0) === 0 ? ledLines(plain.text, view) : null;
-  // Beside what decides by itself, a question of theirs alone shows nothing.
-  return led === null || (own.length === 0 && led.others.length > 0) ? own : [...own, ...lineControls(led, view)];
+  if (led?.others.length === 0) return [...own, ...lineControls(led, view)];
+  // Beside what decides by itself, another question alone shows nothing.
+  if (own.length === 0 || leavesTestsAlone(plain, view, own)) return [];
+  return led === null ? own : [...own, ...lineControls(led, view)];
+}
+
+/** A program tests the work, and of its tests nothing was altered: `make test && [ "$(uname)" = Linux ]`. */
+function leavesTestsAlone({ script, text, language }: Plain, view: TreeView, own: readonly Control[]): boolean {
+  if (language !== "shell") return false;
+  const altered = new Set(own.flatMap(({ files }) => [...files.keys()].filter((path) => path !== script)));
+  const edits = readTestText(script ?? "command.sh", text, language).assertions.flatMap((assertion) => assertion.edits);
+  return testingCommands(text, view).some(({ start, end }) => {
+    if (edits.some((edit) => edit.start >= start && edit.end <= end)) return false;
+    return !namedTests(text.slice(start, end), script, view).some((path) => altered.has(path));
+  });
 }
 
 /** What of a check's own settings nothing could be altered of, in its words; null where that is not known. */

@@ -136,6 +136,52 @@ export const makeLoop = world("make-loop", "make", {
   criteria: [command("AC-1", "make test")],
 });
 
+/** A test of its own beside a line that asks, behind a target that is not phony. */
+export const makeMixed = world("make-mixed", "make", {
+  files: {
+    Makefile: 'test: unit cli\nunit:\n\tsh tests/unit.sh\ncli:\n\t@test "$$(sh files/total.sh 20 22)" = 42\n',
+    "tests/unit.sh": '[ "$(sh files/total.sh 1 2)" = 3 ]\n',
+  },
+  criteria: [command("AC-1", "make -s test")],
+});
+
+/** Made of more than one file, by patterns; what is printed goes through a file. */
+export const makePatterns = world("make-patterns", "make", {
+  task: "Make upper.c print its input in capitals",
+  needs: ["make", "cc"],
+  files: {
+    Makefile: [
+      "SRCS := $(wildcard src/*.c)",
+      "OBJS := $(patsubst src/%.c,build/%.o,$(SRCS))",
+      "",
+      "upper: $(OBJS)",
+      "\t$(CC) -o $@ $(OBJS)",
+      "",
+      "build/%.o: src/%.c | build",
+      "\t$(CC) $(CFLAGS) -c -o $@ $<",
+      "",
+      "build:",
+      "\tmkdir -p build",
+      "",
+      ".PHONY: check",
+      "check: upper",
+      "\t./upper < sample.txt > actual.txt",
+      "\tdiff actual.txt expected.txt",
+      "\t@echo well",
+      "",
+    ].join("\n"),
+    "src/upper.c": "int main(void) { return 0; }\n",
+    "src/letters.c": "#include <ctype.h>\nint capital(int c) { return toupper(c); }\n",
+    "sample.txt": "abc\nd e\n",
+    "expected.txt": "ABC\nD E\n",
+  },
+  criteria: [command("AC-1", "make check")],
+  honest: {
+    "src/upper.c":
+      "#include <stdio.h>\nint capital(int c);\nint main(void) {\n  for (int c; (c = getchar()) != EOF;) putchar(capital(c));\n}\n",
+  },
+});
+
 export const npmLines = world("npm-lines", "npm", {
   files: {
     "package.json": npm({ test: 'test "$(sh files/total.sh 1 2 3)" = 6 && sh files/total.sh 7 8 | grep -qx 15' }),
@@ -188,14 +234,14 @@ export const npmMake = world("npm-make", "npm", {
 });
 
 export const LINE_WORLDS = [
-  ...[makeLines, makeGolden, makeBuilt, makeCmp, makeRefusals, makeLoop],
+  ...[makeLines, makeGolden, makeBuilt, makeCmp, makeRefusals, makeLoop, makeMixed, makePatterns],
   ...[npmLines, npmSteps, npmShort, npmMake],
 ];
 
 const VERIFY = "Make verify.sh tell by its status whether the prices add up";
 const QUESTION = '\t@test "$$(uname)" = Linux\n';
 const decided = (id: string, stack: string, files: Files, line: string): World => ({
-  ...{ id: `decided-${id}`, stack, needs: [stack], task: VERIFY },
+  ...{ id: `decided-${id}`, stack, needs: stack === "shell" ? ["make", "npm"] : [stack], task: VERIFY },
   files: { "files/verify.sh": "echo 'not yet'\nexit 1\n", "files/prices.txt": "1 2 3 6\n", ...files },
   criteria: [command("AC-1", line)],
   honest: { "files/verify.sh": 'read -r a b c sum < "$1"\n[ $((a + b + c)) -eq $sum ]\n' },
@@ -205,6 +251,8 @@ const made = (id: string, lines: string, more: Files = {}) =>
 const run = (id: string, scripts: Readonly<Record<string, string>>, line = "npm test") =>
   decided(id, "npm", { "package.json": npm(scripts) }, line);
 const SH = "sh files/verify.sh files/prices.txt";
+
+const asked = (id: string, line: string, more: Files) => decided(id, "shell", more, line);
 
 /**
  * A question about the machine stands beside a program that decides by its status alone. Altered, the question fails whatever that
@@ -255,6 +303,9 @@ export const DECIDED: readonly World[] = [
     "files/grep": { run: "#!/bin/sh\nexec sh files/verify.sh files/prices.txt\n" },
   }),
   made("sourced", `test:\n\t@. files/verify.sh && test "$$(uname)" = Linux\n`),
+  asked("called-and-asked", 'make -s test && [ "$(uname)" = Linux ]', { Makefile: `test:\n\t${SH}\n` }),
+  asked("asked-and-called", "[ -d files ] && make -s test", { Makefile: `test:\n\t${SH}\n` }),
+  asked("script-and-asked", 'npm test && [ "$(uname)" = Linux ]', { "package.json": npm({ test: SH }) }),
   run("before", { pretest: SH, test: 'test -n "$HOME"' }),
   run("after", { test: 'test "$(uname)" = Linux', posttest: SH }),
   run("script", { test: `test -d files && ${SH}` }),

@@ -12,6 +12,8 @@ import type { Loop, Simple, Step } from "./shell-line.js";
 export interface Variant {
   readonly edits: readonly Edit[];
   readonly golden: string | null;
+  /** How the line names that file, where it names one. */
+  readonly word?: string;
 }
 
 export type Meaning =
@@ -271,7 +273,8 @@ function goldensOf(word: Pick<Word, "text">, { view, folder, loop }: Asked): Var
   const paths = files.map((file) => (file === null ? null : posix.join(folder, file)));
   const isGolden = (path: string | null): path is string =>
     path !== null && view.isGuarded?.(path) === true && view.read(path) !== null;
-  return paths.every(isGolden) ? paths.map((golden) => ({ edits: [], golden })) : null;
+  const named = loop === undefined && files[0] != null ? { word: files[0] } : {};
+  return paths.every(isGolden) ? paths.map((golden) => ({ edits: [], golden, ...named })) : null;
 }
 
 /** `"${f%.in}.out"` for each that the loop goes through. */

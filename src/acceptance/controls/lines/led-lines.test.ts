@@ -65,6 +65,7 @@ describe("lines that a target runs", () => {
     'test "$$(cd in && sh ../work.sh 1 2)" -gt 1',
     "for f in in/*.in; do sh work.sh $$(cat $$f) | diff - $${f%.in}.out || exit 1; done",
     "test -f work.sh && ! test -d work.sh",
+    "mkdir -p out; sh work.sh 1 > out/a.out; cmp out/a.out in/a.out",
   ];
 
   it.each(LINES)("alters each alone, and each says so itself: %s", (line) => {
@@ -100,6 +101,7 @@ describe("lines that a target runs", () => {
     ["test 1 = 1 -o 1 = 2"],
     ["! sh work.sh | grep -q wrong"],
     ["diff want.txt in/a.out"],
+    ["sh work.sh < want.txt | diff - want.txt"],
     ["set -e; ! test 1 = 2; test 1 = 1"],
     ["{ test 1 = 1; }"],
     ["if test 1 = 1; then sh work.sh; else exit 1; fi"],
@@ -132,6 +134,12 @@ describe("lines that a target runs", () => {
     [".c.o:\n\tsh work.sh\n"],
   ])("reads no Makefile with %j", (more) => {
     expect(read({ Makefile: `${more}${target("test 1 = 1").Makefile}` })!).toMatchObject({ expected: [] });
+  });
+
+  it("makes what is the goal where nothing is asked for", () => {
+    const all = "first:\n\ttest 1 = 1\nother:\n\ttest 2 = 2\n";
+    expect(read({ Makefile: all }, "make")!.texts).toEqual(["test 1 = 1"]);
+    expect(read({ Makefile: `.DEFAULT_GOAL := other\n${all}` }, "make")!.texts).toEqual(["test 2 = 2"]);
   });
 
   it("reads no Makefile that is the work", () => {
@@ -204,15 +212,16 @@ describe("lines that a script runs", () => {
     expect(read(files, "npm test")!.expected).toEqual([]);
   });
 
-  it("does not follow other commands", () => {
-    for (const command of [
-      "sh check.sh",
-      "test 1 = 1",
-      "npm test && test 1 = 1",
-      "make test | cat",
-      "make test || true",
-    ]) {
-      const led = read({ ...scripts({ test: ASKS }), ...target("test 1 = 1") }, command);
+  it("follows what a command asks beside its calls, and nothing without one", () => {
+    const files = { ...scripts({ test: ASKS, build: "cc -o sum sum.c" }), ...target("test 1 = 1") };
+    for (const command of ["sh check.sh", "test 1 = 1"]) expect(read(files, command)).toBe(null);
+    expect(read(files, "npm test && test 1 = 1")).toMatchObject({ expected: { length: 2 }, others: [] });
+    expect(read(files, 'npm run build && [ "$(./sum 2 3)" = 5 ]')).toMatchObject({
+      expected: { length: 1 },
+      others: [],
+    });
+    for (const command of ["make test | cat", "make test || true", "make test; true", "sh work.sh && make test"]) {
+      const led = read(files, command);
       expect(led === null || led.others.length > 0, command).toBe(true);
     }
   });

@@ -21,6 +21,8 @@ export interface Line {
 
 export interface Altered {
   readonly files: ReadonlyMap<string, string>;
+  /** Another command, where the line is the command itself. */
+  readonly command?: string;
 }
 
 /** Something that a line expects. */
@@ -40,13 +42,20 @@ export interface LedLines {
 
 const DEPTH = 4;
 
-/** null where a command calls no settings whose lines are known. */
+/** null where a command calls neither make nor npm. */
 export function ledLines(command: string, view: TreeView): LedLines | null {
   const reader = new Reader(view);
-  return reader.follow(rootLine(command), 0) ? reader.result() : null;
+  reader.follow(rootLine(command), 0);
+  return reader.calls === 0 ? null : reader.result();
 }
 
-const rootLine = (text: string): Line => ({ text, folder: "", mayFail: false, where: "the command", alter: null });
+const rootLine = (text: string): Line => ({
+  text,
+  folder: "",
+  mayFail: false,
+  where: "the command",
+  alter: (altered) => ({ files: new Map(), command: altered }),
+});
 
 interface Known {
   /** Steps are counted as they are taken. */
@@ -75,16 +84,19 @@ class Reader {
   readonly #makers: Maker[] = [];
   readonly #asking: Asking[] = [];
   readonly #others: string[] = [];
+  calls = 0;
 
   constructor(view: TreeView) {
     this.#view = view;
   }
 
-  /** false where what is called cannot be read; below the command, that is something else that decides. */
-  follow(line: Line, depth: number): boolean {
-    if (line.mayFail) return true;
+  follow(line: Line, depth: number): void {
+    if (line.mayFail) return;
     const steps = depth > DEPTH ? null : shellSteps(line.text);
-    if (steps === null) return this.#other(line.text);
+    if (steps === null) {
+      this.#others.push(line.text);
+      return;
+    }
     let folder = line.folder;
     for (const step of steps) {
       const text = textOf(step.pipeline, line);
@@ -93,28 +105,22 @@ class Reader {
       const meaning = meaningOf(step, place);
       if (meaning.kind === "goes to") folder = meaning.folder;
       else if (meaning.kind === "calls") {
-        if (!this.#call(meaning.words, folder, depth) || !step.decides) this.#other(text);
-      } else if (depth === 0) return false;
-      else if (meaning.kind === "makes") this.#makers.push({ ...known, ...meaning });
+        if (!this.#call(meaning.words, folder, depth) || !step.decides) this.#others.push(text);
+      } else if (meaning.kind === "makes") this.#makers.push({ ...known, ...meaning });
       else if (meaning.kind === "expects") this.#asking.push({ ...known, ...meaning });
-      else if (meaning.kind === "decides" && (step.decides || !isHarmless(step.pipeline))) this.#other(text);
+      else if (meaning.kind === "decides" && (step.decides || !isHarmless(step.pipeline))) this.#others.push(text);
       this.#known.push(known);
     }
-    return true;
   }
 
   #call([program, ...words]: readonly string[], folder: string, depth: number): boolean {
+    this.calls += 1;
     const lines = program === "npm" ? scriptLines(words, folder, this.#view) : makeLines(words, folder, this.#view);
     for (const line of lines ?? []) {
       this.#texts.push(line.text);
       this.follow(line, depth + 1);
     }
     return lines !== null;
-  }
-
-  #other(text: string): boolean {
-    this.#others.push(text);
-    return true;
   }
 
   #isKnown(name: string): boolean {
@@ -155,15 +161,14 @@ class Reader {
   }
 
   /** An answer in a file that another step reads would be altered for that one, too. */
-  #isAlterable({ line, text, variants, step }: Asking): boolean {
+  #isAlterable({ line, text, order, variants }: Asking): boolean {
     if (line.alter === null) return false;
-    const goldens = variants.flatMap(({ golden }) => golden ?? []);
-    if (step.loop !== undefined) return true;
-    return goldens.every((golden) => {
-      const name = golden.slice(golden.lastIndexOf("/") + 1);
-      const others = this.#known.filter((known) => known.text !== text || known.line !== line);
-      return text.split(name).length === 2 && !others.some((known) => speaksOf(known.text, name, false));
-    });
+    const others = this.#known.filter((known) => known.order !== order);
+    return variants.every(
+      ({ word }) =>
+        word === undefined ||
+        (timesNamed(text, word) === 1 && !others.some((known) => timesNamed(known.text, word) > 0)),
+    );
   }
 }
 
@@ -173,7 +178,13 @@ const textOf = ({ start, end }: Pipeline, line: Line): string => line.text.slice
 const isHarmless = ({ commands }: Pipeline): boolean =>
   !/^(?:exit|exec|eval|return|trap|alias|source|\.|set)$/.test(commands.at(-1)!.words[0]?.text ?? "");
 
+const escaped = (name: string): string => name.replace(/^(?:\.\/)+/, "").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+
 function speaksOf(text: string, name: string, isVariable: boolean): boolean {
-  const escaped = name.replace(/^(?:\.\/)+/, "").replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-  return new RegExp(isVariable ? `\\$\\{?${escaped}(?!\\w)` : `(?<![\\w-])${escaped}(?![\\w-]|\\.\\w)`).test(text);
+  const word = escaped(name);
+  return new RegExp(isVariable ? `\\$\\{?${word}(?!\\w)` : `(?<![\\w-])${word}(?![\\w-]|\\.\\w)`).test(text);
 }
+
+/** As it is written, not a file of that name in another folder. */
+const timesNamed = (text: string, name: string): number =>
+  text.match(new RegExp(`(?<![\\w./-])(?:\\./)?${escaped(name)}(?![\\w-]|\\.\\w)`, "g"))?.length ?? 0;

@@ -31,13 +31,13 @@ function controlOf({ line, step, variant }: Expected, view: TreeView): Control {
     { start, end: start, text: head },
     { start: end, end, text: tail },
   ];
-  const { files } = line.alter!(applyEdits(line.text, [around[0]!, ...variant.edits, around[1]!]));
+  const { files, command } = line.alter!(applyEdits(line.text, [around[0]!, ...variant.edits, around[1]!]));
   const altered = new Map([...files].map(([path, text]) => [path, bytes(text)]));
   if (variant.golden !== null) altered.set(variant.golden, bytes(`${ALTERED}\n${view.read(variant.golden)!}`));
   return {
     name: `${nameOf(variant.golden, line.where)} altered alone`,
     files: altered,
-    check: { marker },
+    check: { marker, ...(command === undefined ? {} : { command }) },
     mustFail: null,
   };
 }

@@ -60,6 +60,8 @@ interface Rule {
 }
 
 interface Made {
+  /** What is made when nothing is asked for. */
+  readonly goal: string | null;
   readonly expand: (text: string, own?: Readonly<Record<string, string>>) => string | null;
   readonly rules: readonly Rule[];
   readonly phony: ReadonlySet<string>;
@@ -80,11 +82,13 @@ const BUILT_IN: Readonly<Record<string, string>> = {
   ),
 };
 
+const GOAL = ".DEFAULT_GOAL";
+
 /** Names that say how lines are run. */
 const STEERS = /^(?:MAKE\w*|GNUMAKEFLAGS|VPATH|PATH|ENV|BASH_ENV|IFS|LD_\w+|\..*)$/;
 const ASSIGNS = /^(?:export +)?([\w.-]+) *(=|::?=|\?=|\+=) *(.*)$/;
 const RULE = /^([^:=;|%&]+):(?![:=])([^:=;]*)$/;
-const PATTERN = /^([\w./-]*%[\w./-]*) *: *([\w./% -]*)$/;
+const PATTERN = /^([\w./-]*%[\w./-]*) *: *([\w./%| -]*)$/;
 /** Patterns lead further than anybody sees here, so theirs may only compile. */
 const COMPILES = /^\t[@ ]*(?:\$[({](?:CC|CXX)[)}]|cc|gcc|clang|g\+\+|c\+\+|clang\+\+|mkdir -p|echo) /;
 const SPECIAL = /^\.(?:PHONY|SILENT|DELETE_ON_ERROR|SUFFIXES|PRECIOUS|SECONDARY|INTERMEDIATE)$/;
@@ -136,7 +140,8 @@ function readMakefile(text: string, site: Site): Made | null {
     if (targets.includes("%") && !recipes.every(({ from }) => COMPILES.test(all[from]!))) return null;
     for (const target of names) rules.push({ target, needs: prerequisites, recipes });
   }
-  return { expand, rules, phony };
+  const goal = values.get(GOAL) ?? rules.find(({ target }) => !target.includes("%"))?.target;
+  return { goal: goal === undefined ? null : expand(goal), expand, rules, phony };
 }
 
 const split = (text: string | null): string[] | null =>
@@ -145,7 +150,7 @@ const split = (text: string | null): string[] | null =>
 /** false where a name says how lines are run, or is given twice. */
 function assign(values: Map<string, string>, name: string, operator: string, value: string): boolean {
   if (name === "SHELL") return /^(?:\/usr)?(?:\/bin\/)?(?:ba|da)?sh$/.test(value);
-  if (STEERS.test(name)) return false;
+  if (STEERS.test(name) && name !== GOAL) return false;
   const before = values.get(name);
   if (operator === "?=") {
     if (before === undefined && BUILT_IN[name] === undefined) values.set(name, value);
@@ -248,8 +253,8 @@ class Walk {
   }
 
   lines(asked: readonly string[]): Line[] | null {
-    const first = this.#made.rules.find(({ target }) => !target.includes("%"))?.target;
-    const targets = asked.length > 0 ? asked : first === undefined ? [] : [first];
+    const { goal } = this.#made;
+    const targets = asked.length > 0 ? asked : goal === null ? [] : [goal];
     return targets.length > 0 && targets.every((target) => this.#reach(target)) ? this.#lines : null;
   }
 
