@@ -61,7 +61,7 @@ const skip = (path: string) => path === "left" || path.split("/").includes(".git
 
 it("sees what a look sees", async () => {
   fill();
-  const { tree, isAsItWas } = await firstLook(root, skip);
+  const { tree, isAsItWas } = await firstLook(root, { skip });
   const looked = lookAt(root, { skip });
   expect(new Map([...tree.entries].sort())).toEqual(new Map([...looked.entries].sort()));
   expect(tree.entries.size).toBeGreaterThan(20);
@@ -71,7 +71,7 @@ it("sees what a look sees", async () => {
 it("spares a later look the reading, and hides nothing from it", async () => {
   fill();
   await setTimeout(60);
-  const { tree } = await firstLook(root, skip);
+  const { tree } = await firstLook(root, { skip });
   const same = lookAt(root, { before: tree, skip }).entries;
   expect([...same].every(([path, entry]) => tree.entries.get(path) === entry)).toBe(true);
   const { atime, mtime } = statSync(join(root, "in/b.txt"));
@@ -90,7 +90,31 @@ it("looks itself at what the programs cannot read", async () => {
     if (path === "in") rmSync(join(root, "in/b.txt"), { force: true });
     return skip(path);
   };
-  const { tree, isAsItWas } = await firstLook(root, goes);
+  const { tree, isAsItWas } = await firstLook(root, { skip: goes });
   expect(compareTrees(tree, lookAt(root, { skip }))).toEqual([]);
   expect(isAsItWas()).toBe(false);
+});
+
+it("reads what is likely there beforehand, and again what was touched meanwhile", async () => {
+  fill();
+  await setTimeout(60);
+  put("a", "another");
+  const likely = ["in/b.txt", "run.sh", "a", "large"];
+  const { tree } = await firstLook(root, { skip, likely });
+  expect(compareTrees(tree, lookAt(root, { skip }))).toEqual([]);
+  // One that is not there spoils nothing.
+  const again = await firstLook(root, { skip, likely: [...likely, "gone"] });
+  expect(compareTrees(again.tree, lookAt(root, { skip }))).toEqual([]);
+  // Changed after it was read, with its old time.
+  const { atime, mtime } = statSync(join(root, "in/b.txt"));
+  const late = (path: string) => {
+    if (path === "in/b.txt") {
+      put("in/b.txt", "in/B.txt");
+      utimesSync(join(root, path), atime, mtime);
+    }
+    return skip(path);
+  };
+  const { tree: stale } = await firstLook(root, { skip: late, likely });
+  const seen = lookAt(root, { before: stale, skip }).entries.get("in/b.txt")?.hash;
+  expect(seen).toBe(lookAt(root, { skip }).entries.get("in/b.txt")?.hash);
 });

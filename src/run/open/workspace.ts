@@ -15,10 +15,10 @@ import { bareGit } from "../../trees/git/git.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
+  filesOfCommit,
   findCommit,
   type RepositoryFacts,
   repositoryFacts,
-  submodules,
   uncommitted,
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
@@ -98,12 +98,19 @@ interface Source {
   readonly readOnly: boolean;
 }
 
+export interface OpenedRepository {
+  readonly facts: RepositoryFacts;
+  /** Of its commit. */
+  readonly files: readonly string[];
+  readonly warnings: readonly string[];
+}
+
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
 export async function openRepository(
   { repo, request, output, readOnly }: Source,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<{ readonly facts: RepositoryFacts; readonly warnings: readonly string[] }> {
+): Promise<OpenedRepository> {
   const refused = (error: unknown): never => {
     if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED") throw error;
     throw new NutError("RUN_NO_REPOSITORY", error.message.replace(" git says:", ""), {
@@ -113,7 +120,7 @@ export async function openRepository(
   };
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
-  const [dirty, facts, { commit, unseen, pointers }] = await together([
+  const [dirty, facts, { commit, files, unseen, pointers }] = await together([
     uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
     cloned({ repo, readOnly }, target, world).catch(refused),
@@ -131,12 +138,13 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit }, warnings };
+  return { facts: { ...facts, commit }, files, warnings };
 }
 
 interface Clone {
   /** null when nothing was committed yet. */
   readonly commit: string | null;
+  readonly files: readonly string[];
   readonly unseen: readonly string[];
   readonly pointers: readonly string[];
 }
@@ -147,24 +155,30 @@ async function cloned(
   target: string,
   world: Pick<Context, "env" | "signal">,
 ): Promise<Clone> {
-  const isNew = !existsSync(target);
-  const place = isNew ? `${target}.part` : target;
-  if (isNew) {
-    rmSync(place, { recursive: true, force: true });
-    const links = readOnly ? [] : ["--no-hardlinks"];
-    const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
-    await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
-    await bareGit(["remote", "remove", "origin"], { cwd: place }, world);
-  }
-  const commit = await findCommit(place, "HEAD", world);
-  if (commit === null) return { commit, unseen: [], pointers: [] };
-  const [unseen, pointers] = await together([
-    submodules(place, commit, world),
-    lfsPointers(place, commit, world),
-    isNew ? bareGit(["read-tree", "-m", "-u", commit], { cwd: place }, world) : null,
+  if (existsSync(target)) return inCommit(target, world);
+  const place = `${target}.part`;
+  rmSync(place, { recursive: true, force: true });
+  const links = readOnly ? [] : ["--no-hardlinks"];
+  const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
+  await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
+  const [found] = await together([
+    inCommit(place, world),
+    // A repository without a commit has no files to write, and is told of by whoever asked.
+    bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place, fine: [0, 128] }, world),
+    bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
-  if (isNew) renameSync(place, target);
-  return { commit, unseen, pointers };
+  renameSync(place, target);
+  return found;
+}
+
+async function inCommit(clone: string, world: Pick<Context, "env" | "signal">): Promise<Clone> {
+  const commit = await findCommit(clone, "HEAD", world);
+  if (commit === null) return { commit, files: [], unseen: [], pointers: [] };
+  const [{ files, submodules: unseen }, pointers] = await together([
+    filesOfCommit(clone, commit, world),
+    lfsPointers(clone, commit, world),
+  ]);
+  return { commit, files, unseen, pointers };
 }
 
 /** What one of them throws is thrown when none is at work any more. */
