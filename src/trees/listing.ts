@@ -2,7 +2,6 @@
 // time, which no program can set back). Two looks that give the same bytes saw the same tree, so nothing need be parsed.
 // `find` walks where it knows how to print this (GNU's); elsewhere we do.
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { nameFrom, onDisk } from "./disk-names.js";
@@ -80,7 +79,8 @@ export async function listAllBeside(root: string): Promise<Buffer | null> {
   const child = spawn(find, ALL, { cwd: root, env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"] });
   const pieces: Buffer[] = [];
   child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
-  const [code] = (await once(child, "close")) as [number | null];
+  child.on("error", () => {});
+  const code = await new Promise((resolve) => child.once("close", resolve));
   return code === 0 && pieces.length > 0 ? Buffer.concat(pieces) : null;
 }
 

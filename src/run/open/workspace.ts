@@ -10,7 +10,7 @@ import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
-import type { FirstLook } from "../../trees/first-look.js";
+import { type EarlyHashes, type FirstLook, readBeside } from "../../trees/first-look.js";
 import { bareGit } from "../../trees/git/git.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
@@ -100,8 +100,8 @@ interface Source {
 
 export interface OpenedRepository {
   readonly facts: RepositoryFacts;
-  /** Of its commit. */
-  readonly files: readonly string[];
+  /** Its files, read while they were written. */
+  readonly early: Promise<EarlyHashes>;
   readonly warnings: readonly string[];
 }
 
@@ -120,7 +120,7 @@ export async function openRepository(
   };
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
-  const [dirty, facts, { commit, files, unseen, pointers }] = await together([
+  const [dirty, facts, { commit, early, unseen, pointers }] = await together([
     uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
     cloned({ repo, readOnly }, target, world).catch(refused),
@@ -138,13 +138,12 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit }, files, warnings };
+  return { facts: { ...facts, commit }, early, warnings };
 }
 
 interface Clone {
   /** null when nothing was committed yet. */
   readonly commit: string | null;
-  readonly files: readonly string[];
   readonly unseen: readonly string[];
   readonly pointers: readonly string[];
 }
@@ -154,31 +153,35 @@ async function cloned(
   { repo, readOnly }: Pick<Source, "repo" | "readOnly">,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<Clone> {
-  if (existsSync(target)) return inCommit(target, world);
+): Promise<Clone & Pick<OpenedRepository, "early">> {
+  const written = Promise.resolve();
+  if (existsSync(target)) return inCommit(target, written, world);
   const place = `${target}.part`;
   rmSync(place, { recursive: true, force: true });
   const links = readOnly ? [] : ["--no-hardlinks"];
   const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
   await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
+  // A repository without a commit has no files to write, and is told of by whoever asked.
+  const writing = bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place, fine: [0, 128] }, world);
   const [found] = await together([
-    inCommit(place, world),
-    // A repository without a commit has no files to write, and is told of by whoever asked.
-    bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place, fine: [0, 128] }, world),
+    inCommit(place, writing, world),
+    writing,
     bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
   renameSync(place, target);
   return found;
 }
 
-async function inCommit(clone: string, world: Pick<Context, "env" | "signal">): Promise<Clone> {
+async function inCommit(
+  clone: string,
+  written: Promise<unknown>,
+  world: Pick<Context, "env" | "signal">,
+): Promise<Clone & Pick<OpenedRepository, "early">> {
   const commit = await findCommit(clone, "HEAD", world);
-  if (commit === null) return { commit, files: [], unseen: [], pointers: [] };
-  const [{ files, submodules: unseen }, pointers] = await together([
-    filesOfCommit(clone, commit, world),
-    lfsPointers(clone, commit, world),
-  ]);
-  return { commit, files, unseen, pointers };
+  if (commit === null) return { commit, early: Promise.resolve(new Map()), unseen: [], pointers: [] };
+  const { files, submodules: unseen } = await filesOfCommit(clone, commit, world);
+  const early = readBeside(clone, files, written);
+  return { commit, early, unseen, pointers: await lfsPointers(clone, commit, world) };
 }
 
 /** What one of them throws is thrown when none is at work any more. */
