@@ -1,13 +1,15 @@
 // The first look at a folder that may be large and that nobody works in yet. `find` lists it and `sha256sum` reads it, one for
 // each processor, in a fraction of the time it takes us; where they are not GNU's, we look ourselves.
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
+import type { Readable, Writable } from "node:stream";
+import { setTimeout } from "node:timers/promises";
 import { byBytes } from "../files/index.js";
-import { listAll, stampedPaths } from "./listing.js";
-import { lookAt, type Tree, type TreeEntry } from "./tree.js";
+import { listAll, listAllBeside, stampedPaths } from "./listing.js";
+import { CLOCK_GRAIN_MS, lookAt, type Tree, type TreeEntry } from "./tree.js";
 
 export interface FirstLook {
   readonly tree: Tree;
@@ -15,95 +17,132 @@ export interface FirstLook {
   readonly isAsItWas: () => boolean;
 }
 
-/** What `lookAt` finds, for a folder with names that are text. */
-export async function firstLook(folder: string, skip: (path: string) => boolean): Promise<FirstLook> {
-  const takenMs = Date.now();
-  const listing = listAll(folder);
-  const entries = listing === null ? null : await entriesOf(folder, listing, skip);
-  const isAsItWas = () => listing !== null && listAll(folder)?.equals(listing) === true;
-  return { tree: entries === null ? lookAt(folder, { skip }) : { entries, takenMs }, isAsItWas };
+/** A hash by path, and when reading the file had not begun yet. */
+export type EarlyHashes = ReadonlyMap<string, { readonly hash: string; readonly beforeMs: number }>;
+
+export interface FirstLookOptions {
+  readonly skip: (path: string) => boolean;
+  /** Files that were read beforehand. What was touched since, or hardly before, is read again. */
+  readonly early?: Promise<EarlyHashes>;
 }
 
-async function entriesOf(
+/** What `lookAt` finds, for a folder with names that are text. */
+export async function firstLook(
   folder: string,
-  listing: Buffer,
-  skip: (path: string) => boolean,
-): Promise<Map<string, TreeEntry> | null> {
+  { skip, early = Promise.resolve(new Map()) }: FirstLookOptions,
+): Promise<FirstLook> {
+  const takenMs = Date.now();
+  const listing = await listAllBeside(folder);
+  const listed = listing === null ? [] : stampedPaths(listing);
   // A folder comes before what it holds.
   const left = new Set<string>();
-  const seen = stampedPaths(listing).filter(({ path }) => {
+  const seen = listed.filter(({ path }) => {
     const isLeft = left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) || skip(path);
     if (isLeft) left.add(path);
     return !isLeft;
   });
   seen.sort((a, b) => byBytes(a.path, b.path));
-  const hashes = await hashesOf(
+  const known = await early;
+  const isKnown = (path: string, changedMs: number) => changedMs + CLOCK_GRAIN_MS < (known.get(path)?.beforeMs ?? 0);
+  const missing = seen.filter(({ path, type, changedMs }) => type === "file" && !isKnown(path, changedMs));
+  const late = await hashesOf(
     folder,
-    seen.filter(({ type }) => type === "file"),
+    missing.map(({ path }) => path),
   );
-  if (hashes === null) return null;
-  return new Map(
-    seen.map(({ path, type, target, mode, size, stamp }): [string, TreeEntry & { readonly stamp: string }] => {
-      const isFile = type === "file";
-      const hash = isFile
-        ? hashes.get(path)!
-        : type === "link"
-          ? createHash("sha256").update(target).digest("hex")
-          : "";
-      const kept = isFile || type === "link" ? size : 0;
-      return [path, { type, executable: isFile && (mode & 0o111) !== 0, size: kept, hash, stamp }];
-    }),
-  );
+  const isAsItWas = () => listing !== null && listAll(folder)?.equals(listing) === true;
+  if (listing === null || late.size < missing.length) return { tree: lookAt(folder, { skip }), isAsItWas };
+  const entries = seen.map(({ path, type, target, mode, size, stamp }): [string, TreeEntry & { stamp: string }] => {
+    const isFile = type === "file";
+    const hash = isFile ? (late.get(path) ?? known.get(path)!.hash) : type === "link" ? sha256(target) : "";
+    const executable = isFile && (mode & 0o111) !== 0;
+    return [path, { type, executable, size: isFile || type === "link" ? size : 0, hash, stamp }];
+  });
+  return { tree: { entries: new Map(entries), takenMs }, isAsItWas };
 }
+
+const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 const PROGRAMS = ["/usr/bin/xargs", "/usr/bin/sha256sum"] as const;
 
-interface Sized {
-  readonly path: string;
-  readonly size: number;
-}
+/** How often somebody looks how far the files are, and how many are taken for written at once. */
+const LOOK_MS = 30;
+const STEP = 64;
 
-/** null where the programs are missing, are not GNU's, or could not read one of the files. */
-async function hashesOf(folder: string, files: readonly Sized[]): Promise<ReadonlyMap<string, string> | null> {
-  if (!PROGRAMS.every((program) => existsSync(program))) return null;
-  const parts = shared(files, availableParallelism()).filter((part) => part.length > 0);
-  const answers = await Promise.all(parts.map((part) => sums(folder, part)));
-  const hashes = new Map(answers.flatMap((answer) => answer ?? []));
-  return hashes.size === files.length ? hashes : null;
-}
-
-/** A file costs about as much to open as this many bytes to read. */
-const OPENING = 8_192;
-
-/** Parts of about the same work. */
-function shared<T extends Sized>(files: readonly T[], count: number): T[][] {
-  const weight = ({ size }: Sized) => size + OPENING;
-  const most = files.reduce((sum, file) => sum + weight(file), 0) / count;
-  const parts: T[][] = Array.from({ length: count }, () => []);
-  let sum = 0;
-  for (const file of files) {
-    parts[Math.min(count - 1, Math.floor(sum / most))]!.push(file);
-    sum += weight(file);
+/**
+ * Reads files while they are being written, in this order, by somebody who ends with `written`. One that was read too early is
+ * found out by its change time.
+ */
+export async function readBeside(
+  folder: string,
+  paths: readonly string[],
+  written: Promise<unknown>,
+): Promise<EarlyHashes> {
+  const until = { isOver: false };
+  const over = written
+    .catch(() => {})
+    .then(() => {
+      until.isOver = true;
+    });
+  const sums = PROGRAMS.every((program) => existsSync(program)) ? new Sums(folder) : null;
+  const before = new Map<string, number>();
+  let at = 0;
+  while (sums !== null && !until.isOver) {
+    const start = at;
+    while (at + STEP < paths.length && existsSync(join(folder, paths[at + STEP]!))) at += STEP;
+    const beforeMs = Date.now();
+    for (const path of paths.slice(start, at)) before.set(path, beforeMs);
+    sums.add(paths.slice(start, at));
+    await Promise.race([over, setTimeout(LOOK_MS)]);
   }
-  return parts;
+  const rows = (await sums?.end()) ?? [];
+  return new Map(rows.map(([path, hash]) => [path, { hash, beforeMs: before.get(path)! }]));
+}
+
+/** By path. Not all are there where the programs are missing, are not GNU's, or could not read a file. */
+async function hashesOf(folder: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  if (!PROGRAMS.every((program) => existsSync(program))) return new Map();
+  const each = Math.ceil(paths.length / availableParallelism());
+  const parts = paths.flatMap((_, index) => (index % each === 0 ? [paths.slice(index, index + each)] : []));
+  const all = parts.map((part) => {
+    const sums = new Sums(folder);
+    sums.add(part);
+    return sums.end();
+  });
+  return new Map((await Promise.all(all)).flat());
 }
 
 const SUM_LENGTH = 64;
+/** It starts with as many as it has; more at once are quicker. */
+const AT_ONCE = "1000";
 
-async function sums(folder: string, files: readonly Sized[]): Promise<[string, string][] | null> {
-  const [xargs, sha256sum] = PROGRAMS;
-  const child = spawn(xargs, ["-0", sha256sum, "-z", "--"], {
-    cwd: folder,
-    env: { LC_ALL: "C" },
-    stdio: ["pipe", "pipe", "ignore"],
-  });
-  const pieces: Buffer[] = [];
-  child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
-  // One that ended early says so by its status.
-  child.stdin.on("error", () => {});
-  child.stdin.end(files.map(({ path }) => `./${path}\0`).join(""));
-  const [code] = (await once(child, "close")) as [number | null];
-  if (code !== 0) return null;
-  const rows = Buffer.concat(pieces).toString("utf8").split("\0").slice(0, -1);
-  return rows.map((row) => [row.slice(SUM_LENGTH + "  ./".length), row.slice(0, SUM_LENGTH)]);
+/** One program that reads the files it is told of. */
+class Sums {
+  readonly #child: ChildProcessByStdio<Writable, Readable, null>;
+  readonly #pieces: Buffer[] = [];
+  readonly #closed: Promise<unknown>;
+
+  constructor(folder: string) {
+    const [xargs, sha256sum] = PROGRAMS;
+    this.#child = spawn(xargs, ["-0", "-n", AT_ONCE, sha256sum, "-z", "--"], {
+      cwd: folder,
+      env: { LC_ALL: "C" },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    this.#child.stdout.on("data", (piece: Buffer) => this.#pieces.push(piece));
+    // One that ended early, or could not be started, has printed less.
+    for (const source of [this.#child, this.#child.stdin]) source.on("error", () => {});
+    this.#closed = new Promise((resolve) => this.#child.once("close", resolve));
+  }
+
+  add(paths: readonly string[]): void {
+    if (paths.length > 0) this.#child.stdin.write(paths.map((path) => `./${path}\0`).join(""));
+  }
+
+  /** Of every file that could be read, a row that is whole. */
+  async end(): Promise<[string, string][]> {
+    this.#child.stdin.end();
+    await this.#closed;
+    const rows = Buffer.concat(this.#pieces).toString("utf8").split("\0").slice(0, -1);
+    return rows.map((row) => [row.slice(SUM_LENGTH + "  ./".length), row.slice(0, SUM_LENGTH)]);
+  }
 }

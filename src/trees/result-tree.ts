@@ -88,16 +88,19 @@ export interface ResultTree extends Tree {
   readonly emptyFolders: readonly string[];
 }
 
-/** What became of looks that still hold: a tree that nobody touched gives the same object again. */
-const lookedAt = new WeakMap<Tree, Map<Counts, ResultTree>>();
-
-/** The files and links of a tree with their hashes. */
+/** The files and links of a tree with their hashes. One that nobody touched since it was remembered gives the same object again. */
 export function lookAtFiles(root: string, counts: Counts = () => true): ResultTree {
   const same = unchangedTree(root);
-  if (same === null) return filesOf(root, lookAt(root, { skip: skipping(root, counts) }));
-  const known = lookedAt.get(same) ?? new Map<Counts, ResultTree>();
-  lookedAt.set(same, known);
-  const files = known.get(counts) ?? filesOf(root, without(same, skipping(root, counts)));
+  return same === null ? filesOf(root, lookAt(root, { skip: skipping(root, counts) })) : filesIn(root, same, counts);
+}
+
+const filesByTree = new WeakMap<Tree, Map<Counts, ResultTree>>();
+
+/** The same of a tree that was looked at and is so still. */
+export function filesIn(root: string, tree: Tree, counts: Counts): ResultTree {
+  const known = filesByTree.get(tree) ?? new Map<Counts, ResultTree>();
+  filesByTree.set(tree, known);
+  const files = known.get(counts) ?? filesOf(root, without(tree, skipping(root, counts)));
   known.set(counts, files);
   return files;
 }

@@ -39,7 +39,7 @@ export interface Tree {
 }
 
 /** File systems stamp with the kernel's tick, which may lag behind the clock. */
-const CLOCK_GRAIN_MS = 40;
+export const CLOCK_GRAIN_MS = 40;
 
 export interface LookOptions {
   /** An earlier look at the same folder. */

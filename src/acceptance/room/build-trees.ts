@@ -21,6 +21,7 @@ import {
   copyTree,
   deliverable,
   entriesDigest,
+  filesIn,
   HIDDEN_FILE,
   isResult,
   lookAtFiles,
@@ -47,6 +48,8 @@ export interface TreeParts {
   readonly plan: CheckPlan;
   /** The untouched tree. */
   readonly base: string;
+  /** As it was just looked at. */
+  readonly looked?: Tree | undefined;
   readonly result: string;
   /** The result holds only what differs from the base, and these files of the base are not in it. */
   readonly deleted?: readonly string[] | undefined;
@@ -71,8 +74,8 @@ export interface Trees {
 const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 
 export function buildTrees(parts: TreeParts): Trees {
-  const { request, plan, base, result, folder } = parts;
-  const before = lookAtFiles(base, isResult);
+  const { request, plan, base, looked, result, folder } = parts;
+  const before = looked === undefined ? lookAtFiles(base, isResult) : filesIn(base, looked, isResult);
   const after = base === result ? before : lookAtResult(parts, before);
   const changes = base === result ? [] : changesBetween(before, after, { before: base, after: result });
   const known = knownOf(parts, before);

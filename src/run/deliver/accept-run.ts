@@ -25,6 +25,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
   const report = await runAcceptance({
     request: run.folder.request,
     base: run.folder.base,
+    looked: run.folder.isDelta ? run.start : undefined,
     manifest: run.manifest,
     result: run.folder.main,
     deleted: run.folder.isDelta ? deletedFrom(run.start, run.main) : undefined,

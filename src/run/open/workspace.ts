@@ -10,15 +10,15 @@ import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
-import type { FirstLook } from "../../trees/first-look.js";
+import { type EarlyHashes, type FirstLook, readBeside } from "../../trees/first-look.js";
 import { bareGit } from "../../trees/git/git.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
+  filesOfCommit,
   findCommit,
   type RepositoryFacts,
   repositoryFacts,
-  submodules,
   uncommitted,
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
@@ -98,12 +98,19 @@ interface Source {
   readonly readOnly: boolean;
 }
 
+export interface OpenedRepository {
+  readonly facts: RepositoryFacts;
+  /** Its files, read while they were written. */
+  readonly early: Promise<EarlyHashes>;
+  readonly warnings: readonly string[];
+}
+
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
 export async function openRepository(
   { repo, request, output, readOnly }: Source,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<{ readonly facts: RepositoryFacts; readonly warnings: readonly string[] }> {
+): Promise<OpenedRepository> {
   const refused = (error: unknown): never => {
     if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED") throw error;
     throw new NutError("RUN_NO_REPOSITORY", error.message.replace(" git says:", ""), {
@@ -113,7 +120,7 @@ export async function openRepository(
   };
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
-  const [dirty, facts, { commit, unseen, pointers }] = await together([
+  const [dirty, facts, { commit, early, unseen, pointers }] = await together([
     uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
     cloned({ repo, readOnly }, target, world).catch(refused),
@@ -131,7 +138,7 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit }, warnings };
+  return { facts: { ...facts, commit }, early, warnings };
 }
 
 interface Clone {
@@ -146,25 +153,35 @@ async function cloned(
   { repo, readOnly }: Pick<Source, "repo" | "readOnly">,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<Clone> {
-  const isNew = !existsSync(target);
-  const place = isNew ? `${target}.part` : target;
-  if (isNew) {
-    rmSync(place, { recursive: true, force: true });
-    const links = readOnly ? [] : ["--no-hardlinks"];
-    const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
-    await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
-    await bareGit(["remote", "remove", "origin"], { cwd: place }, world);
-  }
-  const commit = await findCommit(place, "HEAD", world);
-  if (commit === null) return { commit, unseen: [], pointers: [] };
-  const [unseen, pointers] = await together([
-    submodules(place, commit, world),
-    lfsPointers(place, commit, world),
-    isNew ? bareGit(["read-tree", "-m", "-u", commit], { cwd: place }, world) : null,
+): Promise<Clone & Pick<OpenedRepository, "early">> {
+  const written = Promise.resolve();
+  if (existsSync(target)) return inCommit(target, written, world);
+  const place = `${target}.part`;
+  rmSync(place, { recursive: true, force: true });
+  const links = readOnly ? [] : ["--no-hardlinks"];
+  const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
+  await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
+  // A repository without a commit has no files to write, and is told of by whoever asked.
+  const writing = bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place, fine: [0, 128] }, world);
+  const [found] = await together([
+    inCommit(place, writing, world),
+    writing,
+    bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
-  if (isNew) renameSync(place, target);
-  return { commit, unseen, pointers };
+  renameSync(place, target);
+  return found;
+}
+
+async function inCommit(
+  clone: string,
+  written: Promise<unknown>,
+  world: Pick<Context, "env" | "signal">,
+): Promise<Clone & Pick<OpenedRepository, "early">> {
+  const commit = await findCommit(clone, "HEAD", world);
+  if (commit === null) return { commit, early: Promise.resolve(new Map()), unseen: [], pointers: [] };
+  const { files, submodules: unseen } = await filesOfCommit(clone, commit, world);
+  const early = readBeside(clone, files, written);
+  return { commit, early, unseen, pointers: await lfsPointers(clone, commit, world) };
 }
 
 /** What one of them throws is thrown when none is at work any more. */
