@@ -4,7 +4,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { type Bwrap, heldCommand, type Mount, mountArguments, type PreparedSystem } from "./sandbox.js";
+import type { Environment } from "./find-program.js";
+import { type Bwrap, findBwrap, heldCommand, type Mount, mountArguments, type PreparedSystem } from "./sandbox.js";
 import { systemFiles } from "./visible-system.js";
 
 /**
@@ -30,6 +31,12 @@ export function prepareSystem(bwrap: Bwrap, network: boolean): Promise<PreparedS
   const made = prepare(bwrap, files);
   prepared.set(key, made);
   return made;
+}
+
+/** Begins what the first agent's sandbox would wait for. */
+export async function beginSandbox(env: Environment): Promise<void> {
+  const bwrap = await findBwrap(env);
+  if (bwrap !== null) await prepareSystem(bwrap, true);
 }
 
 /** A file that took another's place, or a link that leads elsewhere, is another one. */
