@@ -40,7 +40,7 @@ export async function beginSandbox(env: Environment): Promise<void> {
 }
 
 /** A file that took another's place, or a link that leads elsewhere, is another one. */
-function stampOf(mount: Mount): string {
+export function stampOf(mount: Mount): string {
   if (mount.access !== "read-only") return JSON.stringify(mount);
   const source = mount.from ?? mount.path;
   const stat = lstatSync(source, { throwIfNoEntry: false, bigint: true });
