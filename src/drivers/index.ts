@@ -20,7 +20,7 @@ export { isLoggedIn, LOGIN_DRIVERS } from "./logged-in.js";
 export { type LoginKey, loginCommand, loginKeys } from "./login-variables.js";
 export { type Login, loginOf } from "./logins.js";
 export { isStandIn, noopCommand, oracleCommand, type StandIn } from "./oracle.js";
-export { lineFrom } from "./probe.js";
+export { beginProbe, lineFrom } from "./probe.js";
 export { isTooLong, type Trouble, type TroubleKind } from "./trouble.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {

@@ -8,6 +8,7 @@ import {
   findProgram,
   howKnown,
   type KnownVersions,
+  type VersionQuestion,
   versionIn,
 } from "../process/index.js";
 import type { DriverName, Probe } from "./driver.js";
@@ -22,7 +23,7 @@ export async function probeDriver(name: DriverName, env: Environment, command?: 
   const stamp = stampOf(path);
   const [bwrap, told] = await Promise.all([
     findBwrap(env),
-    isAsked && path !== null ? askVersion({ path, args: versionArgs, env }) : null,
+    isAsked && path !== null ? askOnce({ path, args: versionArgs, env }, stamp) : null,
   ]);
   const base = {
     driver: name,
@@ -59,6 +60,19 @@ function judge(program: string, version: string | null, versions: KnownVersions)
 /** Programs that were asked and can be used, as they lay on the disk: a start costs as much as a short session. */
 const asked = new Map<string, string>();
 
+const answers = new Map<string, Promise<string | null>>();
+
+/** A program that answered is not asked again while it is the same file. */
+function askOnce(question: VersionQuestion, stamp: string | null): Promise<string | null> {
+  if (stamp === null) return askVersion(question);
+  const answer = answers.get(stamp) ?? askVersion(question);
+  answers.set(stamp, answer);
+  return answer.then((told) => {
+    if (told === null) answers.delete(stamp);
+    return told;
+  });
+}
+
 /** Another version of a program is another file. */
 function stampOf(path: string | null): string | null {
   try {
@@ -67,6 +81,13 @@ function stampOf(path: string | null): string | null {
   } catch {
     return null;
   }
+}
+
+/** Begins what whoever runs this program will wait for. */
+export function beginProbe(name: DriverName, env: Environment): void {
+  const { program, versionArgs } = QUIRKS[name];
+  const path = name === "command" ? null : findProgram(program, env);
+  if (path !== null) void askOnce({ path, args: versionArgs, env }, stampOf(path));
 }
 
 /** The program's path, or the one clear sentence that says why it cannot be used. Asked once per process and program. */

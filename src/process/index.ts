@@ -1,4 +1,4 @@
-export { askVersion, versionIn } from "./ask-version.js";
+export { askVersion, type VersionQuestion, versionIn } from "./ask-version.js";
 export { type Child, type ChildEnd, type ChildOptions, startChild } from "./child.js";
 
 export { daemonCovers } from "./daemon-places.js";
@@ -11,6 +11,7 @@ export { sweepLeftovers } from "./leftovers.js";
 export { DEFAULT_LIMITS, type Limits } from "./limits.js";
 export { readLines } from "./lines.js";
 export { placeMounts } from "./place-mounts.js";
+export { beginSandbox } from "./prepared-system.js";
 export {
   type Captured,
   type ChildResult,

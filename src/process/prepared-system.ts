@@ -4,7 +4,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, lstatSync, openSync, readFileSync } from "node:fs";
 import { relative, sep } from "node:path";
-import { type Bwrap, heldCommand, type Mount, mountArguments, type PreparedSystem } from "./sandbox.js";
+import type { Environment } from "./find-program.js";
+import { type Bwrap, findBwrap, heldCommand, type Mount, mountArguments, type PreparedSystem } from "./sandbox.js";
 import { systemFiles } from "./visible-system.js";
 
 /**
@@ -32,8 +33,14 @@ export function prepareSystem(bwrap: Bwrap, network: boolean): Promise<PreparedS
   return made;
 }
 
+/** Begins what the first agent's sandbox would wait for. */
+export async function beginSandbox(env: Environment): Promise<void> {
+  const bwrap = await findBwrap(env);
+  if (bwrap !== null) await prepareSystem(bwrap, true);
+}
+
 /** A file that took another's place, or a link that leads elsewhere, is another one. */
-function stampOf(mount: Mount): string {
+export function stampOf(mount: Mount): string {
   if (mount.access !== "read-only") return JSON.stringify(mount);
   const source = mount.from ?? mount.path;
   const stat = lstatSync(source, { throwIfNoEntry: false, bigint: true });

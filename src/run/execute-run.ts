@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { NutError, shellWord } from "../errors.js";
-import { atomicWrite, removeFolder } from "../files/index.js";
+import { atomicWrite } from "../files/index.js";
 import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
 import { startAwakeClock } from "./agents/awake-clock.js";
@@ -17,6 +17,7 @@ import type { RunFolder } from "./record/folder.js";
 import { JournalFollower } from "./record/journal.js";
 import { lockRun } from "./record/lock.js";
 import { closeIntoHistory, mirrorPlan } from "./record/mirror.js";
+import { clearAway } from "./record/prune.js";
 import type { RunState, TaskState } from "./record/run-state.js";
 import { forgetStop, watchForStop } from "./record/stop-run.js";
 import { Pause, type Run, type RunInput, record, stretchMs } from "./run.js";
@@ -106,11 +107,16 @@ async function go(run: Run): Promise<RunOutcome> {
   const accepted = await workAndAccept(run);
   if (!(await isDelivered(run, accepted))) await deliver(run, accepted);
   throwIfHalted(run);
+  // Nobody works there any more. Removing takes longer than what is left to do, so both are done at once.
+  const { slots, scratch, homes } = run.folder;
+  await Promise.all([close(run), clearAway(run.folder, [slots, scratch, homes])]);
+  return finished(run);
+}
+
+async function close(run: Run): Promise<void> {
   await closeIntoHistory(run.project, run.outer, run.context.now());
   await run.events.fire({ type: "session_end", reason: "delivered" });
   record(run, { type: "closed" });
-  for (const folder of [run.folder.slots, run.folder.scratch]) removeFolder(folder);
-  return finished(run);
 }
 
 /**

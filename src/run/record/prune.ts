@@ -1,7 +1,7 @@
 // What runs keep on disk, and how the space comes back. A finished run keeps what tells of it: its journal, the request, the
 // delivery, what agents said. Its trees can be large and are of no use any more: the delivery holds what changed in them.
 import { spawn } from "node:child_process";
-import { type Dirent, existsSync, lstatSync, mkdirSync, readdirSync, renameSync } from "node:fs";
+import { type Dirent, existsSync, lstatSync, mkdtempSync, readdirSync, renameSync } from "node:fs";
 import { basename, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isSystemError } from "../../errors.js";
@@ -24,9 +24,13 @@ const PATIENCE_MS = 100;
  * process of its own, which may outlive ours. What a machine that was switched off left of it, the next run removes.
  */
 export async function trimDelivered(folder: RunFolder): Promise<void> {
-  const trash = join(folder.root, `${TRASH}${process.pid}`);
-  mkdirSync(trash, { recursive: true });
-  for (const tree of treesOf(folder)) if (existsSync(tree)) renameSync(tree, join(trash, basename(tree)));
+  await clearAway(folder, treesOf(folder));
+}
+
+/** Takes folders of a run out of the way at once; the space comes back later. */
+export async function clearAway(folder: RunFolder, trees: readonly string[]): Promise<void> {
+  const trash = mkdtempSync(join(folder.root, `${TRASH}${process.pid}-`));
+  for (const tree of trees) if (existsSync(tree)) renameSync(tree, join(trash, basename(tree)));
   // A timer that is left would keep the process for as long, although nobody waits any more.
   const waiting = new AbortController();
   const patience = setTimeout(PATIENCE_MS, false, { signal: waiting.signal }).catch(() => false);
@@ -38,7 +42,7 @@ export async function trimDelivered(folder: RunFolder): Promise<void> {
 
 /** Goes on removing what a process that was cut short left. */
 export function sweepTrash(runs: string): void {
-  const isDone = (trash: string) => !isAlive(Number(basename(trash).slice(TRASH.length)));
+  const isDone = (trash: string) => !isAlive(Number.parseInt(basename(trash).slice(TRASH.length), 10));
   const left = runIds(runs).flatMap((id) => trashOf({ root: join(runs, id) }).filter(isDone));
   if (left.length > 0) void takeApart(left);
 }

@@ -5,9 +5,10 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { flag } from "../../../cli/fields.js";
-import { lineFrom } from "../../../drivers/index.js";
+import { beginProbe, isDriverName, lineFrom } from "../../../drivers/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
+import { beginSandbox } from "../../../process/index.js";
 import { askConsent } from "../../../request/consent/consent.js";
 import { assertHeld } from "../../../request/consent/held.js";
 import {
@@ -150,6 +151,7 @@ export async function prepareRun(
 ): Promise<ReadyRun> {
   const command = lineFrom(typed.command, context.cwd);
   const input = { ...typed, command, reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd) };
+  beginQuestions(input, context);
   const request = resolve(context.cwd, input.request);
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   if (input.repo !== undefined) assertFolder(resolve(context.cwd, input.repo));
@@ -246,6 +248,12 @@ export async function prepareRun(
 function assertFolder(path: string): void {
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true) return;
   throw new NutError("FILE_NOT_FOUND", `--repo ${path}: no such folder`, { data: { path } });
+}
+
+/** Other programs answer while the request is read. What they say is awaited where it is needed. */
+function beginQuestions({ driver = "", command, noSandbox }: RunAsked, { env }: Context): void {
+  if (!noSandbox) void beginSandbox(env);
+  if (isDriverName(driver) && command === undefined) beginProbe(driver, env);
 }
 
 function namedDriver({ request, driver, oracle, command, model }: RunAsked): string | undefined {
