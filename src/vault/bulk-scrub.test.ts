@@ -46,9 +46,11 @@ function writings(value: string): Record<string, string> {
   };
 }
 
-function through(pieces: readonly Buffer[], value = SECRET): Buffer {
+/** With a pause after every piece, or with none. */
+function through(pieces: readonly Buffer[], value = SECRET, pauses = false): Buffer {
   const pass = scrubber([{ name: "key", value }]).bulk();
-  return Buffer.concat([...pieces.flatMap((piece) => pass.take(piece)), ...pass.end()]);
+  const parts = pieces.flatMap((piece) => [...pass.take(piece), ...(pauses ? pass.settle() : [])]);
+  return Buffer.concat([...parts, ...pass.end()]);
 }
 
 function cutAt(bytes: Buffer, cuts: readonly number[]): Buffer[] {
@@ -68,7 +70,8 @@ describe("much at a time", () => {
         fc.array(fc.oneof(fc.integer({ min: -9, max: long + 9 }), fc.integer({ min: -9_000, max: 9_000 })), {
           maxLength: 3,
         }),
-        (skip, near) => {
+        fc.boolean(),
+        (skip, near, pauses) => {
           const before = noise.slice(skip, 12_000);
           const whole = Buffer.from(`${before} ${text} ${noise.slice(12_000, 32_000)}`);
           const clean = through(
@@ -77,6 +80,7 @@ describe("much at a time", () => {
               near.map((at) => before.length + 1 + at),
             ),
             value,
+            pauses,
           );
           expect(clean.includes(text)).toBe(false);
           expect(clean.includes("[redacted:key]")).toBe(true);

@@ -101,6 +101,100 @@ export const ODD_ATTEMPTS: readonly (readonly [name: string, terms: Terms, attem
   ["a header ended by a carriage return", NARROW, get("/users", "X-A: 1\rX-HTTP-Method-Override: DELETE")],
   ["Expect", NARROW, send("DELETE", "/users/1", ["Expect: 100-continue"], "x")],
   ["an Expect nobody knows", NARROW, send("DELETE", "/users/1", ["Expect: 200-ok"], "x")],
+  [
+    "a second request behind one that may",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `GET ${at(lent, "/users")} HTTP/1.1\r\nHost: x\r\n\r\nDELETE ${at(lent, "/users/1")} HTTP/1.1\r\nHost: x\r\n\r\n`,
+      ),
+  ],
+  [
+    "lines that end in a line feed",
+    NARROW,
+    (lent) => raw(lent, `DELETE ${at(lent, "/users/1")} HTTP/1.1\nHost: x\n\n`),
+  ],
+  [
+    "pieces that Connection names",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `GET ${at(lent, "/users")} HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\nConnection: transfer-encoding\r\n\r\n${pieces(SMUGGLED)}\r\n`,
+      ),
+  ],
+  [
+    "a length that Connection names",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `GET ${at(lent, "/users")} HTTP/1.1\r\nHost: x\r\nContent-Length: ${SMUGGLED.length}\r\nConnection: content-length\r\n\r\n${SMUGGLED}`,
+      ),
+  ],
+  ["pieces with an underscore", ADDS, send("POST", "/users", ["Transfer_Encoding: chunked"], `0\r\n\r\n${SMUGGLED}`)],
+  ["a length with an underscore", ADDS, send("POST", "/users", ["Content_Length: 0"], SMUGGLED)],
+  [
+    "pieces behind a vertical tab",
+    ADDS,
+    send("POST", "/users", ["Transfer-Encoding: \x0bchunked", "Content-Length: 3"], ""),
+  ],
+  ["pieces and a comma", ADDS, chunked(["Transfer-Encoding: ,"], `0\r\n\r\n${SMUGGLED}`)],
+  ["a length in another base", ADDS, send("POST", "/users", ["Content-Length: 0x3"], "")],
+  ["an empty length", ADDS, send("POST", "/users", ["Content-Length: "], "")],
+  ["a NUL in a header", NARROW, get("/users", "X-A: 1\0X-HTTP-Method-Override: DELETE")],
+  ["a header without a name", NARROW, get("/users", ": DELETE")],
+  [
+    "a header before the first line",
+    NARROW,
+    (lent) => raw(lent, `\r\n\r\nX-A: 1\r\nDELETE ${at(lent, "/users/1")} HTTP/1.1\r\nHost: x\r\n\r\n`),
+  ],
+  [
+    "an address of another writing",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `DELETE http://2130706433:${new URL(lent.origin).port}/v1/users/1 HTTP/1.1\r\nHost: x\r\n${proxied(lent)}\r\n\r\n`,
+      ),
+  ],
+  [
+    "an address inside another",
+    WIDE,
+    (lent) =>
+      raw(
+        lent,
+        `GET http://[::ffff:127.0.0.1]:${new URL(lent.origin).port}/v1/users HTTP/1.1\r\nHost: x\r\n${proxied(lent)}\r\n\r\n`,
+      ),
+  ],
+  [
+    "an address with somebody before it",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `DELETE http://x@${new URL(lent.origin).host}/v1/users/1 HTTP/1.1\r\nHost: x\r\n${proxied(lent)}\r\n\r\n`,
+      ),
+  ],
+  [
+    "a tunnel through a tunnel",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `CONNECT ${new URL(lent.origin).host} HTTP/1.1\r\nHost: x\r\n${proxied(lent)}\r\n\r\nCONNECT ${new URL(lent.origin).host} HTTP/1.1\r\nHost: x\r\n\r\n${SMUGGLED}`,
+      ),
+  ],
+  [
+    "another host in a tunnel's request",
+    NARROW,
+    (lent) =>
+      raw(
+        lent,
+        `CONNECT ${new URL(lent.origin).host} HTTP/1.1\r\nHost: x\r\n${proxied(lent)}\r\n\r\nGET http://198.51.100.7/v1/users HTTP/1.1\r\nHost: 198.51.100.7\r\n\r\n`,
+      ),
+  ],
   // Names that another server takes for others.
   ["a method header with underscores", NARROW, get("/users", "X_HTTP_Method_Override: DELETE")],
   ["a path header with an underscore", NARROW, get("/users", "X_Original_URL: /v1/admin")],

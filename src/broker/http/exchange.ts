@@ -280,7 +280,7 @@ function asLong(body: Readable): LongBody {
 /** As much of an answer waits for whoever asked as comes in a few pieces: less would stop and go with each of them. */
 const WAITING_BYTES = 256 * 1024;
 /** With more than this of all answers together no piece is read before the last one is gone. */
-const ALL_WAITING_BYTES = 8 * 1024 * 1024;
+const ALL_WAITING_BYTES = 4 * 1024 * 1024;
 let allWaiting = 0;
 
 /**

@@ -30,6 +30,9 @@ export function headersOut(
     const read = plainName(name);
     if (value !== undefined && !NOT_OUT.has(read) && !named.has(name) && read !== plainName(own)) out[name] = value;
   }
+  // A body without an end of its own would be taken for the next request, whatever the method.
+  if (headers["transfer-encoding"] !== undefined) out["transfer-encoding"] = "chunked";
+  else if (headers["content-length"] !== undefined) out["content-length"] = headers["content-length"];
   // What is compressed cannot be looked through.
   out["accept-encoding"] = "identity";
   out.host = host;

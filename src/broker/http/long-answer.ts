@@ -20,7 +20,7 @@ export interface LongBody {
 const PIECE_BYTES = 128 * 1024;
 /** Heads and short answers come in this. */
 const SMALL_BYTES = 16 * 1024;
-const MOST_SPARE = 8;
+const MOST_SPARE = 32;
 const MOST_HEAD_BYTES = 32 * 1024;
 /** Shorter ones keep their connection instead. */
 const LONG_BYTES = 1024 * 1024;
@@ -121,18 +121,18 @@ class Reader {
     const before = this.#head.length;
     const all = before === 0 ? bytes : Buffer.concat([this.#head, bytes]);
     const end = all.indexOf("\r\n\r\n", Math.max(0, before - 3)) + 4;
+    const head = end < 4 ? all : all.subarray(0, end);
+    // The parser could see another end of the head than we do.
+    if (/[^\r]\n|\r[^\n]/.test(head.toString("latin1"))) {
+      socket.destroy(new Error("the head of the answer has lines that end in two ways"));
+      return;
+    }
     if (end < 4) {
       this.#head = Buffer.from(all);
       if (all.length > MOST_HEAD_BYTES) socket.destroy(new Error("the head of the answer is too long"));
       return;
     }
     this.#head = Buffer.alloc(0);
-    const head = all.subarray(0, end);
-    // The parser could see another end of the head than we do.
-    if (/[^\r]\n|\r[^\n]/.test(head.toString("latin1"))) {
-      socket.destroy(new Error("the head of the answer has lines that end in two ways"));
-      return;
-    }
     socket.emit("data", head);
     if (socket.destroyed) return;
     const rest = all.subarray(end);
