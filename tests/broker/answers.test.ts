@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { at, raw } from "./attempt.js";
 import { type Lender, lend, SECRET } from "./service.js";
 
-type Script = (socket: Socket) => void;
+type Script = (socket: Socket) => void | Promise<void>;
 const scripts = new Map<string, Script>();
 /** Everything that came, as it came. */
 let heard = "";
@@ -116,10 +116,10 @@ const ANSWERS: readonly (readonly [name: string, wanted: string | null, script: 
   [
     "no length and pauses",
     "[redacted:api]",
-    (socket) => {
+    async (socket) => {
       const [first, rest] = [SECRET.slice(0, 3), SECRET.slice(3)];
-      slowly(`${OK}Connection: close\r\n\r\n`, "0".repeat(5_000) + first, rest)(socket);
-      setTimeout(() => socket.end(), 80);
+      await slowly(`${OK}Connection: close\r\n\r\n`, "0".repeat(5_000) + first, rest)(socket);
+      socket.end();
     },
   ],
   ["a body where none is, 204", "204", says(`HTTP/1.1 204 No\r\n\r\n${SECRET}`)],
@@ -235,7 +235,8 @@ describe("a body where usually is none", () => {
     const one = await lend({ origin: origin() });
     open.push(one);
     heard = "";
-    await raw(one, `${method} ${at(one, "/x")} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`, 100);
+    void raw(one, `${method} ${at(one, "/x")} HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`, 5_000);
+    await expect.poll(() => heard, { timeout: 10_000 }).toContain(SMUGGLED);
     const [head = "", ...rest] = heard.split("\r\n\r\n");
     expect(head).toMatch(/^content-length: \d+$|^transfer-encoding: chunked$/im);
     if (/^transfer-encoding/im.test(head)) expect(rest[0]).toMatch(new RegExp(`^${size}\r\n`));

@@ -1,7 +1,6 @@
 // One request on its way: judged, given its secret, sent to the address that was looked at; the answer looked through for
 // the secret before anybody sees it. Bodies are passed on as they come, so memory does not grow with them.
 
-import { once } from "node:events";
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -10,16 +9,16 @@ import {
   type ServerResponse,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
-import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import type { BulkPass, Scrubber } from "../../vault/index.js";
+import type { Scrubber } from "../../vault/index.js";
 import { judgeGit, judgeHttp, limitsMethods, type Meter, MethodWatch, Refused } from "../judge.js";
 import { type Pins, pinned } from "../pins.js";
 import type { GitService, HttpService, Policy } from "../policy.js";
 import { type BrokerUse, shortWhat } from "../use.js";
 import { headersBack, headersOut, queryOut } from "./headers.js";
-import { type LongBody, longBodyOf, readable } from "./long-answer.js";
+import { asLong, type LongBody, longBodyOf, readable } from "./long-answer.js";
+import { stream } from "./stream.js";
 
 /** One base of one credential, as a request is sent to it. */
 export interface Target {
@@ -73,8 +72,6 @@ export class Agents {
 
 const MOST_CONNECTIONS = 64;
 const IDLE_MS = 300_000;
-/** When nothing came for so long, whoever asked gets everything that is there. */
-const PAUSE_MS = 2;
 /** Answers up to this length keep a length; longer ones are passed on in pieces. */
 const SHORT_BYTES = 64 * 1024;
 
@@ -263,119 +260,6 @@ async function wholeRequest(request: IncomingMessage, answer: IncomingMessage): 
   });
   if (answer.destroyed && !answer.complete) throw new Error("the service ended the answer in the middle");
 }
-
-function asLong(body: Readable): LongBody {
-  return {
-    start: (taker) => {
-      body.on("data", (piece: Buffer) => taker.take([piece], () => {}));
-      body.once("end", () => taker.end());
-      body.once("error", (error) => taker.fail(error));
-      body.once("aborted", () => taker.fail(new Error("the service ended the answer in the middle")));
-    },
-    pause: () => void body.pause(),
-    resume: () => void body.resume(),
-  };
-}
-
-/** As much of an answer waits for whoever asked as comes in a few pieces: less would stop and go with each of them. */
-const WAITING_BYTES = 256 * 1024;
-/** With more than this of all answers together no piece is read before the last one is gone. */
-const ALL_WAITING_BYTES = 4 * 1024 * 1024;
-let allWaiting = 0;
-
-/**
- * Piece by piece, no faster than whoever asked can take them. An answer that is cut by the other side, or grows too long,
- * ends as what it is: cut.
- */
-async function stream(
-  body: LongBody,
-  clean: BulkPass,
-  response: ServerResponse,
-  count: (length: number) => void,
-): Promise<void> {
-  response.flushHeaders();
-  // Its turn comes when the answers to what was asked before it on this connection are given.
-  if (response.socket === null && !response.destroyed) await Promise.race([once(response, "socket"), closed(response)]);
-  const { socket } = response;
-  if (socket === null || response.destroyed) throw new Error("whoever asked did not wait for the end");
-  await new Promise<void>((resolve, reject) => {
-    let [waiting, isPaused] = [0, false];
-    const cut = (error: Error) => {
-      response.destroy();
-      // The status was given already: what follows is a connection that ends.
-      reject(error instanceof Refused ? new Error(error.message) : error);
-    };
-    const give = (parts: readonly Buffer[], done: () => void) => {
-      const length = parts.reduce((sum, part) => sum + part.length, 0);
-      if (length === 0) {
-        done();
-        return;
-      }
-      waiting += length;
-      allWaiting += length;
-      writeFrame(socket, parts, response.chunkedEncoding ? length : null, () => {
-        waiting -= length;
-        allWaiting -= length;
-        done();
-        if (!isPaused || waiting > WAITING_BYTES / 2) return;
-        isPaused = false;
-        body.resume();
-      });
-      if (waiting < (allWaiting > ALL_WAITING_BYTES ? 1 : WAITING_BYTES)) return;
-      isPaused = true;
-      body.pause();
-    };
-    const pause = setTimeout(() => give(clean.settle(), () => {}), PAUSE_MS);
-    response.once("close", () => {
-      clearTimeout(pause);
-      if (response.writableFinished) resolve();
-      else reject(new Error("whoever asked did not wait for the end"));
-    });
-    body.start({
-      take: (pieces, done) => {
-        if (response.destroyed) {
-          done();
-          return;
-        }
-        try {
-          for (const { length } of pieces) count(length);
-        } catch (error) {
-          cut(error as Error);
-          return;
-        }
-        give(
-          pieces.flatMap((piece) => clean.take(piece)),
-          done,
-        );
-        pause.refresh();
-      },
-      end: () => {
-        clearTimeout(pause);
-        give(clean.end(), () => {});
-        response.end();
-      },
-      fail: cut,
-    });
-  });
-}
-
-/** Past the response, which would make a frame of every part. */
-function writeFrame(socket: Socket, parts: readonly Buffer[], length: number | null, done: () => void): void {
-  const isFramed = length !== null;
-  socket.cork();
-  if (isFramed) socket.write(Buffer.from(`${length.toString(16)}\r\n`, "latin1"));
-  for (const [index, part] of parts.entries())
-    if (isFramed || index + 1 < parts.length) socket.write(part);
-    else socket.write(part, done);
-  if (isFramed) socket.write(LINE_END, done);
-  socket.uncork();
-}
-
-const LINE_END = Buffer.from("\r\n", "latin1");
-const closed = (response: ServerResponse): Promise<unknown> =>
-  new Promise((resolve) => {
-    response.once("close", resolve);
-  });
 
 /** What the body is written in besides pieces, which are put together already. */
 function encodingsOf({ headers }: IncomingMessage): string[] {

@@ -2,6 +2,7 @@
 // body is taken out of its frames here, in buffers that are used again.
 import type { Agent, IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
+import type { Readable } from "node:stream";
 
 /** What a body is cut into. Each piece is good until `done` is called. */
 export interface BodyTaker {
@@ -59,6 +60,20 @@ export function longBodyOf(answer: IncomingMessage): LongBody | null {
   if (transfer !== undefined) return /^chunked$/i.test(transfer) ? reader.body(answer, new Chunks()) : null;
   if (length === undefined) return reader.body(answer, new UntilClose());
   return Number(length) >= LONG_BYTES ? reader.body(answer, new Counted(Number(length))) : null;
+}
+
+/** A body that Node reads. */
+export function asLong(body: Readable): LongBody {
+  return {
+    start: (taker) => {
+      body.on("data", (piece: Buffer) => taker.take([piece], () => {}));
+      body.once("end", () => taker.end());
+      body.once("error", (error) => taker.fail(error));
+      body.once("aborted", () => taker.fail(new Error("the service ended the answer in the middle")));
+    },
+    pause: () => void body.pause(),
+    resume: () => void body.resume(),
+  };
 }
 
 /** One connection's bytes: heads go to the parser and nothing but heads; bodies there too, unless one is taken. */
