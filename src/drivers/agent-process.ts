@@ -11,7 +11,6 @@ import {
   DEFAULT_LIMITS,
   type Environment,
   findBwrap,
-  findProgram,
   type Mount,
   placeMounts,
   readLines,
@@ -20,6 +19,7 @@ import {
   visiblePath,
 } from "../process/index.js";
 import { installedEnvironment } from "../trees/installed.js";
+import { deadline } from "./deadline.js";
 import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
 import { copyInstalled, installedMounts } from "./installed.js";
 import { loginEnvironment } from "./login-variables.js";
@@ -136,16 +136,6 @@ export async function startAgent(
   });
   return { child, sandboxed: sandbox !== null, complaint: () => lastLine(tail) };
 }
-
-/** What ends a program that outlives us, where there is such a thing: nobody else may come for a long time. */
-function deadline({ login, timeoutMs, env }: SessionRequest): string[] {
-  const timeout = login === "whole" ? findProgram("timeout", env) : null;
-  if (timeout === null || timeoutMs === undefined) return [];
-  return [timeout, "-s", "KILL", String(Math.ceil(timeoutMs / 1_000) + SPARE_SECONDS)];
-}
-
-/** We end it first, and look at what it wrote. */
-const SPARE_SECONDS = 15;
 
 /** Whether bubblewrap will hold this session; some programs need other flags then. */
 export async function isSandboxed({ sandbox = "auto", env }: SessionRequest): Promise<boolean> {

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
-import { type DriverName, loadDriver, loginOf } from "../../src/drivers/index.js";
+import { loadDriver, loginOf } from "../../src/drivers/index.js";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { keepLogin } from "../../src/run/agents/keep-login.js";
 import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
@@ -379,48 +379,5 @@ describe("an errand that ends at a bad moment", () => {
     const gone = new Promise((resolve) => program.once("exit", (_, signal) => resolve(signal)));
     expect(await keep()).toBe(true);
     expect([renewed(), left(), await gone]).toEqual(["refresh-token-1", ["lock"], "SIGKILL"]);
-  });
-});
-
-describe("a login that is lent", () => {
-  const opencode = {
-    openai: {
-      type: "oauth",
-      access: openaiToken(HOUR),
-      refresh: "refresh-a",
-      expires: Date.now() + HOUR,
-      accountId: "1",
-    },
-    "github-copilot": { type: "oauth", access: "", refresh: "gho_never_ends", expires: 0 },
-    other: { type: "api", key: "sk-key" },
-  };
-  const google = {
-    access_token: "ya29.a",
-    refresh_token: "refresh-g",
-    expiry_date: Date.now() + 2 * HOUR,
-    token_type: "Bearer",
-  };
-
-  it.each<[DriverName, string | undefined, string, object, object]>([
-    [
-      "opencode",
-      undefined,
-      ".local/share/opencode/auth.json",
-      opencode,
-      { ...opencode, openai: { ...opencode.openai, refresh: "kept-by-nexus" } },
-    ],
-    ["acp", "FOO=1 gemini --acp", ".gemini/oauth_creds.json", google, { ...google, refresh_token: "kept-by-nexus" }],
-    ["acp", "qwen --acp", ".qwen/oauth_creds.json", google, { ...google, refresh_token: "kept-by-nexus" }],
-    ["codex", undefined, ".codex/auth.json", { OPENAI_API_KEY: "sk-key" }, { OPENAI_API_KEY: "sk-key" }],
-    ["acp", "copilot --acp", ".copilot/config.json", { token: "gho_x" }, { token: "gho_x" }],
-  ])("%s %s: lets in, and cannot be renewed", (name, command, path, file, lent) => {
-    const at = desk();
-    open.at = at;
-    at.put({ [`person/${path}`]: JSON.stringify(file) });
-    const login = loginOf(name, { HOME: join(at.folder, "person") }, { command })!;
-    login.lend(at.home, "access");
-    expect(JSON.parse(readFileSync(join(at.home, path), "utf8"))).toEqual(lent);
-    login.takeBack(at.home);
-    expect(existsSync(join(at.home, path))).toBe(false);
   });
 });

@@ -1,0 +1,56 @@
+// What of a person's login an agent is lent: what lets it in, and nothing that renews it.
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type DriverName, loginOf } from "../../src/drivers/index.js";
+import { type Desk, desk } from "./desk.js";
+import { jwt } from "./token-server.js";
+
+const open: { at?: Desk } = {};
+afterEach(() => open.at?.remove());
+
+const HOUR = 3_600_000;
+const openaiToken = jwt({ "https://api.openai.com/auth": { chatgpt_account_id: "account-1" }, exp: 4_000_000_000 });
+
+describe("a login that is lent", () => {
+  const opencode = {
+    openai: {
+      type: "oauth",
+      access: openaiToken,
+      refresh: "refresh-a",
+      expires: Date.now() + HOUR,
+      accountId: "1",
+    },
+    "github-copilot": { type: "oauth", access: "", refresh: "gho_never_ends", expires: 0 },
+    other: { type: "api", key: "sk-key" },
+  };
+  const google = {
+    access_token: "ya29.a",
+    refresh_token: "refresh-g",
+    expiry_date: Date.now() + 2 * HOUR,
+    token_type: "Bearer",
+  };
+
+  it.each<[DriverName, string | undefined, string, object, object]>([
+    [
+      "opencode",
+      undefined,
+      ".local/share/opencode/auth.json",
+      opencode,
+      { ...opencode, openai: { ...opencode.openai, refresh: "kept-by-nexus" } },
+    ],
+    ["acp", "FOO=1 gemini --acp", ".gemini/oauth_creds.json", google, { ...google, refresh_token: "kept-by-nexus" }],
+    ["acp", "qwen --acp", ".qwen/oauth_creds.json", google, { ...google, refresh_token: "kept-by-nexus" }],
+    ["codex", undefined, ".codex/auth.json", { OPENAI_API_KEY: "sk-key" }, { OPENAI_API_KEY: "sk-key" }],
+    ["acp", "copilot --acp", ".copilot/config.json", { token: "gho_x" }, { token: "gho_x" }],
+  ])("%s %s: lets in, and cannot be renewed", (name, command, path, file, lent) => {
+    const at = desk();
+    open.at = at;
+    at.put({ [`person/${path}`]: JSON.stringify(file) });
+    const login = loginOf(name, { HOME: join(at.folder, "person") }, { command })!;
+    login.lend(at.home, "access");
+    expect(JSON.parse(readFileSync(join(at.home, path), "utf8"))).toEqual(lent);
+    login.takeBack(at.home);
+    expect(existsSync(join(at.home, path))).toBe(false);
+  });
+});
