@@ -4,13 +4,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { readConstraints } from "../src/acceptance/plan/constraints.js";
 import { readShell } from "../src/events/shell-writes.js";
-import { Journal, readJournal } from "../src/run/record/journal.js";
-import { RUN_VERSION } from "../src/schema/run.js";
+import { readJournal } from "../src/run/record/journal.js";
 import { leakScanner, scrubber } from "../src/vault/index.js";
+import { fillJournal } from "./growth-inputs.js";
 
 export interface Piece {
   readonly name: string;
-  /** At the smaller size. */
+  /** The middle one of three sizes. */
   readonly n: number;
   /** Makes ready and returns what is measured. */
   readonly make: (n: number, folder: string) => () => unknown;
@@ -77,13 +77,7 @@ export const PIECES: readonly Piece[] = [
 
 function journalOf(n: number, folder: string): () => unknown {
   const path = join(mkdtempSync(join(folder, "journal-")), "journal.jsonl");
-  const journal = new Journal(path);
-  const at = "2026-01-01T00:00:00.000Z";
-  journal.append({ at, type: "created", version: RUN_VERSION, run: "r" });
-  journal.append({ at, type: "opened", digest: `sha256:${"0".repeat(64)}`, base: `sha256:${"1".repeat(64)}` });
-  const waiting = { at, type: "waiting", program: "p", trouble: "limit", message: "m", ms: 1 } as const;
-  for (let i = 0; i < n; i += 1) journal.append(waiting);
-  journal.close();
+  fillJournal(path, n);
   return () => readJournal(path);
 }
 

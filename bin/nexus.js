@@ -1,7 +1,5 @@
 #!/usr/bin/env node
-import module from "node:module";
-
 // Node 22 and newer keep what they compiled, which halves the time a command needs to load.
-module.enableCompileCache?.();
+process.getBuiltinModule("node:module").enableCompileCache?.();
 const { run } = await import("../dist/nexus.js");
 process.exitCode = await run();

@@ -48,9 +48,7 @@ export const shared = {
 };
 
 /** Bundled CommonJS packages call require() for Node's own modules. */
-export const requireForPackages = {
-  js: 'import { createRequire as __createRequire } from "node:module";const require=__createRequire(import.meta.url);',
-};
+export const requireForPackages = { js: "const require=(name)=>process.getBuiltinModule(name);" };
 
 /** The faces a library user may import: the export of package.json → its source. */
 export const faces = {

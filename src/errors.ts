@@ -1,8 +1,6 @@
 // Every refusal the product can make. A refusal is a NutError with a stable code; anything else that is thrown is a bug.
 // No secret may reach message, hint or data: they are printed, logged and sent to models.
 
-import { constants } from "node:os";
-
 /** `AREA_REASON`. Others branch on these, so a code is never renamed once released; tests pin the list. */
 export type ErrorCode =
   // the command line itself
@@ -217,14 +215,13 @@ export function isSystemError(error: unknown): error is NodeJS.ErrnoException & 
 }
 
 /** Errors Node has no name for, by their number on the system it runs on. */
-const NAMELESS: ReadonlyMap<number, string> = new Map([
-  [constants.errno.EDQUOT, "EDQUOT"],
-  [constants.errno.ESTALE, "ESTALE"],
-]);
+const NAMELESS = ["EDQUOT", "ESTALE"] as const;
 
 /** The name of a failed system call's error, also where Node says "UNKNOWN". */
 function nameOf({ code, errno }: NodeJS.ErrnoException & { code: string }): string {
-  return NAMELESS.get(-(errno ?? 0)) ?? code;
+  // Asked of the process: an import of a module of Node's takes every start a millisecond.
+  const numbers = process.getBuiltinModule("node:os").constants.errno;
+  return NAMELESS.find((name) => numbers[name] === -(errno ?? 0)) ?? code;
 }
 
 /** What Node cannot hold in memory at once. */

@@ -23,7 +23,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 
 export async function plainRun(prepared: Prepared, { place, signal }: Where): Promise<CorpusOutcome> {
   const command = COMMANDS[prepared.language];
-  const nothing = { weakness: null, ms: 0, runs: 0 };
+  const nothing = { weakness: null, ms: 0, cpu_ms: null, runs: 0 };
   if (command === undefined) return { verdict: "unfit", reason: "no plain runner is known for it", ...nothing };
   const packages = prepared.language === "javascript" ? await javascriptPackages(prepared.request, signal) : null;
   const once = async (name: string, oracle: string | null) => {
@@ -31,9 +31,7 @@ export async function plainRun(prepared: Prepared, { place, signal }: Where): Pr
     cpSync(prepared.request, work, { recursive: true });
     if (oracle !== null) layOver(oracle, work);
     if (packages !== null) symlinkSync(packages, join(work, "node_modules"));
-    const began = performance.now();
-    const ended = await run("sh", ["-c", command], { cwd: work, signal, timeoutMs: 10 * 60_000 });
-    return { ...ended, ms: Math.round(performance.now() - began) };
+    return run("sh", ["-c", command], { cwd: work, signal, timeoutMs: 10 * 60_000 });
   };
   const right = await once("oracle", prepared.oracle);
   if (right.code !== 0)
@@ -41,12 +39,12 @@ export async function plainRun(prepared: Prepared, { place, signal }: Where): Pr
       verdict: "fails",
       reason: `${right.stdout}\n${right.stderr}`.trim().slice(-1500),
       weakness: null,
-      ms: right.ms,
+      ...right.took,
       runs: 1,
     };
   const untouched = await once("noop", null);
   const verdict = untouched.code === 0 ? "passes untouched" : "passes";
-  return { verdict, reason: null, weakness: null, ms: right.ms, runs: 2 };
+  return { verdict, reason: null, weakness: null, ...right.took, runs: 2 };
 }
 
 /** One installation for all that ask alike, kept beside the results of this machine. */

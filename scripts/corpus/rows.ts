@@ -17,13 +17,18 @@ export type Verdict =
   | "passes untouched"
   | "unfit";
 
-export interface CorpusOutcome {
+export interface Took {
+  readonly ms: number;
+  /** Processor time of everything that was started and waited for; null where that is not known. */
+  readonly cpu_ms: number | null;
+}
+
+export interface CorpusOutcome extends Took {
   readonly verdict: Verdict;
   /** What kept it from being completed, in the tool's own words. */
   readonly reason: string | null;
   /** Why a check that passed is not proven. */
   readonly weakness: string | null;
-  readonly ms: number;
   /** How often the checks were run. */
   readonly runs: number;
 }

@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import type { CorpusKind, CorpusTask } from "./find-tasks.js";
 import { plainRun } from "./plain.js";
 import { writeQuixbugs } from "./quixbugs.js";
-import type { CorpusOutcome, Mode } from "./rows.js";
+import type { CorpusOutcome, Mode, Took } from "./rows.js";
 
 export interface Prepared {
   readonly request: string;
@@ -45,7 +46,7 @@ interface How extends Where {
 }
 
 export async function tryTask(prepared: Prepared, mode: Mode, how: How): Promise<CorpusOutcome> {
-  const nothing = { weakness: null, ms: 0, runs: 0 };
+  const nothing = { weakness: null, ms: 0, cpu_ms: null, runs: 0 };
   if (prepared.unfit !== null) return { verdict: "unfit", reason: prepared.unfit, ...nothing };
   if (mode !== "noop" && prepared.oracle === null) return { verdict: "unfit", reason: "it has no example", ...nothing };
   if (mode === "plain") return plainRun(prepared, how);
@@ -54,26 +55,23 @@ export async function tryTask(prepared: Prepared, mode: Mode, how: How): Promise
   cpSync(prepared.request, work, { recursive: true });
   if (mode === "oracle") layOver(prepared.oracle!, work);
   const words = ["accept", work, "--request", prepared.request, "--json", "--yes", "--trials", String(how.trials)];
-  const began = performance.now();
-  const { stdout, stderr } = await nutshell([...words, ...(how.install ? ["--allow-install"] : [])], how);
-  return { ...judged(stdout, stderr), ms: Math.round(performance.now() - began) };
+  const { stdout, stderr, took } = await nutshell([...words, ...(how.install ? ["--allow-install"] : [])], how);
+  return { ...judged(stdout, stderr), ...took };
 }
 
 /** A solution that has to be run is run as an agent is, by `nexus run --oracle`. */
 async function runOracle({ request, oracle }: Prepared, how: How): Promise<CorpusOutcome> {
   const delivery = join(how.place, "delivery.nut");
   const words = ["run", request, "--oracle", oracle!, "--yes", "--trials", String(how.trials), "-o", delivery];
-  const began = performance.now();
   const program = join(how.own, "bin/nexus.js");
   const options = { cwd: how.place, signal: how.signal, timeoutMs: PATIENCE_MS };
-  const { stdout, stderr, code } = await run(process.execPath, [program, ...words], options);
-  const ms = Math.round(performance.now() - began);
+  const { stdout, stderr, code, took } = await run(process.execPath, [program, ...words], options);
   const completed = code === 0 && /^completed \(100 %\)/m.test(stdout);
-  if (completed) return { verdict: "completed", reason: null, weakness: null, ms, runs: 0 };
+  if (completed) return { verdict: "completed", reason: null, weakness: null, ...took, runs: 0 };
   const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
   const why = lines.find((line) => /^[✗!]/.test(line)) ?? lines.findLast((line) => line !== "") ?? "no answer";
   const nothing = /also passes on the untouched request/.test(stdout);
-  return { verdict: nothing ? "proves nothing" : "failed", reason: why, weakness: null, ms, runs: 0 };
+  return { verdict: nothing ? "proves nothing" : "failed", reason: why, weakness: null, ...took, runs: 0 };
 }
 
 export function layOver(oracle: string, work: string): void {
@@ -93,7 +91,7 @@ interface Report {
   }[];
 }
 
-function judged(stdout: string, stderr: string): Omit<CorpusOutcome, "ms"> {
+function judged(stdout: string, stderr: string): Omit<CorpusOutcome, keyof Took> {
   let report: Report;
   try {
     report = JSON.parse(stdout) as Report;
@@ -122,6 +120,7 @@ interface Ended {
   readonly stdout: string;
   readonly stderr: string;
   readonly code: number | null;
+  readonly took: Took;
 }
 
 const nutshell = (words: readonly string[], { own, signal, place }: Where): Promise<Ended> =>
@@ -133,13 +132,39 @@ export interface RunOptions {
   readonly timeoutMs: number;
 }
 
+/**
+ * Runs a command and writes the processor time of all that came of it, in milliseconds, to descriptor 3. A sandbox does not wait for
+ * what ran in it, so this takes in what is left behind.
+ */
+const COUNTED = `
+import ctypes, os, resource, subprocess, sys
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)
+code = subprocess.Popen(sys.argv[1:]).wait()
+try:
+    while os.waitpid(-1, os.WNOHANG)[0] != 0: pass
+except ChildProcessError: pass
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+os.write(3, str(round((used.ru_utime + used.ru_stime) * 1000)).encode())
+sys.exit(code if code >= 0 else 128 - code)
+`;
+
 /** A process group of its own, ended as a whole. */
 export function run(command: string, args: readonly string[], { cwd, signal, timeoutMs }: RunOptions): Promise<Ended> {
   return new Promise((done) => {
-    const child = spawn(command, args, { cwd, stdio: ["ignore", "pipe", "pipe"], detached: true });
-    const texts = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const)
-      child[name].setEncoding("utf8").on("data", (text: string) => {
+    const began = performance.now();
+    const child = spawn("python3", ["-c", COUNTED, command, ...args], {
+      cwd,
+      stdio: ["ignore", "pipe", "pipe", "pipe"],
+      detached: true,
+    });
+    const texts = { stdout: "", stderr: "", times: "" };
+    const pipes = {
+      stdout: child.stdio[1] as Readable,
+      stderr: child.stdio[2] as Readable,
+      times: child.stdio[3] as Readable,
+    };
+    for (const name of ["stdout", "stderr", "times"] as const)
+      pipes[name].setEncoding("utf8").on("data", (text: string) => {
         if (texts[name].length < 32 * 1024 * 1024) texts[name] += text;
       });
     const end = () => {
@@ -152,7 +177,12 @@ export function run(command: string, args: readonly string[], { cwd, signal, tim
     const finish = (code: number | null) => {
       clearTimeout(timer);
       signal.removeEventListener("abort", end);
-      done({ ...texts, code });
+      done({
+        stdout: texts.stdout,
+        stderr: texts.stderr,
+        code,
+        took: { ms: Math.round(performance.now() - began), cpu_ms: texts.times === "" ? null : Number(texts.times) },
+      });
     };
     child.on("error", () => finish(null));
     child.on("close", finish);

@@ -31,7 +31,7 @@ export {
 } from "./judge-delivery.js";
 export { junitXml } from "./junit.js";
 export type { Check, CheckPlan, Weakness } from "./model.js";
-export { criteriaProblem, planChecks } from "./plan/checks.js";
+export { planChecks } from "./plan/checks.js";
 export {
   type Constraints,
   type PathRule,

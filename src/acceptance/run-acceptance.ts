@@ -9,7 +9,8 @@ import type { Environment } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
-import { controlsFor, suppliedControls } from "./controls/index.js";
+import type { Tree } from "../trees/tree.js";
+import { controlsFor, suppliedControls, unaltered } from "./controls/index.js";
 import type { CredentialReader } from "./credential.js";
 import { type Installer, withInstalled } from "./install/installed.js";
 import type { Check, CheckPlan, Outcome, TestResult, Trial, Weakness } from "./model.js";
@@ -36,6 +37,8 @@ export interface AcceptanceOptions {
   readonly manifest: Manifest;
   /** The untouched tree the work began with, when it is not the request itself (a repository). */
   readonly base?: string;
+  /** The base as it was just looked at; without it, it is looked at here. */
+  readonly looked?: Tree | undefined;
   /** The tree after the work. Equal to the base, it asks what the untouched tree already passes. */
   readonly result: string;
   /** The result holds only what differs from the base; these files of the base are not in it. Without it, it is whole. */
@@ -119,11 +122,22 @@ export interface AcceptanceReport {
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
-  const { request, manifest, result, deleted, base = request, workDir, env, sandbox = "auto", signal } = options;
+  const {
+    request,
+    manifest,
+    result,
+    deleted,
+    looked,
+    base = request,
+    workDir,
+    env,
+    sandbox = "auto",
+    signal,
+  } = options;
   const plan = planChecks(request, manifest);
   const rooms = await openRooms({ folder: join(workDir, "rooms"), env, sandbox, places: manifest.acceptance?.places });
   try {
-    const bare = buildTrees({ request, manifest, plan, base, result, deleted, folder: rooms.place() });
+    const bare = buildTrees({ request, manifest, plan, base, looked, result, deleted, folder: rooms.place() });
     const trees = await withInstalled(bare, options.install);
     const results = await runAll({ options, plan, trees, rooms });
     signal?.throwIfAborted();
@@ -241,6 +255,11 @@ export async function passesAfter(
   return (await run(ordered, await outputs.treeFor(ordered, tree))).status === "passed" ? after : [];
 }
 
+function unalteredWords(check: Check, { result }: Trees): string {
+  const words = unaltered(check, result.view);
+  return words === null ? "" : `; "${words}" stands in the way`;
+}
+
 export const inOrderWords = (after: readonly string[]): string =>
   after.length === 0 ? "" : `; it passes after ${after.join(", ")}: its "after" may say so`;
 
@@ -264,8 +283,8 @@ function toResult(
   const first = trials[0]!;
   const shown = trials.find(({ tree, outcome }) => tree === "result" && outcome.status === weighed.status) ?? first;
   const output = scrub((shown.outcome.log ?? "").slice(0, LOG_LIMIT));
-  const order = inOrderWords(after);
-  const reason = order === "" ? (weighed.reason ?? shown.outcome.note) : `${weighed.reason}${order}`;
+  const more = weighed.weakness === "uncontrolled" ? unalteredWords(check, trees) : inOrderWords(after);
+  const reason = more === "" ? (weighed.reason ?? shown.outcome.note) : `${weighed.reason}${more}`;
   const ran = weighed.status === "passed" || weighed.status === "failed";
   const backed = weighed.status === "failed" || weighed.proven || weighed.weakness === "guards";
   const before = trials.find(({ tree }) => tree === "base")?.outcome.status;

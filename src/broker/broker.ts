@@ -68,8 +68,6 @@ export interface Broker {
   close(): Promise<void>;
 }
 
-/** As much of an answer waits for whoever asked as comes in a few pieces: less would stop and go with each of them. */
-const WAITING_BYTES = 256 * 1024;
 /** More at a time than any agent needs. */
 const MOST_CONNECTIONS = 512;
 const HEADER_MS = 30_000;
@@ -95,7 +93,6 @@ export async function openBroker(input: BrokerInput): Promise<Broker> {
     keepAliveTimeout: 60_000,
     headersTimeout: HEADER_MS,
     requestTimeout: 0,
-    highWaterMark: WAITING_BYTES,
   });
   server.maxConnections = MOST_CONNECTIONS;
   await listen(server);

@@ -84,37 +84,85 @@ function assertReadable(query: string, headers: HttpQuestion["headers"]): void {
 export const namesMethod = (): Refused => new Refused("_method could make the request another one: leave it out");
 
 /** Each letter as it is, in percent signs, or as JSON escapes it. */
-const spelled = (letters: string): string =>
-  [...letters]
-    .map((letter) => {
-      const hex = letter.charCodeAt(0).toString(16);
-      return `(?:${letter}|%${hex}|\\\\u00${hex})`;
-    })
-    .join("");
+const spellings = (letter: string): string[] => {
+  const hex = letter.charCodeAt(0).toString(16);
+  return [letter, `%${hex}`, `\\u00${hex}`];
+};
+/** A field `_method` of a form or a JSON object. PHP takes a dot for the `_`. */
+const METHOD_LETTERS = [["_", "."].flatMap(spellings), ...[..."method"].map(spellings)];
 
-/** A field `_method` of a form or a JSON object. PHP takes a dot for the `_`, and passes over spaces before it. */
+const anyOf = (writings: readonly string[]): string =>
+  `(?:${writings.map((text) => text.replace(/[\\.]/g, "\\$&")).join("|")})`;
+
+/** PHP passes over spaces before it. */
 const METHOD_FIELD = new RegExp(
-  `(?:^|[^A-Za-z0-9_%]|%(?:20|09|0a|0d|26|3b))(?:[_.]|%(?:5f|2e)|\\\\u00(?:5f|2e))${spelled("method")}(?:["'=;&\\s\\[:]|%(?:3d|5b)|$)`,
+  `(?:^|[^A-Za-z0-9_%]|%(?:20|09|0a|0d|26|3b))${METHOD_LETTERS.map(anyOf).join("")}(?:["'=;&\\s\\[:]|%(?:3d|5b)|$)`,
   "i",
 );
 
 /** No spelling of it is longer. */
 const METHOD_FIELD_BYTES = 64;
 
+/** Every four bytes that stand in a spelling of the field, in lower case: the shortest has seven, and so an aligned four. */
+const LOWER = 0x20202020;
+const METHOD_FOURS = new Set(
+  METHOD_LETTERS.flatMap((writings, letter) =>
+    writings.flatMap((text) =>
+      [...text].flatMap((_, from) =>
+        beginnings(letter + 1, 4 - (text.length - from)).map((rest) => (text.slice(from) + rest).slice(0, 4)),
+      ),
+    ),
+  )
+    .filter(({ length }) => length === 4)
+    .map((four) => new Int32Array(Uint8Array.from(four, (one) => one.charCodeAt(0)).buffer)[0]! | LOWER),
+);
+
+/** What the field may go on with from one of its letters: so many bytes of every spelling, or more. */
+function beginnings(letter: number, length: number): string[] {
+  const writings = METHOD_LETTERS[letter];
+  if (length <= 0 || writings === undefined) return [""];
+  return writings.flatMap((text) => beginnings(letter + 1, length - text.length).map((rest) => text + rest));
+}
+
+/** Seldom met by anything else. */
+const FOUR_BITS = 17;
+const hashOf = (four: number): number => Math.imul(four, 0x9e3779b1) >>> (32 - FOUR_BITS);
+const METHOD_BITS = new Int32Array(2 ** (FOUR_BITS - 5));
+for (const four of METHOD_FOURS) METHOD_BITS[hashOf(four) >>> 5]! |= 1 << hashOf(four);
+
 /** Looks for the field in a body while it goes by, whatever pieces it comes in. */
 export class MethodWatch {
   #end = "";
+  /** What stands for the bytes before the end that is kept: none at first, then something that begins no field. */
+  #before = "";
 
   /** Throws Refused before the piece that tells it is sent. */
   push(piece: Buffer): void {
-    const text = this.#end + piece.toString("latin1");
+    const head = piece.toString("latin1", 0, METHOD_FIELD_BYTES);
     // The end of a piece is not the end of the body.
-    if (METHOD_FIELD.test(`${text}\u00ff`)) throw namesMethod();
-    this.#end = text.slice(-METHOD_FIELD_BYTES);
+    if (METHOD_FIELD.test(`${this.#before}${this.#end}${head}\u00ff`)) throw namesMethod();
+    if (piece.length > METHOD_FIELD_BYTES) this.#look(piece);
+    const end = this.#end + piece.toString("latin1", Math.max(0, piece.length - METHOD_FIELD_BYTES));
+    if (piece.length + this.#end.length > METHOD_FIELD_BYTES) this.#before = "a";
+    this.#end = end.slice(-METHOD_FIELD_BYTES);
   }
 
   end(): void {
-    if (METHOD_FIELD.test(this.#end)) throw namesMethod();
+    if (METHOD_FIELD.test(`${this.#before}${this.#end}`)) throw namesMethod();
+  }
+
+  #look(piece: Buffer): void {
+    const start = -piece.byteOffset & 3;
+    const fours = new Int32Array(piece.buffer, piece.byteOffset + start, (piece.length - start) >> 2);
+    for (let index = 0; index < fours.length; index += 1) {
+      const bit = hashOf(fours[index]! | LOWER);
+      if (((METHOD_BITS[bit >>> 5]! >>> bit) & 1) === 0) continue;
+      const at = start + index * 4;
+      const from = Math.max(0, at - METHOD_FIELD_BYTES);
+      const around = piece.toString("latin1", from, at + METHOD_FIELD_BYTES);
+      // What is cut off before it is no beginning of the body; the beginning of the piece was looked at with what came before.
+      if (METHOD_FIELD.test(`a${around}\u00ff`)) throw namesMethod();
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { type ParseArgsConfig, parseArgs } from "node:util";
+import type { ParseArgsConfig } from "node:util";
 import { NutError, shellWord } from "../errors.js";
 import { type Command, type Flag, GLOBAL_FLAGS, type Positional, type Values } from "./command.js";
 import { suggest } from "./suggest.js";
@@ -16,7 +16,8 @@ export function parse(program: string, name: string, argv: readonly string[], co
   const flags: Record<string, Flag> = { ...command.flags, ...GLOBAL_FLAGS };
   const split = command.rest === undefined ? -1 : argv.indexOf("--");
   const own = split < 0 ? argv : argv.slice(0, split);
-  const { tokens } = parseArgs({
+  // Imported, this module would make all its parts, few of which are ever used, at every start.
+  const { tokens } = process.getBuiltinModule("node:util").parseArgs({
     args: [...own],
     options: toOptions(flags),
     allowPositionals: true,

@@ -12,6 +12,7 @@ export const EXIT_STATUS: readonly (readonly [status: string, meaning: string])[
   ["130", "stopped by Ctrl-C, also at a question"],
   ["129", "stopped because its terminal was closed (SIGHUP)"],
   ["143", "stopped by SIGTERM"],
+  ["141", "stopped at work because nobody read its output any more (SIGPIPE)"],
 ];
 
 /** `nutshell help`: what it is, what to try first, every command by group. */

@@ -16,13 +16,16 @@ import { red, render } from "./text.js";
 
 /** Runs one command line and returns its exit status. Never throws, never exits the process. */
 export async function main(program: Program, argv: readonly string[], io: Io): Promise<number> {
-  // Behind `--` stand another program's flags.
-  const json = argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
   try {
     return await dispatch(program, argv, io);
   } catch (error) {
-    return report(program, error, io, json);
+    return report(program, error, io, wantsJson(argv));
   }
+}
+
+/** Behind `--` stand another program's flags. */
+export function wantsJson(argv: readonly string[]): boolean {
+  return argv.slice(0, argv.includes("--") ? argv.indexOf("--") : undefined).includes("--json");
 }
 
 const VERSION_WORDS: ReadonlySet<string> = new Set(["version", "--version", "-v", "-V"]);
@@ -168,21 +171,12 @@ function inWords(issue: Mismatch, given: unknown): string {
 }
 
 function report(program: Program, error: unknown, io: Io, json: boolean): number {
-  const color = hasColor(io) && io.stderr.isTTY === true;
-  const say = (text: string) => io.stderr.write(`${render(text, color)}\n`);
+  const say = sayer(io);
   if (error instanceof Stopped) say(`${program.name}: stopped at a question`);
   if (io.signal.aborted) return stoppedBy(io.signal.reason);
   if (error instanceof Stopped) return 130;
   const refusal = error instanceof NutError ? error : fromSystemError(error);
-  if (refusal !== null) {
-    const { code, message, hint, data } = refusal;
-    if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
-    else {
-      say(`${program.name}: ${red("error:")} ${message}`);
-      say(`${program.name}: hint: ${hint}`);
-    }
-    return exitCodeFor(refusal);
-  }
+  if (refusal !== null) return refuse(program, refusal, io, json);
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { platform, arch, version: node } = process;
   const hint = `this is our mistake; please report it with ${json ? "this line" : "the lines above"} and: ${program.name} ${VERSION}, Node ${node}, ${platform} ${arch}`;
@@ -193,4 +187,21 @@ function report(program: Program, error: unknown, io: Io, json: boolean): number
     say(`${program.name}: hint: ${hint}`);
   }
   return 70;
+}
+
+/** Says why a command could not do what was asked, and gives its exit status. */
+export function refuse(program: Program, refusal: NutError, io: Io, json: boolean): number {
+  const { code, message, hint, data } = refusal;
+  if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
+  else {
+    const say = sayer(io);
+    say(`${program.name}: ${red("error:")} ${message}`);
+    say(`${program.name}: hint: ${hint}`);
+  }
+  return exitCodeFor(refusal);
+}
+
+function sayer(io: Io): (text: string) => void {
+  const color = hasColor(io) && io.stderr.isTTY === true;
+  return (text) => void io.stderr.write(`${render(text, color)}\n`);
 }

@@ -1,23 +1,38 @@
 // The process's own edges: signals, stdio, prompts. Nothing else in the product touches them.
 
+import { fromSystemError, NutError } from "../errors.js";
 import { STOP_WITH_INPUT } from "../process/self.js";
 import type { Program } from "./command.js";
 import type { Io } from "./io.js";
-import { main } from "./main.js";
+import { main, refuse, wantsJson } from "./main.js";
 import { STOPPING, stoppedBy } from "./stopped-by.js";
 
 /** Runs a program against the real process. The second Ctrl-C ends it at once. */
 export async function runProcess(program: Program): Promise<number> {
-  const controller = new AbortController();
+  let made: AbortController | null = null;
+  const controller = () => {
+    made ??= new AbortController();
+    return made;
+  };
+  const output: Output = { gone: false, lost: null };
   const stop = (name: NodeJS.Signals) => {
-    if (controller.signal.aborted) process.exit(stoppedBy(name));
-    controller.abort(name);
+    // A terminal that is closed is noticed twice: by what is written to it, and by the signal.
+    if (controller().signal.aborted && !output.gone) process.exit(stoppedBy(name));
+    output.gone = false;
+    controller().abort(name);
   };
   const names = Object.keys(STOPPING) as NodeJS.Signals[];
   for (const name of names) process.on(name, stop);
   stopWithInput(() => stop("SIGTERM"));
+  const io = processIo(controller, output);
   try {
-    return await main(program, process.argv.slice(2), processIo(controller));
+    const argv = process.argv.slice(2);
+    const status = await main(program, argv, io);
+    // A write that failed is told one turn later.
+    await new Promise(setImmediate);
+    // What was asked may be done; whoever asked did not get to read it.
+    if (output.lost !== null) return refuse(program, output.lost, io, wantsJson(argv));
+    return status;
   } finally {
     for (const name of names) process.off(name, stop);
   }
@@ -35,39 +50,68 @@ function stopWithInput(stop: () => void): void {
   (process.stdin as { unref?: () => void }).unref?.();
 }
 
-/** Each stream is made when it is first used: making all three takes longer than many commands. */
-function processIo(controller: AbortController): Io {
-  const { signal } = controller;
+/** Each stream, and the controller, is made when it is first used: making them takes longer than many commands. */
+function processIo(controller: () => AbortController, output: Output): Io {
   let stdout: Io["stdout"] | null = null;
   let stderr: Io["stderr"] | null = null;
-  // A terminal that was closed takes no more words, and what is under way still has to end well.
-  const whenGone = (error: NodeJS.ErrnoException) => {
-    if (!(signal.aborted && error.code === "EIO")) endQuietly(error);
+  // A command at work stops as it does at Ctrl-C; one that gave its last words ends with its own answer.
+  const stop = (error: NodeJS.ErrnoException) => {
+    if (controller().signal.aborted) return;
+    output.gone = true;
+    controller().abort(error.code === "EIO" ? "SIGHUP" : "SIGPIPE");
   };
   return {
-    cwd: process.cwd(),
+    get cwd() {
+      return folderHere();
+    },
     env: process.env,
     now: () => new Date(),
-    signal,
+    get signal() {
+      return controller().signal;
+    },
     stdin: () => process.stdin,
     get stdout() {
-      stdout ??= process.stdout.on("error", whenGone);
+      stdout ??= process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+        const readerGone = error.code === "EPIPE" || (error.code === "EIO" && process.stdout.isTTY);
+        if (!readerGone && !controller().signal.aborted) output.lost ??= unwritten(error);
+        stop(error);
+      });
       return stdout;
     },
     get stderr() {
-      stderr ??= process.stderr.on("error", whenGone);
+      // There is nowhere left to say that this failed.
+      stderr ??= process.stderr.on("error", stop);
       return stderr;
     },
     get ask() {
-      return canAnswer() ? lazyPrompter(controller) : null;
+      return canAnswer() ? lazyPrompter(controller()) : null;
     },
   };
 }
 
-/** A reader that went away (`nutshell inspect x | head`) is not an error. */
-function endQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
+interface Output {
+  /** Nobody reads it any more, and that stopped the command. */
+  gone: boolean;
+  /** Why it could not be written, when it was not its reader who went away. */
+  lost: NutError | null;
+}
+
+function unwritten(error: NodeJS.ErrnoException): NutError {
+  return (
+    fromSystemError(error, "standard output") ??
+    new NutError("FILE_UNWRITABLE", `standard output cannot be written: ${error.code}`, { hint: "write to a file" })
+  );
+}
+
+function folderHere(): string {
+  try {
+    return process.cwd();
+  } catch (error) {
+    throw new NutError("FILE_NOT_FOUND", "the folder this was started in is not there any more", {
+      hint: "cd ~",
+      cause: error,
+    });
+  }
 }
 
 function canAnswer(): boolean {

@@ -11,6 +11,7 @@ import {
   DEFAULT_LIMITS,
   type Environment,
   findBwrap,
+  findProgram,
   type Mount,
   placeMounts,
   readLines,
@@ -47,6 +48,10 @@ export interface Transcript {
   givenUp: boolean;
   /** Answers of the model in a row that said nothing at all. */
   emptySteps: number;
+  /** Times in a row that its conversation was too long for its model. */
+  overflows: number;
+  /** An error it told of was got over; its exit may still speak of it. */
+  gotOver: boolean;
 }
 
 export const newTranscript = (): Transcript => ({
@@ -60,6 +65,8 @@ export const newTranscript = (): Transcript => ({
   waiting: null,
   givenUp: false,
   emptySteps: 0,
+  overflows: 0,
+  gotOver: false,
 });
 
 /** How long a program may go on trying by itself; longer waits are ours, where a person sees them. */
@@ -76,8 +83,8 @@ export function waits(
   emit({ type: "waiting", why: trouble.kind, message });
 }
 
-/** Ends the session from our side, for a reason the program gave. */
-export function giveUp(transcript: Transcript, message: string, trouble: Trouble): void {
+/** Ends the session from our side, for a reason the program gave; null when that is about its work. */
+export function giveUp(transcript: Transcript, message: string, trouble: Trouble | null): void {
   Object.assign(transcript, { error: message, trouble, givenUp: true });
 }
 
@@ -106,14 +113,15 @@ export async function startAgent(
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
   const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
+  const [program, ...words] = [...deadline(request), command, ...args];
   const login = loginEnvironment(name, request.env, { command: request.command, more: variables });
   const sandbox = await sandboxFor(name, request, {
-    programs: [command, ...servers, ...programsIn(request.command)],
+    programs: [program!, command, ...servers, ...programsIn(request.command)],
     reads: [...reads, ...namedFiles(login)],
   });
   const child = await startChild({
-    command,
-    args,
+    command: program!,
+    args: words,
     cwd: request.cwd,
     env: { ...login, ...environmentOf(request, sandbox !== null), ...env, ...request.extraEnv },
     sandbox,
@@ -128,6 +136,16 @@ export async function startAgent(
   });
   return { child, sandboxed: sandbox !== null, complaint: () => lastLine(tail) };
 }
+
+/** What ends a program that outlives us, where there is such a thing: nobody else may come for a long time. */
+function deadline({ login, timeoutMs, env }: SessionRequest): string[] {
+  const timeout = login === "whole" ? findProgram("timeout", env) : null;
+  if (timeout === null || timeoutMs === undefined) return [];
+  return [timeout, "-s", "KILL", String(Math.ceil(timeoutMs / 1_000) + SPARE_SECONDS)];
+}
+
+/** We end it first, and look at what it wrote. */
+const SPARE_SECONDS = 15;
 
 /** Whether bubblewrap will hold this session; some programs need other flags then. */
 export async function isSandboxed({ sandbox = "auto", env }: SessionRequest): Promise<boolean> {
@@ -332,8 +350,9 @@ export function sessionEnd(
   const { sessionId, text, report, usage } = transcript;
   const base = { sessionId, text, usage, exit, ...(report === undefined ? {} : { report }) };
   if (transcript.givenUp) {
-    const trouble = transcript.trouble ?? TRANSPORT;
-    return { ...base, outcome: "failed", error: transcript.error ?? "it was given up", trouble };
+    const { error, trouble } = transcript;
+    const why = trouble === null ? {} : { trouble };
+    return { ...base, outcome: "failed", error: error ?? "it was given up", ...why };
   }
   if (exit.reason === "timeout") return { ...base, outcome: "timeout", error: "its time was up" };
   if (exit.reason === "limit") return { ...base, outcome: "failed", error: `it used more than ${exit.exceeded}` };
@@ -343,7 +362,8 @@ export function sessionEnd(
     return { ...base, outcome: "failed", error, ...(trouble === null ? {} : { trouble }) };
   };
   if (transcript.error !== null) return failed(transcript.error, transcript.trouble);
-  if (exit.code !== 0) {
+  const isOldNews = transcript.gotOver && transcript.turnEnded && exit.signal === null;
+  if (exit.code !== 0 && !isOldNews) {
     const crashed = exit.signal !== null && judge !== NOBODY_KNOWS;
     return failed(complaint || `it ended with ${exit.signal ?? `exit ${exit.code}`}`, crashed ? TRANSPORT : null);
   }

@@ -16,7 +16,7 @@ import {
   text,
   waits,
 } from "./agent-process.js";
-import type { Driver, DriverEvent, SessionRequest } from "./driver.js";
+import type { Driver, DriverEvent, SessionRequest, Usage } from "./driver.js";
 import { forgetInside } from "./inherit.js";
 import { lendLogin } from "./logins.js";
 import { probeDriver, requireProgram } from "./probe.js";
@@ -96,6 +96,7 @@ type Emit = (event: DriverEvent) => void;
 /** Results name only the call they belong to, so the tools' names are remembered. */
 export function listener(transcript: Transcript, emit: Emit): (line: Record<string, unknown>) => void {
   const tools = new Map<string, string>();
+  const answers = new Map<string, Usage>();
   return (line) => {
     if (line.type === "system" && line.subtype === "init") {
       transcript.sessionId = text(line.session_id);
@@ -108,6 +109,7 @@ export function listener(transcript: Transcript, emit: Emit): (line: Record<stri
     } else if (line.type === "assistant" || line.type === "user") {
       transcript.waiting = null;
       if (line.isSynthetic === true && transcript.text !== "") transcript.unshaped ??= transcript.text;
+      if (line.type === "assistant") hearAnswer(at(line, "message"), transcript, answers, emit);
       for (const part of list(at(line, "message", "content"))) hearPart(part, transcript, tools, emit);
       if (line.type === "user") hearResult(line.tool_use_result, emit);
     } else if (line.type === "result") hearEnd(line, transcript, emit);
@@ -122,6 +124,29 @@ function hearRetry(line: Record<string, unknown>, transcript: Transcript, emit: 
   const message = `${words === "" || words === "unknown" ? "the connection broke" : words}${status === undefined ? "" : ` (${status})`}`;
   if (trouble.kind === "login" && amount(line.attempt) >= 2) giveUp(transcript, message, trouble);
   else waits(transcript, message, { ...trouble, retryAfterMs: amount(line.retry_delay_ms) }, emit);
+}
+
+/** What each answer cost in tokens, until the result says it of all: a session may end without one. */
+function hearAnswer(message: unknown, transcript: Transcript, answers: Map<string, Usage>, emit: Emit): void {
+  const id = text(at(message, "id"));
+  if (id === "" || answers.has(id)) return;
+  answers.set(id, usageIn(message));
+  transcript.usage = [...answers.values()].reduce((sum, one) => ({
+    inputTokens: sum.inputTokens + one.inputTokens,
+    outputTokens: sum.outputTokens + one.outputTokens,
+    cachedTokens: amount(sum.cachedTokens) + amount(one.cachedTokens),
+  }));
+  emit({ type: "usage", usage: transcript.usage });
+}
+
+function usageIn(value: unknown): Usage {
+  const cached = amount(at(value, "usage", "cache_read_input_tokens"));
+  return {
+    inputTokens:
+      amount(at(value, "usage", "input_tokens")) + cached + amount(at(value, "usage", "cache_creation_input_tokens")),
+    outputTokens: amount(at(value, "usage", "output_tokens")),
+    cachedTokens: cached,
+  };
 }
 
 /** When the account's own limit ends, in seconds since 1970. */
@@ -170,15 +195,7 @@ function hearEnd(line: Record<string, unknown>, transcript: Transcript, emit: Em
   // The result then repeats the report as text; the agent's words are what it said before.
   if (line.structured_output !== undefined) transcript.report = line.structured_output;
   else if (text(line.result) !== "") transcript.text = wordsOf(line, transcript);
-  const cached = amount(at(line, "usage", "cache_read_input_tokens"));
-  transcript.usage = {
-    inputTokens:
-      amount(at(line, "usage", "input_tokens")) + cached + amount(at(line, "usage", "cache_creation_input_tokens")),
-    outputTokens: amount(at(line, "usage", "output_tokens")),
-    cachedTokens: cached,
-    costUsd: amount(line.total_cost_usd),
-    wholeSession: ["cost"],
-  };
+  transcript.usage = { ...usageIn(line), costUsd: amount(line.total_cost_usd), wholeSession: ["cost"] };
   emit({ type: "usage", usage: transcript.usage });
   for (const denial of list(line.permission_denials)) {
     emit({ type: "question", text: `may it use ${text(at(denial, "tool_name"))}?`, answer: "refused" });

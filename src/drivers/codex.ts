@@ -256,17 +256,21 @@ export function takeReport(transcript: Transcript): void {
   if (value !== null) Object.assign(transcript, { report: value, text: "" });
 }
 
-/** `Reconnecting... 2/5 (why)` is a note that it tries again. A login that is refused twice stays refused. */
-const RECONNECTING = /^Reconnecting\b\D*(\d+)\/\d+\s*\(?(.*?)\)?$/s;
+/**
+ * `Reconnecting... 2/5 (why)` is a note that it tries again; `Reconnecting... waiting for network (why)` that it does so
+ * without end. A login that is refused twice stays refused.
+ */
+const RECONNECTING = /^Reconnecting[. ]*(?:(\d+)\/\d+|waiting for network)\s*\(?(.*?)\)?$/s;
 
 function hearError(message: string, transcript: Transcript, emit: Emit): void {
-  const [, attempt, why = ""] = RECONNECTING.exec(message) ?? [];
-  if (attempt === undefined) {
+  const note = RECONNECTING.exec(message);
+  if (note === null) {
     // It passes on what its vendor sent as it came; what kind of error it is stands beside the words.
     const error = text(at(objectIn(message), "error", "message")) || message;
     Object.assign(transcript, { error, trouble: troubleOf({ words: message }) });
     return;
   }
+  const [, attempt = "0", why = ""] = note;
   const trouble = troubleOf({ words: why }) ?? { kind: "transport" as const };
   if (trouble.kind === "login" && Number(attempt) >= 2) giveUp(transcript, why, trouble);
   else waits(transcript, why, trouble, emit);

@@ -21,7 +21,7 @@ export { type LoginKey, loginCommand, loginKeys } from "./login-variables.js";
 export { type Login, loginOf } from "./logins.js";
 export { isStandIn, noopCommand, oracleCommand, type StandIn } from "./oracle.js";
 export { beginProbe, lineFrom } from "./probe.js";
-export type { Trouble, TroubleKind } from "./trouble.js";
+export { isTooLong, type Trouble, type TroubleKind } from "./trouble.js";
 
 const LOAD: Readonly<Record<DriverName, () => Promise<Driver>>> = {
   codex: async () => (await import("./codex.js")).codex,

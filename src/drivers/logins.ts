@@ -3,8 +3,19 @@
 // an errand of its own, in a home no agent was ever in (run/agents/keep-login.ts). What comes back from there is looked at
 // here. Pure but for the two functions that read and write files.
 import { createHash } from "node:crypto";
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { basename, join } from "node:path";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { isSystemError, NutError } from "../errors.js";
 import { atomicWrite, removeInside, within, writeInside } from "../files/index.js";
 import type { Environment } from "../process/index.js";
@@ -195,6 +206,18 @@ export class Login {
     return this.#grants(this.#owned()).length > 0;
   }
 
+  /** Whether what is renewed could be brought back: a container may have the person's file without leave to write it. */
+  get isWritable(): boolean {
+    try {
+      const path = realpathSync(this.path);
+      for (const one of [path, dirname(path)]) accessSync(one, constants.W_OK);
+      return true;
+    } catch (error) {
+      if (isSystemError(error)) return false;
+      throw error;
+    }
+  }
+
   /** Changes whenever its tokens do; some vendors renew one of the two alone. It lies in a file, so it tells none of them. */
   stamp(): string {
     const tokens = this.#grants(this.#owned()).map(({ access, refresh }) => [access, refresh]);
@@ -236,7 +259,7 @@ export class Login {
       this.#keeping.write(grant, owned, after, { grant: from, file: renewed });
       changed = true;
     }
-    if (changed) atomicWrite(realpathSync(this.path), `${JSON.stringify(owned, null, 2)}\n`, { mode: 0o600 });
+    if (changed) replace(realpathSync(this.path), `${JSON.stringify(owned, null, 2)}\n`);
     return changed;
   }
 
@@ -254,6 +277,28 @@ export class Login {
       const read = grant === null ? null : this.#keeping.read(grant, file);
       return read === null || read.refresh === "" ? [] : [[grant!, read]];
     });
+  }
+}
+
+function replace(path: string, text: string): void {
+  try {
+    atomicWrite(path, text, { mode: 0o600 });
+  } catch (error) {
+    // A file that is mounted by itself stays where it is.
+    if (!isSystemError(error) || error.code !== "EBUSY") throw error;
+    writeOver(path, Buffer.from(text));
+  }
+}
+
+/** One write, no shorter than what was there: nobody sees half of it, killed or not. What is left over is blank, as JSON allows. */
+function writeOver(path: string, bytes: Buffer): void {
+  const file = openSync(path, "r+");
+  try {
+    const blank = Buffer.alloc(Math.max(0, fstatSync(file).size - bytes.length), " ");
+    writeSync(file, Buffer.concat([bytes, blank]), 0, null, 0);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -78,6 +78,10 @@ export function hear(line: Record<string, unknown>, transcript: Transcript, emit
   if (line.type === "text" || line.type === "tool_use" || line.type === "reasoning") transcript.waiting = null;
   switch (line.type) {
     case "text":
+      if (at(line, "part", "synthetic") === true) {
+        hearOwnWords(at(line, "part"), transcript);
+        return;
+      }
       transcript.text = text(at(line, "part", "text"));
       emit({ type: "message", text: transcript.text, thought: false });
       return;
@@ -85,6 +89,7 @@ export function hear(line: Record<string, unknown>, transcript: Transcript, emit
       emit({ type: "message", text: text(at(line, "part", "text")), thought: true });
       return;
     case "tool_use":
+      transcript.overflows = 0;
       hearTool(at(line, "part"), emit);
       return;
     case "step_finish":
@@ -96,6 +101,16 @@ export function hear(line: Record<string, unknown>, transcript: Transcript, emit
   }
 }
 
+/** What it says in the agent's place: after it summed the conversation up, the turn goes on, and all before is got over. */
+function hearOwnWords(part: unknown, transcript: Transcript): void {
+  if (at(part, "metadata", "compaction_continue") !== true) return;
+  if (transcript.error !== null) transcript.gotOver = true;
+  Object.assign(transcript, { error: null, trouble: null, text: "", turnEnded: false });
+}
+
+/** A conversation that is too long it sums up and tries again, without end when that does not help. */
+const MOST_OVERFLOWS = 3;
+
 function hearError(error: unknown, transcript: Transcript): void {
   const words = text(at(error, "data", "message")) || text(at(error, "name")) || "its turn failed";
   const status = at(error, "data", "statusCode");
@@ -103,6 +118,9 @@ function hearError(error: unknown, transcript: Transcript): void {
   const known = typeof status === "number" ? status : undefined;
   transcript.error = words;
   transcript.trouble = troubleOf({ status: known, words, retryAfterMs });
+  if (at(error, "name") !== "ContextOverflowError") return;
+  transcript.overflows += 1;
+  if (transcript.overflows >= MOST_OVERFLOWS) giveUp(transcript, words, null);
 }
 
 function hearTool(part: unknown, emit: Emit): void {

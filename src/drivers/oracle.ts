@@ -17,7 +17,10 @@ export function oracleCommand(folder: string): string {
   const from = shellWord(folder);
   const script = [
     `if [ "$NEXUS_MAY_EDIT" != 1 ]; then echo an oracle judges nothing; exit 0; fi`,
-    `if [ -f ${from}/solve.sh ]; then sh ${from}/solve.sh >&2 || exit 1; else cp -R -- ${from}/. . || exit 1; fi`,
+    // By the program its first line names, where it can be started.
+    `if [ -x ${from}/solve.sh ]; then ${from}/solve.sh >&2 || exit 1`,
+    `elif [ -f ${from}/solve.sh ]; then sh ${from}/solve.sh >&2 || exit 1`,
+    `else cp -R -- ${from}/. . || exit 1; fi`,
     "echo the known solution was handed in",
   ];
   return `sh -c ${shellWord(script.join("\n"))}`;

@@ -28,6 +28,8 @@ describe("what an error is about", () => {
     ['{"type":"error","error":{"type":"timeout_error","message":"x"}}', "transport"],
     ["\u001b[31mAPI Error: 529\u001b[39m \u001b[2mtry later\u001b[22m", "overload"],
     ["\u001b[1mRate\u001b[22m limit reached", "limit"],
+    ["To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.", "login"],
+    ["unexpected status 407 Proxy Authentication Required: proxy authentication required", "transport"],
     ["no such model", null],
     ["credit is used up by turns", null],
     ["the patch is too long (500 lines are allowed)", null],
@@ -112,6 +114,17 @@ describe("claude", () => {
     });
   });
 
+  it("counts every answer's tokens once, although the result that says it of all never comes", () => {
+    const [transcript, events] = [newTranscript(), [] as unknown[]];
+    const hear = listener(transcript, (event) => events.push(event));
+    const usage = { input_tokens: 10, cache_read_input_tokens: 5, output_tokens: 2 };
+    const says = (id: string) => ({ type: "assistant", message: { id, usage, content: [{ type: "text", text: id }] } });
+    for (const line of [says("a"), says("a"), says("b")]) hear(line);
+    expect(transcript.usage).toEqual({ inputTokens: 30, outputTokens: 4, cachedTokens: 10 });
+    hear({ type: "result", result: "done", usage: { input_tokens: 31, output_tokens: 9 }, total_cost_usd: 0.5 });
+    expect(transcript.usage).toMatchObject({ inputTokens: 31, outputTokens: 9, costUsd: 0.5 });
+  });
+
   it.each([
     [
       "a limit, and when it ends",
@@ -159,6 +172,16 @@ describe("codex", () => {
     });
   });
 
+  it("hears that it waits for the network, which it does without end", () => {
+    const [transcript, events] = [newTranscript(), [] as unknown[]];
+    const message = "Reconnecting... waiting for network (Connection failed: error sending request)";
+    hearCodex({ type: "error", message }, transcript, (event) => events.push(event));
+    expect(events).toEqual([
+      { type: "waiting", why: "transport", message: "Connection failed: error sending request" },
+    ]);
+    expect(transcript).toMatchObject({ error: null, waiting: { trouble: { kind: "transport" } } });
+  });
+
   it("says what the turn failed of, and gives a refused login up", () => {
     const failed = newTranscript();
     hearCodex({ type: "turn.failed", error: { message: "last status: 429 Too Many Requests" } }, failed, () => {});
@@ -195,6 +218,43 @@ describe("opencode", () => {
     hearLog(line(true), transcript, (event) => events.push(event));
     hearLog(line(false), transcript, (event) => events.push(event));
     expect(events).toEqual([{ type: "waiting", why: "limit", message: "too many requests" }]);
+  });
+
+  describe("with a conversation that is too long", () => {
+    const hears = (...lines: readonly object[]) => {
+      const transcript = newTranscript();
+      for (const line of lines) hearOpencode({ sessionID: "s", ...line }, transcript, () => {});
+      return transcript;
+    };
+    const data = { message: "prompt is too long: 210000 tokens > 200000 maximum" };
+    const full = { type: "error", error: { name: "ContextOverflowError", data } };
+    const step = { type: "step_finish", part: { reason: "stop", tokens: { output: 1 } } };
+    const says = (words: string, more = {}) => ({ type: "text", part: { text: words, ...more } });
+    const goesOn = says("Continue if you have next steps", {
+      synthetic: true,
+      metadata: { compaction_continue: true },
+    });
+
+    it("goes on once it is summed up, and what it then does counts", () => {
+      const summary = [full, says("A summary"), step, goesOn];
+      // Its exit still speaks of the error.
+      expect(sessionEnd(hears(...summary, says("all done"), step), EXIT, "")).toMatchObject({
+        outcome: "completed",
+        text: "all done",
+      });
+      expect(sessionEnd(hears(...summary), EXIT, "")).toMatchObject({ outcome: "failed" });
+      // The summary was not the end of its turn.
+      expect(sessionEnd(hears(...summary), DONE, "")).toMatchObject({ outcome: "failed", text: "" });
+    });
+
+    it("is given up when that does not help, and that is about the work", () => {
+      const again = [full, says("A summary"), step, goesOn];
+      expect(hears(...again, ...again).givenUp).toBe(false);
+      const call = { type: "tool_use", part: { tool: "read", state: {} } };
+      expect(hears(...again, ...again, call, full).givenUp).toBe(false);
+      const end = sessionEnd(hears(...again, ...again, full), { ...EXIT, reason: "stopped" }, "");
+      expect([end.outcome, end.error, end.trouble]).toEqual(["failed", data.message, undefined]);
+    });
   });
 
   it("gives up after three answers in a row that are none", () => {

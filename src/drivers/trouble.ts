@@ -26,7 +26,8 @@ export function troubleOf({ status, words: said, retryAfterMs, now = new Date() 
   const kind = kindOfStatus(answer) ?? kindOfWords(words);
   if (kind === null) return null;
   // It was read and refused: whatever its words speak of, the way there is whole.
-  if (kind === "transport" && answer !== undefined && answer >= 400 && answer < 500 && answer !== 408) return null;
+  if (kind === "transport" && answer !== undefined && answer >= 400 && answer < 500 && kindOfStatus(answer) === null)
+    return null;
   const wait = retryAfterMs ?? (kind === "login" || kind === "session" ? undefined : waitIn(words, now));
   return { kind, ...(wait === undefined ? {} : { retryAfterMs: Math.max(0, wait) }) };
 }
@@ -48,7 +49,8 @@ function kindOfStatus(status: number | undefined): TroubleKind | null {
   if (status === undefined) return null;
   if (status === 401 || status === 403) return "login";
   if (status === 402 || status === 429) return "limit";
-  if (status === 408) return "transport";
+  // A proxy on the way that wants to be logged in to is not the vendor.
+  if (status === 407 || status === 408) return "transport";
   return status >= 500 && status < 600 ? "overload" : null;
 }
 
@@ -76,7 +78,7 @@ const WORDS: readonly (readonly [TroubleKind, RegExp])[] = [
   ],
   [
     "login",
-    /\bunauthori[sz]ed\b|\bauthenticat\w*\b|\bnot (?:logged|signed) in\b|\b(?:log|sign) ?in again\b|\bplease (?:run )?\/?(?:log|sign)[ -]?in\b|\binvalid[_ ](?:api[_ ]key|grant|token|x-api-key)\b|\bapi key\b.{0,30}\b(?:missing|invalid|not)\b|\brefresh token\b|\btoken (?:has |was |is )?(?:expired|revoked|invalid)/i,
+    /\bunauthori[sz]ed\b|\bto use \w+ with your \w+ plan\b|\bauthenticat\w*\b|\bnot (?:logged|signed) in\b|\b(?:log|sign) ?in again\b|\bplease (?:run )?\/?(?:log|sign)[ -]?in\b|\binvalid[_ ](?:api[_ ]key|grant|token|x-api-key)\b|\bapi key\b.{0,30}\b(?:missing|invalid|not)\b|\brefresh token\b|\btoken (?:has |was |is )?(?:expired|revoked|invalid)/i,
   ],
   [
     "transport",
@@ -85,7 +87,10 @@ const WORDS: readonly (readonly [TroubleKind, RegExp])[] = [
 ];
 
 /** A conversation that grew too long for its model is nobody's limit. */
-const TOO_LONG = /\bcontext[ _](?:window|length)\b|\bprompt is too long\b/i;
+const TOO_LONG = /\bcontext[ _](?:window|length)\b|\bprompt is too long\b|\b(?:request|payload) too large\b/i;
+
+/** Whether a conversation has no room left: nobody can go on in it. */
+export const isTooLong = (words: string): boolean => TOO_LONG.test(withoutColour(words));
 
 function kindOfWords(words: string): TroubleKind | null {
   const kind = WORDS.find(([, sign]) => sign.test(words))?.[0] ?? null;

@@ -4,7 +4,7 @@
 export function byBytes(a: string, b: string): number {
   if (a === b) return 0;
   // UTF-16 order differs from UTF-8 order only where surrogates meet the top of the basic plane.
-  if (HIGH.test(a) || HIGH.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  if (HIGH.test(a) && HIGH.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : 1;
 }
 const HIGH = /[\ud800-\uffff]/;

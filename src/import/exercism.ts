@@ -7,7 +7,7 @@ import { NutError } from "../errors.js";
 import { JsonError, parseJson } from "../files/index.js";
 import type { Criterion } from "../schema/criteria.js";
 import { findLicence } from "./licence.js";
-import { type ImportedTask, type LeftOut, type Oracle, type TaskFile, textFile } from "./model.js";
+import { type ImportedTask, type InstallEntry, type LeftOut, type Oracle, type TaskFile, textFile } from "./model.js";
 import { type SourceFolder, textOf } from "./source-folder.js";
 import { unskip } from "./unskip.js";
 
@@ -33,7 +33,13 @@ interface Track {
   readonly criteria: (exercise: Exercise) => Criterion[];
   /** Scripts that are written for the checks. */
   readonly scripts?: (exercise: Exercise) => ReadonlyMap<string, TaskFile>;
-  readonly install?: (exercise: Exercise) => { readonly script: string; readonly leftOut: readonly LeftOut[] } | null;
+  readonly install?: (exercise: Exercise) => Install | null;
+}
+
+interface Install {
+  readonly script: string;
+  readonly leftOut: readonly LeftOut[];
+  readonly entry: InstallEntry;
 }
 
 interface Exercise {
@@ -76,7 +82,7 @@ const TRACKS: readonly Track[] = [
       GRADLE.test(path) ? "the check compiles with javac and runs JUnit's own launcher, without Gradle" : null,
     criteria: () => [{ id: "junit", type: "junit", timeout_seconds: 300 }],
   },
-  { language: "cpp", tests: /\.(?:cpp|cc)$/, criteria: catchCriteria, scripts: catchScripts },
+  { language: "cpp", tests: /\.(?:cpp|cc)$/, criteria: catchCriteria, scripts: catchScripts, install: installCatch },
 ];
 
 /** Throws IMPORT_UNFIT for what is no exercise, or one of a track whose tests nobody here can run. */
@@ -145,7 +151,7 @@ function assemble(exercise: Exercise, track: Track): ImportedTask {
     files,
     criteria: track.criteria(exercise),
     hidden: [],
-    install: install === null ? [] : [{ path: INSTALL }],
+    install: install === null ? [] : [install.entry],
     checklist: [],
     constraints: tests.map((path) => `Do not change ${path}`),
     skills: [track.language],
@@ -269,7 +275,7 @@ const PACKAGE = /^(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$/;
 const RANGE = /^[\w.^~<>=*|+ -]{1,60}$/;
 
 /** Exercises have no lock file, so what their tests need is installed by name and range, the same for all that ask alike. */
-function installJavascript({ folder }: Exercise): ReturnType<NonNullable<Track["install"]>> {
+function installJavascript({ folder }: Exercise): Install | null {
   const wanted = packagesOf(textOf(folder, "package.json"));
   const kept = wanted.filter(([name, range]) => !NOT_FOR_TESTS.test(name) && PACKAGE.test(name) && RANGE.test(range));
   if (kept.length === 0) return null;
@@ -284,6 +290,7 @@ function installJavascript({ folder }: Exercise): ReturnType<NonNullable<Track["
   const others = wanted.filter((one) => !kept.includes(one)).map(([name]) => name);
   return {
     script,
+    entry: { path: INSTALL },
     leftOut: [
       { what: "package.json", why: "it has no lock file: the versions are those of the day they are installed" },
       ...(others.length === 0
@@ -306,6 +313,8 @@ function packagesOf(text: string | null): [string, string][] {
 
 const CATCH_SCRIPT = "tests/catch.sh";
 const CATCH_REPORT = "build/catch.xml";
+const CATCH_MAIN = "test/tests-main.cpp";
+const CATCH_OBJECT = ".cache/catch/tests-main.o";
 
 function catchCriteria({ tests }: Exercise): Criterion[] {
   return [
@@ -319,6 +328,20 @@ function catchCriteria({ tests }: Exercise): Criterion[] {
   ];
 }
 
+/** Catch's own part takes longer to compile than the exercise. It is the same for every run and every exercise, so it is made once. */
+function installCatch({ folder }: Exercise): Install | null {
+  if (!folder.files.has(CATCH_MAIN)) return null;
+  const script = [
+    "#!/bin/sh",
+    "# Compiles the part of the tests that no exercise changes. Made by nutshell import.",
+    "set -e",
+    `mkdir -p ${posix.dirname(CATCH_OBJECT)}`,
+    `c++ -std=c++17 -g -c ${CATCH_MAIN} -o ${CATCH_OBJECT}`,
+    "",
+  ].join("\n");
+  return { script, leftOut: [], entry: { path: INSTALL, reads: [`${posix.dirname(CATCH_MAIN)}/`], network: false } };
+}
+
 /** The track's CMakeLists.txt takes the exercise's name from the folder it lies in, which a link gives it. */
 function catchScripts({ slug, tests }: Exercise): Map<string, TaskFile> {
   const script = [
@@ -329,7 +352,19 @@ function catchScripts({ slug, tests }: Exercise): Map<string, TaskFile> {
     "place=$(mktemp -d)",
     `ln -s "$here" "$place/${slug}"`,
     "mkdir -p build",
-    `cmake -S "$place/${slug}" -B "$place/build" -DEXERCISM_RUN_ALL_TESTS=1 >"$place/log" 2>&1 || { cat "$place/log"; exit 2; }`,
+    "# What was compiled once for every run is taken where it is there; by its bare name, for it is no test to alter.",
+    `cat >"$place/compile" <<'END'`,
+    "#!/bin/sh",
+    "for word; do",
+    "  case $before in -o) made=$word ;; esac",
+    "  before=$word",
+    "done",
+    `case $word in */${posix.basename(CATCH_MAIN)}) cp "$CATCH_OBJECT" "$made" 2>/dev/null && exit 0 ;; esac`,
+    `exec "$@"`,
+    "END",
+    `chmod +x "$place/compile"`,
+    `export CATCH_OBJECT="$here/${CATCH_OBJECT}"`,
+    `cmake -S "$place/${slug}" -B "$place/build" -DEXERCISM_RUN_ALL_TESTS=1 -DCMAKE_CXX_COMPILER_LAUNCHER="$place/compile" >"$place/log" 2>&1 || { cat "$place/log"; exit 2; }`,
     `cmake --build "$place/build" --target ${slug} >"$place/log" 2>&1 || { cat "$place/log"; exit 2; }`,
     `"$place/build/${slug}" -r junit -o ${CATCH_REPORT}`,
     "",

@@ -40,6 +40,13 @@ export interface Oracle {
   readonly script: TaskFile | null;
 }
 
+/** As `acceptance.install` has it (docs/install.md). */
+export interface InstallEntry {
+  readonly path: string;
+  readonly reads?: string[];
+  readonly network?: boolean;
+}
+
 export interface ImportedTask {
   readonly kind: ImportKind;
   /** A folder's name. */
@@ -53,7 +60,7 @@ export interface ImportedTask {
   readonly criteria: readonly Criterion[];
   /** Paths that only whoever verifies should see; they are among the files, and no worker needs them. */
   readonly hidden: readonly string[];
-  readonly install: readonly { readonly path: string; readonly network?: boolean }[];
+  readonly install: readonly InstallEntry[];
   /** Absolute names the tree is known by: `/app`. */
   readonly places?: RoomPlaces;
   readonly checklist: readonly string[];

@@ -122,7 +122,13 @@ function assemble(folder: SourceFolder, shape: Shape): ImportedTask {
 }
 
 const oracleOf = ({ solution }: Shape): Oracle | null =>
-  solution === null ? null : { files: new Map(), script: solution };
+  solution === null ? null : { files: new Map(), script: withShell(solution) };
+
+/** Both harnesses start a solution by bash, whether it says so or not. */
+function withShell(script: TaskFile): TaskFile {
+  const text = Buffer.from(script.data).toString("utf8");
+  return text.startsWith("#!") ? script : textFile(`#!/bin/bash\n${text}`, true);
+}
 
 const titleOf = (name: string): string => name.replaceAll(/[-_]+/g, " ").replace(/^./, (first) => first.toUpperCase());
 

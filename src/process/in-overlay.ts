@@ -22,12 +22,19 @@ const escapeLayer = (path: string): string => path.replace(/[\\:,]/g, "\\$&");
 /** What an overlay needs on disk. They go together. */
 export const layerFolders = (changes: string): readonly string[] => [changes, `${changes}.work`, overlayPlace(changes)];
 
-/** The words of a mount, folders made. */
+/**
+ * The words of a mount, folders made. `volatile`, since else the kernel writes all that is new on the whole disk, such as the clone
+ * itself, whenever a tree is left; what must outlast a power cut is kept elsewhere. Its mark of an earlier mount is taken away.
+ */
 export function overlayWords(layers: readonly string[], changes: string): string[] {
   for (const folder of layerFolders(changes)) mkdirSync(folder, { recursive: true });
   const [, work, place] = layerFolders(changes);
+  removeFolder(join(work!, "work"));
   const lower = layers.map(escapeLayer).join(":");
-  return [`lowerdir=${lower},upperdir=${escapeLayer(changes)},workdir=${escapeLayer(work!)},userxattr`, place!];
+  return [
+    `lowerdir=${lower},upperdir=${escapeLayer(changes)},workdir=${escapeLayer(work!)},userxattr,volatile`,
+    place!,
+  ];
 }
 
 const MAX_BYTES = 1 << 30;

@@ -93,3 +93,40 @@ export const Criteria = z
 
 export type Criteria = z.infer<typeof Criteria>;
 export type Criterion = z.infer<typeof Criterion>;
+
+/** A timer holds 31 bits of milliseconds. */
+const LONGEST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
+
+/** Why criteria that have the right shape still cannot be run: no clock, no name or no order fits them. null when they can. */
+export function criteriaProblem(criteria: readonly Criterion[]): string | null {
+  const seen = new Set<string>();
+  for (const { id, timeout_seconds: seconds = 0 } of criteria) {
+    if (seconds > LONGEST_SECONDS) return `"${id}" may take ${seconds} s, which is longer than ${LONGEST_SECONDS} s`;
+    if (seen.has(id)) return `two criteria are called "${id}"`;
+    seen.add(id);
+  }
+  return orderProblem(criteria);
+}
+
+/** What comes after something must name it, and nothing comes after itself. */
+function orderProblem(criteria: readonly Criterion[]): string | null {
+  const waiting = new Map(criteria.map(({ id, after }) => [id, new Set(after)]));
+  const followers = new Map<string, string[]>();
+  for (const { id, after = [] } of criteria) {
+    for (const earlier of after) {
+      if (!waiting.has(earlier)) return `"${id}" comes after "${earlier}", which is no criterion`;
+      followers.set(earlier, [...(followers.get(earlier) ?? []), id]);
+    }
+  }
+  const free = criteria.filter(({ after = [] }) => after.length === 0).map(({ id }) => id);
+  for (let id = free.pop(); id !== undefined; id = free.pop()) {
+    waiting.delete(id);
+    for (const next of followers.get(id) ?? []) {
+      const rest = waiting.get(next)!;
+      rest.delete(id);
+      if (rest.size === 0) free.push(next);
+    }
+  }
+  const [stuck] = waiting.keys();
+  return stuck === undefined ? null : `"${stuck}" comes after itself`;
+}

@@ -2,9 +2,10 @@
 // kernel's own doing: stamps, sizes and inodes say nothing here, so nobody can lie with them. Which paths are there at all is
 // asked of the kernel too.
 import { existsSync, lstatSync, mkdirSync } from "node:fs";
+import { uptime } from "node:os";
 import { join } from "node:path";
 import { removeFolder } from "../files/index.js";
-import { inOverlay, type LayeredTree, layerFolders } from "../process/index.js";
+import { inOverlay, type LayeredTree, layerFolders, overlayPlace } from "../process/index.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
 import { type Change, pathsIn, seeEntry, type Tree, type TreeEntry } from "./tree.js";
@@ -76,8 +77,11 @@ export function layeredGitFacts(tree: LayeredTree): GitFacts | null {
   }
 }
 
-/** A folder of changes that is whole: made by us and not taken apart. */
-export const isLayer = (changes: string): boolean => layerFolders(changes).every((folder) => existsSync(folder));
+/** A folder of changes that is whole: made by us, not taken apart, and since the machine was started: see overlayWords. */
+export function isLayer(changes: string, startedMs = Date.now() - uptime() * 1_000): boolean {
+  if (!layerFolders(changes).every((folder) => existsSync(folder))) return false;
+  return lstatSync(overlayPlace(changes)).ctimeMs > startedMs;
+}
 
 export function makeLayer(changes: string): void {
   for (const folder of layerFolders(changes)) mkdirSync(folder, { recursive: true });

@@ -1,7 +1,7 @@
 // A folder as one text: what every entry is, with what the file system changes whenever it does (size, inode, and the change
 // time, which no program can set back). Two looks that give the same bytes saw the same tree, so nothing need be parsed.
 // `find` walks where it knows how to print this (GNU's); elsewhere we do.
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { nameFrom, onDisk } from "./disk-names.js";
@@ -57,24 +57,31 @@ export function listByFind(root: string, skipped: readonly string[]): Buffer | n
   return stdout === null || stdout.length === 0 ? null : stdout;
 }
 
-/** Tells later whether a tree is to the byte as it is now: a tenth of the time of a look. Never, where `find` is not GNU's. */
-export function watchTree(root: string): () => boolean {
-  const now = listAll(root);
-  return () => now !== null && listAll(root)?.equals(now) === true;
-}
+const ALL = [".", "-name", ".git", "-prune", "-o", "-printf", FORMAT];
 
 /** All of a tree but git's own files, by `find`; null where it is not GNU's. */
-function listAll(root: string): Buffer | null {
+export function listAll(root: string): Buffer | null {
   const find = FINDS.find((path) => existsSync(path));
   if (find === undefined) return null;
-  const args = [".", "-name", ".git", "-prune", "-o", "-printf", FORMAT];
-  const { status, stdout } = spawnSync(find, args, {
+  const { status, stdout } = spawnSync(find, ALL, {
     cwd: root,
     env: { LC_ALL: "C" },
     maxBuffer: MAX_BYTES,
     stdio: ["ignore", "pipe", "ignore"],
   });
   return status === 0 && stdout.length > 0 ? stdout : null;
+}
+
+/** The same while others are at work. */
+export async function listAllBeside(root: string): Promise<Buffer | null> {
+  const find = FINDS.find((path) => existsSync(path));
+  if (find === undefined) return null;
+  const child = spawn(find, ALL, { cwd: root, env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"] });
+  const pieces: Buffer[] = [];
+  child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
+  child.on("error", () => {});
+  const code = await new Promise((resolve) => child.once("close", resolve));
+  return code === 0 && pieces.length > 0 ? Buffer.concat(pieces) : null;
 }
 
 /** Paths are compared only with those of the same last name: there may be thousands. */
@@ -154,6 +161,41 @@ export function entryOf(line: string): ListingEntry {
     changedMs: Number(changed) * 1_000,
     target: end < 0 ? "" : line.slice(end + 1),
   };
+}
+
+export interface StampedPath extends Omit<ListingEntry, "line" | "target"> {
+  readonly path: string;
+  /** Of a link. */
+  readonly target: Buffer;
+  /** As `tree.ts` makes it. */
+  readonly stamp: string;
+}
+
+const TYPE_BITS: Readonly<Record<string, number>> = {
+  ...{ f: 0o100000, d: 0o040000, l: 0o120000 },
+  ...{ p: 0o010000, s: 0o140000, c: 0o020000, b: 0o060000 },
+};
+
+const NOWHERE = Buffer.alloc(0);
+
+/** All entries of a list but the folder itself, with names as `readdir` gives them. In the order of the list. */
+export function stampedPaths(listing: Buffer): StampedPath[] {
+  const parts = listing.toString("utf8").split("\0");
+  let exact: readonly string[] | null = null;
+  const found: StampedPath[] = [];
+  for (let i = 0; i + 1 < parts.length; i += 2) {
+    const line = parts[i]!;
+    const path = line.slice(pathStart(line));
+    if (path === "") continue;
+    const [kind = "", octal = "", bytes = "", inode = "", changed = ""] = line.split(" ", 5);
+    const [size, mode] = [Number(bytes), Number.parseInt(octal, 8)];
+    const [seconds, rest = ""] = changed.split(".");
+    const stamp = `${size}:${inode}:${seconds}${rest.slice(0, 9)}:${mode | (TYPE_BITS[kind] ?? 0)}`;
+    if (kind === "l") exact ??= listing.toString("latin1").split("\0");
+    const target = kind === "l" ? Buffer.from(exact![i + 1]!, "latin1") : NOWHERE;
+    found.push({ path, type: TYPES[kind] ?? "other", mode, size, changedMs: Number(changed) * 1_000, target, stamp });
+  }
+  return found;
 }
 
 /** A path of `linesOf` as the rest of the product knows it. */

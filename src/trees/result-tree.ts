@@ -19,7 +19,17 @@ import { dirname, join, posix } from "node:path";
 import { NutError, shellWord } from "../errors.js";
 import { byBytes, entryAt, foldersAbove, isText } from "../files/index.js";
 import { countChangedLines, countLines } from "./line-diff.js";
-import { type Change, compareTrees, lookAt, parentsAreFolders, pathsIn, type Tree, type TreeEntry } from "./tree.js";
+import {
+  type Change,
+  compareTrees,
+  lookAt,
+  parentsAreFolders,
+  pathsIn,
+  type Tree,
+  type TreeEntry,
+  unchangedTree,
+  without,
+} from "./tree.js";
 
 export const ARTIFACTS = "delivery/artifacts";
 
@@ -78,9 +88,24 @@ export interface ResultTree extends Tree {
   readonly emptyFolders: readonly string[];
 }
 
-/** The files and links of a tree with their hashes. */
+/** The files and links of a tree with their hashes. One that nobody touched since it was remembered gives the same object again. */
 export function lookAtFiles(root: string, counts: Counts = () => true): ResultTree {
-  const tree = lookAt(root, { skip: skipping(root, counts) });
+  const same = unchangedTree(root);
+  return same === null ? filesOf(root, lookAt(root, { skip: skipping(root, counts) })) : filesIn(root, same, counts);
+}
+
+const filesByTree = new WeakMap<Tree, Map<Counts, ResultTree>>();
+
+/** The same of a tree that was looked at and is so still. */
+export function filesIn(root: string, tree: Tree, counts: Counts): ResultTree {
+  const known = filesByTree.get(tree) ?? new Map<Counts, ResultTree>();
+  filesByTree.set(tree, known);
+  const files = known.get(counts) ?? filesOf(root, without(tree, skipping(root, counts)));
+  known.set(counts, files);
+  return files;
+}
+
+function filesOf(root: string, tree: Tree): ResultTree {
   const files = [...tree.entries].filter(([, { type }]) => type === "file" || type === "link");
   const full = foldersAbove([...tree.entries.keys()]);
   const emptyFolders = [...tree.entries].flatMap(([path, { type }]) =>
@@ -116,12 +141,14 @@ export const digestOf = ({ entries }: Tree): string =>
 
 /** The same digest for entries that are known already. Empty folders that the work made are rows after all others. */
 export function entriesDigest(entries: Tree["entries"], madeFolders: readonly string[] = []): string {
-  const digest = createHash("sha256");
-  for (const [path, { type, executable, hash }] of [...entries].sort(([a], [b]) => byBytes(a, b))) {
-    digest.update(`${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`);
-  }
-  for (const path of [...madeFolders].sort(byBytes)) digest.update(`d ${path}\n`);
-  return `sha256:${digest.digest("hex")}`;
+  const rows = [...entries]
+    .sort(([a], [b]) => byBytes(a, b))
+    .map(([path, { type, executable, hash }]) => `${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`);
+  const made = [...madeFolders].sort(byBytes).map((path) => `d ${path}\n`);
+  // At once: each piece of its own takes longer than its bytes.
+  return `sha256:${createHash("sha256")
+    .update([...rows, ...made].join(""))
+    .digest("hex")}`;
 }
 
 /** One file, link or empty folder of a result. */

@@ -39,7 +39,7 @@ export interface Tree {
 }
 
 /** File systems stamp with the kernel's tick, which may lag behind the clock. */
-const CLOCK_GRAIN_MS = 40;
+export const CLOCK_GRAIN_MS = 40;
 
 export interface LookOptions {
   /** An earlier look at the same folder. */
@@ -66,12 +66,18 @@ export function rememberTree(folder: string, tree: Tree, isAsItWas: () => boolea
   remembered.set(folder, { tree, isAsItWas });
 }
 
+/** The look at a folder that was remembered, if it is known quickly that nothing changed there since. */
+export function unchangedTree(folder: string): Tree | null {
+  const kept = remembered.get(folder);
+  return kept?.isAsItWas() === true ? kept.tree : null;
+}
+
 /** Looks at every entry under `folder`. Never follows a link. */
 export function lookAt(folder: string, { before: given, skip, unlock }: LookOptions = {}): Tree {
   const takenMs = Date.now();
-  const kept = given === undefined ? remembered.get(folder) : undefined;
-  if (kept !== undefined && unlock === undefined && kept.isAsItWas()) return without(kept.tree, skip);
-  const before = given ?? kept?.tree;
+  const same = given === undefined && unlock === undefined ? unchangedTree(folder) : null;
+  if (same !== null) return without(same, skip);
+  const before = given ?? remembered.get(folder)?.tree;
   const entries = new Map<string, TreeEntry>();
   for (const path of pathsIn(folder, skip, unlock)) {
     const see = () => seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
@@ -82,7 +88,7 @@ export function lookAt(folder: string, { before: given, skip, unlock }: LookOpti
 }
 
 /** A folder that is left out takes with it what it holds; it comes before it. */
-function without({ entries, takenMs }: Tree, skip: (path: string) => boolean = () => false): Tree {
+export function without({ entries, takenMs }: Tree, skip: (path: string) => boolean = () => false): Tree {
   const left = new Set<string>();
   const kept = [...entries].filter(([path]) => {
     if (!left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) && !skip(path)) return true;
@@ -232,6 +238,7 @@ export interface Change {
 }
 
 export function sameEntry(a: TreeEntry | null | undefined, b: TreeEntry | null | undefined): boolean {
+  if (a === b) return true;
   if (a == null || b == null) return a == null && b == null;
   return a.type === b.type && a.executable === b.executable && a.hash === b.hash;
 }

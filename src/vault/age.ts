@@ -1,6 +1,8 @@
 // age files, by the age-encryption library. Added here: bounds on what a hostile header may cost, and refusals with codes.
 import type { Decrypter } from "age-encryption";
 import { NutError } from "../errors.js";
+import { x25519Identity } from "./age-identity.js";
+import { headerEnd, openPayload } from "./age-payload.js";
 import { readSecretFile, writeSecretFile } from "./secret-file.js";
 
 /** scrypt at 2^18 takes about a second and 256 MB; 2^20 takes six and four times the memory, at a stranger's wish. */
@@ -9,7 +11,8 @@ export const SCRYPT_MAX_LOG_N = 18;
 export const MAX_STANZAS = 512;
 
 /** Loaded at the first use: commands that only look for leaks or list names should not pay for it at start-up. */
-const library = () => import("age-encryption");
+let loading: Promise<typeof import("age-encryption")> | null = null;
+const library = () => (loading ??= import("age-encryption"));
 
 const INTRO = "age-encryption.org/v1\n";
 const ARMOR_INTRO = "-----BEGIN AGE ENCRYPTED FILE-----";
@@ -35,7 +38,10 @@ export function isAge(bytes: Uint8Array): boolean {
 
 /** How a file was encrypted, read from its header without any key. */
 export async function readAgeHeader(file: Uint8Array): Promise<AgeHeader> {
-  const bytes = await dearmor(file);
+  return readHeader(await dearmor(file));
+}
+
+function readHeader(bytes: Uint8Array): AgeHeader {
   const start = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4 << 20));
   const end = start.indexOf("\n---");
   const header = start.toString("latin1", 0, end < 0 ? start.length : end);
@@ -58,7 +64,9 @@ export async function readAgeHeader(file: Uint8Array): Promise<AgeHeader> {
 
 /** Throws VAULT_NO_MATCHING_KEY when no key fits, VAULT_DAMAGED when the file is not what was encrypted. */
 export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8Array> {
-  const header = await readAgeHeader(file);
+  const binary = await dearmor(file);
+  const bytes = Buffer.from(binary.buffer, binary.byteOffset, binary.length);
+  const header = readHeader(bytes);
   const { Decrypter } = await library();
   const decrypter = new Decrypter();
   for (const identity of keys.identities) addIdentity(decrypter, identity);
@@ -70,7 +78,9 @@ export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8
     throw noKey("no identity is at hand");
   }
   try {
-    return await decrypter.decrypt(await dearmor(file));
+    const end = headerEnd(bytes) ?? bytes.length;
+    const fileKey = await decrypter.decryptHeader(bytes.subarray(0, end));
+    return openPayload(bytes.subarray(end), fileKey);
   } catch (cause) {
     // The library has one class for everything; this sentence is pinned by a test.
     const words = cause instanceof Error ? cause.message : "";
@@ -155,7 +165,7 @@ function isAgeIdentity(line: string): boolean {
 
 function addIdentity(decrypter: Decrypter, identity: string): void {
   try {
-    decrypter.addIdentity(identity);
+    decrypter.addIdentity(x25519Identity(identity) ?? identity);
   } catch {
     throw badIdentity();
   }

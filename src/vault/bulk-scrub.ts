@@ -4,11 +4,11 @@
 import { base64Shapes, decodedShapes, type Secret, shapesOf } from "./secrets.js";
 
 /** One four in so many is looked at. A run of this and three bytes more holds one that is. */
-const STEPS = [2, 1] as const;
+const STEPS = [4, 3, 2, 1] as const;
 /** A longer writing is found by its beginning. */
 const MARKED_BYTES = 48;
 /** So few of the bits are set that other text seldom meets one. */
-const BITS_PER_MARK = 64;
+const BITS_PER_MARK = 512;
 
 export class Suspicion {
   readonly #writings: readonly Buffer[];
@@ -38,7 +38,7 @@ export class Suspicion {
         else known.push([writing, offset]);
       }
     }
-    const size = Math.min(22, Math.max(15, Math.ceil(Math.log2(this.#places.size * BITS_PER_MARK + 1))));
+    const size = Math.min(20, Math.max(15, Math.ceil(Math.log2(this.#places.size * BITS_PER_MARK + 1))));
     this.#shift = 32 - size;
     this.#bits = new Int32Array(2 ** (size - 5));
     for (const four of this.#places.keys()) {
@@ -82,7 +82,13 @@ export class Suspicion {
       if (ESCAPES[bytes[at]!] === 1) return true;
     for (let at = Math.max(0, length - 3); at < length; at += 1)
       if (this.#beginnings.has(bytes.toString("latin1", at))) return true;
-    for (let at = 0; at + 4 <= length; at += 1) {
+    return this.touches(bytes);
+  }
+
+  /** Whether four bytes of a writing stand in it. For few bytes: each of them is looked at. */
+  touches(bytes: Uint8Array): boolean {
+    if (this.#step === 0) return true;
+    for (let at = 0; at + 4 <= bytes.length; at += 1) {
       const four = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
       const bit = Math.imul(four, MIX) >>> this.#shift;
       if (((this.#bits[bit >>> 5]! >>> bit) & 1) !== 0 && this.#places.has(four)) return true;

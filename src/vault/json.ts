@@ -1,5 +1,5 @@
 // Strict JSON of a vault. JSON.parse alone would replace broken UTF-8 and let `__proto__` through.
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 import { NutError } from "../errors.js";
 
 const MAX_DEPTH = 64;
@@ -7,16 +7,14 @@ const MAX_DEPTH = 64;
 /** Throws VAULT_DAMAGED; its words never quote the content, which is secret. */
 export function parseJson(bytes: Uint8Array): unknown {
   if (!isUtf8(bytes)) throw new NutError("VAULT_DAMAGED", "the vault's content is not UTF-8");
-  const text = textOf(bytes);
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(textOf(bytes));
   } catch {
     // The parser's own words repeat a piece of the text.
     throw new NutError("VAULT_DAMAGED", "the vault's content is not JSON");
   }
-  if (text.includes('"__proto__"')) throw new NutError("VAULT_DAMAGED", 'the vault has a field named "__proto__"');
-  if (depth(value, 0) > MAX_DEPTH) throw new NutError("VAULT_DAMAGED", "the vault's content is nested too deeply");
+  checkShape(value, MAX_DEPTH);
   return value;
 }
 
@@ -32,14 +30,22 @@ export function jsonShape(bytes: Uint8Array): Record<string, unknown> | null {
 }
 
 function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("utf8");
+  // Of ASCII both are the same text, and one is several times as fast.
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString(isAscii(bytes) ? "latin1" : "utf8");
 }
 
-function depth(value: unknown, level: number): number {
-  if (typeof value !== "object" || value === null || level > MAX_DEPTH) return level;
-  let deepest = level + 1;
+/** Seen once per opening by every value: only what holds others is walked into. */
+function checkShape(value: unknown, left: number): void {
+  if (typeof value !== "object" || value === null) return;
+  if (left === 0) throw new NutError("VAULT_DAMAGED", "the vault's content is nested too deeply");
   // Going through an array by its keys makes a string of each place.
-  if (Array.isArray(value)) for (const item of value) deepest = Math.max(deepest, depth(item, level + 1));
-  else for (const key in value) deepest = Math.max(deepest, depth((value as Record<string, unknown>)[key], level + 1));
-  return deepest;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === "object") checkShape(item, left - 1);
+    return;
+  }
+  for (const key in value) {
+    if (key === "__proto__") throw new NutError("VAULT_DAMAGED", 'the vault has a field named "__proto__"');
+    const item = (value as Record<string, unknown>)[key];
+    if (typeof item === "object") checkShape(item, left - 1);
+  }
 }

@@ -16,8 +16,11 @@ export interface Scrubber {
 
 /** Large pieces that cannot hold a secret in a usual writing are passed on as they are, and nothing of them is copied. */
 export interface BulkPass {
+  /** The end of a large piece may be kept until the next one comes. */
   take(piece: Buffer): Buffer[];
-  end(): Buffer;
+  /** What is kept and cannot be the start of a secret, because no next piece comes soon. */
+  settle(): Buffer[];
+  end(): Buffer[];
 }
 
 /** However long the text, only a slice of it is looked at at a time: its views take several times its size. */
@@ -27,6 +30,8 @@ const SLICE_BYTES = 1 << 17;
 const BULK_BYTES = 2 * 1024;
 /** The end of a piece is looked at closely, and so is what follows bytes that wait: there a secret may be cut in two. */
 const EDGE_BYTES = 256;
+/** The end of one piece and so much of the next show four bytes of any secret that is cut between them. */
+const SEAM_BYTES = 64;
 
 /** Replaces every shape of every secret by `[redacted:<name>]`. */
 export function scrubber(secrets: readonly Secret[]): Scrubber {
@@ -56,6 +61,8 @@ export function scrubber(secrets: readonly Secret[]): Scrubber {
 class Bulk implements BulkPass {
   readonly #pass: Pass;
   readonly #quick: Suspicion;
+  /** The end of a piece in which nothing was found, and which may go on as it is if nothing is found in what follows. */
+  #end: Buffer | null = null;
 
   constructor(pass: Pass, quick: Suspicion) {
     this.#pass = pass;
@@ -64,7 +71,8 @@ class Bulk implements BulkPass {
 
   take(piece: Buffer): Buffer[] {
     const pass = this.#pass;
-    const parts: Buffer[] = [];
+    const isPlain = piece.length >= BULK_BYTES && !this.#quick.mayHold(piece);
+    const parts = this.#seam(piece, isPlain);
     let from = 0;
     // What waits is settled by what follows it at once.
     while (pass.waiting > 0 && from < piece.length) {
@@ -73,18 +81,33 @@ class Bulk implements BulkPass {
       from = to;
     }
     const rest = piece.subarray(from);
-    if (rest.length < BULK_BYTES || this.#quick.mayHold(rest)) parts.push(pass.take(rest));
+    if (!isPlain || rest.length < BULK_BYTES) parts.push(pass.take(rest));
     else {
       const sure = rest.length - EDGE_BYTES;
-      const edge = rest.subarray(sure);
-      if (this.#quick.mayBegin(edge)) parts.push(rest.subarray(0, sure), pass.take(edge));
-      else parts.push(rest);
+      parts.push(rest.subarray(0, sure));
+      // A copy, so that it does not keep the whole piece.
+      this.#end = Buffer.from(rest.subarray(sure));
     }
     return parts.filter(({ length }) => length > 0);
   }
 
-  end(): Buffer {
-    return this.#pass.end();
+  settle(): Buffer[] {
+    const end = this.#end;
+    if (end === null) return [];
+    this.#end = null;
+    return [this.#quick.mayBegin(end) ? this.#pass.take(end) : end].filter(({ length }) => length > 0);
+  }
+
+  end(): Buffer[] {
+    return [...this.settle(), this.#pass.end()].filter(({ length }) => length > 0);
+  }
+
+  #seam(next: Buffer, isPlain: boolean): Buffer[] {
+    const end = this.#end;
+    if (end === null) return [];
+    this.#end = null;
+    const isSure = isPlain && !this.#quick.touches(Buffer.concat([end, next.subarray(0, SEAM_BYTES)]));
+    return [isSure ? end : this.#pass.take(end)];
   }
 }
 

@@ -60,6 +60,7 @@ describe("readVault", () => {
     ["an expiry that is a number", { credentials: [{ ...credential, expires_at: 1 }] }],
     ["a revocation that is a number", { credentials: [{ ...credential, revoked_at: 1 }] }],
     ["a field named __proto__", '{"credentials":[],"__proto__":{}}'],
+    ["a field named __proto__, in other letters", '{"credentials":[],"\\u005f_proto__":{}}'],
     ["what is nested too deeply", `{"credentials":[],"x":${deep}}`],
     ["what is no JSON", "{hunter22"],
   ])("refuses %s, and quotes nothing of it", (_what, value) => {

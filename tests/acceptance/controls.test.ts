@@ -102,6 +102,41 @@ describe("controls of a plain check", () => {
     );
   });
 
+  const guarded = (files: Readonly<Record<string, string>>, command: string) =>
+    controlsFor(checkOf({ command }), { ...viewOf(files), isGuarded: (path) => path in files }, []);
+  const LINES = 'test:\n\t@test "$$(sh sum.sh 1 2)" = 3\n\t@sh sum.sh 4 | grep -qx 4\n';
+
+  it("alter each line of a target of make alone, when nothing else decides", () => {
+    const made = guarded({ Makefile: LINES }, "make -s test");
+    expect(made.map(({ name }) => name)).toEqual([
+      "the expectation in line 2 of Makefile altered alone",
+      "the expectation in line 3 of Makefile altered alone",
+    ]);
+    expect(text(made[0], "Makefile")).toMatch(
+      /^test:\n\t@\{ test "\$\$\(sh sum\.sh 1 2\)" = 4 \|\| \{ echo '\w+''\w+' >&2; false; \}; \}\n\t@sh sum\.sh 4 \| grep -qx 4\n$/,
+    );
+    expect(guarded({ Makefile: `${LINES}\tsh verify.sh now\n` }, "make -s test")).toEqual([]);
+  });
+
+  it("come on top of those of tests, whatever else decides", () => {
+    const files = { Makefile: `${LINES}\tsh tests/a.sh\n`, "tests/a.sh": '[ "$(sh sum.sh)" = 0 ]\n' };
+    expect(guarded(files, "make test").map(({ name }) => name)).toContain(
+      "the expectation in line 3 of Makefile altered alone",
+    );
+  });
+
+  it("are none where a program tests the work and nothing of its tests is altered", () => {
+    const Makefile = "test:\n\tsh verify.sh now\n";
+    expect(guarded({ Makefile }, 'make test && [ "$(uname)" = Linux ]')).toEqual([]);
+    expect(guarded({ Makefile }, '[ "$(uname)" = Linux ] && tox run')).toEqual([]);
+    const read = guarded(
+      { "tests/test_a.py": "def test_a():\n    assert f() == 1\n" },
+      '[ "$(uname)" = Linux ] && tox run',
+    );
+    expect(read.length).toBeGreaterThan(0);
+    expect(guarded({ Makefile: "include x\n" }, 'make && [ "$(./sum)" = 5 ]').length).toBeGreaterThan(0);
+  });
+
   it("alter what the criterion itself expects", () => {
     const made = named(
       {},

@@ -166,3 +166,46 @@ describe("a terminal that goes away or is odd", () => {
     rmSync(join(place, ".nexus"), { recursive: true, force: true });
   });
 });
+
+describe("an answer nobody gets", () => {
+  const sh = (line: string) => {
+    const tool = (name: string) => `"${process.execPath}" "${program(name)}"`;
+    const script = `set -o pipefail; nutshell() { ${tool("nutshell")} "$@"; }; nexus() { ${tool("nexus")} "$@"; }; ${line}`;
+    const { stdout, stderr } = spawnSync("bash", ["-c", script], { cwd: place, env, encoding: "utf8" });
+    return { stdout, stderr: stderr.replaceAll(place, "~") };
+  };
+
+  it("is no yes: the reader that left does not change it", () => {
+    expect(sh("nutshell diff task task | true; echo $?").stdout).toBe("0\n");
+    expect(sh("nutshell diff task plain | true; echo $?").stdout).toBe("1\n");
+  });
+
+  it("is told when it could not be written, as JSON too", () => {
+    const full = "standard output: the disk is full";
+    const told = sh("nutshell validate task.nut >/dev/full; echo $? >&2").stderr;
+    expect(told).toMatch(new RegExp(`^nutshell: error: ${full}\nnutshell: hint: .+\n2\n$`));
+    const { error } = JSON.parse(sh("nutshell validate task.nut --json >/dev/full").stderr);
+    expect(error).toMatchObject({ code: "DISK_FULL", message: full });
+  });
+
+  it("stops a run whose lines nobody reads, so that it can go on", () => {
+    const line = "nexus run task.nut --driver demo --json --yes -o d.nut | sed /engineer-1/q >/dev/null; echo $?";
+    const { stdout, stderr } = sh(`${line}; nexus runs`);
+    expect(stdout).toMatch(/^141\n\S+ +paused .+\n +the run was interrupted\n$/);
+    expect(stderr).toBe("");
+  });
+
+  it("ends the tools of an agent that has gone", () => {
+    const { stdout, stderr } = sh(`echo '{"jsonrpc":"2.0","id":1,"method":"tools/list"}' | nexus mcp | true; echo $?`);
+    expect({ stdout, stderr }).toEqual({ stdout: "0\n", stderr: "" });
+  });
+
+  it("is a sentence in a folder that is gone", () => {
+    const { stderr } = sh(
+      "mkdir gone && cd gone && rmdir ../gone && nutshell check; echo $? >&2; nutshell help >/dev/null; echo $? >&2",
+    );
+    expect(stderr).toBe(
+      "nutshell: error: the folder this was started in is not there any more\nnutshell: hint: cd ~\n2\n0\n",
+    );
+  });
+});

@@ -1,6 +1,6 @@
 // One login, kept by its owner: the real programs renew a rotating token at a token server of ours, reached as they reach
 // their vendor's.
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import {
   existsSync,
   linkSync,
@@ -11,7 +11,9 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { afterEach, describe, expect, it } from "vitest";
 import { type DriverName, loadDriver, loginOf } from "../../src/drivers/index.js";
 import { bwrapAvailable } from "../../src/process/index.js";
@@ -314,11 +316,44 @@ describe("an errand that ends at a bad moment", () => {
         const words = () => readFileSync(`/proc/${session.pid}/cmdline`, "latin1").split("\0");
         await expect.poll(() => words()[0], { interval: 5 }).toMatch(/bwrap$/);
         const has = words().includes("--die-with-parent");
+        const ends = words().some((word) => word.endsWith("/timeout"));
         await session.cancel();
-        return has;
+        return [has, ends];
       }),
     );
-    expect(flags).toEqual([false, true]);
+    // Something else ends it when nobody comes.
+    expect(flags).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+  });
+
+  it.skipIf(!held)("is not gone on where nothing could be brought back, as in a container (needs bwrap)", async () => {
+    const rows = (
+      [
+        ["--ro-bind", "file"],
+        ["--ro-bind", "folder"],
+        ["--ro-bind", "state"],
+        // One that is mounted by itself cannot be replaced: it is written over.
+        ["--bind", "file"],
+      ] as const
+    ).map(([mount, what]) => {
+      const { at, own, errand, renewed } = due(`touch "$HOME/../asked"; ${writes()}`);
+      mkdirSync(errand, { recursive: true });
+      const place = { file: own.path, folder: dirname(own.path), state: dirname(errand) }[what];
+      const found = () => [renewed(), existsSync(join(errand, "asked"))];
+      return { at, mount: [mount, place, place], home: join(at.folder, "person"), found };
+    });
+    const mounts = ["--dev-bind", "/", "/", ...rows.flatMap(({ mount }) => mount)];
+    const script = fileURLToPath(new URL("keep-once.ts", import.meta.url));
+    const args = [...mounts, process.execPath, "--import", "tsx", script, ...rows.map(({ home }) => home)];
+    const env = { PATH: `${join(rows[0]!.at.folder, "bin")}:${process.env.PATH}` };
+    const { stdout } = await promisify(execFile)("bwrap", args, { env });
+    const found = rows.map((row) => row.found());
+    for (const { at } of rows) at.remove();
+    expect(stdout.trim().split("\n")).toEqual(["false", "false", "false", "true"]);
+    const left = ["refresh-token-0", false];
+    expect(found).toEqual([left, left, left, ["refresh-token-1", true]]);
   });
 
   it("goes on where it was killed while it cleaned up", async () => {

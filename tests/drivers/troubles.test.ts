@@ -12,6 +12,7 @@ afterEach(async () => {
 
 type Fail = string | Trouble;
 const GARBAGE: Trouble = { status: 200, body: "<html>not what was asked for" };
+const FULL: Trouble = { status: 400, body: '{"error":{"type":"invalid","message":"prompt is too long: 9 > 8"}}' };
 const SOON: Trouble = { status: 429, headers: { "retry-after": "1" } };
 const LATER: Trouble = { status: 429, headers: { "retry-after": "3600" } };
 
@@ -22,9 +23,10 @@ async function meet(program: "claude" | "codex" | "opencode", fail: Fail, times:
     { name: "work", reply: ["all done"] },
   ]);
   Object.assign(open, { at, model });
+  const url = fail === "nobody" ? "http://127.0.0.1:9" : model.url;
   const provider = {
     npm: "@ai-sdk/openai-compatible",
-    options: { baseURL: `${model.url}/v1`, apiKey: "none" },
+    options: { baseURL: `${url}/v1`, apiKey: "none" },
     models: { m: { name: "m" } },
   };
   at.put({
@@ -33,7 +35,7 @@ async function meet(program: "claude" | "codex" | "opencode", fail: Fail, times:
       'model_provider = "s"',
       "[model_providers.s]",
       'name = "s"',
-      `base_url = "${model.url}/v1"`,
+      `base_url = "${url}/v1"`,
       'wire_api = "responses"',
       "request_max_retries = 1",
       "stream_max_retries = 3",
@@ -41,14 +43,14 @@ async function meet(program: "claude" | "codex" | "opencode", fail: Fail, times:
     ].join("\n"),
     "person/.config/opencode/opencode.json": JSON.stringify({ model: "s/m", provider: { s: provider } }),
   });
-  const anthropic = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "none", ANTHROPIC_MODEL: "claude-sonnet-4-5" };
+  const anthropic = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none", ANTHROPIC_MODEL: "claude-sonnet-4-5" };
   const env = { PATH: pathWith(program)!, HOME: `${at.folder}/person`, ...(program === "claude" ? anthropic : {}) };
   return { at, end: await at.run(program, { env, patienceMs }) };
 }
 
 const ALWAYS = 99;
 
-describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, number, string][]]>([
+describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, number, string | undefined][]]>([
   [
     "claude",
     [
@@ -68,6 +70,7 @@ describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, 
       ["500", { status: 500 }, ALWAYS, 2_000, "overload"],
       ["garbage", GARBAGE, ALWAYS, 60_000, "transport"],
       ["two cut connections", "cut", 2, 60_000, "completed"],
+      ["nobody there", "nobody", 0, 500, "transport"],
     ],
   ],
   [
@@ -75,6 +78,8 @@ describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, 
     [
       ["401", { status: 401 }, ALWAYS, 60_000, "login"],
       ["cut connections without end", "cut", ALWAYS, 1_000, "transport"],
+      ["a conversation that is too long once", FULL, 1, 60_000, "completed"],
+      ["a conversation that stays too long", FULL, ALWAYS, 60_000, undefined],
       ["garbage", GARBAGE, ALWAYS, 60_000, "transport"],
     ],
   ],

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { claudeChecks } from "../../src/commands/nexus/hosts/claude-checks.js";
+import { claudeChecks, complaints } from "../../src/commands/nexus/hosts/claude-checks.js";
 import { switchedOffChecks } from "../../src/commands/nexus/hosts/doctor-checks.js";
 import { findHost, hookCommand, type InstallInput } from "../../src/hosts/index.js";
 
@@ -14,7 +14,9 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const APPROVED = '{"enabledMcpjsonServers":["nexus"]}';
-const FINE = { "project/.claude/settings.json": APPROVED, "project/.mcp.json": '{"mcpServers":{"nexus":{}}}' };
+const SERVERS = '{"mcpServers":{"nexus":{"command":"/bin/sh","args":["-c","x"]}}}';
+const OURS = '{"serverCommand":["/bin/sh","-c","x"]}';
+const FINE = { "project/.claude/settings.json": APPROVED, "project/.mcp.json": SERVERS };
 
 function checks(files: Readonly<Record<string, string>>, scope: "project" | "user" = "project") {
   for (const [path, text] of Object.entries({ ...FINE, ...files })) {
@@ -49,11 +51,49 @@ it.each([
   ["home/.claude/settings.json", '{"deniedMcpServers":[{"serverName":"nexus"}]}', "denies our server", "take"],
   ["managed.d/10.json", '{"allowedMcpServers":[{"serverName":"other"}]}', "ours is not among them", "add"],
   ["managed.json", '{"strictPluginOnlyCustomization":["hooks"]}', "from plugins only", "install our plugin"],
+  ["home/.claude/settings.json", '{"permissions":{"deny":["mcp__*"]}}', "denies mcp__*", "deny"],
+  ["home/.claude/settings.json", `{"deniedMcpServers":[${OURS}]}`, "denies our server", "take"],
+  [
+    "home/.claude/settings.json",
+    '{"allowedMcpServers":[{"serverName":"nexus"},{"serverCommand":["npx","x"]}]}',
+    "ours is not among them",
+    `add ${OURS}`,
+  ],
   ["managed-mcp.json", '{"mcpServers":{}}', "ours is not in it", "add our server"],
 ])("%s with %s is a problem", (path, text, message, fix) => {
   expect(checks({ [path]: text })).toMatchObject([
     { state: "problem", message: expect.stringContaining(message), fix: expect.stringContaining(fix) },
   ]);
+});
+
+it("believes the file that decides, and lists that take our server along", () => {
+  const both = (user: boolean, local: boolean) => ({
+    "home/.claude/settings.json": `{"disableAllHooks":${user},"permissions":{"deny":["mcp__nex","Bash(*)","*"]}}`,
+    "project/.claude/settings.local.json": `{"disableAllHooks":${local}}`,
+  });
+  expect(checks(both(true, false))).toMatchObject([{ state: "ok" }]);
+  expect(checks(both(false, true))).toMatchObject([{ state: "problem" }]);
+  // An organization's word is the last.
+  const managed = { "managed.json": `{"disableAllHooks":false,"allowedMcpServers":[${OURS}]}` };
+  expect(checks({ ...both(false, true), ...managed })).toMatchObject([{ state: "ok" }]);
+});
+
+it("passes on what Claude Code says of values it does not expect", () => {
+  const told = (...lines: string[]) => complaints(`doctor\n\nInvalid settings\n${lines.join("\n")}\n\nRemote`);
+  expect(
+    told(
+      "- /p/settings.json › model: Expected string, but received number",
+      '- /p/settings.json › permissions.allow: Invalid permission rule "Bash(" was skipped',
+      '- /p/settings.json › hooks.PreToolUse.1: Hook matcher "hooks" must be an array; matcher ignored.',
+      "  Suggested fix: something",
+      "- /p/settings.json: Invalid or malformed JSON",
+    ),
+  ).toMatchObject([
+    { state: "problem", message: expect.stringContaining("leaves the whole file out") },
+    { state: "warning" },
+    { state: "problem" },
+  ]);
+  expect(complaints("Claude Code doctor\n\nNo installation issues found.")).toEqual([]);
 });
 
 it("names the scope in what mends a person's own set-up", () => {

@@ -1,7 +1,7 @@
 // Nexus inside the real Claude Code, when it is installed; driven by a scripted model on loopback, with no key and no network.
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
 import { ROOT } from "./hook-process.js";
@@ -289,6 +289,26 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     expect(seen("after")!.any).toContain("a task to remember");
     const told = model.requests.filter(({ rule, last }) => rule === "first" && last.includes("tasks are still open"));
     expect(told).toHaveLength(1);
+  });
+
+  it("says itself which settings it leaves out, and doctor passes it on", async ({ skip }) => {
+    if (program === null) skip(WITHOUT);
+    await start((root) => [
+      { name: "write", times: 1, reply: [{ tool: /^Write$/, args: { file_path: join(root, "b.txt"), content: "x" } }] },
+      { name: "end", reply: ["ok"] },
+    ]);
+    await place.nexusHere("setup", "claude");
+    const settings = place.json(".claude/settings.json") as object;
+    place.write(".claude/settings.json", JSON.stringify({ ...settings, model: 5 }));
+    await claude("go on");
+    // Without a gate.
+    expect(place.has("b.txt")).toBe(true);
+    const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "claude", "--json"];
+    const doctor = await place.run(process.execPath, nexus, { PATH: `${dirname(program!)}:${process.env.PATH}` });
+    expect([doctor.exit, doctor.stdout]).toEqual([
+      1,
+      expect.stringContaining("model: Expected string, but received number, so Claude Code leaves the whole file out"),
+    ]);
   });
 
   it("lives in the plugin as well, which the host finds valid", async ({ skip }) => {

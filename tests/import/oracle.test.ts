@@ -1,6 +1,6 @@
 // `nexus run --oracle`: an example solution in an agent's place.
 import { spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { oracleCommand } from "../../src/drivers/index.js";
@@ -49,9 +49,12 @@ describe("nexus run --oracle", () => {
   it("runs its script in the tree, or lays its files over it, for whoever may edit", () => {
     const cwd = writeTask(temporary("oracle-"), {
       "it's a/solve.sh": "echo solved > b.txt\n",
+      "bash/solve.sh":
+        '#!/bin/bash\nset -o pipefail\n[[ 1 == 1 ]] && echo "$BASH_VERSION" | sed "s/.*/by bash/" > b.txt\n',
       "files/b.txt": "laid\n",
       "files/.hidden": "",
     });
+    chmodSync(join(cwd, "bash/solve.sh"), 0o755);
     const treeAfter = (folder: string, mayEdit: string) => {
       const tree = writeTask(temporary("oracle-tree-"), { "b.txt": "untouched\n" });
       const { status } = spawnSync("sh", ["-c", oracleCommand(join(cwd, folder))], {
@@ -61,6 +64,7 @@ describe("nexus run --oracle", () => {
       return [status, readFileSync(join(tree, "b.txt"), "utf8").trim(), readdirSync(tree).sort().join(" ")];
     };
     expect(treeAfter("it's a", "1")).toEqual([0, "solved", "b.txt"]);
+    expect(treeAfter("bash", "1")).toEqual([0, "by bash", "b.txt"]);
     expect(treeAfter("files", "1")).toEqual([0, "laid", ".hidden b.txt"]);
     expect(treeAfter("it's a", "0")).toEqual([0, "untouched", "b.txt"]);
   });

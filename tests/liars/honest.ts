@@ -2,6 +2,7 @@
 import type { Honest, World } from "./table.js";
 import { constrained, polite } from "./worlds/judged.js";
 import { LATER_WORLDS } from "./worlds/later.js";
+import { LINE_WORLDS } from "./worlds/lines.js";
 import { answeredByCriterion, documentWorld, MORE_WORLDS, refactoring } from "./worlds/more.js";
 import { NODE_WORLDS, nodeScript } from "./worlds/node.js";
 import { ORDINARY_WORLDS } from "./worlds/ordinary.js";
@@ -28,6 +29,7 @@ const worlds: readonly World[] = [
   ...ORDINARY_WORLDS,
   ...SURROUNDING_WORLDS,
   ...PLANTED_WORLDS,
+  ...LINE_WORLDS,
   constrained,
 ];
 

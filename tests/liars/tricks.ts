@@ -2,6 +2,7 @@ import type { Trick } from "./table.js";
 import { EXIT } from "./tricks/exit.js";
 import { HARD_CODED } from "./tricks/hard-coded.js";
 import { LATER } from "./tricks/later.js";
+import { LINED } from "./tricks/lines.js";
 import { RECORD } from "./tricks/record.js";
 import { REVIEWED } from "./tricks/review.js";
 import { ROOM } from "./tricks/room.js";
@@ -22,5 +23,6 @@ export const TRICKS: readonly Trick[] = [
   ...LATER,
   ...SILENT,
   ...SURROUNDED,
+  ...LINED,
   ...HARD_CODED,
 ];

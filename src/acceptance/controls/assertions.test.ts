@@ -88,9 +88,17 @@ const TABLE: readonly (readonly [string, string, string])[] = [
   ["a_test.go", "assert.Equal(t, 5, got)", "assert.Equal(t, 6, got)"],
   ["a.rs", "assert_eq!(f(), 255u8);", "assert_eq!(f(), 254u8);"],
   ["a.rs", "assert_eq!(f(), g());", "assert_ne!(f(), g());"],
+  [
+    "a.rs",
+    "assert_eq!(Shop::new().sell(&[id], |_| 0), Err(id));",
+    "assert_ne!(Shop::new().sell(&[id], |_| 0), Err(id));",
+  ],
+  ["a.rs", "assert_eq!(f(), Shop::of(1).into());", "assert_eq!(f(), Shop::of(2).into());"],
   ["a.rs", "assert!(matches!(f(), Ok(_)));", "assert!(!(matches!(f(), Ok(_))));"],
   ["ATest.java", 'assertEquals("a", f());', 'assertEquals("a~altered", f());'],
   ["ATest.java", "assertThat(f()).isTrue();", "assertThat(f()).isFalse();"],
+  ["ATest.java", "assertThat(set.contains(1)).isTrue();", "assertThat(set.contains(1)).isFalse();"],
+  ["ATest.java", 'assertThat(f()).as("why")\n  .contains(1);', 'assertThat(f()).as("why")\n  .contains(2);'],
   ["a.c", "assert(f('a') == 'b');", "assert(f('a') == 'x');"],
   ["a.cc", "EXPECT_EQ(f(), 3);", "EXPECT_EQ(f(), 4);"],
 ];
@@ -139,9 +147,12 @@ describe("hostile texts", () => {
 describe.runIf(spawnSync("python3", ["--version"]).status === 0)("an altered object of the work's own", () => {
   it.each([
     ["all of it", "return self.__dict__ == other.__dict__"],
+    ["what a method of it says", "return self.says() == other.says()"],
+    ["what a method says that is called like its attributes", "return self.__dict__() == other.__dict__()"],
     ["a part of it", "return self.label == other.label and self.children == other.children"],
   ])("is compared by %s, and is another", (_, compares) => {
-    const tree = `class Tree:\n    def __init__(self, label):\n        self.label, self.children = label, []\n    def __eq__(self, other):\n        ${compares}\n`;
+    const said = compares.includes("__dict__()") ? "__dict__" : "says";
+    const tree = `class Tree:\n    def __init__(self, label):\n        self.label, self.children = label, []\n    def ${said}(self):\n        return {self.label: 1}\n    def __eq__(self, other):\n        ${compares}\n`;
     const test = altered("test_a.py", "def test_a():\n    expected = Tree(1)\n    assert Tree(1) == expected\n");
     expect(test).toContain(ALTERED);
     const run = spawnSync("python3", ["-c", `${tree}\n${test}\ntest_a()`], { encoding: "utf8" });

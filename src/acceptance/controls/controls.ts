@@ -2,7 +2,7 @@
 // must then fail, as an assertion of the tests that were altered.
 import type { Check, Control, TestResult } from "../model.js";
 import { givesValuesOnly } from "../plan/answers.js";
-import { sharesProcess, shellShares } from "../runners/in-process.js";
+import { sharesProcess, shellShares, testingCommands } from "../runners/in-process.js";
 import { declares, ID_SEPARATOR, testId } from "../runners/outcomes.js";
 import { type Recognised, recognise } from "../runners/recognise.js";
 import type { TreeView } from "../runners/runner.js";
@@ -13,6 +13,8 @@ import { expectedControls } from "./expected.js";
 import { extraTest } from "./extra-test.js";
 import type { TestText } from "./languages/test-text.js";
 import { withFailingEnd } from "./last-line.js";
+import { ledLines } from "./lines/led-lines.js";
+import { lineControls } from "./lines/line-controls.js";
 import { allTests, goldenFiles, namedTests } from "./named-files.js";
 import { applyEdits } from "./text/edit.js";
 import { ALTERED, newWord } from "./text/marks.js";
@@ -164,6 +166,35 @@ function plainOf(check: Check, view: TreeView): Plain | null {
 function plainControls(check: Check, view: TreeView): Control[] {
   const plain = plainOf(check, view);
   if (plain === null) return [];
+  const own = scriptControls(check, plain, view);
+  const led = plain.script === null && (check.expected?.exit_code ?? 0) === 0 ? ledLines(plain.text, view) : null;
+  if (led?.others.length === 0) return [...own, ...lineControls(led, view)];
+  // Beside what decides by itself, another question alone shows nothing.
+  if (own.length === 0 || leavesTestsAlone(plain, view, own)) return [];
+  return led === null ? own : [...own, ...lineControls(led, view)];
+}
+
+/** A program tests the work, and of its tests nothing was altered: `make test && [ "$(uname)" = Linux ]`. */
+function leavesTestsAlone({ script, text, language }: Plain, view: TreeView, own: readonly Control[]): boolean {
+  if (language !== "shell") return false;
+  const altered = new Set(own.flatMap(({ files }) => [...files.keys()].filter((path) => path !== script)));
+  const edits = readTestText(script ?? "command.sh", text, language).assertions.flatMap((assertion) => assertion.edits);
+  return testingCommands(text, view).some(({ start, end }) => {
+    if (edits.some((edit) => edit.start >= start && edit.end <= end)) return false;
+    return !namedTests(text.slice(start, end), script, view).some((path) => altered.has(path));
+  });
+}
+
+/** What of a check's own settings nothing could be altered of, in its words; null where that is not known. */
+export function unaltered(check: Check, view: TreeView): string | null {
+  const plain = recognise(check, view) === null ? plainOf(check, view) : null;
+  const led = plain === null || plain.script !== null ? null : ledLines(plain.text, view);
+  return led?.others[0]?.slice(0, MOST_WORDS) ?? null;
+}
+
+const MOST_WORDS = 200;
+
+function scriptControls(check: Check, plain: Plain, view: TreeView): Control[] {
   const altered = alteredScript(plain, view);
   const last = failingEnd(check, plain);
   // Where the work runs inside the test, reaching the end alone shows nothing: the work could have skipped what is between.

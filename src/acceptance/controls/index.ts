@@ -1,3 +1,3 @@
-export { controlsFor } from "./controls.js";
+export { controlsFor, unaltered } from "./controls.js";
 export { type StandIn, standIns } from "./stand-ins.js";
 export { type SuppliedControl, suppliedControls } from "./supplied.js";

@@ -22,7 +22,7 @@ export function namedTests(text: string, start: string | null, view: TreeView): 
     for (const path of [...wordsAsPaths(content, folder, view), ...patternsAsPaths(content, folder, view)]) {
       if (path === start || found.has(path) || found.size >= MOST_FILES || !isPartOfTests(path, view)) continue;
       const inner = view.read(path);
-      if (inner === null || testLanguage(path, inner) === null) continue;
+      if (inner === null || testLanguage(path, inner) === null || isFramework(path, inner)) continue;
       found.add(path);
       if (depth < DEPTH) follow(inner, posix.dirname(path), depth + 1);
     }
@@ -38,6 +38,10 @@ export function namedTests(text: string, start: string | null, view: TreeView): 
   if (found.size === 0 && runsTests(text)) for (const path of allTests(view)) if (path !== start) found.add(path);
   return [...found];
 }
+
+/** A whole test framework in one header, beside the tests that include it: what stands in it expects nothing of the work. */
+const isFramework = (path: string, text: string): boolean =>
+  /\.(?:h|hh|hpp|hxx)$/.test(path) && /^[ \t]*#[ \t]*define[ \t]+(?:CATCH_|DOCTEST_)TEST_CASE\b/m.test(text);
 
 const isPartOfTests = (path: string, { checkers = [] }: TreeView): boolean =>
   isTestFile(path) || checkers.includes(path);

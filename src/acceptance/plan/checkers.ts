@@ -1,6 +1,7 @@
 // Checkers that stand outside the folders of tests: a file that the request's own checks name, and that decides instead of
 // being decided about. Most files a test names are the work, so a name alone shows nothing; what the base's file holds does.
 import { posix } from "node:path";
+import { lazily } from "../lazily.js";
 import { givesValuesOnly, isComparedAnswer, patternsIn, readCheck } from "./answers.js";
 import { isDataModule, isTable } from "./tables.js";
 
@@ -215,14 +216,6 @@ function wordsOf(texts: readonly string[]): ReadonlySet<string> {
     for (const [word] of text.matchAll(/[\p{L}\p{N}_.@+-]+/gu)) words.add(word).add(word.replace(/\.+$/, ""));
   }
   return words;
-}
-
-function lazily<T>(make: () => T): () => T {
-  let made: { value: T } | null = null;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
 }
 
 /** A name as an import gives it: without its last extension. */

@@ -3,7 +3,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
-import { CRITERION_TYPES, Criteria, type Criterion } from "../../schema/criteria.js";
+import { CRITERION_TYPES, Criteria, type Criterion, criteriaProblem } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
@@ -12,8 +12,6 @@ import { installSteps } from "./install-steps.js";
 import { inside } from "./paths.js";
 
 const DEFAULT_TIMEOUT_SECONDS = 300;
-/** A timer holds 31 bits of milliseconds. */
-const LONGEST_SECONDS = Math.floor((2 ** 31 - 1) / 1000);
 
 /** Throws CRITERIA_INVALID when the request's criteria cannot be read. */
 export function planChecks(request: string, manifest: Manifest): CheckPlan {
@@ -55,24 +53,9 @@ function criteriaOfPart({ extensions }: Manifest): readonly unknown[] | null {
 
 /** Throws CRITERIA_INVALID when no order or no clock fits them. */
 function checksOf(criteria: readonly Criterion[], defaults: Defaults): Check[] {
-  const checks = criteria.map((criterion) => toCheck(criterion, defaults));
-  assertDistinct(checks, defaults.file);
-  assertOrder(checks, defaults.file);
-  return checks;
-}
-
-/** Why criteria that have the right shape still cannot be run; null when they can. */
-export function criteriaProblem(
-  { criteria, test_framework: framework = "shell" }: Criteria,
-  file: string,
-): string | null {
-  try {
-    checksOf(criteria, { framework, automatic: true, file });
-    return null;
-  } catch (error) {
-    if (error instanceof NutError) return error.message;
-    throw error;
-  }
+  const problem = criteriaProblem(criteria);
+  if (problem !== null) throw invalid(`${defaults.file}: ${problem}`);
+  return criteria.map((criterion) => toCheck(criterion, defaults));
 }
 
 interface Defaults {
@@ -81,13 +64,10 @@ interface Defaults {
   readonly file: string;
 }
 
-function toCheck(criterion: Criterion, { framework, automatic, file }: Defaults): Check {
+function toCheck(criterion: Criterion, { framework, automatic }: Defaults): Check {
   const known = CRITERION_TYPES.find((kind) => kind === criterion.type);
   const runs = criterion.script !== undefined || criterion.command !== undefined;
   const seconds = criterion.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS;
-  if (seconds > LONGEST_SECONDS) {
-    throw invalid(`${file}: "${criterion.id}" may take ${seconds} s, which is longer than ${LONGEST_SECONDS} s`);
-  }
   return {
     ...criterion,
     kind: known ?? (runs ? framework : null),
@@ -104,37 +84,6 @@ function kindOfScript(script: string, framework: CheckKind): CheckKind {
   if (/_test\.go$/.test(script)) return "go-test";
   if (/\.(test|spec)\.[cm]?[jt]sx?$/.test(script)) return "jest";
   return /\.(sh|bash)$/.test(script) ? "shell" : framework;
-}
-
-function assertDistinct(checks: readonly Check[], file: string): void {
-  const seen = new Set<string>();
-  for (const { id } of checks) {
-    if (seen.has(id)) throw invalid(`${file}: two criteria are called "${id}"`);
-    seen.add(id);
-  }
-}
-
-/** What comes after something must name it, and nothing comes after itself. */
-function assertOrder(checks: readonly Check[], file: string): void {
-  const waiting = new Map(checks.map(({ id, after }) => [id, new Set(after)]));
-  const followers = new Map<string, string[]>();
-  for (const { id, after } of checks) {
-    for (const earlier of after) {
-      if (!waiting.has(earlier)) throw invalid(`${file}: "${id}" comes after "${earlier}", which is no criterion`);
-      followers.set(earlier, [...(followers.get(earlier) ?? []), id]);
-    }
-  }
-  const free = checks.filter(({ after }) => after.length === 0).map(({ id }) => id);
-  for (let id = free.pop(); id !== undefined; id = free.pop()) {
-    waiting.delete(id);
-    for (const next of followers.get(id) ?? []) {
-      const rest = waiting.get(next)!;
-      rest.delete(id);
-      if (rest.size === 0) free.push(next);
-    }
-  }
-  const [stuck] = waiting.keys();
-  if (stuck !== undefined) throw invalid(`${file}: "${stuck}" comes after itself`);
 }
 
 const invalid = (message: string): NutError =>

@@ -105,8 +105,13 @@ function questions({ changes, constraints, base, named }: SubjectFacts): Questio
   for (const { path, constraint } of violations(changes, readConstraints(constraints).rules)) {
     forbidden.set(path, constraint);
   }
-  return { forbidden, ...namedFiles({ ...named, baseText: base.text }) };
+  const files = filesNamedBy.get(named) ?? namedFiles({ ...named, baseText: base.text });
+  filesNamedBy.set(named, files);
+  return { forbidden, ...files };
 }
+
+/** The same facts are about the same base: what was found out of its files stays true. */
+const filesNamedBy = new WeakMap<SubjectFacts["named"], NamedFiles>();
 
 /** null when the change is the work. */
 function whyOutside(change: ResultChange, facts: SubjectFacts, asks: Questions): string | null {

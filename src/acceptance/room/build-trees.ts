@@ -21,6 +21,7 @@ import {
   copyTree,
   deliverable,
   entriesDigest,
+  filesIn,
   HIDDEN_FILE,
   isResult,
   lookAtFiles,
@@ -31,13 +32,15 @@ import { parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.j
 import { isFolderAbove, testsDigest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
+import { ledLines } from "../controls/lines/led-lines.js";
+import { lazily } from "../lazily.js";
 import type { CheckPlan } from "../model.js";
 import { filesLedTo, leadsSomewhere } from "../plan/led-to.js";
 import { isLock } from "../plan/merged-settings.js";
 import { isSteering, isTestFile } from "../plan/steering.js";
 import { findSubject, type ReadableTree, type Subject, type SubjectFacts } from "../plan/subject.js";
 import { type Layers, layersOf, putOver } from "./layers.js";
-import { type RoomTree, roomTree } from "./room-tree.js";
+import { type RoomTree, remembering, roomTree } from "./room-tree.js";
 
 export interface TreeParts {
   readonly request: string;
@@ -45,6 +48,8 @@ export interface TreeParts {
   readonly plan: CheckPlan;
   /** The untouched tree. */
   readonly base: string;
+  /** As it was just looked at. */
+  readonly looked?: Tree | undefined;
   readonly result: string;
   /** The result holds only what differs from the base, and these files of the base are not in it. */
   readonly deleted?: readonly string[] | undefined;
@@ -69,20 +74,22 @@ export interface Trees {
 const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 
 export function buildTrees(parts: TreeParts): Trees {
-  const { request, plan, base, result, folder } = parts;
-  const before = lookAtFiles(base, isResult);
+  const { request, plan, base, looked, result, folder } = parts;
+  const before = looked === undefined ? lookAtFiles(base, isResult) : filesIn(base, looked, isResult);
   const after = base === result ? before : lookAtResult(parts, before);
   const changes = base === result ? [] : changesBetween(before, after, { before: base, after: result });
-  const subject = findSubject(subjectFacts(parts, changes, before));
-  const untouched = withOwnTests(layersOf(base, HIDDEN), parts);
+  const known = knownOf(parts, before);
+  const subject = findSubject(factsWith(known, parts, changes));
+  const untouched = withOwnTests(known.layers(), parts);
   const worked = new Set(subject.work.map(({ path }) => path));
   // Package managers write their lock files while they build; what is in them is the base's at the start.
   const steers = (path: string) => isSteering(path) && !isLock(path);
   // Asked about every path of each of the three trees.
-  const isGuarded = remembering(
-    (path) =>
-      !worked.has(path) && (plan.isOwnTest(path) || isTestFile(path) || steers(path) || subject.isChecker(path)),
+  const isCheck = remembering(
+    (path) => plan.isOwnTest(path) || isTestFile(path) || steers(path) || subject.isChecker(path),
+    known.guarded,
   );
+  const isGuarded = (path: string) => !worked.has(path) && isCheck(path);
   const guards = { isGuarded, isChecker: subject.isChecker, open: writtenFolders(parts, untouched) };
   const layered = (name: string, delta: Delta) => {
     const removed = writeDelta(join(folder, name), result, delta);
@@ -100,15 +107,6 @@ export function buildTrees(parts: TreeParts): Trees {
       result: resultDigest(before, after, everything, lookAtFiles(request, ownTests(plan)), plan),
       tests: testsDigest(request, plan),
     },
-  };
-}
-
-function remembering(decide: (path: string) => boolean): (path: string) => boolean {
-  const decided = new Map<string, boolean>();
-  return (path) => {
-    const known = decided.get(path) ?? decide(path);
-    decided.set(path, known);
-    return known;
   };
 }
 
@@ -146,7 +144,33 @@ function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[
   return entriesDigest(entries, made);
 }
 
-export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts {
+/** What the base and the request alone say. A run asks several times, of a base that may be large. */
+interface Known {
+  readonly named: SubjectFacts["named"];
+  /** Paths, and whether they are part of the checks. */
+  readonly guarded: Map<string, boolean>;
+  readonly layers: () => Layers;
+}
+
+/** By the look at the base, which is another one as soon as anything there was touched. */
+const knownBefore = new WeakMap<Tree, { readonly asked: string; readonly known: Known }>();
+
+function knownOf(parts: TreeParts, before: Tree): Known {
+  const own = textsIn(parts.request, [...lookAtFiles(parts.request, ownTests(parts.plan)).entries.keys()]);
+  const { checks, ownFiles, subject } = parts.plan;
+  const asked = JSON.stringify([parts.base, parts.request, own, checks, ownFiles, subject, parts.manifest.task]);
+  const earlier = knownBefore.get(before);
+  if (earlier?.asked === asked) return earlier.known;
+  const layers = lazily(() => layersOf(parts.base, HIDDEN));
+  const known: Known = { named: namedFacts(parts, before, own), guarded: new Map(), layers };
+  knownBefore.set(before, { asked, known });
+  return known;
+}
+
+export const subjectFacts = (parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts =>
+  factsWith(knownOf(parts, before), parts, changes);
+
+function factsWith({ named }: Known, parts: TreeParts, changes: readonly ResultChange[]): SubjectFacts {
   const { plan, manifest, base, result, deleted } = parts;
   return {
     plan,
@@ -158,7 +182,7 @@ export function subjectFacts(parts: TreeParts, changes: readonly ResultChange[],
       head: (path) => firstBytes(join(result, path)),
       link: (path) => readlinkSync(join(result, path)),
     },
-    named: namedFacts(parts, before),
+    named,
   };
 }
 
@@ -211,30 +235,62 @@ function firstBytes(path: string): Uint8Array {
 /** More tests than these are not read for the names in them. */
 const MOST_TESTS = 2_000;
 
-function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree): SubjectFacts["named"] {
+interface NamedText {
+  readonly path: string;
+  readonly words: string;
+}
+
+function textsIn(root: string, paths: readonly string[]): NamedText[] {
+  const { text } = readable(root);
+  return paths.map((path) => ({ path, words: path === "nutshell.json" ? "" : (text(path) ?? "") }));
+}
+
+function namedFacts(
+  { base, manifest, plan }: TreeParts,
+  before: Tree,
+  requests: readonly NamedText[],
+): SubjectFacts["named"] {
   const commands = plan.checks.flatMap(({ command }) => (command === undefined ? [] : [command]));
-  const textsIn = (root: string, paths: readonly string[]) => {
-    const { text } = readable(root);
-    return paths.flatMap((path) => [{ path, words: path === "nutshell.json" ? "" : (text(path) ?? "") }]);
-  };
-  const own = [
-    ...textsIn(request, [...lookAtFiles(request, ownTests(plan)).entries.keys()]),
-    ...textsIn(base, [...before.entries.keys()].filter(isTestFile).slice(0, MOST_TESTS)),
-  ];
+  const own = [...requests, ...textsIn(base, [...before.entries.keys()].filter(isTestFile).slice(0, MOST_TESTS))];
   const shell = own.filter(({ path, words }) => testLanguage(path, words) === "shell").map(({ words }) => words);
   const { title = "", summary = "" } = manifest.task ?? {};
   return {
     decides,
     ...filesLedTo(textsIn(base, [...before.entries.keys()].filter(isReadSetting).slice(0, MOST_SETTINGS)), commands),
-    checkTexts: [...commands, ...own.map(({ words }) => words)],
+    checkTexts: [...commands, ...linesCalled(base, commands, before), ...own.map(({ words }) => words)],
     runAlone: new Set([...commands, ...shell].flatMap(filesRunAlone)),
     wholeCommands: new Set(
       commands.flatMap((line) => /^(?:sh|bash|node|python3?) ([\w./@-]+)$/.exec(line.trim())?.[1] ?? []),
     ),
-    code: () => textsIn(base, [...before.entries.keys()].filter(isCode).slice(0, MOST_TESTS)),
+    code: lazily(() => textsIn(base, [...before.entries.keys()].filter(isCode).slice(0, MOST_TESTS))),
     task: `${title}\n${summary}`,
     ownNames: new Set(own.map(({ path }) => posix.basename(path))),
   };
+}
+
+/** Lines of the base's own settings that commands run: they ask as the commands do. */
+function linesCalled(base: string, commands: readonly string[], { entries }: Tree): string[] {
+  const { text } = readable(base);
+  const exists = (path: string) => entries.has(path);
+  const names = lazily(() => namesByFolder(entries.keys()));
+  const view = {
+    exists,
+    read: text,
+    list: (folder: string) => names().get(folder === "" ? "." : folder) ?? [],
+    isGuarded: exists,
+  };
+  return commands.map((command) => (ledLines(command, view)?.texts ?? []).join("\n"));
+}
+
+function namesByFolder(paths: Iterable<string>): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const path of paths) {
+    const folder = posix.dirname(path);
+    const known = names.get(folder);
+    if (known === undefined) names.set(folder, [posix.basename(path)]);
+    else known.push(posix.basename(path));
+  }
+  return names;
 }
 
 /** Code that is no test; its language is told by its name alone. */

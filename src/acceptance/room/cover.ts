@@ -1,6 +1,7 @@
 // Which mounts keep the tests of a room as they are. A folder of tests is one mount. A single file in a folder that is not
 // the tests' own is one too, and then every folder above it is also a mount: a folder that holds a mount could otherwise
 // be renamed away, and another put in its place.
+import { foldersAbove as foldersWith } from "../../files/index.js";
 
 export interface Cover {
   /** Folders that are bound onto themselves, outermost first. */
@@ -24,10 +25,14 @@ export function coverOf(
   { limit = MAX_MOUNTS, open = [] }: { readonly limit?: number; readonly open?: readonly string[] } = {},
 ): Cover {
   const root = newFolder();
-  for (const path of files) add(root, path, isGuarded(path));
-  for (const path of open) add(root, `${path}/`, false);
+  const others: string[] = open.map((path) => `${path}/`);
+  // Of a large tree few files are tests: only they are sorted into folders.
+  for (const path of files) {
+    if (isGuarded(path)) add(root, path);
+    else others.push(path);
+  }
   const frozen: string[] = [];
-  collect(root, "", frozen);
+  collect(root, "", foldersWith(others), frozen);
   // Folders first: they hold the most tests for one mount.
   const isFolder = (path: string) => find(root, path) !== null;
   const ordered = [...frozen.filter(isFolder), ...frozen.filter((path) => !isFolder(path))];
@@ -49,13 +54,11 @@ export function coverOf(
 interface Folder {
   readonly folders: Map<string, Folder>;
   readonly guarded: string[];
-  /** Files that may change. */
-  others: number;
 }
 
-const newFolder = (): Folder => ({ folders: new Map(), guarded: [], others: 0 });
+const newFolder = (): Folder => ({ folders: new Map(), guarded: [] });
 
-function add(root: Folder, path: string, guarded: boolean): void {
+function add(root: Folder, path: string): void {
   const parts = path.split("/");
   const name = parts.pop()!;
   let folder = root;
@@ -67,21 +70,16 @@ function add(root: Folder, path: string, guarded: boolean): void {
     }
     folder = next;
   }
-  if (guarded) folder.guarded.push(name);
-  else folder.others += 1;
+  folder.guarded.push(name);
 }
 
-/** Whether everything below is guarded, and something is. */
-function isWhole({ folders, guarded, others }: Folder): boolean {
-  return others === 0 && guarded.length + folders.size > 0 && [...folders.values()].every(isWhole);
-}
-
-function collect(folder: Folder, path: string, frozen: string[]): void {
+/** `mixed` are the folders that also hold, however deep, what may change. */
+function collect(folder: Folder, path: string, mixed: ReadonlySet<string>, frozen: string[]): void {
   const inside = (name: string) => (path === "" ? name : `${path}/${name}`);
   for (const name of folder.guarded) frozen.push(inside(name));
   for (const [name, inner] of folder.folders) {
-    if (isWhole(inner)) frozen.push(inside(name));
-    else collect(inner, inside(name), frozen);
+    if (mixed.has(inside(name))) collect(inner, inside(name), mixed, frozen);
+    else frozen.push(inside(name));
   }
 }
 

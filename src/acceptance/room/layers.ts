@@ -95,7 +95,7 @@ function foldersAbove(path: string): string[] {
 const TEXT_LIMIT = 4 * 1024 * 1024;
 
 /** The tree as runners and controls look at it. Links are not followed. */
-export function viewOf({ entries }: Layers, checkers: readonly string[] = []): TreeView {
+export function viewOf({ entries }: Layers, own: Pick<TreeView, "checkers" | "isGuarded"> = {}): TreeView {
   let children: Map<string, string[]> | null = null;
   return {
     exists: (path) => path === "" || entries.has(path),
@@ -108,7 +108,7 @@ export function viewOf({ entries }: Layers, checkers: readonly string[] = []): T
       children ??= childrenOf(entries);
       return children.get(folder) ?? [];
     },
-    checkers,
+    ...own,
   };
 }
 

@@ -36,10 +36,9 @@ export function roomTree(layers: Layers, { isGuarded, isChecker = () => false, o
   const guarded = files.filter(isGuarded);
   const guards = new Set(guarded);
   const open = asked.filter((path) => layers.entries.get(path)?.type === "folder");
-  const names = new Set(files.map((path) => basename(path)));
   return {
     layers,
-    view: viewOf(layers, guarded.filter(isChecker)),
+    view: viewOf(layers, { checkers: guarded.filter(isChecker), isGuarded: (path) => guards.has(path) }),
     cover: withoutLinks(
       coverOf(files, (path) => guards.has(path), { open }),
       layers,
@@ -47,7 +46,19 @@ export function roomTree(layers: Layers, { isGuarded, isChecker = () => false, o
     caches: cachesOf(layers),
     open,
     guarded,
-    has: (name) => names.has(name),
+    has: remembering((name) => files.some((path) => path.endsWith(name) && basename(path) === name)),
+  };
+}
+
+/** Asks once about each. */
+export function remembering(
+  decide: (path: string) => boolean,
+  decided: Map<string, boolean> = new Map(),
+): (path: string) => boolean {
+  return (path) => {
+    const known = decided.get(path) ?? decide(path);
+    decided.set(path, known);
+    return known;
   };
 }
 
@@ -56,8 +67,9 @@ export const CACHES = [".vite", ".vite-temp", ".vitest", ".cache"];
 
 function cachesOf({ entries }: Layers): string[] {
   const modules = [...entries].filter(([path, { type }]) => {
-    const outermost = path.split("/").indexOf("node_modules") === path.split("/").length - 1;
-    return type === "folder" && outermost && basename(path) === "node_modules";
+    if (type !== "folder" || !path.endsWith("node_modules")) return false;
+    const parts = path.split("/");
+    return parts.indexOf("node_modules") === parts.length - 1;
   });
   return modules.flatMap(([path]) => CACHES.map((name) => `${path}/${name}`));
 }

@@ -158,7 +158,7 @@ function alterTree(tree: RoomTree, files: ReadonlyMap<string, Uint8Array>, folde
     writeFileSync(join(folder, path), bytes, { mode: executable ? 0o755 : 0o644 });
   }
   const layers = putFiles(tree.layers, folder, files.keys());
-  return { ...tree, layers, view: viewOf(layers, tree.view.checkers) };
+  return { ...tree, layers, view: viewOf(layers, { checkers: tree.view.checkers, isGuarded: tree.view.isGuarded }) };
 }
 
 const isExecutable = (path: string | undefined): boolean => path !== undefined && (statSync(path).mode & 0o111) !== 0;

@@ -1,6 +1,6 @@
 // Whether the code under test runs in the process of its test. Where it does, it could write the report itself.
 import { posix } from "node:path";
-import { shellCommands } from "../controls/languages/shell-words.js";
+import { type Command, shellCommands } from "../controls/languages/shell-words.js";
 import { maskText } from "../controls/text/mask.js";
 import { isTestFile } from "../plan/steering.js";
 import type { TreeView } from "./runner.js";
@@ -133,6 +133,24 @@ export const startsRunner = (text: string): boolean =>
     const program = first.split("/").at(-1)!;
     return RUNS_CODE.has(program) && !INTERPRETERS.test(program);
   });
+
+/** Words by which a caller says that something is to be tested. */
+const TESTS =
+  /^(?:-{0,2}test|tests|t|check|checks|verify|spec|unit|unittest|e2e|integration|selftest|pytest|(?:test|check|verify)[:.-][\w:.-]+|[\w.-]+[:.-](?:test|tests|check|verify))$/;
+const RUNNERS =
+  /^(?:mocha|ava|tape|tap|uvu|jasmine|jest|vitest|karma|wtr|playwright|cypress|pytest|py\.test|tox|nox|nose2|nosetests|gotestsum|ctest|rspec|cucumber|prove|phpunit|pest|behat|bats|busted)$/;
+
+/** Commands of a shell text that leave it to another program to test the work, and believe its status. */
+export function testingCommands(text: string, view: TreeView): Command[] {
+  return shellCommands(text).filter(({ words, operator }) => {
+    const [first = "", ...rest] = unwrapped(words.map((word) => word.text.replace(/^["']|["']$/g, "")));
+    const program = first.split("/").at(-1)!;
+    // Behind a pipe another program decides.
+    if (!RUNS_CODE.has(program) || operator === "|" || operator === "|&") return false;
+    const inline = INTERPRETERS.test(program) && rest.some((word) => /^(?:-e|--eval|-c|-p)$/.test(word));
+    return !inline && (RUNNERS.test(program) || rest.some((word) => TESTS.test(word) || isTests(word, view)));
+  });
+}
 
 function commandShares(names: readonly string[], view: TreeView, folder: string, depth: number): boolean {
   const [first = "", ...rest] = names;

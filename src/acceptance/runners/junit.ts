@@ -25,7 +25,8 @@ export const prepareJUnit: Prepare = async (preparing) => {
   if (jars === null) return skipped("junit is not installed");
   const classes = `${room.reports}/classes`;
   const reports = `${room.reports}/junit/`;
-  const launch = `javac -nowarn -d "$1" -cp "$2" $(cat "$4") >&2 && exec java -cp "$1:$2" org.junit.platform.console.ConsoleLauncher --disable-banner --details=tree --scan-classpath="$1" --reports-dir="$3"`;
+  // A compiler that lives for a second is not worth optimising: it takes half the processor time without.
+  const launch = `javac -J-XX:TieredStopAtLevel=1 -J-XX:+UseSerialGC -nowarn -d "$1" -cp "$2" $(cat "$4") >&2 && exec java -cp "$1:$2" org.junit.platform.console.ConsoleLauncher --disable-banner --details=tree --scan-classpath="$1" --reports-dir="$3"`;
   const sources = javaSources(view, cwd);
   // The list of sources goes through a file of its own: it may be longer than an argument.
   const script = `list="$3/sources"; mkdir -p "$3" "$1"; cat >"$list"; set -- "$1" "$2" "$3" "$list"; ${launch}`;

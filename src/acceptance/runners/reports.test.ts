@@ -40,6 +40,15 @@ describe("JUnit's XML", () => {
     ]);
   });
 
+  it("knows Catch's assertions by the macro", () => {
+    const text =
+      '<testcase classname="a" name="x"><failure message="f() == 4" type="REQUIRE"/></testcase><testcase classname="a" name="y"><error message="f() == 4" type="REQUIRE">boom</error></testcase>';
+    expect(readJUnitFile(text)).toEqual([
+      { id: "a > x", status: "failed", assertion: true },
+      { id: "a > y", status: "failed", assertion: false },
+    ]);
+  });
+
   it("is not written by what a test prints into it", () => {
     const said = '<testcase classname="a" name="hard"/>';
     const text = `<testsuite><testcase classname="a" name="easy"><system-out><![CDATA[${said}]]></system-out></testcase><!-- ${said} --></testsuite>`;

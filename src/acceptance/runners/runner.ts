@@ -13,6 +13,8 @@ export interface TreeView {
   list(folder: string): readonly string[];
   /** Checkers outside the folders of tests that the request's own checks name. */
   readonly checkers?: readonly string[];
+  /** Whether a file is none of the work's: a test, a setting, a checker. It may not change while a check runs. */
+  readonly isGuarded?: (path: string) => boolean;
 }
 
 /** The room as a runner sees it. */

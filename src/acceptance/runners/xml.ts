@@ -92,7 +92,8 @@ function unescaped(text: string): string {
 export function isAssertionCase({ status, message, type }: XmlCase): boolean {
   return (
     status === "failed" &&
-    (/Assertion|ComparisonFailure|MultipleFailures/.test(type) || ASSERTION.test(plainText(message)))
+    (/Assertion|ComparisonFailure|MultipleFailures|^(?:REQUIRE|CHECK)(?:_[A-Z_]+)?$/.test(type) ||
+      ASSERTION.test(plainText(message)))
   );
 }
 

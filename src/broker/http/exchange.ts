@@ -1,5 +1,7 @@
 // One request on its way: judged, given its secret, sent to the address that was looked at; the answer looked through for
 // the secret before anybody sees it. Bodies are passed on as they come, so memory does not grow with them.
+
+import { once } from "node:events";
 import {
   type ClientRequest,
   Agent as HttpAgent,
@@ -8,6 +10,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import type { BulkPass, Scrubber } from "../../vault/index.js";
@@ -16,6 +19,7 @@ import { type Pins, pinned } from "../pins.js";
 import type { GitService, HttpService, Policy } from "../policy.js";
 import { type BrokerUse, shortWhat } from "../use.js";
 import { headersBack, headersOut, queryOut } from "./headers.js";
+import { type LongBody, longBodyOf, readable } from "./long-answer.js";
 
 /** One base of one credential, as a request is sent to it. */
 export interface Target {
@@ -56,8 +60,8 @@ export class Agents {
     if (known !== undefined) return known;
     const options = { keepAlive: true, maxSockets: MOST_CONNECTIONS, maxFreeSockets: 16, scheduling: "lifo" as const };
     const made = origin.startsWith("https:")
-      ? new HttpsAgent({ ...options, ...(ca === undefined ? {} : { ca }) })
-      : new HttpAgent(options);
+      ? readable(new HttpsAgent({ ...options, ...(ca === undefined ? {} : { ca }) }))
+      : readable(new HttpAgent(options));
     this.#agents.set(origin, made);
     return made;
   }
@@ -69,6 +73,8 @@ export class Agents {
 
 const MOST_CONNECTIONS = 64;
 const IDLE_MS = 300_000;
+/** When nothing came for so long, whoever asked gets everything that is there. */
+const PAUSE_MS = 2;
 /** Answers up to this length keep a length; longer ones are passed on in pieces. */
 const SHORT_BYTES = 64 * 1024;
 
@@ -118,9 +124,9 @@ export async function exchange(
       if (!response.writableFinished) asking.destroy();
     });
     const watch = service.kind === "http" && limitsMethods(policy.limits) ? new MethodWatch() : null;
-    const answer = await send(request, upstream, { tally, meter, watch });
-    await giveBack(answer, response, asked, ground, tally);
-    told({ allowed: true, status: answer.statusCode ?? 0 });
+    const came = await send(request, upstream, { tally, meter, watch });
+    await giveBack(came, response, asked, ground, tally);
+    told({ allowed: true, status: came.answer.statusCode ?? 0 });
   } catch (error) {
     upstream?.destroy();
     if (error instanceof Refused) {
@@ -152,13 +158,18 @@ interface Sending {
   readonly watch: MethodWatch | null;
 }
 
-function send(
-  request: IncomingMessage,
-  upstream: ClientRequest,
-  { tally, meter, watch }: Sending,
-): Promise<IncomingMessage> {
+interface Came {
+  readonly answer: IncomingMessage;
+  /** Where the body of a long answer comes; else it is the answer's own. */
+  readonly long: LongBody | null;
+}
+
+function send(request: IncomingMessage, upstream: ClientRequest, { tally, meter, watch }: Sending): Promise<Came> {
   return new Promise((resolve, reject) => {
-    upstream.once("response", resolve);
+    upstream.once("response", (answer: IncomingMessage) => {
+      const isPlain = hasBody(request.method, answer) && encodingsOf(answer).length === 0;
+      resolve({ answer, long: isPlain ? longBodyOf(answer) : null });
+    });
     // More than one may come, when it is ended from here.
     upstream.on("error", reject);
     upstream.once("timeout", () => upstream.destroy(new Error("no answer in time")));
@@ -166,35 +177,46 @@ function send(
       socket.destroy();
       reject(new Refused("the service wants an upgraded connection, which cannot be watched"));
     });
+    let isRefused = false;
     /** A request that is not whole is not obeyed. */
-    const unlessRefused = (look: () => void) => {
-      try {
-        look();
-        return true;
-      } catch (error) {
-        request.unpipe(upstream);
-        upstream.destroy();
-        reject(error as Error);
-        return false;
-      }
+    const refuseIt = (error: unknown) => {
+      isRefused = true;
+      upstream.destroy();
+      reject(error as Error);
     };
     request.on("data", (piece: Buffer) => {
       tally.sent += piece.length;
-      unlessRefused(() => {
+      if (isRefused) return;
+      try {
         watch?.push(piece);
         meter.add(piece.length);
-      });
+      } catch (error) {
+        refuseIt(error);
+        return;
+      }
+      if (!upstream.write(piece)) request.pause();
     });
-    request.pipe(upstream, { end: false });
+    upstream.on("drain", () => request.resume());
+    upstream.once("close", () => request.resume());
     request.once("end", () => {
-      if (unlessRefused(() => watch?.end())) upstream.end();
+      if (isRefused) return;
+      try {
+        watch?.end();
+      } catch (error) {
+        refuseIt(error);
+        return;
+      }
+      upstream.end();
     });
   });
 }
 
+const hasBody = (method: string | undefined, { statusCode }: IncomingMessage): boolean =>
+  method !== "HEAD" && statusCode !== 204 && statusCode !== 304;
+
 /** Throws Refused only before anything was given back; afterwards the connection is cut. */
 async function giveBack(
-  answer: IncomingMessage,
+  { answer, long }: Came,
   response: ServerResponse,
   { target, home }: Asked,
   { scrub }: Ground,
@@ -208,7 +230,7 @@ async function giveBack(
     tally.received += length;
     meter.add(length);
   };
-  if (response.req.method === "HEAD" || status === 204 || status === 304) {
+  if (!hasBody(response.req.method, answer)) {
     answer.resume();
     response.writeHead(status, headers).end();
     return;
@@ -216,7 +238,7 @@ async function giveBack(
   const length = Number(answer.headers["content-length"] ?? Number.NaN);
   // Somebody who is still asking would learn from what is held back what a secret begins with.
   if (!(length <= SHORT_BYTES)) await wholeRequest(response.req, answer);
-  const body = decoded(answer);
+  const body = long === null ? decoded(answer) : null;
   if (length <= SHORT_BYTES && body === answer) {
     const parts: Buffer[] = [];
     for await (const part of answer) {
@@ -229,7 +251,7 @@ async function giveBack(
   }
   delete headers["content-length"];
   response.writeHead(status, headers);
-  await stream(body, scrub.bulk(), response, count);
+  await stream(long ?? asLong(body!), scrub.bulk(), response, count);
 }
 
 /** Until everything was asked. Throws when the answer is cut before. */
@@ -242,47 +264,129 @@ async function wholeRequest(request: IncomingMessage, answer: IncomingMessage): 
   if (answer.destroyed && !answer.complete) throw new Error("the service ended the answer in the middle");
 }
 
+function asLong(body: Readable): LongBody {
+  return {
+    start: (taker) => {
+      body.on("data", (piece: Buffer) => taker.take([piece], () => {}));
+      body.once("end", () => taker.end());
+      body.once("error", (error) => taker.fail(error));
+      body.once("aborted", () => taker.fail(new Error("the service ended the answer in the middle")));
+    },
+    pause: () => void body.pause(),
+    resume: () => void body.resume(),
+  };
+}
+
+/** As much of an answer waits for whoever asked as comes in a few pieces: less would stop and go with each of them. */
+const WAITING_BYTES = 256 * 1024;
+/** With more than this of all answers together no piece is read before the last one is gone. */
+const ALL_WAITING_BYTES = 8 * 1024 * 1024;
+let allWaiting = 0;
+
 /**
  * Piece by piece, no faster than whoever asked can take them. An answer that is cut by the other side, or grows too long,
  * ends as what it is: cut.
  */
-function stream(body: Readable, clean: BulkPass, response: ServerResponse, count: (length: number) => void) {
-  return new Promise<void>((resolve, reject) => {
+async function stream(
+  body: LongBody,
+  clean: BulkPass,
+  response: ServerResponse,
+  count: (length: number) => void,
+): Promise<void> {
+  response.flushHeaders();
+  // Its turn comes when the answers to what was asked before it on this connection are given.
+  if (response.socket === null && !response.destroyed) await Promise.race([once(response, "socket"), closed(response)]);
+  const { socket } = response;
+  if (socket === null || response.destroyed) throw new Error("whoever asked did not wait for the end");
+  await new Promise<void>((resolve, reject) => {
+    let [waiting, isPaused] = [0, false];
     const cut = (error: Error) => {
-      body.destroy();
       response.destroy();
       // The status was given already: what follows is a connection that ends.
       reject(error instanceof Refused ? new Error(error.message) : error);
     };
-    body.on("data", (piece: Buffer) => {
-      try {
-        count(piece.length);
-      } catch (error) {
-        cut(error as Error);
+    const give = (parts: readonly Buffer[], done: () => void) => {
+      const length = parts.reduce((sum, part) => sum + part.length, 0);
+      if (length === 0) {
+        done();
         return;
       }
-      let isFull = false;
-      for (const part of clean.take(piece)) isFull = !response.write(part);
-      if (isFull) body.pause();
-    });
-    response.on("drain", () => body.resume());
-    body.once("end", () => response.end(clean.end()));
-    body.once("error", cut);
-    body.once("aborted", () => cut(new Error("the service ended the answer in the middle")));
+      waiting += length;
+      allWaiting += length;
+      writeFrame(socket, parts, response.chunkedEncoding ? length : null, () => {
+        waiting -= length;
+        allWaiting -= length;
+        done();
+        if (!isPaused || waiting > WAITING_BYTES / 2) return;
+        isPaused = false;
+        body.resume();
+      });
+      if (waiting < (allWaiting > ALL_WAITING_BYTES ? 1 : WAITING_BYTES)) return;
+      isPaused = true;
+      body.pause();
+    };
+    const pause = setTimeout(() => give(clean.settle(), () => {}), PAUSE_MS);
     response.once("close", () => {
-      body.destroy();
+      clearTimeout(pause);
       if (response.writableFinished) resolve();
       else reject(new Error("whoever asked did not wait for the end"));
+    });
+    body.start({
+      take: (pieces, done) => {
+        if (response.destroyed) {
+          done();
+          return;
+        }
+        try {
+          for (const { length } of pieces) count(length);
+        } catch (error) {
+          cut(error as Error);
+          return;
+        }
+        give(
+          pieces.flatMap((piece) => clean.take(piece)),
+          done,
+        );
+        pause.refresh();
+      },
+      end: () => {
+        clearTimeout(pause);
+        give(clean.end(), () => {});
+        response.end();
+      },
+      fail: cut,
     });
   });
 }
 
+/** Past the response, which would make a frame of every part. */
+function writeFrame(socket: Socket, parts: readonly Buffer[], length: number | null, done: () => void): void {
+  const isFramed = length !== null;
+  socket.cork();
+  if (isFramed) socket.write(Buffer.from(`${length.toString(16)}\r\n`, "latin1"));
+  for (const [index, part] of parts.entries())
+    if (isFramed || index + 1 < parts.length) socket.write(part);
+    else socket.write(part, done);
+  if (isFramed) socket.write(LINE_END, done);
+  socket.uncork();
+}
+
+const LINE_END = Buffer.from("\r\n", "latin1");
+const closed = (response: ServerResponse): Promise<unknown> =>
+  new Promise((resolve) => {
+    response.once("close", resolve);
+  });
+
+/** What the body is written in besides pieces, which are put together already. */
+function encodingsOf({ headers }: IncomingMessage): string[] {
+  const { "content-encoding": content = "", "transfer-encoding": transfer = "" } = headers;
+  const encodings = `${content},${transfer.replace(/\bchunked\b/i, "")}`.toLowerCase().split(/\s*,\s*/);
+  return encodings.map((one) => one.trim()).filter((encoding) => encoding !== "identity" && encoding !== "");
+}
+
 /** Some services compress whatever they are asked for. */
 function decoded(answer: IncomingMessage): Readable {
-  const { "content-encoding": content = "", "transfer-encoding": transfer = "" } = answer.headers;
-  // Whatever the service sends in pieces is put together already.
-  const encodings = `${content},${transfer.replace(/\bchunked\b/i, "")}`.toLowerCase().split(/\s*,\s*/);
-  const named = encodings.map((one) => one.trim()).filter((encoding) => encoding !== "identity" && encoding !== "");
+  const named = encodingsOf(answer);
   if (named.length === 0) return answer;
   const make = { gzip: createGunzip, "x-gzip": createGunzip, deflate: createInflate, br: createBrotliDecompress }[
     named[0]!

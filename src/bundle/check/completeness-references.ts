@@ -1,18 +1,15 @@
 // What a request names must be there: documents, interfaces, credentials, tests, pictures.
-import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { z } from "zod";
 import { shellWord } from "../../errors.js";
 import { JsonError, parseJson } from "../../files/index.js";
-import { CRITERION_TYPES, Criteria, type Criterion, EXPECTATIONS, unknownExpectations } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import { ENCRYPTIONS } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { CREDENTIAL_NAME } from "../../schema/vault.js";
-import { HIDDEN_FILE } from "../../trees/result-tree.js";
 import { MAX_JSON_DEPTH } from "../format/limits.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
-import { isUnwrittenAt, PLACEHOLDER, type Report, SOON_MS } from "./report.js";
+import { PLACEHOLDER, type Report, SOON_MS, scriptWords } from "./report.js";
 
 export const DEFAULT_CRITERIA = "tests/criteria.json";
 export const DEFAULT_ENDPOINTS = "apis/endpoints.json";
@@ -62,8 +59,11 @@ export async function checkReference(
   }
   const size = content.files.get(resolved);
   if (size !== undefined) {
-    if (file === "run" && (await isUnwrittenAt(content, resolved, size)))
+    const script = file === "run" ? await scriptWords(content, resolved, size) : null;
+    if (script === "unwritten")
       missing({ code: PLACEHOLDER, path: resolved, message: "does nothing, so it always passes", fix: edit(resolved) });
+    else if (script !== null)
+      warn({ code: "TEST_UNDECIDED", path: resolved, message: `${script}, whatever the work is`, fix: edit(resolved) });
     else if (size === 0) warn({ code: "FILE_EMPTY", path: resolved, message: "is empty", fix: edit(resolved) });
     pass(resolved, `exists (${sizeWords(size)})`);
     return;
@@ -107,7 +107,7 @@ export async function checkContext(report: Report): Promise<void> {
 }
 
 /** Reads and types a JSON file of the bundle; what is wrong with it is a finding, and null. */
-async function readDocument<T extends z.ZodType>(report: Report, path: string, schema: T) {
+export async function readDocument<T extends z.ZodType>(report: Report, path: string, schema: T) {
   const { content, missing, edit } = report;
   const invalid = (message: string) => {
     missing({ code: "FILE_INVALID", path, message, fix: edit(path) });
@@ -125,7 +125,7 @@ async function readDocument<T extends z.ZodType>(report: Report, path: string, s
   return invalid(mismatchLine(parsed.error.issues[0]!));
 }
 
-async function readEndpoints(report: Report): Promise<{ path: string; document: Endpoints | null } | null> {
+export async function readEndpoints(report: Report): Promise<{ path: string; document: Endpoints | null } | null> {
   const named = report.manifest.apis?.endpoints_spec;
   const path = named === undefined ? DEFAULT_ENDPOINTS : resolveReference(named);
   if (path === null || !report.content.files.has(path)) return null;
@@ -161,7 +161,12 @@ export async function checkApis(report: Report): Promise<void> {
 }
 
 /** A credential that criteria or interfaces name must be declared, or in the vault as far as anybody can see. */
-async function checkCredentialName(report: Report, path: string, name: string, type = "bearer_token"): Promise<void> {
+export async function checkCredentialName(
+  report: Report,
+  path: string,
+  name: string,
+  type = "bearer_token",
+): Promise<void> {
   const { manifest, missing, warn, command } = report;
   const { vault, scopes = [] } = manifest.credentials ?? {};
   // A declared scope without a vault is reported once, with the scopes.
@@ -290,100 +295,6 @@ function checkExpiry({ options, missing, warn, command }: Report, name: string, 
   if (Number.isNaN(left)) missing({ code: "DATE_INVALID", path, message: `"${expiresAt}" is not a date`, fix });
   else if (left <= 0) missing({ code: "EXPIRED", path, message: `expired ${expiresAt}`, fix });
   else if (left <= SOON_MS) warn({ code: "EXPIRES_SOON", path, message: `expires soon, ${expiresAt}`, fix });
-}
-
-export async function checkAcceptance(report: Report): Promise<void> {
-  const { manifest, content, warn, pass, command } = report;
-  const { criteria_file: named, test_scripts: scripts = [], checklist = [] } = manifest.acceptance ?? {};
-  for (const [index, path] of scripts.entries()) {
-    const field = "acceptance.test_scripts";
-    await checkReference(report, { field, at: `${field}.${index}`, path, purpose: "a test cannot run", file: "run" });
-  }
-  if (named !== undefined) await checkReference(report, { field: "acceptance.criteria_file", path: named });
-  const path = resolveReference(named ?? DEFAULT_CRITERIA);
-  const hasCriteria = path !== null && content.files.has(path) && (await checkCriteria(report, path));
-  await checkHidden(report);
-  if (checklist.length > 0)
-    pass("acceptance.checklist", checklist.length === 1 ? "1 item" : `${checklist.length} items`);
-  if (manifest.acceptance?.hidden !== undefined || scripts.length > 0 || hasCriteria) return;
-  // A file that is named but not there is told already.
-  if (named !== undefined && (path === null || !content.files.has(path))) return;
-  warn({
-    code: "NO_ACCEPTANCE",
-    path: "acceptance",
-    message: `no test scripts${checklist.length > 0 ? ", only a checklist" : " and no checklist"}: the agent cannot verify itself`,
-    fix:
-      checklist.length > 0
-        ? command('set acceptance.test_scripts "tests/scripts/<name>.sh" --append')
-        : command('set acceptance.checklist "<what must be true when it is done>" --append'),
-  });
-}
-
-/** Whether there is something to run; what cannot be read is told, and counts. */
-async function checkCriteria(report: Report, path: string): Promise<boolean> {
-  const { missing, pass, edit } = report;
-  const document = await readDocument(report, path, Criteria);
-  if (document === null) return true;
-  const endpoints = await readEndpoints(report);
-  const declared = new Set(endpoints?.document?.endpoints.map((each) => `${each.method} ${each.path}`));
-  const ids = new Set<string>();
-  const known: ReadonlySet<string> = new Set(CRITERION_TYPES);
-  const wrong = (code: string, message: string, file = path) => missing({ code, path, message, fix: edit(file) });
-  for (const criterion of document.criteria) {
-    const { id, type, script, endpoint, credential_ref: credential, auto_verifiable } = criterion;
-    // What a person judges needs no program that knows it.
-    if ((auto_verifiable ?? document.auto_verifiable) !== false) {
-      if (!known.has(type))
-        wrong(
-          "CRITERION_UNKNOWN",
-          `${id} is of type ${type}, which nobody can run; types are ${CRITERION_TYPES.join(", ")}`,
-        );
-      for (const name of unknownExpectations(criterion.expected)) {
-        const message = `${id} expects "${name}", which nobody compares; expectations are ${EXPECTATIONS}`;
-        wrong("EXPECTATION_UNKNOWN", message);
-      }
-      const lacks = whatItLacks(criterion);
-      if (lacks !== null) wrong("CRITERION_EMPTY", `${id} has nothing to run: it needs ${lacks}`);
-    }
-    if (ids.has(id)) wrong("CRITERION_TWICE", `${id} stands twice`);
-    ids.add(id);
-    if (script !== undefined)
-      await checkReference(report, { field: path, path: script, purpose: `the script of ${id}`, file: "run" });
-    if (endpoint !== undefined && endpoints !== null && !declared.has(endpoint)) {
-      wrong("ENDPOINT_UNKNOWN", `${id} calls ${endpoint}, which ${endpoints.path} does not declare`, endpoints.path);
-    }
-    if (credential !== undefined) await checkCredentialName(report, path, credential);
-  }
-  const { length } = document.criteria;
-  if (length > 0) pass(path, length === 1 ? "1 criterion" : `${length} criteria`);
-  return length > 0;
-}
-
-/** A check that would be skipped whatever the work is. */
-function whatItLacks({ type, script, command, query, endpoint }: Criterion): string | null {
-  if (script !== undefined || command !== undefined) return null;
-  if (type === "shell" || type === "custom") return "a script or a command";
-  if (type === "sql_check") return query === undefined ? "a query" : null;
-  return type === "api_test" && endpoint === undefined ? "an endpoint or a script" : null;
-}
-
-/** What everybody may know of hidden checks: that they are there, how many, and that nobody swapped them. */
-async function checkHidden({ manifest, content, missing, pass, command }: Report): Promise<void> {
-  const summary = manifest.acceptance?.hidden;
-  const there = content.files.has(HIDDEN_FILE);
-  const fix = command('hide --criteria "<file>" --replace');
-  const wrong = (message: string) => missing({ code: "HIDDEN_UNFIT", path: HIDDEN_FILE, message, fix });
-  if (summary === undefined) {
-    if (there) wrong("is there, but acceptance.hidden does not speak of it");
-    return;
-  }
-  if (!there) return wrong("acceptance.hidden speaks of it, but it is missing");
-  const digest = createHash("sha256")
-    .update(await content.read(HIDDEN_FILE))
-    .digest("hex");
-  if (summary.digest !== `sha256:${digest}`) return wrong("is not the file acceptance.hidden names");
-  const keys = summary.recipients === 1 ? "1 key" : `${summary.recipients} keys`;
-  pass(HIDDEN_FILE, `${summary.count} hidden, for ${keys} (${summary.digest})`);
 }
 
 export async function checkImages(report: Report): Promise<void> {

@@ -21,7 +21,7 @@ const judge = (subject: Content, options: Partial<CompletenessOptions> = {}) => 
 const task = { title: "Build it", summary: "All of it." };
 const criteria = (...rows: object[]) => JSON.stringify({ criteria: rows });
 
-const SCRIPT = { "check.sh": "exit 0" };
+const SCRIPT = { "check.sh": "test -s out.txt" };
 
 /** What is wrong, as `severity CODE path`. */
 async function wrong(manifest: Partial<Manifest>, files: Record<string, string> = {}, left: string[] = []) {
@@ -85,7 +85,36 @@ describe("assess", () => {
       { "r.md": "# Requirements\n\n<!-- later\nmore -->\n## Scope\n" },
       "warning FILE_EMPTY r.md",
     ],
+    ["a title in brackets", { task: { ...task, title: "[title here]" } }, {}, "error PLACEHOLDER task.title"],
+    ["white space alone", { context: { requirements: "r.md" } }, { "r.md": " \n" }, "warning FILE_EMPTY r.md"],
+    [
+      "a document that only promises",
+      { context: { requirements: "r.md" } },
+      { "r.md": "# Requirements\n\nTODO:\n- tbd\n" },
+      "error PLACEHOLDER r.md",
+    ],
     ["an empty script", {}, { "check.sh": "" }, "error PLACEHOLDER check.sh"],
+    ["a script that is a yes", {}, { "check.sh": "#!/bin/sh\nset -e\nexit 0\n" }, "warning TEST_UNDECIDED check.sh"],
+    ["a script that is a no", {}, { "check.sh": "echo later >&2\nexit 1\n" }, "warning TEST_UNDECIDED check.sh"],
+    ["criteria that name none", {}, { "tests/criteria.json": criteria() }, "warning NO_CRITERIA tests/criteria.json"],
+    [
+      "criteria that wait for nobody",
+      {},
+      { "tests/criteria.json": criteria({ id: "A", type: "shell", command: "ls out", after: ["B"] }) },
+      "error CRITERIA_INVALID tests/criteria.json",
+    ],
+    [
+      "a subject that is nothing",
+      { acceptance: { ...QUIET.acceptance, subject: [] } },
+      {},
+      "error SUBJECT_EMPTY acceptance.subject",
+    ],
+    [
+      "a subject that is elsewhere",
+      { acceptance: { ...QUIET.acceptance, subject: ["src/", "../x"] } },
+      {},
+      "error REFERENCE_OUTSIDE acceptance.subject",
+    ],
     ["a script of comments", {}, { "check.sh": "#!/bin/sh\n# checks it\n\n" }, "error PLACEHOLDER check.sh"],
     [
       "a criterion whose script is comments",
@@ -278,6 +307,12 @@ describe("assess", () => {
     ],
     ["deadline in the past", { ...QUIET, expires_at: "2026-03-14T09:00:00Z" }, {}, ["error EXPIRED expires_at"]],
     ["deadline that is no date", { ...QUIET, expires_at: "soon" }, {}, ["error DATE_INVALID expires_at"]],
+    [
+      "a checklist of nothing",
+      { ...QUIET, acceptance: { checklist: [" "] } },
+      {},
+      ["warning NO_ACCEPTANCE acceptance", "warning ITEM_EMPTY acceptance.checklist"],
+    ],
     ["no acceptance", { ...QUIET, acceptance: {} }, {}, ["warning NO_ACCEPTANCE acceptance"]],
     ["no constraints", { ...QUIET, harness: {} }, {}, ["warning NO_CONSTRAINTS harness.constraints"]],
     ["no skills", { ...QUIET, tags: {} }, {}, ["warning NO_SKILLS tags.skills_required"]],
@@ -354,7 +389,7 @@ describe("assess", () => {
   it("resolves criteria from the root and endpoint schemas from apis/", async () => {
     const files = {
       "tests/criteria.json": criteria({ id: "1", type: "shell", script: "tests/a.sh" }),
-      "tests/a.sh": "exit 0",
+      "tests/a.sh": "test -s out.txt || exit 1\nexit 0",
       "apis/endpoints.json": JSON.stringify({
         endpoints: [{ method: "GET", path: "/a", response_schema: "schemas/a.json" }],
       }),

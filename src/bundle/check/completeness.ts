@@ -2,11 +2,12 @@
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
 import { type Finding, shellWord } from "../../errors.js";
 import { foldersAbove, isText } from "../../files/index.js";
-import { holdsPlaceholder, isBlank, isPlaceholder, saysNothing } from "../manifest/template.js";
+import { documentWords, holdsPlaceholder, isBlank, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
+import { checkAcceptance } from "./completeness-acceptance.js";
 import { checkDelivery } from "./completeness-delivery.js";
 import { checkInstall } from "./completeness-install.js";
-import { checkAcceptance, checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
+import { checkApis, checkContext, checkCredentials, checkImages } from "./completeness-references.js";
 import { contentFindings } from "./content-findings.js";
 import { type CompletenessOptions, type Content, PLACEHOLDER, type Report } from "./report.js";
 import { isoSeconds, schemaFix } from "./schema-fix.js";
@@ -41,7 +42,10 @@ export async function assess(content: Content, options: CompletenessOptions): Pr
     options,
     missing: (problem) => findings.push({ severity: "error", ...problem }),
     warn: (problem) => findings.push({ severity: "warning", ...problem }),
-    pass: (path, message) => passed.push({ path, message }),
+    // A script that a list and a criterion name is there once.
+    pass: (path, message) => {
+      if (!passed.some((one) => one.path === path && one.message === message)) passed.push({ path, message });
+    },
     command: (words) => `nutshell ${words}${suffix}`,
     edit: (path) => editing(path, options.dir, folders),
   };
@@ -106,7 +110,7 @@ function checkTask({ manifest, missing, pass, command }: Report): void {
 }
 
 const unfilled = (text: string): string => {
-  if (text.trim().startsWith("<")) return `${text.trim()} is a place to fill in`;
+  if (/^[<[]/.test(text.trim())) return `${text.trim()} is a place to fill in`;
   return text.trim().startsWith("(") ? "still the text init put there" : `${text.trim()} says nothing yet`;
 };
 
@@ -136,8 +140,17 @@ async function checkPlaceholders({ content, manifest, missing, warn, edit }: Rep
     if (holdsPlaceholder(text))
       missing({ code: PLACEHOLDER, path, message: "still an outline to fill in", fix: edit(path) });
     // That a file is empty is told where it is named.
-    else if (documents.has(path) && text !== "" && /\.(?:md|markdown)$/i.test(path) && saysNothing(text))
-      warn({ code: "FILE_EMPTY", path, message: "holds headings alone", fix: edit(path) });
+    else if (documents.has(path) && text !== "" && /\.(?:md|markdown)$/i.test(path)) {
+      const says = documentWords(text);
+      if (says === "promises") missing({ code: PLACEHOLDER, path, message: "says nothing yet", fix: edit(path) });
+      else if (says !== "something")
+        warn({
+          code: "FILE_EMPTY",
+          path,
+          message: says === "nothing" ? "is empty" : "holds headings alone",
+          fix: edit(path),
+        });
+    }
   }
 }
 

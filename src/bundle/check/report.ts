@@ -1,7 +1,7 @@
 // What every completeness check sees and how it reports.
 import type { Finding } from "../../errors.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { isUnwritten } from "../manifest/template.js";
+import { foregoneEnd, holdsPlaceholder, isUnwritten } from "../manifest/template.js";
 
 /** A bundle as those who judge it see it: its manifest, and what is or would be packed. */
 export interface Content {
@@ -52,5 +52,16 @@ export const PLACEHOLDER = "PLACEHOLDER";
 /** Whoever wrote more than this wrote a script. */
 const LARGEST_UNWRITTEN = 64 * 1024;
 
-export const isUnwrittenAt = async (content: Content, path: string, size: number): Promise<boolean> =>
-  size <= LARGEST_UNWRITTEN && isUnwritten(Buffer.from(await content.read(path)).toString("utf8"));
+/** What can be said of a script without running it: that nobody wrote it, or how it always ends. */
+export async function scriptWords(
+  content: Content,
+  path: string,
+  size: number,
+): Promise<"unwritten" | "always passes" | "always fails" | null> {
+  if (size > LARGEST_UNWRITTEN) return null;
+  const text = Buffer.from(await content.read(path)).toString("utf8");
+  if (isUnwritten(text)) return "unwritten";
+  // What our templates wrote is told as an outline.
+  if (holdsPlaceholder(text)) return null;
+  return /\.(?:sh|bash)$/.test(path) || /^#!.*\b(?:ba|da)?sh\b/.test(text) ? foregoneEnd(text) : null;
+}

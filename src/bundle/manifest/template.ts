@@ -11,11 +11,13 @@ export const PLACEHOLDER_RESULT = "(say what was done, and what was not)";
 
 const OURS: ReadonlySet<string> = new Set([PLACEHOLDER_TITLE, PLACEHOLDER_SUMMARY, PLACEHOLDER_RESULT]);
 
-/** What init wrote, a place to fill in (`<what to do>`) that was pasted as it stood, or a word that only promises one. */
+/** What init wrote, a place to fill in (`<what to do>`, `[what to do]`) that was pasted as it stood, or a word that only promises one. */
 export function isPlaceholder(text: string | undefined): boolean {
   const trimmed = text?.trim() ?? "";
   return (
-    OURS.has(trimmed) || /^<[^<>]+>$/.test(trimmed) || /^(?:to ?do|tbd|fixme|xxx|\?+|\.{3}|…)[.:!]*$/i.test(trimmed)
+    OURS.has(trimmed) ||
+    /^(?:<[^<>]+>|\[[^[\]]+\])$/.test(trimmed) ||
+    /^(?:to ?do|tbd|fixme|xxx|\?+|\.{3}|…)[.:!]*$/i.test(trimmed)
   );
 }
 
@@ -29,12 +31,26 @@ const UNWRITTEN_SCRIPT = 'echo "write this check" >&2';
 export const isUnwritten = (script: string): boolean =>
   script.split("\n").every((line) => isBlank(line) || /^\s*(?:#|\/\/)/.test(line));
 
-/** A document of headings and comments alone. */
-export const saysNothing = (document: string): boolean =>
-  document
-    .replace(/<!--[\s\S]*?-->/g, "")
-    .split("\n")
-    .every((line) => isBlank(line) || /^#{1,6}(?:\s|$)/.test(line));
+/** A line of a shell script that looks at nothing. */
+const LOOKS_AT_NOTHING =
+  /^(?:#.*|set [-+]\w+|:|true|(?:echo|printf)\s[^`$|&;<>()]*(?:>&2)?|(?:exit|return)(?:\s+\d+)?|false)$/;
+
+/** How a shell script ends that looks at nothing; null for every other one. */
+export function foregoneEnd(script: string): "always passes" | "always fails" | null {
+  const lines = script.split("\n").map((line) => line.trim());
+  const words = lines.filter((line) => line !== "");
+  if (words.length === 0 || !words.every((line) => LOOKS_AT_NOTHING.test(line))) return null;
+  const end = words.find((line) => /^(?:exit|return)\b/.test(line)) ?? words.findLast((line) => !line.startsWith("#"));
+  return /^(?:exit|return)\s+0*[1-9]/.test(end ?? "") || end === "false" ? "always fails" : "always passes";
+}
+
+/** What a document says: nothing at all, headings and comments alone, words that only promise some, or something. */
+export function documentWords(document: string): "nothing" | "headings" | "promises" | "something" {
+  const lines = document.replace(/<!--[\s\S]*?-->/g, "").split("\n");
+  const said = lines.filter((line) => !isBlank(line) && !/^#{1,6}(?:\s|$)/.test(line));
+  if (said.length === 0) return isBlank(document) ? "nothing" : "headings";
+  return said.every((line) => isPlaceholder(line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, ""))) ? "promises" : "something";
+}
 
 export const holdsPlaceholder = (document: string) =>
   document.includes(PLACEHOLDER_MARK) || document.includes(UNWRITTEN_SCRIPT);

@@ -1,9 +1,7 @@
 // What of a request will count as the work, told to its author while it can still be changed.
-import { criteriaProblem, isOutsideSubject, planChecks, subjectPaths } from "../../acceptance/index.js";
+import { isOutsideSubject, planChecks, subjectPaths } from "../../acceptance/index.js";
 import { type OpenedContent, resolveReference } from "../../bundle/index.js";
 import { type Finding, NutError, shellWord } from "../../errors.js";
-import { JsonError, parseJson } from "../../files/index.js";
-import { Criteria } from "../../schema/criteria.js";
 
 export interface SubjectWords {
   /** null when the request has nothing to run. */
@@ -38,27 +36,6 @@ export async function subjectWords(content: OpenedContent, dir: string | undefin
       fix: `nutshell set acceptance.subject ${shellWord([...(subject ?? ["<folder of the work>/"]), path].join(","))}${suffix}`,
     })),
   };
-}
-
-/** Criteria that are there and well formed, and yet would be refused when they are run. */
-export async function criteriaFindings(content: OpenedContent, dir: string | undefined): Promise<Finding[]> {
-  const file = resolveReference(content.manifest.acceptance?.criteria_file ?? "tests/criteria.json");
-  if (file === null || !content.files.has(file) || content.manifest.bundle_type === "delivery") return [];
-  const criteria = readCriteria(await content.read(file));
-  const problem = criteria === null ? null : criteriaProblem(criteria, file);
-  if (problem === null) return [];
-  const fix = `\${EDITOR:-vi} ${shellWord(dir === undefined ? file : `${dir}/${file}`)}`;
-  return [{ code: "CRITERIA_INVALID", severity: "error", path: file, message: problem.slice(file.length + 2), fix }];
-}
-
-/** null for what is told elsewhere: a document of another shape. */
-function readCriteria(bytes: Uint8Array): Criteria | null {
-  try {
-    return Criteria.safeParse(parseJson(bytes)).data ?? null;
-  } catch (error) {
-    if (error instanceof JsonError) return null;
-    throw error;
-  }
 }
 
 /** Paths of a folder that can be the work, as examples. */

@@ -136,6 +136,13 @@ describe("a driver as the run sees it", () => {
     expect(heard).toEqual({ kind: "limit", retryAfterMs: 366 * 86_400_000, message: "later" });
   });
 
+  it("takes a continued session that is full for a lost one, and a new one that fills up for its agent's work", async () => {
+    const { driver } = fake([], { outcome: "failed", error: "Prompt is too long · the request is ~210000 tokens" });
+    const heard = async (more: Partial<AgentRequest>) => (await runner(driver).run(request(more), () => {})).trouble;
+    expect(await heard({ resume: "s0" })).toMatchObject({ kind: "session" });
+    expect(await heard({})).toBeUndefined();
+  });
+
   describe("a report", () => {
     const folder = mkdtempSync(join(tmpdir(), "nut-report-"));
     afterAll(() => rmSync(folder, { recursive: true, force: true }));

@@ -5,6 +5,7 @@ import {
   type Driver,
   type DriverEvent,
   isStandIn,
+  isTooLong,
   type LoginKey,
   loginCommand,
   loginKeys,
@@ -151,7 +152,7 @@ async function runSession(
   if (request.signal.aborted) cancel();
   else request.signal.addEventListener("abort", cancel, { once: true });
   try {
-    const outcome = outcomeOf(await session.ended);
+    const outcome = outcomeOf(await session.ended, request);
     const report = outcome.report ?? (asShape === undefined ? handedIn(request) : undefined);
     const whole = report === undefined ? outcome : { ...outcome, report };
     return line === null || line.isListed() ? whole : { ...whole, withoutTools: true };
@@ -233,8 +234,12 @@ const MOST_WAIT_MS = 366 * 86_400_000;
 const tokensOf = ({ inputTokens, outputTokens }: Usage) =>
   Math.min(Math.round(inputTokens + outputTokens), MOST_TOKENS);
 
-function outcomeOf({ outcome, text, report, error, trouble }: SessionEnd): AgentOutcome {
+function outcomeOf(end: SessionEnd, { resume }: AgentRequest): AgentOutcome {
+  const { outcome, text, report, error } = end;
   if (outcome === "cancelled") return { outcome: "stopped", text };
+  // What fills a continued session is mostly not this agent's doing: it gets a new one.
+  const isFull = resume !== undefined && outcome === "failed" && isTooLong(error ?? "");
+  const trouble = end.trouble ?? (isFull ? { kind: "session" as const } : undefined);
   return {
     outcome: outcome === "completed" ? "done" : "failed",
     text,

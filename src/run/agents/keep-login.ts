@@ -4,10 +4,11 @@
 // before it asks its model anything; what it wrote is checked, brought into the person's file, and the program is ended.
 // An errand that was killed is found by its folder, and what it had renewed is brought back by whoever comes next: at every
 // moment the only token that works is in the person's file, in the errand's home, or with a program that is waited for.
-import { existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
+import { accessSync, constants, existsSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { type Driver, type Login, loginOf } from "../../drivers/index.js";
+import { isSystemError } from "../../errors.js";
 import { removeFolder } from "../../files/index.js";
 import { homeDwellers, sweepLeftovers } from "../../process/index.js";
 import { stateFolder } from "../../session/lookout.js";
@@ -42,6 +43,8 @@ export async function keepLogin(errand: LoginErrand, { refused = false } = {}): 
   const folder = join(state, "logins", login.id);
   const before = login.stamp();
   if (!existsSync(join(folder, HOME)) && !login.isDue() && !(refused && login.isRenewable)) return false;
+  // Renewed where it cannot be kept, the person's own would be spent. It may still do; whoever is refused says so.
+  if (!login.isWritable || !isPlace(folder)) return false;
   const mine = (errands.get(folder) ?? Promise.resolve()).then(() =>
     alone(folder, errand.signal, async () => {
       await bringBackLeft(login, folder, errand.signal);
@@ -62,8 +65,19 @@ export async function keepLogin(errand: LoginErrand, { refused = false } = {}): 
 const HOME = "home";
 const LENT = "lent";
 
+/** Whether errands can begin here; the folder is made. */
+function isPlace(folder: string): boolean {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
+}
+
 async function alone(folder: string, signal: AbortSignal, act: () => Promise<void>): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
   const lock = openLock(join(folder, "lock"));
   const until = performance.now() + PATIENCE_MS;
   while (!lock.tryAcquire()) {

@@ -8,7 +8,7 @@ import { NutError, shellWord } from "../../errors.js";
 import { AcceptedReport } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
 import { deletedFrom } from "../../trees/slots.js";
-import { compareTrees, lookAt } from "../../trees/tree.js";
+import { compareTrees, lookAt, unchangedTree } from "../../trees/tree.js";
 import { counts, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
 import { sawThisTree } from "../record/run-state.js";
@@ -25,6 +25,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
   const report = await runAcceptance({
     request: run.folder.request,
     base: run.folder.base,
+    looked: run.folder.isDelta ? run.start : undefined,
     manifest: run.manifest,
     result: run.folder.main,
     deleted: run.folder.isDelta ? deletedFrom(run.start, run.main) : undefined,
@@ -60,7 +61,9 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
  */
 export function assertUntouched(run: Run): void {
   const { folder, state } = run;
-  const isBaseAsItWas = compareTrees(lookAt(folder.base, { skip: (path) => !counts(path) }), run.start).length === 0;
+  const isBaseAsItWas =
+    unchangedTree(folder.base) === run.start ||
+    compareTrees(lookAt(folder.base, { skip: (path) => !counts(path) }), run.start).length === 0;
   if (!isBaseAsItWas || contentDigest(folder.request, { ignoreRules: false }) !== state.requestDigest) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
       hint: `nexus run ${shellWord(run.options.request)}`,

@@ -19,7 +19,7 @@ import {
   planFile,
   tasksFile,
 } from "../../state/index.js";
-import type { RepositoryFacts } from "../../trees/git/repository.js";
+import { type FirstLook, firstLook } from "../../trees/first-look.js";
 import { Objects } from "../../trees/objects.js";
 import { digestOf, skipping } from "../../trees/result-tree.js";
 import { Slots } from "../../trees/slots.js";
@@ -33,7 +33,15 @@ import type { RunFolder } from "../record/folder.js";
 import { Journal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
 import { type Run, type RunInput, record } from "../run.js";
-import { baseDigest, counts, openMain, openRepository, openRequest, putBack } from "./workspace.js";
+import {
+  baseDigest,
+  counts,
+  type OpenedRepository,
+  openMain,
+  openRepository,
+  openRequest,
+  putBack,
+} from "./workspace.js";
 
 export async function openRun(input: RunInput): Promise<Run> {
   const journal = new Journal(input.folder.journal);
@@ -62,7 +70,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
   const layered = repo !== undefined && (await canLayer(input));
   const cloned =
     repo === undefined ? null : await openRepository({ ...options, repo, readOnly: layered }, folder.base, context);
-  const trees = openTrees(input, journal, { digest, repository: cloned?.facts, layered });
+  const trees = await openTrees(input, journal, { digest, cloned, layered });
   const { secrets, warnings: opening } = await openSecrets({
     request: folder.request,
     manifest,
@@ -87,7 +95,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
 
 interface OpenedParts {
   readonly manifest: Manifest;
-  readonly trees: ReturnType<typeof openTrees>;
+  readonly trees: Awaited<ReturnType<typeof openTrees>>;
   readonly secrets: RunSecrets;
   readonly warnings: readonly string[];
 }
@@ -136,26 +144,26 @@ async function putTogether(input: RunInput, journal: Journal, isNew: boolean, op
 }
 
 /** The trees of a run: the base as it was when the run began, and the main tree as the journal says it must be. */
-function openTrees(
+async function openTrees(
   { folder, options, context }: RunInput,
   journal: Journal,
   {
     digest,
-    repository,
+    cloned,
     layered,
-  }: { readonly digest: string; readonly repository: RepositoryFacts | undefined; readonly layered: boolean },
+  }: { readonly digest: string; readonly cloned: OpenedRepository | null; readonly layered: boolean },
 ) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
-  const skip = repository === undefined ? (path: string) => !counts(path) : skipping(folder.base, counts);
-  const start = lookAt(folder.base, { skip });
-  openMain(folder, start);
+  const look = await lookAtBase(folder, cloned);
+  const start = look.tree;
+  openMain(folder, look);
   const isNew = state.baseDigest === null;
-  const tree = repository === undefined ? undefined : digestOf(start);
+  const tree = cloned === null ? undefined : digestOf(start);
   // Every file was read once already, and one digest is enough. Earlier runs wrote down a second one.
   const isEarlier = !isNew && state.baseDigest !== state.repository?.digest;
   const base = tree === undefined || isEarlier ? baseDigest(folder.base) : tree;
-  const began = tree === undefined ? {} : { repository: { ...repository!, digest: tree } };
+  const began = tree === undefined ? {} : { repository: { ...cloned!.facts, digest: tree } };
   if (isNew) record({ journal, context }, { type: "opened", digest, base, ...began });
   else if (state.baseDigest !== base) {
     throw new NutError("RUN_TREE_MOVED", `${folder.base} is no longer the tree this run began with`, {
@@ -177,6 +185,12 @@ function openTrees(
       ...(layered ? { layersOver: start } : {}),
     }),
   };
+}
+
+/** A request is small; a clone may be large, and its names are compared as text. */
+async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null): Promise<FirstLook> {
+  if (cloned !== null) return firstLook(base, { skip: skipping(base, counts), early: cloned.early });
+  return { tree: lookAt(base, { skip: (path) => !counts(path) }), isAsItWas: () => false };
 }
 
 /** A repository is not copied for every agent where all who may work on it are held by a sandbox. */

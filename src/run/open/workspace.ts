@@ -10,17 +10,17 @@ import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { type EarlyHashes, type FirstLook, readBeside } from "../../trees/first-look.js";
 import { bareGit } from "../../trees/git/git.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
+  filesOfCommit,
   findCommit,
   type RepositoryFacts,
   repositoryFacts,
-  submodules,
   uncommitted,
 } from "../../trees/git/repository.js";
-import { watchTree } from "../../trees/listing.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
 import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, sameEntry, type Tree } from "../../trees/tree.js";
@@ -98,12 +98,19 @@ interface Source {
   readonly readOnly: boolean;
 }
 
+export interface OpenedRepository {
+  readonly facts: RepositoryFacts;
+  /** Its files, read while they were written. */
+  readonly early: Promise<EarlyHashes>;
+  readonly warnings: readonly string[];
+}
+
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
 export async function openRepository(
   { repo, request, output, readOnly }: Source,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<{ readonly facts: RepositoryFacts; readonly warnings: readonly string[] }> {
+): Promise<OpenedRepository> {
   const refused = (error: unknown): never => {
     if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED") throw error;
     throw new NutError("RUN_NO_REPOSITORY", error.message.replace(" git says:", ""), {
@@ -113,25 +120,17 @@ export async function openRepository(
   };
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
-  const dirty = await uncommitted(repo, ours, world).catch(refused);
-  if (!existsSync(target)) {
-    const staging = `${target}.part`;
-    rmSync(staging, { recursive: true, force: true });
-    const links = readOnly ? [] : ["--no-hardlinks"];
-    const clone = ["clone", "--quiet", ...links, "--no-tags", "--single-branch", "--", repo, staging];
-    await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world).catch(refused);
-    await bareGit(["remote", "remove", "origin"], { cwd: staging }, world).catch(refused);
-    renameSync(staging, target);
-  }
-  const [facts, cloned] = [await repositoryFacts(repo, world), await findCommit(target, "HEAD", world)];
-  if (facts === null || cloned === null) {
+  const [dirty, facts, { commit, early, unseen, pointers }] = await together([
+    uncommitted(repo, ours, world).catch(refused),
+    repositoryFacts(repo, world),
+    cloned({ repo, readOnly }, target, world).catch(refused),
+  ]);
+  if (facts === null || commit === null) {
     throw new NutError("RUN_NO_REPOSITORY", `${repo}: nothing was committed there yet`, {
       hint: `git -C ${shellWord(repo)} add --all && git -C ${shellWord(repo)} commit -m start`,
       data: { path: repo },
     });
   }
-  const unseen = await submodules(target, cloned, world);
-  const pointers = await lfsPointers(target, cloned, world);
   const warnings = [
     ...(dirty.length === 0 ? [] : ["the repository has uncommitted changes; the run starts from its last commit"]),
     ...(unseen.length === 0 ? [] : [`files of submodules are not there for agents and checks: ${some(unseen)}`]),
@@ -139,14 +138,63 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit: cloned }, warnings };
+  return { facts: { ...facts, commit }, early, warnings };
 }
 
-/** The main tree: a copy of the base, which holds `start`, made once; of a repository, what differs from it. */
-export function openMain(folder: RunFolder, start: Tree): void {
+interface Clone {
+  /** null when nothing was committed yet. */
+  readonly commit: string | null;
+  readonly unseen: readonly string[];
+  readonly pointers: readonly string[];
+}
+
+/** Makes the clone unless it is there. Its files take most of the time; what is in its commit is asked meanwhile. */
+async function cloned(
+  { repo, readOnly }: Pick<Source, "repo" | "readOnly">,
+  target: string,
+  world: Pick<Context, "env" | "signal">,
+): Promise<Clone & Pick<OpenedRepository, "early">> {
+  const written = Promise.resolve();
+  if (existsSync(target)) return inCommit(target, written, world);
+  const place = `${target}.part`;
+  rmSync(place, { recursive: true, force: true });
+  const links = readOnly ? [] : ["--no-hardlinks"];
+  const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
+  await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
+  // A repository without a commit has no files to write, and is told of by whoever asked.
+  const writing = bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place, fine: [0, 128] }, world);
+  const [found] = await together([
+    inCommit(place, writing, world),
+    writing,
+    bareGit(["remote", "remove", "origin"], { cwd: place }, world),
+  ]);
+  renameSync(place, target);
+  return found;
+}
+
+async function inCommit(
+  clone: string,
+  written: Promise<unknown>,
+  world: Pick<Context, "env" | "signal">,
+): Promise<Clone & Pick<OpenedRepository, "early">> {
+  const commit = await findCommit(clone, "HEAD", world);
+  if (commit === null) return { commit, early: Promise.resolve(new Map()), unseen: [], pointers: [] };
+  const { files, submodules: unseen } = await filesOfCommit(clone, commit, world);
+  const early = readBeside(clone, files, written);
+  return { commit, early, unseen, pointers: await lfsPointers(clone, commit, world) };
+}
+
+/** What one of them throws is thrown when none is at work any more. */
+async function together<T extends readonly unknown[]>(all: T): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
+  await Promise.allSettled(all);
+  return Promise.all(all);
+}
+
+/** The main tree: a copy of the base, which was looked at, made once; of a repository, what differs from it. */
+export function openMain(folder: RunFolder, { tree, isAsItWas }: FirstLook): void {
   if (folder.isDelta) {
     mkdirSync(folder.main, { recursive: true });
-    rememberTree(folder.base, start, watchTree(folder.base));
+    rememberTree(folder.base, tree, isAsItWas);
     return;
   }
   if (existsSync(folder.main)) return;
@@ -155,8 +203,8 @@ export function openMain(folder: RunFolder, start: Tree): void {
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
   // No agent has started yet.
-  rememberTree(folder.base, start);
-  rememberTree(folder.main, lookAtCopy(folder.main, start));
+  rememberTree(folder.base, tree);
+  rememberTree(folder.main, lookAtCopy(folder.main, tree));
 }
 
 /** Makes the main tree what the journal says, and names what was not. */

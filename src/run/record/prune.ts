@@ -16,8 +16,8 @@ function trimRun(folder: RunFolder): void {
   for (const tree of [...treesOf(folder), ...trashOf(folder)]) removeFolder(tree);
 }
 
-/** How long whoever waits for the answer also waits for the space. */
-const PATIENCE_MS = 500;
+/** How long whoever waits for the answer also waits for the space: enough for a tree of a few thousand files. */
+const PATIENCE_MS = 100;
 
 /**
  * The same for a run that has just been delivered. The trees are out of the way at once; a large clone is taken apart by a

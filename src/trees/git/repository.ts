@@ -83,11 +83,21 @@ export async function uncommitted(repo: string, ours: readonly string[], world: 
   return found.filter(({ state, path }) => state !== "??" || !isOurs(path)).map(({ path }) => path);
 }
 
-/** Folders of a commit that hold another repository, whose files are in no tree of this one. */
-export async function submodules(repo: string, commit: string, world: GitWorld): Promise<string[]> {
+/** Files of a commit, and folders that hold another repository, whose files are in no tree of this one. */
+export async function filesOfCommit(
+  repo: string,
+  commit: string,
+  world: GitWorld,
+): Promise<{ readonly files: string[]; readonly submodules: string[] }> {
   const { out } = await ownGit([...asSafe(repo), "ls-tree", "-r", "-z", commit], { cwd: repo }, world);
-  return rows(out).flatMap((row) => (row.startsWith("160000 ") ? [row.slice(row.indexOf("\t") + 1)] : []));
+  const found = rows(out).map((row) => ({ mode: row.slice(0, 3), path: row.slice(row.indexOf("\t") + 1) }));
+  const ofMode = (wanted: string) => found.filter(({ mode }) => mode === wanted).map(({ path }) => path);
+  return { files: ofMode("100"), submodules: ofMode("160") };
 }
+
+/** Folders of a commit that hold another repository. */
+export const submodules = async (repo: string, commit: string, world: GitWorld): Promise<string[]> =>
+  (await filesOfCommit(repo, commit, world)).submodules;
 
 /** Submodules that are at another commit than recorded, or hold changes of their own to files git knows. */
 export async function changedSubmodules(repo: string, commit: string, world: GitWorld): Promise<string[]> {

@@ -62,10 +62,10 @@ function alterCommand(text: string, command: Command, altered: readonly string[]
 
 const one = (edit: Edit | null, weak = false): Altered[] => (edit === null ? [] : [{ edits: [edit], weak }]);
 
-const isComputed = (text: string): boolean => /\$[A-Za-z_{(0-9?#@*!]|`/.test(text.replace(/'[^']*'/g, ""));
+export const isComputed = (text: string): boolean => /\$[A-Za-z_{(0-9?#@*!]|`/.test(text.replace(/'[^']*'/g, ""));
 
 /** The written word as another one; null when it is computed. */
-function alterWord(word: Word): Edit | null {
+export function alterWord(word: Word): Edit | null {
   const { text, start, end } = word;
   if (isComputed(text)) return null;
   const number = /^(["']?)(-?[0-9]{1,15})\1$/.exec(text);
@@ -76,7 +76,7 @@ function alterWord(word: Word): Edit | null {
   return { start: at, end: at, text: ALTERED };
 }
 
-const FLIPPED: Readonly<Record<string, string>> = {
+export const FLIPPED: Readonly<Record<string, string>> = {
   "=": "!=",
   "==": "!=",
   "!=": "=",

@@ -20,6 +20,8 @@ interface Rule {
   readonly truth?: readonly [number, boolean];
   /** The name of the call that asks the opposite. */
   readonly opposite?: (name: string) => string | null;
+  /** It is asked of what an assertion returned; of anything else, a method of that name is no expectation. */
+  readonly chained?: true;
 }
 
 interface Dialect {
@@ -93,10 +95,12 @@ const JAVA: Dialect = {
       call: /\.(is(?:Not)?EqualTo|contains|doesNotContain|hasSize|startsWith|endsWith|containsExactly|hasMessage\w*)\s*\(/g,
       equal: [0, 0],
       opposite: swap({ isEqualTo: "isNotEqualTo", contains: "doesNotContain" }),
+      chained: true,
     },
     {
       call: /\.(is(?:True|False|Null|NotNull|Empty|NotEmpty))\s*\(/g,
       opposite: swap({ isTrue: "isFalse", isNull: "isNotNull", isEmpty: "isNotEmpty" }),
+      chained: true,
     },
     { call: /(?<![\w])assert(?=\s*\()()\s*\(/g, truth: [0, true] },
   ],
@@ -169,12 +173,28 @@ function byRule(source: Source, rule: Rule): (Span & { edits: Edit[] })[] {
     const before = source.before(match.index);
     if (source.pairs[open]! < 0 || /^\s*#\s*define\b|\b(?:void|static|int|fn|func|macro_rules!)\s*$/.test(before))
       continue;
+    if (rule.chained === true && !followsAssertion(source, match.index)) continue;
     const name = match[1]!;
     const at = match.index + match[0].indexOf(name);
     const edits = alterBy(source, rule, { name, span: { start: at, end: at + name.length }, open });
     found.push({ start: match.index, end: source.pairs[open]! + 1, edits });
   }
   return found;
+}
+
+/** `assertThat(list).as("…").contains(1)`, but neither `list.contains(1)` nor `assertThat(list.contains(1))`. */
+function followsAssertion(source: Source, at: number): boolean {
+  let end = at;
+  for (let links = 0; links < 20; links += 1) {
+    while (/\s/.test(source.mask[end - 1] ?? "")) end -= 1;
+    const open = source.mask[end - 1] === ")" ? source.pairs[end - 1]! : -1;
+    if (open < 0) return false;
+    const [head] = /\.?[ \t]*\w*[ \t]*$/.exec(source.mask.slice(Math.max(0, open - 200), open)) ?? [""];
+    if (/^assert\w*|^then\w*/.test(head.replace(/^\./, "").trim())) return true;
+    if (!head.startsWith(".")) return false;
+    end = open - head.length;
+  }
+  return false;
 }
 
 function alterBy(source: Source, rule: Rule, call: { name: string; span: Span; open: number }): Edit[] {

@@ -40,10 +40,14 @@ export function alterInside(source: string, language: Language): string | null {
 /** `List.of(1, 2)`, `vec![1]`, `Point{1, 2}`, `"a".to_string()`: made of what stands in it, not by the code under test. */
 function looksBuilt(source: string): boolean {
   const start = source.replace(/^[&*]+(?:mut )?/, "");
+  if (ASKED.test(start)) return false;
   return /^(?:new |vec!|\[|["']|(?:[\w.]+::)*[A-Z]\w*(?:::\w+|\.(?:of|valueOf|asList))?[({[]|(?:std::)|map\[|pytest\.approx|Decimal|expect\.)/.test(
     start,
   );
 }
+
+/** `Shop::new().price(&[1])`, `new Shop().price(1)`: what is made there is asked something, and the literal may not matter. */
+const ASKED = /^(?:new [\w.<>]+|(?:[\w.]+::)*[A-Z]\w*(?:::\w+)?)\([^()]*\)\.\w+(?:::<[^()]*>)?\((?!\))/;
 
 function alterContainer(source: string, language: Language, options: ValueOptions): string | null {
   const open = source[0]!;
@@ -86,14 +90,16 @@ const OTHER = [
   `Array.isArray(v) ? ["${ALTERED}", ...v]`,
   `v instanceof RegExp ? /(?!)/`,
   `v === null || v === undefined || typeof v !== "object" ? "${ALTERED}"`,
+  // Of a class: a copy without it may be one that cannot even be printed.
+  `![Object.prototype, null].includes(Object.getPrototypeOf(v)) ? ["${ALTERED}"]`,
   `{ ...v, "${ALTERED}": 1 }`,
 ].join(" : ");
 
 const wrapJavaScript = (source: string, typed: boolean): string =>
   `((v${typed ? ": any): any" : ")"} => (${OTHER}))(${source})`;
 
-/** In place of an object of the work's own: it has whichever part a comparison asks for, and equals none. */
-const STRANGER = `type("${ALTERED}", (), {"__getattr__": lambda s, n: object.__getattribute__(s, n) if n.startswith("__") else s})()`;
+/** In place of an object of the work's own: it has whichever part or method a comparison asks for, and equals none. */
+const STRANGER = `type("${ALTERED}", (), {"__getattr__": lambda s, n: object.__getattribute__(s, n) if n.startswith("__") else s, "__call__": lambda s, *a, **k: s, "__dict__": property(lambda s: type("${ALTERED}", (dict,), {"__call__": lambda s: s})({"${ALTERED}": 1}))})()`;
 
 const wrapPython = (source: string): string | null =>
   /^\*|\byield\b|:=/.test(source) || source.includes(IN_STRING)

@@ -11,6 +11,8 @@ import {
   type Scope,
   SERVER,
 } from "../../../hosts/index.js";
+import type { Context } from "../../../operation.js";
+import { runChild } from "../../../process/index.js";
 import type { DoctorCheck } from "./doctor-checks.js";
 
 interface Layer {
@@ -34,8 +36,8 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
   const what = `claude ${scope} settings`;
   const problems = [
     ...all.flatMap((layer) => unreadable(layer, scope)),
-    ...layers.flatMap(silenced),
-    ...layers.flatMap(barred),
+    ...layers.flatMap((layer) => silenced(layer, layers)),
+    ...layers.flatMap((layer) => barred(layer, commandOf(servers))),
     ...alone(managed),
     ...(scope === "project" ? serverProblems(layers, input.root) : []),
   ].map((found): DoctorCheck => ({ what, state: "problem", ...found }));
@@ -99,7 +101,7 @@ function unreadable({ path, value, isObject, writtenFor }: Layer, scope: Scope):
   return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];
 }
 
-function silenced({ path, value, isOwn = false }: Layer): Found[] {
+function silenced({ path, value, isOwn = false }: Layer, layers: readonly Layer[]): Found[] {
   const found: Found[] = [];
   if (isOwn) return found;
   const switches = {
@@ -107,24 +109,49 @@ function silenced({ path, value, isOwn = false }: Layer): Found[] {
     allowManagedHooksOnly: "hooks of people and projects do not run",
   };
   for (const [name, effect] of Object.entries(switches))
-    if (value?.[name] === true)
+    if (value?.[name] === true && lastWord(name, layers) === path)
       found.push({ message: `${path} sets ${name}: ${effect}`, fix: `take ${name} out of ${path}` });
-  const denied = listAt(record(value?.permissions), "deny").filter((rule) => rule.startsWith(`mcp__${SERVER}`));
+  const denied = listAt(record(value?.permissions), "deny").filter(isAboutUs);
   if (denied.length > 0)
     found.push({ message: `${path} denies ${denied.join(", ")}`, fix: `take it out of permissions.deny in ${path}` });
   return found;
 }
 
+/** Which file decides a switch: an organization's, then the project's local one, the project's, the person's. */
+function lastWord(name: string, layers: readonly Layer[]): string | undefined {
+  const says = ({ value, isOwn = false }: Layer) => !isOwn && typeof value?.[name] === "boolean";
+  return (layers.find((layer) => layer.isManaged && says(layer)) ?? layers.findLast(says))?.path;
+}
+
+/** `mcp__nexus`, one tool of it, or a pattern that takes ours along. */
+function isAboutUs(rule: string): boolean {
+  const [head = "", ...more] = rule.split("*");
+  const ours = `mcp__${SERVER}__`;
+  return more.length > 0 && ours.startsWith(head) ? head.startsWith("mcp__") : rule.startsWith(`mcp__${SERVER}`);
+}
+
+/** The words a project's server starts with. */
+function commandOf(servers: Layer | null): readonly unknown[] | null {
+  const ours = record(record(servers?.value?.mcpServers)?.[SERVER]);
+  return ours === null ? null : [ours.command, ...(Array.isArray(ours.args) ? ours.args : [])];
+}
+
 /** Lists of servers that may or may not start, whoever set them up, and settings that only plugins may bring. */
-function barred({ path, value, isOwn = false, isManaged = false }: Layer): Found[] {
+function barred({ path, value, isOwn = false, isManaged = false }: Layer, command: readonly unknown[] | null): Found[] {
   const found: Found[] = [];
   if (isOwn) return found;
-  const names = (list: unknown) => (Array.isArray(list) ? list : []).map((entry) => record(entry)?.serverName);
-  if (names(value?.deniedMcpServers).includes(SERVER))
+  const { deniedMcpServers: denied, allowedMcpServers: allowed } = value ?? {};
+  if (isListed(denied, "serverName", SERVER) || isListed(denied, "serverCommand", command))
     found.push({ message: `${path} denies our server`, fix: `take "${SERVER}" out of deniedMcpServers in ${path}` });
-  if (value?.allowedMcpServers !== undefined && !names(value.allowedMcpServers).includes(SERVER)) {
-    const fix = `add {"serverName": "${SERVER}"} to allowedMcpServers in ${path}`;
-    found.push({ message: `${path} lists the servers that may start, and ours is not among them`, fix });
+  if (allowed !== undefined) {
+    // Where commands are listed, a name lets no server in that is started by one.
+    const field = list(allowed).some((entry) => record(entry)?.serverCommand !== undefined)
+      ? "serverCommand"
+      : "serverName";
+    const ours = field === "serverName" ? SERVER : command;
+    const fix = `add ${JSON.stringify({ [field]: ours ?? "…" })} to allowedMcpServers in ${path}`;
+    if (ours !== null && !isListed(allowed, field, ours))
+      found.push({ message: `${path} lists the servers that may start, and ours is not among them`, fix });
   }
   const plugins = isManaged ? value?.strictPluginOnlyCustomization : undefined;
   if (plugins === true || (Array.isArray(plugins) && plugins.some((name) => name === "hooks" || name === "mcp")))
@@ -134,6 +161,11 @@ function barred({ path, value, isOwn = false, isManaged = false }: Layer): Found
     });
   return found;
 }
+
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const isListed = (entries: unknown, field: string, ours: unknown): boolean =>
+  ours !== null && list(entries).some((entry) => JSON.stringify(record(entry)?.[field]) === JSON.stringify(ours));
 
 /** Where an organization keeps a list of servers, no other server starts. */
 function alone(managed: string): Found[] {
@@ -180,6 +212,31 @@ const record = (value: unknown): Readonly<Record<string, unknown>> | null =>
   typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : null;
 
 function listAt(settings: Readonly<Record<string, unknown>> | null, name: string): string[] {
-  const list = settings?.[name];
-  return Array.isArray(list) ? list.filter((item): item is string => typeof item === "string") : [];
+  return list(settings?.[name]).filter((item): item is string => typeof item === "string");
+}
+
+const ASK_MS = 30_000;
+
+/** What Claude Code itself says of its settings: a value of a kind it does not expect makes it leave out the whole file. */
+export async function askClaude(program: string, root: string, { env, signal }: Context): Promise<DoctorCheck[]> {
+  const quiet = { ...env, DISABLE_AUTOUPDATER: "1", CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1" };
+  const asked = { command: program, args: ["doctor"], cwd: root, env: quiet, timeoutMs: ASK_MS };
+  const { code, stdout } = await runChild({ ...asked, ...(signal === undefined ? {} : { signal }) });
+  const what = "claude on its settings";
+  if (code === 0) return complaints(stdout.text).map((found) => ({ what, ...found }));
+  return [{ what, state: "warning", message: "Claude Code could not be asked (claude doctor)" }];
+}
+
+/** Whole files it cannot read are found without it. What it only leaves out of a file is its own, unless that is a hook. */
+export function complaints(told: string): Omit<DoctorCheck, "what">[] {
+  const section = told.split("\n\n").find((part) => part.startsWith("Invalid settings\n")) ?? "";
+  return section.split("\n").flatMap((line) => {
+    const [, path, key = "", why] = /^- (.+?) › ([^:]+): (.*)$/.exec(line) ?? [];
+    if (path === undefined) return [];
+    const isLeftOut = /\b(?:ignored|skipped|removed)\b/.test(why!);
+    const effect = isLeftOut ? "" : ", so Claude Code leaves the whole file out";
+    const message = `${path}: ${key}: ${why!.slice(0, 200)}${effect}`;
+    const state = isLeftOut && !key.startsWith("hooks.") ? ("warning" as const) : ("problem" as const);
+    return [{ state, message, fix: `\${EDITOR:-vi} ${shellWord(path)}` }];
+  });
 }

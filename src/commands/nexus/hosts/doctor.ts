@@ -13,7 +13,7 @@ import { countEntries } from "../../../request/install/cache.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
-import { claudeChecks } from "./claude-checks.js";
+import { askClaude, claudeChecks } from "./claude-checks.js";
 import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, switchedOffChecks, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { readReceipt, receiptPath } from "./receipt.js";
@@ -31,7 +31,7 @@ export default command({
   }),
   output: z.object({ ok: z.boolean(), version: z.string(), checks: z.array(DoctorCheck) }),
   about: [
-    "Starts the MCP server, runs every hook the way a host would, reads the deny lists back, and asks Codex which hooks it trusts.",
+    "Starts the MCP server, runs every hook the way a host would, reads the deny lists back, and asks Codex which hooks it trusts and Claude Code what it makes of its settings.",
     "Answers 1 when something is wrong; each problem comes with its fix.",
   ],
   examples: [
@@ -140,6 +140,11 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<D
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
     if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
       checks.push(await trustCheck(scope, input, context));
+  }
+  const claude = host.name === "claude" && installed ? findProgram("claude", context.env) : null;
+  if (claude !== null) {
+    const { root } = await installInput({ host, scope: "project", node }, context);
+    checks.push(...(await askClaude(claude, root, context)));
   }
   if (!installed)
     checks.push({

@@ -25,9 +25,13 @@ export default rawCommand({
       context: contextOf(io, true, () => {}),
       stdin: io.stdin(),
       stdout: io.stdout,
-      onError: (error) => io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`),
+      onError: (error) => {
+        if ((error as NodeJS.ErrnoException).code === "EPIPE") return;
+        io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`);
+      },
     });
-    if (io.signal.aborted) return stoppedBy(io.signal.reason);
+    // That the client went away is how this ends, even in the middle of an answer.
+    if (io.signal.aborted && io.signal.reason !== "SIGPIPE") return stoppedBy(io.signal.reason);
     return 0;
   },
 });

@@ -8,7 +8,7 @@ import { bold, count, cyan, dim, green, red, yellow } from "../../../cli/text.js
 import { type Finding, NutError } from "../../../errors.js";
 import { appendInside } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
-import { criteriaFindings, subjectWords } from "../../../request/judge/subject-findings.js";
+import { subjectWords } from "../../../request/judge/subject-findings.js";
 import { folderTarget, openTarget } from "../../../request/open/target.js";
 import { type GuardRequest, guardFindings } from "../../../request/pack/pack-guard.js";
 import { audienceFindings, lendingFindings } from "../../../request/vault/vault-audience.js";
@@ -76,19 +76,16 @@ export default command({
     try {
       const { status, missing, warnings, findings, passed } = await assess(content, options);
       const subject = await subjectWords(content, label);
-      const unfit = (await criteriaFindings(content, label)).filter(({ path: file }) => !missing.includes(file));
       const more = [...(await audienceFindings(content, label, context)), ...subject.findings];
       const told = await lendingFindings(content, context);
-      const lacking = [...findings, ...unfit];
-      const held = content.isFolder ? await heldBack(content, lacking, { dir: label, allow }, context) : [];
+      const held = content.isFolder ? await heldBack(content, findings, { dir: label, allow }, context) : [];
       // That it is in clear is said once, by what would stop pack where it would.
       const isRefused = held.some(({ code }) => code === "VAULT_IN_CLEAR");
-      const toldAlready = lacking.filter(({ code }) => isRefused && code === "NOT_ENCRYPTED");
-      const all = [...lacking.filter((each) => !toldAlready.includes(each)), ...held, ...more];
-      const stops = [...unfit, ...held];
+      const toldAlready = findings.filter(({ code }) => isRefused && code === "NOT_ENCRYPTED");
+      const all = [...findings.filter((each) => !toldAlready.includes(each)), ...held, ...more];
       return {
-        status: status === "ready" && stops.length > 0 ? "incomplete" : status,
-        missing: [...missing, ...stops.map(({ path: file }) => file)],
+        status: status === "ready" && held.length > 0 ? "incomplete" : status,
+        missing: [...missing, ...held.map(({ path: file }) => file)],
         warnings: [
           ...warnings.filter((line) => !toldAlready.some((each) => line === asLine(each))),
           ...more.map(asLine),
