@@ -161,13 +161,17 @@ async function cloned(
   const links = readOnly ? [] : ["--no-hardlinks"];
   const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
   await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
-  // A repository without a commit has no files to write, and is told of by whoever asked.
-  const writing = bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place, fine: [0, 128] }, world);
-  const [found] = await together([
+  const writing = bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place }, world).then(
+    () => null,
+    (error: unknown) => ({ error }),
+  );
+  const [found, failed] = await together([
     inCommit(place, writing, world),
     writing,
     bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
+  // A repository without a commit has no files to write, and is told of by whoever asked.
+  if (failed !== null && found.commit !== null) throw failed.error;
   renameSync(place, target);
   return found;
 }
