@@ -240,17 +240,13 @@ function namedFacts({ request, base, manifest, plan }: TreeParts, before: Tree):
 
 /** Lines of the base's own settings that commands run: they ask as the commands do. */
 function linesCalled(base: string, commands: readonly string[], { entries }: Tree): string[] {
-  const { text } = readable(base);
   const exists = (path: string) => entries.has(path);
-  const names = new Map<string, string[]>();
-  for (const path of entries.keys())
-    names.set(posix.dirname(path), [...(names.get(posix.dirname(path)) ?? []), posix.basename(path)]);
-  const view = {
-    exists,
-    read: text,
-    list: (folder: string) => names.get(folder === "" ? "." : folder) ?? [],
-    isGuarded: exists,
+  const list = (folder: string) => {
+    const head = folder === "" || folder === "." ? "" : `${folder}/`;
+    const below = [...entries.keys()].filter((path) => path.startsWith(head));
+    return [...new Set(below.map((path) => path.slice(head.length).replace(/\/.*/s, "/")))];
   };
+  const view = { exists, read: readable(base).text, list, isGuarded: exists };
   return commands.map((command) => (ledLines(command, view)?.texts ?? []).join("\n"));
 }
 
