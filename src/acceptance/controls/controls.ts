@@ -175,8 +175,9 @@ function plainControls(check: Check, view: TreeView): Control[] {
 }
 
 /** A program tests the work, and of its tests nothing was altered: `make test && [ "$(uname)" = Linux ]`. */
-function leavesTestsAlone({ script, text, language }: Plain, view: TreeView, own: readonly Control[]): boolean {
-  if (language !== "shell") return false;
+function leavesTestsAlone(plain: Plain, view: TreeView, own: readonly Control[]): boolean {
+  const { script, text, language, forgeable } = plain;
+  if (language !== "shell" || !forgeable) return false;
   const altered = new Set(own.flatMap(({ files }) => [...files.keys()].filter((path) => path !== script)));
   const edits = readTestText(script ?? "command.sh", text, language).assertions.flatMap((assertion) => assertion.edits);
   return testingCommands(text, view).some(({ start, end }) => {

@@ -270,27 +270,14 @@ function namedFacts(
 
 /** Lines of the base's own settings that commands run: they ask as the commands do. */
 function linesCalled(base: string, commands: readonly string[], { entries }: Tree): string[] {
-  const { text } = readable(base);
   const exists = (path: string) => entries.has(path);
-  const names = lazily(() => namesByFolder(entries.keys()));
-  const view = {
-    exists,
-    read: text,
-    list: (folder: string) => names().get(folder === "" ? "." : folder) ?? [],
-    isGuarded: exists,
+  const list = (folder: string) => {
+    const head = folder === "" || folder === "." ? "" : `${folder}/`;
+    const below = [...entries.keys()].filter((path) => path.startsWith(head));
+    return [...new Set(below.map((path) => path.slice(head.length).replace(/\/.*/s, "/")))];
   };
+  const view = { exists, read: readable(base).text, list, isGuarded: exists };
   return commands.map((command) => (ledLines(command, view)?.texts ?? []).join("\n"));
-}
-
-function namesByFolder(paths: Iterable<string>): ReadonlyMap<string, readonly string[]> {
-  const names = new Map<string, string[]>();
-  for (const path of paths) {
-    const folder = posix.dirname(path);
-    const known = names.get(folder);
-    if (known === undefined) names.set(folder, [posix.basename(path)]);
-    else known.push(posix.basename(path));
-  }
-  return names;
 }
 
 /** Code that is no test; its language is told by its name alone. */

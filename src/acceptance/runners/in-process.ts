@@ -136,7 +136,10 @@ export const startsRunner = (text: string): boolean =>
 
 /** Words by which a caller says that something is to be tested. */
 const TESTS =
-  /^(?:-{0,2}test|tests|t|check|checks|verify|spec|unit|unittest|e2e|integration|selftest|pytest|(?:test|check|verify)[:.-][\w:.-]+|[\w.-]+[:.-](?:test|tests|check|verify))$/;
+  /^(?:tests?|t|checks?|verify|spec|unit|e2e|integration|selftest|pytest|(?:test|check|verify)[:.-][\w:.-]+|[\w.-]+[:.-](?:tests?|check|verify))$/;
+const CALLERS =
+  /^(?:g?make|npm|npx|yarn|pnpm|just|task|rake|gradlew?|mvnw?|ant|composer|hatch|pdm|poetry|uv|lerna|nx|turbo|gulp|grunt|ninja|meson|bazel|bundle)$/;
+const BUILDERS = /^(?:go|cargo|deno|bun|dotnet|swift|zig|mix|dune|stack|cabal|flutter|dart)$/;
 const RUNNERS =
   /^(?:mocha|ava|tape|tap|uvu|jasmine|jest|vitest|karma|wtr|playwright|cypress|pytest|py\.test|tox|nox|nose2|nosetests|gotestsum|ctest|rspec|cucumber|prove|phpunit|pest|behat|bats|busted)$/;
 
@@ -146,9 +149,13 @@ export function testingCommands(text: string, view: TreeView): Command[] {
     const [first = "", ...rest] = unwrapped(words.map((word) => word.text.replace(/^["']|["']$/g, "")));
     const program = first.split("/").at(-1)!;
     // Behind a pipe another program decides.
-    if (!RUNS_CODE.has(program) || operator === "|" || operator === "|&") return false;
-    const inline = INTERPRETERS.test(program) && rest.some((word) => /^(?:-e|--eval|-c|-p)$/.test(word));
-    return !inline && (RUNNERS.test(program) || rest.some((word) => TESTS.test(word) || isTests(word, view)));
+    if (operator === "|" || operator === "|&") return false;
+    if (RUNNERS.test(program)) return true;
+    const named = rest.find((word) => !word.startsWith("-"));
+    if (CALLERS.test(program)) return rest.some((word) => TESTS.test(word));
+    if (BUILDERS.test(program) && named === "test") return true;
+    if (!INTERPRETERS.test(program) || rest.some((word) => /^(?:-e|--eval|-c|-p)$/.test(word))) return false;
+    return rest.includes("--test") || /^(?:unittest|pytest)$/.test(named ?? "") || isTests(named ?? "", view);
   });
 }
 

@@ -142,6 +142,23 @@ describe("lines that a target runs", () => {
     expect(read({ Makefile: `.DEFAULT_GOAL := other\n${all}` }, "make")!.texts).toEqual(["test 2 = 2"]);
   });
 
+  it("does not go on for ever", () => {
+    const names = Array.from({ length: 9 }, (_, at) => `A${at} = ${`$(A${at + 1})`.repeat(50)}\n`).join("");
+    expect(read({ Makefile: `${names}A9 = x\ntest:\n\ttest $(A0) = 1\n` })!.expected).toEqual([]);
+    const calls = Object.fromEntries(
+      Array.from({ length: 4 }, (_, at) => [
+        `s${at}`,
+        Array(50)
+          .fill(`npm run s${at + 1}`)
+          .join(" && "),
+      ]),
+    );
+    expect(
+      read({ "package.json": JSON.stringify({ scripts: { ...calls, s4: "true" } }) }, "npm run s0")!.others,
+    ).not.toEqual([]);
+    expect(read(target(`test "${"$$(".repeat(1900)}" = 1`))!.expected).toEqual([]);
+  });
+
   it("reads no Makefile that is the work", () => {
     expect(read({ "work.mk": target("test 1 = 1").Makefile }, "make -f work.mk test")!.expected).toEqual([]);
   });

@@ -42,6 +42,9 @@ export interface LedLines {
 
 const DEPTH = 4;
 
+/** More steps than these were not written by a person. */
+const MOST_STEPS = 500;
+
 /** null where a command calls neither make nor npm. */
 export function ledLines(command: string, view: TreeView): LedLines | null {
   const reader = new Reader(view);
@@ -92,7 +95,7 @@ class Reader {
 
   follow(line: Line, depth: number): void {
     if (line.mayFail) return;
-    const steps = depth > DEPTH ? null : shellSteps(line.text);
+    const steps = depth > DEPTH || this.#known.length > MOST_STEPS ? null : shellSteps(line.text);
     if (steps === null) {
       this.#others.push(line.text);
       return;
@@ -117,6 +120,7 @@ class Reader {
     this.calls += 1;
     const lines = program === "npm" ? scriptLines(words, folder, this.#view) : makeLines(words, folder, this.#view);
     for (const line of lines ?? []) {
+      if (this.#texts.length > MOST_STEPS) return false;
       this.#texts.push(line.text);
       this.follow(line, depth + 1);
     }

@@ -6,8 +6,10 @@ import type { Line } from "./led-lines.js";
 
 const MAKEFILES = ["GNUmakefile", "makefile", "Makefile"];
 
-/** Longer ones were not written by a person. */
-const MOST_TEXT = 256 * 1024;
+/** Larger ones were not written by a person. */
+const MOST_TEXT = 64 * 1024;
+const MOST_RULES = 300;
+const MOST_NAMES = 5_000;
 
 /** `words` is the call without its first word. */
 export function makeLines(words: readonly string[], from: string, view: TreeView): Line[] | null {
@@ -140,6 +142,7 @@ function readMakefile(text: string, site: Site): Made | null {
     if (targets.includes("%") && !recipes.every(({ from }) => COMPILES.test(all[from]!))) return null;
     for (const target of names) rules.push({ target, needs: prerequisites, recipes });
   }
+  if (rules.length > MOST_RULES) return null;
   const goal = values.get(GOAL) ?? rules.find(({ target }) => !target.includes("%"))?.target;
   return { goal: goal === undefined ? null : expand(goal), expand, rules, phony };
 }
@@ -169,8 +172,10 @@ const DEPTH = 10;
 
 /** Text as make hands it on; null where it would compute more than names, lists of files and their endings. */
 function expander(values: ReadonlyMap<string, string>, { folder, view }: Site): Made["expand"] {
+  let left = MOST_NAMES;
   const expand = (text: string, own: Readonly<Record<string, string>>, depth: number): string | null => {
-    if (depth > DEPTH) return null;
+    left -= 1;
+    if (depth > DEPTH || left < 0 || text.length > MOST_TEXT) return null;
     let isKnown = true;
     const result = text.replace(
       /\$(?:\$|([@<^*])|\(([^()]*(?:\([^()]*\)[^()]*)*)\)|\{([\w.-]+)\})|\$/g,

@@ -34,8 +34,11 @@ export interface Step {
   readonly loop?: Loop;
 }
 
+/** A longer line was not written by a person. */
+const MOST_LINE = 4_000;
+
 export const shellSteps = (line: string): Step[] | null => {
-  const tokens = shellTokens(line);
+  const tokens = line.length > MOST_LINE ? null : shellTokens(line);
   return tokens === null || tokens.length === 0 ? null : new LineReader(tokens).read();
 };
 
