@@ -24,10 +24,10 @@ interface LanguageRow {
   readonly plain_tried: number;
   /** Passes with the example and fails without, by its own runner. */
   readonly plain_tells: number;
-  /** Median over tasks of our time by the plain runner's. */
+  /** Median over tasks of our processor time by the plain runner's: other work on the machine does not show in it. */
   readonly overhead: number | null;
-  readonly plain_ms: number | null;
-  readonly accept_ms: number | null;
+  readonly plain_cpu_ms: number | null;
+  readonly accept_cpu_ms: number | null;
 }
 
 interface Miss {
@@ -54,7 +54,7 @@ export function reportOf(tasks: readonly CorpusTask[], rows: readonly CorpusRow[
     .filter(({ mode, verdict }) => mode === "noop" && verdict === "completed")
     .map(({ task }) => task);
   const text = [
-    "| language | tasks | oracle completed | proves nothing | other | no-op completed | plain runner tells | plain s | accept s | ratio |",
+    "| language | tasks | oracle completed | proves nothing | other | no-op completed | plain runner tells | plain cpu s | accept cpu s | ratio |",
     "|---|---|---|---|---|---|---|---|---|---|",
     ...[...table, total].map(tableLine),
     "",
@@ -80,7 +80,10 @@ function languageRow(language: string, rows: readonly CorpusRow[]): LanguageRow 
   const plain = new Map(of("plain").map((row) => [row.task, row]));
   const completed = oracle.filter(({ verdict }) => verdict === "completed");
   const nothing = oracle.filter(({ verdict }) => verdict === "proves nothing").length;
-  const timed = completed.filter(({ task }) => plain.get(task)?.verdict === "passes");
+  const timed = completed.flatMap(({ task, cpu_ms: ours }) => {
+    const { verdict, cpu_ms: theirs } = plain.get(task) ?? {};
+    return verdict === "passes" && ours !== null && theirs ? [{ ours, theirs }] : [];
+  });
   return {
     language,
     tasks: new Set(rows.map(({ task }) => task)).size,
@@ -92,9 +95,9 @@ function languageRow(language: string, rows: readonly CorpusRow[]): LanguageRow 
     noop_completed: noop.filter(({ verdict }) => verdict === "completed").length,
     plain_tried: plain.size,
     plain_tells: [...plain.values()].filter(({ verdict }) => verdict === "passes").length,
-    overhead: median(timed.map(({ task, ms }) => ms / plain.get(task)!.ms)),
-    plain_ms: median(timed.map(({ task }) => plain.get(task)!.ms)),
-    accept_ms: median(timed.map(({ ms }) => ms)),
+    overhead: median(timed.map(({ ours, theirs }) => ours / theirs)),
+    plain_cpu_ms: median(timed.map(({ theirs }) => theirs)),
+    accept_cpu_ms: median(timed.map(({ ours }) => ours)),
   };
 }
 
@@ -112,8 +115,8 @@ function sum(table: readonly LanguageRow[]): LanguageRow {
     plain_tried: add("plain_tried"),
     plain_tells: add("plain_tells"),
     overhead: null,
-    plain_ms: null,
-    accept_ms: null,
+    plain_cpu_ms: null,
+    accept_cpu_ms: null,
   };
 }
 
@@ -128,8 +131,8 @@ const tableLine = (row: LanguageRow): string =>
     row.other,
     `${row.noop_completed} of ${row.noop_tried}`,
     row.plain_tried === 0 ? "" : `${row.plain_tells} of ${row.plain_tried}`,
-    seconds(row.plain_ms),
-    seconds(row.accept_ms),
+    seconds(row.plain_cpu_ms),
+    seconds(row.accept_cpu_ms),
     row.overhead === null ? "" : row.overhead.toFixed(1),
   ].join(" | ")} |`;
 
