@@ -1,6 +1,5 @@
 // Which commands are tried with how much of what. What is not here takes nothing that grows (keygen, schema, catalog), asks a server
 // (market, registries, fleet: bench/registry, bench/fleet), or is measured as a run (bench/run, bench/repository).
-import { join } from "node:path";
 import {
   bundle,
   cycles,
@@ -8,10 +7,8 @@ import {
   fresh,
   freshParts,
   issues,
-  longJournal,
   type Program,
   parts,
-  RUN,
   repository,
   runs,
   tasks,
@@ -46,7 +43,6 @@ const CREDENTIALS = [10, 100, 1_000, 10_000];
 const TASKS = [30, 300, 3_000];
 const CYCLES = [300, 3_000, 30_000];
 const RUNS = [20, 200, 2_000];
-const LOG = [200, 2_000, 20_000];
 
 const ours = (
   command: string,
@@ -85,7 +81,7 @@ const NUTSHELL: readonly Case[] = [
   bundled("accept", (n) => ["accept", folder("files", n), "-r", bundle("files", n), "--quick"]),
   bundled("statement", (n) => ["statement", bundle("files", n)]),
   bundled("log", (n) => ["log", bundle("files", n)]),
-  bundled("verify", (n) => ["verify", bundle("delivery", n), "-r", bundle("files", n)], [2]),
+  bundled("verify", (n) => ["verify", bundle("delivery", n), "-r", bundle("files", n)]),
   bundled(
     "finish",
     (n) => ["finish", folder("files", n), "-r", bundle("files", n), "-m", "m", "-o", fresh("done.nut")],
@@ -160,8 +156,6 @@ const NEXUS: readonly Case[] = [
   harness("status", "cycles", CYCLES, cycles),
   harness("runs", "runs", RUNS, runs),
   harness("doctor", "runs", RUNS, runs),
-  harness("runs", "log length", LOG, longJournal),
-  { ...harness("export", "log length", LOG, longJournal, [RUN, "--otlp", "-o", join(work, "otlp.json")]), codes: [2] },
   {
     name: "nexus run: files",
     program: "nexus",
