@@ -221,22 +221,7 @@ export function cycles(n: number): string {
   });
 }
 
-/** A project with one run whose journal is long. */
-export function longJournal(n: number): string {
-  return once(join(work, `journal-${n}`), (dir) => {
-    const run = join(dir, `.nexus/state/nutcracker/runs/${RUN}`);
-    const options = {
-      version: RUN_VERSION,
-      request: "r.nut",
-      title: "t",
-      driver: "demo",
-      created_at: "2026-01-01T00:00:00Z",
-    };
-    put(join(run, "options.json"), JSON.stringify(options));
-    fillJournal(join(run, "journal.jsonl"), n);
-  });
-}
-export const RUN = "20260101-000000-000001";
+const RUN = "20260101-000000-000001";
 
 export function fillJournal(path: string, n: number): void {
   const journal = new Journal(path);

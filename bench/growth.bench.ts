@@ -55,18 +55,23 @@ async function run({ program, args, cwd = () => work, codes = [] }: Case, n: num
 }
 
 /**
- * The slope of the line through what lies above the start, both axes in logarithms; null when nothing does. What is too short to be
- * measured counts as the shortest that is not, so that the first step above it tells something, too.
+ * The slope of the line through what lies above the start, both axes in logarithms, or that of its last step if it is steeper: what
+ * only begins to grow too fast shows there. null when nothing lies above. What is too short to be measured counts as the shortest that
+ * is not, so that the first step above it tells something, too.
  */
 function exponent(steps: readonly number[], above: readonly number[], shortest: number): number | null {
   const first = above.findIndex((ms) => ms > shortest);
   if (first < 0) return null;
   const from = Math.max(0, first - 1);
-  const points = steps.slice(from).map((n, i) => [Math.log(n), Math.log(Math.max(above[from + i]!, shortest))] as const);
+  const points = steps
+    .slice(from)
+    .map((n, i) => [Math.log(n), Math.log(Math.max(above[from + i]!, shortest))] as const);
   const mean = (at: 0 | 1) => points.reduce((sum, point) => sum + point[at], 0) / points.length;
   const [x, y] = [mean(0), mean(1)];
   const over = points.reduce((sum, point) => sum + (point[0] - x) * (point[1] - y), 0);
-  return over / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
+  const fitted = over / points.reduce((sum, point) => sum + (point[0] - x) ** 2, 0);
+  const [before, last] = points.slice(-2);
+  return Math.max(fitted, last === undefined ? fitted : (last[1] - before![1]) / (last[0] - before![0]));
 }
 
 async function measure(one: Case): Promise<void> {

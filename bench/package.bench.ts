@@ -41,6 +41,8 @@ function startUp(name: string, ours: readonly string[], peer: readonly string[],
   return { work: name, ours: ms(a), peer: ms(b), ratio: ratio.toFixed(2), target: "≤ 0.35", ok: ratio <= 0.35 };
 }
 
+const aim = (row: Row, most: number): Row => ({ ...row, target: `≤ ${most}`, ok: Number(row.ratio) <= most });
+
 function startUps(): Row[] {
   const target = hostTarget();
   if (target === null) return [];
@@ -71,7 +73,21 @@ function startUps(): Row[] {
         work,
         payload,
       ),
-    ].map((row) => (row.work.startsWith("hook") ? { ...row, target: "≤ 1", ok: Number(row.ratio) <= 1 } : row));
+    ]
+      .map((row) => (row.work.startsWith("hook") ? aim(row, 1) : row))
+      .concat(
+        // As a host waits for it, beside a Node that does nothing.
+        aim(
+          startUp(
+            "gate of the single file / node -e 0",
+            [single("nexus"), "hook", "claude", "PreToolUse"],
+            [process.execPath, "-e", "0"],
+            work,
+            payload,
+          ),
+          0.4,
+        ),
+      );
   } finally {
     rmSync(work, { recursive: true, force: true });
   }

@@ -157,7 +157,7 @@ async function coldStart(): Promise<void> {
     }
   }
   for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
-  compare("cold start to tools/list", times, 0.7);
+  compare("cold start to tools/list", times, 0.4);
 }
 
 interface Work {

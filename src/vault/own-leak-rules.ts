@@ -116,7 +116,7 @@ const TOKENS: readonly OwnRule[] = [
   rule("firebase", /:APA91b[A-Za-z0-9_-]{120,}/g, [[":APA91b", 120]]),
   // Takes the place of the preset's, which misses a dash at the end.
   rule("sendgrid", /(?<![\w.])SG\.[\w-]{20,24}\.[\w-]{39,50}/g, [["SG.", 20]]),
-  rule("resend", /(?<!\w)re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}(?!\w)/g, [["re_", 24]]),
+  rule("resend", /(?<!\w)re_[A-Za-z0-9]{6,10}_[A-Za-z0-9]{20,30}(?!\w)/g, [["re_", resendFollows]]),
   rule("mollie", /["'= ](?:live|test)_[A-Za-z0-9]{30}(?![A-Za-z0-9_])/g, [
     ["live_", 30],
     ["test_", 30],
@@ -199,7 +199,7 @@ const SHAPES: readonly OwnRule[] = [
   rule(
     "azure-key",
     /(?:["']|(?<=_[Kk][Ee][Yy])\s?[=:]\s?)[A-Za-z0-9+/]{86}==(?=["']|\s|$)/gm,
-    ['=="', "=='", "==\n", "==\r"].map((text) => [text, 0]),
+    ['=="', "=='", "==\n", "==\r"].map((text) => [text, (bytes, from) => digitsBefore(bytes, from - text.length)]),
     (match) => !isDrawn(match),
   ),
   rule(
@@ -386,6 +386,25 @@ const SHAPES: readonly OwnRule[] = [
   ),
   rule("docker-login", /"auths"\s*:\s*\{[\s\S]{0,400}?"auth"\s*:\s*"[A-Za-z0-9+/]{16,}={0,2}"/g, [['"auths"', 0]]),
 ];
+
+/** Whether the 64 bytes that end in two signs stand before: most pairs of signs are comparisons. */
+function digitsBefore(bytes: Uint8Array, end: number): boolean {
+  if (end < 86) return false;
+  for (let at = end - 1; at >= end - 86; at -= 1) if (BASE64[bytes[at]!] === 0) return false;
+  return true;
+}
+
+/** Whether a word begins with it, and goes on for long: most are the end of `core_`, `pre_` and the like. */
+function resendFollows(bytes: Uint8Array, from: number): boolean {
+  if (from > 3 && WORD_BYTES[bytes[from - 4]!] === 1) return false;
+  for (let at = from; at < from + 24; at += 1) if (at >= bytes.length || WORD_BYTES[bytes[at]!] === 0) return false;
+  return true;
+}
+
+const bytesLike = (pattern: RegExp): Uint8Array =>
+  Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
+const BASE64 = bytesLike(/[A-Za-z0-9+/]/);
+const WORD_BYTES = bytesLike(/\w/);
 
 /** Whether `name:password@` follows; most addresses have neither. */
 function passwordFollows(bytes: Uint8Array, from: number): boolean {

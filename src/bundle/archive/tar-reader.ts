@@ -225,7 +225,7 @@ export class TarReader {
     this.entries += 1;
     if (this.entries <= this.limits.maxEntries) return;
     throw new NutError("BUNDLE_LIMIT", `the bundle has more than ${this.limits.maxEntries} entries`, {
-      hint: "if you expected that, raise it: --max-entries '<n>'",
+      hint: "if you expected that, unpack it with a higher limit: nutshell unpack '<bundle>' --max-entries '<n>'",
       data: { max_entries: this.limits.maxEntries },
     });
   }
@@ -233,7 +233,7 @@ export class TarReader {
 
 export function tooLarge(limits: Limits): NutError {
   return new NutError("BUNDLE_LIMIT", `the bundle unpacks to more than ${limits.maxTotalBytes} bytes`, {
-    hint: "if you expected that, raise it: --max-size '<bytes>'",
+    hint: "if you expected that, unpack it with a higher limit: nutshell unpack '<bundle>' --max-size '<bytes>'",
     data: { max_bytes: limits.maxTotalBytes },
   });
 }

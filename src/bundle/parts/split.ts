@@ -64,7 +64,7 @@ export function splitByCount(entries: readonly ContentEntry[], count: number): P
     const least = shares.reduce((best, share) => (share.bytes < best.bytes ? share : best));
     // An empty file still counts for something, or all of them would go to one part.
     least.bytes += bytes + 1;
-    least.paths.push(...paths);
+    for (const path of paths) least.paths.push(path);
   }
   return withShared(entries, shares);
 }
@@ -160,8 +160,11 @@ export function criteriaOfParts(
   criteria: readonly CriterionText[],
   parts: readonly Part[],
 ): (readonly string[] | undefined)[] {
-  const everywhere = (path: string) => parts.every(({ paths }) => paths.includes(path));
-  const own = parts.map(({ paths }) => paths.filter((path) => path.startsWith("files/") && !everywhere(path)));
+  const holders = new Map<string, number>();
+  for (const { paths } of parts) for (const path of paths) holders.set(path, (holders.get(path) ?? 0) + 1);
+  const own = parts.map(({ paths }) =>
+    paths.filter((path) => path.startsWith("files/") && holders.get(path) !== parts.length),
+  );
   const named = (id: string, seen: readonly string[] = []): Set<number> => {
     const found = criteria.find((one) => one.id === id);
     if (found === undefined || seen.includes(id)) return new Set();
