@@ -13,7 +13,6 @@ import {
   runs,
   tasks,
   vault,
-  work,
 } from "./growth-inputs.js";
 
 type Words = readonly string[];
