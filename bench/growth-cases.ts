@@ -1,5 +1,4 @@
-// Which commands are tried with how much of what. What is not here takes nothing that grows (keygen, schema, catalog), asks a server
-// (market, registries, fleet: bench/registry, bench/fleet), or is measured as a run (bench/run, bench/repository).
+// Which commands are tried with how much of what. docs/growth.md says which are not here.
 import {
   bundle,
   cycles,

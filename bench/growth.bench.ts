@@ -1,4 +1,4 @@
-// What every command costs as what it is given grows: processor time and memory at each step, and the exponent of the growth. Ten times as
+// What commands cost as what they are given grows: processor time and memory at each step, and the exponent of the growth. Ten times as
 // much may take 10^1.1 times as long, and nothing more than 300 MB at 100,000 files; docs/growth.md says where and why not.
 //   npm run bench -- growth [--only=<text>] [--most=<n>] [--quick]
 // `--only=files` or `--only=pack:` runs that part, `--most=10000` leaves out larger steps. Processor time is that of the command and all it

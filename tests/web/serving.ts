@@ -1,6 +1,7 @@
 // The real programs, started as a person starts them, and ended by their process id.
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { temporary } from "../temporary.js";
 
 const bin = (program: string) => fileURLToPath(new URL(`../../bin/${program}.js`, import.meta.url));
 
@@ -29,7 +30,7 @@ export async function start(
   const child = spawn(process.execPath, [bin(program), ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-    env: { PATH: process.env.PATH, HOME: "/nonexistent", ...options.env },
+    env: { PATH: process.env.PATH, HOME: temporary("nut-home-"), ...options.env },
   });
   let stdout = "";
   let stderr = "";
@@ -66,7 +67,7 @@ export async function run(
   const child = spawn(process.execPath, [bin(program), ...args], {
     stdio: ["ignore", "pipe", "pipe"],
     ...(cwd === undefined ? {} : { cwd }),
-    env: { PATH: process.env.PATH, HOME: "/nonexistent" },
+    env: { PATH: process.env.PATH, HOME: temporary("nut-home-") },
   });
   let stdout = "";
   let stderr = "";
