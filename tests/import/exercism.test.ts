@@ -86,6 +86,18 @@ describe("import exercism", () => {
     expect(cpp.criteria).toMatchObject([{ type: "shell", script: "tests/catch.sh", report: "build/catch.xml" }]);
   });
 
+  it("has what no C++ exercise changes compiled once, from the tests' own folder and without a network", async () => {
+    const main = { "test/tests-main.cpp": '#define CATCH_CONFIG_MAIN\n#include "catch.hpp"\n' };
+    const { text } = await imported("cpp-total", (folder) => writeTask(folder, main));
+    const install = [{ path: "tests/install.sh", reads: ["test/"], network: false }];
+    expect(JSON.parse(text("nutshell.json")).acceptance.install).toEqual(install);
+    expect(text("tests/install.sh")).toContain("-c test/tests-main.cpp -o .cache/catch/tests-main.o");
+    // Named by its path, it and what it includes would be taken for tests.
+    expect(text("tests/catch.sh")).not.toContain("test/tests-main.cpp");
+    const plain = await imported("cpp-total");
+    expect(JSON.parse(plain.text("nutshell.json")).acceptance.install).toBeUndefined();
+  });
+
   it("reads a stranger's folder as data: no link is followed, nothing too large or oddly named comes along", async () => {
     const { task, cwd } = await imported("python-total", (folder) => {
       writeFileSync(join(folder, "../secret"), "secret");

@@ -190,7 +190,7 @@ function followsAssertion(source: Source, at: number): boolean {
     const open = source.mask[end - 1] === ")" ? source.pairs[end - 1]! : -1;
     if (open < 0) return false;
     const [head] = /\.?[ \t]*\w*[ \t]*$/.exec(source.mask.slice(Math.max(0, open - 200), open)) ?? [""];
-    if (/^assert\w*|^then\w*/.test(head.replace(/^\./, "").trim())) return true;
+    if (/^(?:assert\w*|then(?:ThrownBy|Code|Object)?)$/.test(head.replace(/^\./, "").trim())) return true;
     if (!head.startsWith(".")) return false;
     end = open - head.length;
   }
