@@ -128,6 +128,11 @@ test.each([1])("f %i", () => {});`;
       ),
     ).toEqual(["TestA > test_b", "test_c~"]);
     expect(names("a.rs", "mod m { #[test] fn a() {} }\n#[test]\n#[ignore]\nfn b() {}\n")).toEqual(["m::a", "b~"]);
+    // A feature and a platform are the base's; another name may be set by a build script of the work.
+    const left = `#[cfg(feature = "io")]\nmod io { #[test] fn a() { assert_eq!(f(), 1); } }\n#[test]\n#[cfg(all(unix, not(feature = "x")))]\nfn b() {}
+#[cfg(own)]\n#[test]\nfn c() {}\n#[cfg(test)]\nmod t { #[test] fn d() { assert_eq!(f(), 1); } }\n`;
+    expect(names("a.rs", left)).toEqual(["io::a?", "b?", "c", "t::d"]);
+    expect(readTestText("a.rs", left).assertions.map(({ sure }) => sure)).toEqual([false, true]);
   });
 });
 

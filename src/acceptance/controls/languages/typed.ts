@@ -147,7 +147,7 @@ export function readTyped(text: string, language: keyof typeof DIALECTS): TestTe
   const guards = complains === null ? [] : findGuards(source, complains);
   const place = (start: number, end: number, edits: readonly Edit[], weak: boolean): Assertion => {
     const test = innermost(tests, start);
-    const sure = !source.conditional(start, test?.start ?? 0);
+    const sure = test?.sure !== false && !source.conditional(start, test?.start ?? 0);
     const helper = test === null ? source.function(start) : undefined;
     const more = { ...(helper === undefined ? {} : { helper }), ...(weak ? { weak } : {}) };
     return { start, end, edits, line: source.line(start), test, sure, ...more };
@@ -229,6 +229,7 @@ function functions(
   head: RegExp,
   names: (name: string, at: number) => string[],
   skips: RegExp,
+  isSure: (open: number) => boolean = () => true,
 ): DeclaredTest[] {
   const tests: DeclaredTest[] = [];
   for (const match of source.find(head)) {
@@ -236,7 +237,8 @@ function functions(
     const end = open < 0 ? -1 : source.pairs[open]!;
     if (end < 0) continue;
     const own = source.mask.slice(match.index, end);
-    tests.push({ start: match.index, end, names: names(match[1]!, match.index), skips: skips.test(own), sure: true });
+    const start = match.index;
+    tests.push({ start, end, names: names(match[1]!, start), skips: skips.test(own), sure: isSure(open) });
   }
   return tests;
 }
@@ -252,8 +254,17 @@ function rustTests(source: Source): DeclaredTest[] {
     }
     return names;
   };
-  return functions(source, head, (name, at) => [[...modules(at), name].join("::")], /#\[ignore\b/);
+  const isSure = (at: number): boolean => {
+    for (let open = at; open >= 0; open = source.outer(open))
+      if (source.mask[open] === "{" && LEFT_OUT.test(source.header(open))) return false;
+    return true;
+  };
+  return functions(source, head, (name, at) => [[...modules(at), name].join("::")], /#\[ignore\b/, isSure);
 }
+
+/** By a feature or a platform, which are the base's. Names of a build script's own would be the work's. */
+const LEFT_OUT =
+  /#\[cfg\s*\((?!\s*test\s*\))(?:[\s(),="\u0001]|\b(?:feature|unix|windows|not|any|all|test|debug_assertions|target_\w+)\b)*\)\s*\]/;
 
 function javaTests(source: Source): DeclaredTest[] {
   const head = /@(?:Test|ParameterizedTest|RepeatedTest)\b(?:[^;{}]|\{[^;{}]*\}){0,400}?\b(?:void|fun)\s+(\w+)\s*\(/g;
