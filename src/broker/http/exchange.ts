@@ -183,6 +183,7 @@ function send(request: IncomingMessage, upstream: ClientRequest, { tally, meter,
     };
     request.on("data", (piece: Buffer) => {
       tally.sent += piece.length;
+      tidyAfter(piece.length);
       if (isRefused) return;
       try {
         watch?.push(piece);
@@ -206,6 +207,17 @@ function send(request: IncomingMessage, upstream: ClientRequest, { tally, meter,
       upstream.end();
     });
   });
+}
+
+const TIDY_BYTES = 4 * 1024 * 1024;
+let untidied = 0;
+
+/** What came of requests lies outside the heap, and Node alone lets tens of megabytes of it lie before it looks. */
+function tidyAfter(bytes: number): void {
+  untidied += bytes;
+  if (untidied < TIDY_BYTES) return;
+  untidied = 0;
+  globalThis.gc?.({ type: "minor" });
 }
 
 const hasBody = (method: string | undefined, { statusCode }: IncomingMessage): boolean =>

@@ -30,7 +30,7 @@ export function nexusProgram(...args: readonly string[]): {
 }
 
 /** Memory is given back soon rather than kept for speed: it passes bytes on, and keeps next to nothing. */
-const SMALL = ["--max-semi-space-size=1", "--max-old-space-size=256"];
+const SMALL = ["--max-semi-space-size=1", "--max-old-space-size=256", "--expose-gc"];
 
 /** What holds the secrets of a run. */
 export function brokerProgram(): ReturnType<typeof nexusProgram> {
