@@ -111,7 +111,7 @@ interface Folder {
 function openFolder(path: string, shown: string): Folder {
   if (!HAS_DESCRIPTORS) {
     const stat = lstatSync(path);
-    if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw unsafe(shown);
+    if (!stat.isDirectory() || stat.uid !== (process.getuid?.() ?? stat.uid)) throw unsafe(shown);
     return { path, close: () => {} };
   }
   try {

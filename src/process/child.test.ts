@@ -107,7 +107,15 @@ describe("runChild", () => {
   });
 
   it("says which program is missing before anything runs", async () => {
-    await expect(runChild({ command: "no-such-program", cwd, env })).rejects.toMatchObject({ code: "PROGRAM_MISSING" });
+    await expect(runChild({ command: "no-such-program", cwd, env })).rejects.toMatchObject({
+      code: "PROGRAM_MISSING",
+      message: "no-such-program: no such program on PATH",
+    });
+    // A path is not looked for on PATH.
+    await expect(runChild({ command: "./no-such-program", cwd, env })).rejects.toMatchObject({
+      code: "PROGRAM_MISSING",
+      message: "./no-such-program: no file there that may be run",
+    });
   });
 });
 

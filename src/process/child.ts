@@ -69,12 +69,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const { cwd, env, sandbox = null, signal } = options;
   signal?.throwIfAborted();
   const program = findProgram(options.command, env, cwd);
-  if (program === null) {
-    throw new NutError("PROGRAM_MISSING", `${options.command}: no such program on PATH`, {
-      hint: `install it, or put its folder on PATH: command -v ${shellWord(options.command)}`,
-      data: { program: options.command },
-    });
-  }
+  if (program === null) throw missing(options.command);
   const limits = options.limits ?? (sandbox === null ? undefined : DEFAULT_LIMITS);
   const wrapped = sandbox === null ? null : await wrap(sandbox, env, cwd, limits ?? DEFAULT_LIMITS);
   const group = limits === undefined ? null : makeControlGroup(limits);
@@ -101,6 +96,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   feed(child, options.stdin);
   const firstPid = wrapped?.tells === true ? firstInside(child) : () => null;
   return watch(child, { options, mark, started, sandboxed: wrapped !== null, firstPid, limits, group });
+}
+
+function missing(command: string): NutError {
+  const word = shellWord(command);
+  // A path is not looked for on PATH.
+  const [where, hint] = /[/\\]/.test(command)
+    ? ["no file there that may be run", `ls -l ${word}`]
+    : ["no such program on PATH", `install it, or put its folder on PATH: command -v ${word}`];
+  return new NutError("PROGRAM_MISSING", `${command}: ${where}`, { hint, data: { program: command } });
 }
 
 /** Enters a control group before anything else runs. Where it may not after all, the watch remains. */
