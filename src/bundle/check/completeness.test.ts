@@ -90,7 +90,7 @@ describe("assess", () => {
     [
       "a document that only promises",
       { context: { requirements: "r.md" } },
-      { "r.md": "# Requirements\n\nTODO:\n- tbd\n" },
+      { "r.md": "# Requirements\n\nTODO:\n- tbd\nTODO: write this\n" },
       "error PLACEHOLDER r.md",
     ],
     ["an empty script", {}, { "check.sh": "" }, "error PLACEHOLDER check.sh"],
@@ -130,7 +130,11 @@ describe("assess", () => {
   });
 
   it.each([
-    ["TODO lists sort by date", "# Requirements\n\n#hashtags are kept\n", "#!/bin/sh\n# TODO: faster\ngrep -q a b\n"],
+    [
+      "TODO lists sort by date",
+      "# Requirements\n\nTODO: write the parser\n",
+      "#!/bin/sh\n# TODO: faster\ngrep -q a b\n",
+    ],
     ["<title> of a page", "Fix it.", "import './a.mjs'\n"],
   ])("is ready: %s", async (title, requirements, script) => {
     const manifest = { ...QUIET, task: { ...task, title }, context: { requirements: "r.md" } };

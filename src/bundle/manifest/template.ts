@@ -17,7 +17,11 @@ export function isPlaceholder(text: string | undefined): boolean {
   return (
     OURS.has(trimmed) ||
     /^(?:<[^<>]+>|\[[^[\]]+\])$/.test(trimmed) ||
-    /^(?:to ?do|tbd|fixme|xxx|\?+|\.{3}|…)[.:!]*$/i.test(trimmed)
+    /^(?:to ?do|tbd|fixme|xxx|\?+|\.{3}|…)[.:!]*$/i.test(trimmed) ||
+    // "TODO: write this", but not "TODO: write the parser".
+    /^(?:to ?do|tbd|fixme|xxx)\s*[:.-]?\s*(?:add|complete|describe|do|document|explain|fill|finish|say|write)(?: in| out)? (?:it|this|these|that|more|here|later|details|requirements|the (?:details|requirements|rest|text))[.!]*$/i.test(
+      trimmed,
+    )
   );
 }
 
