@@ -130,11 +130,8 @@ describe("assess", () => {
   });
 
   it.each([
-    [
-      "TODO lists sort by date",
-      "# Requirements\n\nTODO: write the parser\n",
-      "#!/bin/sh\n# TODO: faster\ngrep -q a b\n",
-    ],
+    ["TODO lists sort by date", "# Requirements\n\n#hashtags are kept\n", "#!/bin/sh\n# TODO: faster\ngrep -q a b\n"],
+    ["Read a list", "# Requirements\n\nTODO: write the parser\n", "grep -q a b\n"],
     ["<title> of a page", "Fix it.", "import './a.mjs'\n"],
   ])("is ready: %s", async (title, requirements, script) => {
     const manifest = { ...QUIET, task: { ...task, title }, context: { requirements: "r.md" } };
