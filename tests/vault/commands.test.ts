@@ -410,14 +410,14 @@ describe("exec", () => {
         err: expect.stringContaining("which programs obey"),
       });
     }
-    for (const [words, lack] of [
-      [["--with", "api-token", "--"], "needs a command after --"],
-      [["--with", "api-token"], "needs a command after --"],
-      [["--", "true"], "needs at least one credential"],
+    for (const [words, lack, again] of [
+      [["--with", "api-token", "--"], "needs a command after --", "--with api-token -- sh -c '<command>'"],
+      [["--with", "api-token"], "needs a command after --", "--with api-token -- sh -c '<command>'"],
+      [["--", "say", "two words"], "needs at least one credential", "--with '<name>' -- say 'two words'"],
     ] as const) {
       const { code, err } = await desk.run(["exec", ...words]);
       expect({ code, err }).toEqual({ code: 2, err: expect.stringContaining(lack) });
-      expect(err).toContain("hint: nutshell exec --with '<name>' -- sh -c '<command>'");
+      expect(err).toContain(`hint: nutshell exec ${again}\n`);
     }
     expect(await desk.run(["exec", "--with", "api-token", "--", "no-such-program-here"])).toMatchObject({ code: 2 });
   });

@@ -61,8 +61,8 @@ const execCommand = rawCommand({
     ["nutshell exec --broker --with staging-api -- ./smoke-test.sh", "which never sees the key"],
   ],
   async run(input, io, { json, quiet, program }) {
-    if (input.with.length === 0) throw lacks("--with: needs at least one credential");
-    if (input.command.length === 0) throw lacks("--command: needs a command after --");
+    if (input.with.length === 0) throw lacks("--with: needs at least one credential", input);
+    if (input.command.length === 0) throw lacks("--command: needs a command after --", input);
     const progress = progressLine(io, { program: program.name, quiet, color: false }).show;
     return execWith(input, contextOf(io, json, progress), {
       stdout: io.stdout,
@@ -77,11 +77,15 @@ const execCommand = rawCommand({
 });
 export default aboutFolder(execCommand);
 
-function lacks(what: string): NutError {
-  return new NutError("USAGE", `nutshell exec: ${what}`, {
-    hint: "nutshell exec --with '<name>' -- sh -c '<command>'",
-  });
+function lacks(what: string, input: ExecInput): NutError {
+  const names = input.with.length === 0 ? ["<name>"] : input.with;
+  const withs = names.map((name) => `--with ${shellWord(name)}`).join(" ");
+  return new NutError("USAGE", `nutshell exec: ${what}`, { hint: `nutshell exec ${withs} -- ${commandWords(input)}` });
 }
+
+/** What was typed behind `--`, to be typed again. */
+const commandWords = ({ command }: ExecInput): string =>
+  command.length === 0 ? "sh -c '<command>'" : command.map(shellWord).join(" ");
 
 interface ExecOutput {
   readonly stdout: Writable;
@@ -98,7 +102,7 @@ async function execWith(input: ExecInput, context: Context, output: ExecOutput):
   const folder = readVaultFolder(folderTarget(input.dir, context).path, context.env);
   if (!input.broker && (input.proxy || input.handOut.length + input.allowOrigin.length > 0)) {
     throw new NutError("USAGE", "nutshell exec: --hand-out, --proxy and --allow-origin go with --broker", {
-      hint: "nutshell exec --broker --with '<name>' -- sh -c '<command>'",
+      hint: `nutshell exec --broker ${input.with.map((name) => `--with ${shellWord(name)}`).join(" ")} -- ${commandWords(input)}`,
     });
   }
   if (input.broker) return execLent(input, folder.dir, context, output);
@@ -150,7 +154,7 @@ async function execLent(input: ExecInput, dir: string, context: Context, output:
         "CREDENTIAL_NOT_LENT",
         `credential "${visible.name}" can only be handed out: ${visible.handedOut}`,
         {
-          hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- sh -c '<command>'`,
+          hint: `nutshell exec --broker --with ${shellWord(visible.name)} --hand-out ${shellWord(visible.name)} -- ${commandWords(input)}`,
           data: { name: visible.name },
         },
       );
