@@ -92,9 +92,7 @@ const WORDS = [
 ];
 /** The value is only looked at, since it may be an assignment itself: `line = "API_KEY=…"`. */
 const SIGN_AND_VALUE = /(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
-const NAME_BEFORE = /([A-Za-z][\w.-]{0,60})["'`]?\]?\s{0,4}$/;
-/** As much as a name, what closes it, and blanks may take. */
-const NAME_REACH = 61 + 2 + 4;
+const LONGEST_NAME = 61;
 /** How much of the text around a word is looked at. */
 const REACH = { before: 64, after: 360 };
 
@@ -159,12 +157,24 @@ interface Assignment {
 /** A sign with a long value after it is rare, so names are looked for from there: the other way every word of a text would be tried. */
 export function assignments(text: string): Assignment[] {
   return [...text.matchAll(SIGN_AND_VALUE)].flatMap(({ index, 0: sign, 1: value = "" }) => {
-    const from = Math.max(0, index - NAME_REACH);
-    const before = NAME_BEFORE.exec(text.slice(from, index));
-    if (before === null) return [];
-    return [{ start: from + before.index, end: index + sign.length, name: before[1]!, value }];
+    const name = nameBefore(text, index);
+    return name === null ? [] : [{ ...name, end: index + sign.length, value }];
   });
 }
+
+/** A name, a quote or a bracket that closes it, and blanks, read backwards: each letter is looked at once. */
+function nameBefore(text: string, sign: number): Pick<Assignment, "start" | "name"> | null {
+  let end = sign;
+  while (end > 0 && sign - end < 4 && SPACE[text.charCodeAt(end - 1)] === 1) end -= 1;
+  if (text[end - 1] === "]") end -= 1;
+  if (QUOTES.has(text[end - 1]!)) end -= 1;
+  let start = end;
+  while (start > 0 && end - start < LONGEST_NAME && NAME[text.charCodeAt(start - 1)] === 1) start -= 1;
+  while (start < end && LETTER[text.charCodeAt(start)] !== 1) start += 1;
+  return start === end ? null : { start, name: text.slice(start, end) };
+}
+
+const QUOTES = new Set(['"', "'", "`"]);
 
 const SAYS_SECRET = /key|token|secret|passw|pwd|auth|_pat$/i;
 const SAYS_PRIVATE =
@@ -289,6 +299,7 @@ function skip(bytes: Uint8Array, from: number, most: number, kind: Uint8Array): 
 const bytesLike = (pattern: RegExp): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
 const NAME = bytesLike(/[\w.-]/);
+const LETTER = bytesLike(/[A-Za-z]/);
 const CLOSING = bytesLike(/["'`\]]/);
 const CLOSING_WORD = bytesLike(/["'\])]/);
 const ARROW = 0x3e;

@@ -93,25 +93,31 @@ export class PatternScan {
       const one = marked[word & 0xffff]! << 8;
       const two = marked[word >>> 16]! << 8;
       const next = words[index + 1]! & 0xff;
-      const bits =
-        (before[one | previous]! & after[one | ((word >>> 16) & 0xff)]!) |
-        (before[two | ((word >>> 8) & 0xff)]! & after[two | next]!);
+      const first = before[one | previous]! & after[one | ((word >>> 16) & 0xff)]!;
+      const second = before[two | ((word >>> 8) & 0xff)]! & after[two | next]!;
       previous = word >>> 24;
-      if (bits !== 0) this.#pair(look, this.#pair(look, start + index * 4));
+      if ((first | second) === 0) continue;
+      if (first !== 0) this.#compare(look, start + index * 4, one >> 8, first);
+      if (second !== 0) this.#compare(look, start + index * 4 + 2, two >> 8, second);
     }
     return start + end * 4;
   }
 
-  /** Compares whatever the pair here and its neighbours may belong to; returns where the next pair is. */
-  #pair({ bytes, from, until, onMatch }: Look, here: number): number {
-    const index = this.#marked[pairAt(bytes, here)]!;
+  /** Looks at one pair, anywhere; returns where the next one is. */
+  #pair(look: Look, here: number): number {
+    const index = this.#marked[pairAt(look.bytes, here)]!;
     if (index === 0) return here + 2;
-    const [earlier, later] = [bytes[here - 1], bytes[here + 2]];
+    const [earlier, later] = [look.bytes[here - 1], look.bytes[here + 2]];
     // At the edge of the text there is no neighbour to ask.
     const bits =
       (earlier === undefined ? ALL_BITS : this.#before[index * 256 + earlier]!) &
       (later === undefined ? ALL_BITS : this.#after[index * 256 + later]!);
-    if (bits === 0) return here + 2;
+    if (bits !== 0) this.#compare(look, here, index, bits);
+    return here + 2;
+  }
+
+  /** Compares those of a pair's patterns whose bits are left. */
+  #compare({ bytes, from, until, onMatch }: Look, here: number, index: number, bits: number): void {
     const marks = this.#marks[index]!;
     for (let nth = 0; nth < marks.length; nth += 1) {
       if ((bits & (1 << (nth % BITS))) === 0) continue;
@@ -119,7 +125,6 @@ export class PatternScan {
       const at = here - offset;
       if (at >= from && at < until && this.#matches(bytes, at, pattern)) onMatch(at, pattern);
     }
-    return here + 2;
   }
 
   #matches(bytes: Uint8Array, at: number, index: number): boolean {
