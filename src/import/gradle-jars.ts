@@ -20,11 +20,11 @@ export function gradleJars(build: string): GradleJars | null {
     "#!/bin/sh",
     "# Jars that build.gradle names, as the machine has them. Made by nutshell import.",
     "set -e",
-    "mkdir -p lib",
+    "mkdir -p .cache/jars",
     `for place in ${[...new Set(places)].sort().join(" ")}; do`,
     `  jar=$(find "${REPOSITORY}/$place" -name '*-[0-9]*.jar' 2>/dev/null | sort -V | tail -n 1)`,
     `  if [ -z "$jar" ]; then echo "$place is not in ${REPOSITORY}" >&2; exit 1; fi`,
-    `  cp -L "$jar" lib/`,
+    `  cp -L "$jar" .cache/jars/`,
     "done",
     "",
   ].join("\n");

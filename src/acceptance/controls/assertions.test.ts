@@ -105,6 +105,7 @@ const TABLE: readonly (readonly [string, string, string])[] = [
   ["ATest.java", "assertThat(x).isEqualTo(y, within(E));", "assertThat(x).isNotCloseTo(y, within(E));"],
   ["a.c", "assert(f('a') == 'b');", "assert(f('a') == 'x');"],
   ["a.cc", "EXPECT_EQ(f(), 3);", "EXPECT_EQ(f(), 4);"],
+  ["a.cc", "REQUIRE_THAT(f(), WithinAbs(1.0, e));", "REQUIRE_THAT(f(), !(WithinAbs(1.0, e)));"],
 ];
 
 describe("altered expectations", () => {

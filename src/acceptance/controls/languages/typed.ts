@@ -126,6 +126,8 @@ const C: Dialect = {
       call: /(?<![\w])(assert|(?:EXPECT|ASSERT|CHECK|REQUIRE)_TRUE|CHECK|REQUIRE|TEST_ASSERT|TEST_ASSERT_TRUE|assert_true|ck_assert)\s*\(/g,
       truth: [0, true],
     },
+    // Catch's matchers know `!`.
+    { call: /(?<![\w])((?:CHECK|REQUIRE)_THAT)\s*\(/g, truth: [1, true] },
     {
       call: /(?<![\w])((?:EXPECT|ASSERT|CHECK|REQUIRE)_FALSE|TEST_ASSERT_FALSE|assert_false)\s*\(/g,
       truth: [0, false],
