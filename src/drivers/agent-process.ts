@@ -15,6 +15,7 @@ import {
   placeMounts,
   readLines,
   type Sandbox,
+  seatbeltProfile,
   startChild,
   visiblePath,
 } from "../process/index.js";
@@ -120,12 +121,15 @@ export async function startAgent(
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
   const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
-  const [program, ...words] = [...deadline(request), command, ...args];
+  const line = [...deadline(request), command, ...args];
   const login = loginEnvironment(name, request.env, { command: request.command, more: variables });
-  const sandbox = await sandboxFor(name, request, {
-    programs: [program!, command, ...servers, ...programsIn(request.command)],
+  const needs: Needs = {
+    programs: [line[0]!, command, ...servers, ...programsIn(request.command)],
     reads: [...reads, ...namedFiles(login)],
-  });
+  };
+  const sandbox = await sandboxFor(name, request, needs);
+  const wall = sandbox === null ? untriedWall(request, () => policyFor(name, request, needs, [])) : [];
+  const [program, ...words] = [...wall, ...line];
   const child = await startChild({
     command: program!,
     args: words,
@@ -158,12 +162,10 @@ interface Needs {
 const TMP_BYTES = 2 * 1024 ** 3;
 
 async function sandboxFor(name: DriverName, request: SessionRequest, needs: Needs): Promise<Sandbox | null> {
-  const { home, readable = [] } = request;
-  const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(placeOf(request, path)));
   if (!(await isSandboxed(request))) {
     assertWhole(request);
     request.onEvent?.({ type: "warning", message: "no sandbox holds this agent; only its own settings do" });
-    for (const path of obeyed) {
+    for (const path of obeyedIn(name, request)) {
       request.onEvent?.({
         type: "warning",
         message: `${path} in the work tree is obeyed by ${name}: there is no sandbox to hide it`,
@@ -172,13 +174,23 @@ async function sandboxFor(name: DriverName, request: SessionRequest, needs: Need
     copyInstalled(request);
     return null;
   }
+  return policyFor(name, request, needs, installedMounts(request));
+}
+
+/** What of its work tree the program would obey. */
+const obeyedIn = (name: DriverName, request: SessionRequest): string[] =>
+  QUIRKS[name].obeys.filter((path) => existsSync(placeOf(request, path)));
+
+/** What a session may touch, whatever enforces it. */
+function policyFor(name: DriverName, request: SessionRequest, needs: Needs, installed: readonly Mount[]): Sandbox {
+  const { home, readable = [] } = request;
   const mounts: Mount[] = [
     ...needs.reads.flatMap(oneFile),
     ...readable.map((path): Mount => ({ access: "read-only", path })),
     ...treeMounts(request),
     ...placeMounts(request.places ?? {}, request.cwd, TMP_BYTES),
-    ...installedMounts(request),
-    ...obeyed.flatMap((path) => hide(request, path)),
+    ...installed,
+    ...obeyedIn(name, request).flatMap((path) => hide(request, path)),
     { access: "writable", path: home },
   ];
   // A program that renews a login holds the only token that works between the vendor's answer and its own file.
@@ -186,6 +198,23 @@ async function sandboxFor(name: DriverName, request: SessionRequest, needs: Need
   const system = { root: "system", env: request.env, programs: needs.programs, tmpBytes: TMP_BYTES } as const;
   return { ...system, mounts, network: "host", outlivesUs };
 }
+
+/** On macOS, and only when the person asks for it: nobody has tried this wall, so it counts for nothing elsewhere. */
+export function untriedWall(
+  { env, onEvent }: Pick<SessionRequest, "env" | "onEvent">,
+  policy: () => Sandbox,
+  platform: string = process.platform,
+): string[] {
+  if (env.NEXUS_SANDBOX !== SEATBELT) return [];
+  const isThere = platform === "darwin";
+  const message = isThere
+    ? `${SEATBELT} surrounds this agent by a profile that nobody has tried: do not count on it`
+    : `NEXUS_SANDBOX=${SEATBELT} is for macOS: nothing surrounds this agent`;
+  onEvent?.({ type: "warning", message });
+  return isThere ? [`/usr/bin/${SEATBELT}`, "-p", seatbeltProfile(policy())] : [];
+}
+
+const SEATBELT = "sandbox-exec";
 
 /** One file and nothing beside it. A link's content appears under the link's name. */
 function oneFile(path: string): Mount[] {
