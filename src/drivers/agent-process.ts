@@ -1,7 +1,7 @@
 // The process around an agent: its own home, its own environment, its work tree writable or not, the folders it would
 // obey hidden, nothing else of the machine but its programs, and one place that turns lines and an exit into the end of a
 // session.
-import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { NutError } from "../errors.js";
 import { makeInside } from "../files/index.js";
@@ -15,7 +15,6 @@ import {
   placeMounts,
   readLines,
   type Sandbox,
-  seatbeltProfile,
   startChild,
   visiblePath,
 } from "../process/index.js";
@@ -24,8 +23,10 @@ import { deadline } from "./deadline.js";
 import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
 import { copyInstalled, installedMounts } from "./installed.js";
 import { loginEnvironment } from "./login-variables.js";
+import { programsIn } from "./programs-in.js";
 import { QUIRKS } from "./quirks.js";
 import { type Trouble, troubleOf, withoutColour, withoutPage } from "./trouble.js";
+import { untriedWall } from "./untried-wall.js";
 
 const STDERR_KEPT = 8 * 1024;
 
@@ -199,23 +200,6 @@ function policyFor(name: DriverName, request: SessionRequest, needs: Needs, inst
   return { ...system, mounts, network: "host", outlivesUs };
 }
 
-/** On macOS, and only when the person asks for it: nobody has tried this wall, so it counts for nothing elsewhere. */
-export function untriedWall(
-  { env, onEvent }: Pick<SessionRequest, "env" | "onEvent">,
-  policy: () => Sandbox,
-  platform: string = process.platform,
-): string[] {
-  if (env.NEXUS_SANDBOX !== SEATBELT) return [];
-  const isThere = platform === "darwin";
-  const message = isThere
-    ? `${SEATBELT} surrounds this agent by a profile that nobody has tried: do not count on it`
-    : `NEXUS_SANDBOX=${SEATBELT} is for macOS: nothing surrounds this agent`;
-  onEvent?.({ type: "warning", message });
-  return isThere ? [`/usr/bin/${SEATBELT}`, "-p", seatbeltProfile(policy())] : [];
-}
-
-const SEATBELT = "sandbox-exec";
-
 /** One file and nothing beside it. A link's content appears under the link's name. */
 function oneFile(path: string): Mount[] {
   return existsSync(path) ? [{ access: "read-only", path, from: realpathSync(path) }] : [];
@@ -250,21 +234,6 @@ function hide(request: SessionRequest, path: string): Mount[] {
   const isBelow = over !== undefined && real.startsWith(`${over}/`);
   const shown = isBelow ? join(cwd, real.slice(over.length + 1)) : real;
   return [{ access: lstatSync(real).isDirectory() ? "hidden" : "hidden-file", path: shown }];
-}
-
-/** Programs and scripts a shell line names by their path. Other files it names are not shown for that. */
-function programsIn(line = ""): string[] {
-  const paths = [...line.matchAll(/(?:^|[\s"'=:;])(\/[^\s"':;]+)/g)].map(([, path]) => path!);
-  return paths.filter(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() && ((stat.mode & 0o111) !== 0 || /\.(?:[cm]?[jt]s|py|sh|rb|pl)$/.test(path));
-  } catch {
-    return false;
-  }
 }
 
 /** Files that what is passed on speaks of: whom the person's network trusts, a cloud's login. */

@@ -1,13 +1,14 @@
 // What each program is told, and what its words are taken for. No program is started here.
 import { describe, expect, it } from "vitest";
 import type { ChildEnd, Sandbox } from "../process/index.js";
-import { newTranscript, sessionEnd, type Transcript, untriedWall } from "./agent-process.js";
+import { newTranscript, sessionEnd, type Transcript } from "./agent-process.js";
 import { claudeArguments, listener } from "./claude.js";
 import { codexArguments, codexProfile, takeReport } from "./codex.js";
 import type { DriverEvent, SessionRequest } from "./driver.js";
 import { hear } from "./opencode.js";
 import { opencodeEnvironment } from "./opencode-settings.js";
 import { programOf } from "./probe.js";
+import { untriedWall } from "./untried-wall.js";
 
 const request = (more: Partial<SessionRequest> = {}): SessionRequest => ({
   rolePrompt: "You are the tester.",

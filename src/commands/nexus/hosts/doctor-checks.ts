@@ -158,7 +158,7 @@ if (hooks["chat.message"] === undefined) {
 
 /** Why OpenCode would get no gate from us; null when it would, or when there is nothing to try it with. */
 async function pluginTrouble(folder: string, input: InstallInput, { env, signal }: Context): Promise<string | null> {
-  const plugin = installFiles("opencode", input).find(({ path }) => path.endsWith("/plugins/nexus.js"));
+  const plugin = installFiles("opencode", input).find(({ path }) => slashed(path).endsWith("/plugins/nexus.js"));
   const code = plugin === undefined ? null : textAt(plugin.path);
   // A single file is no Node to run a module with.
   if (code === null || !isAbsolute(input.hook)) return null;
@@ -178,6 +178,9 @@ async function pluginTrouble(folder: string, input: InstallInput, { env, signal 
   return told?.trim().replace(/^(?:[A-Za-z]*Error(?: \[\w+\])?: )?(?:nexus: )?/, "") ?? "it ended without a word";
 }
 
+/** A path as it is on every platform but one. */
+const slashed = (path: string): string => path.replaceAll("\\", "/");
+
 /** Names in the installed deny lists that no tool has: such a list denies nothing, or is void as a whole. */
 export function denyListCheck(host: Host, scope: Scope, input: InstallInput): DoctorCheck {
   const what = `${host.name} ${scope} deny lists`;
@@ -194,7 +197,7 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
   const unread: string[] = [];
   let lists = 0;
   for (const file of installFiles(host.name, input)) {
-    if (!("content" in file) || !file.path.includes("/agents/")) continue;
+    if (!("content" in file) || !slashed(file.path).includes("/agents/")) continue;
     const text = textAt(file.path);
     if (text === null) continue;
     const names = deniedIn(text);
