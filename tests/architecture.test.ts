@@ -72,6 +72,24 @@ const room = (file: string) =>
     .replace(/\.[jt]s$/, "");
 const IMPORTS = /(?:from|import)\s*\(?\s*"(\.[^"]+)"/g;
 
+const PLAIN_RENAMES = [
+  "acceptance/install/make-layer.ts",
+  "acceptance/line-programs.ts",
+  "bundle/read/unpack-bundle.ts",
+  "commands/nexus/fleet/work.ts",
+  "commands/nutshell/bundle/init.ts",
+  "commands/nutshell/market/claim.ts",
+  "files/foreign-folder.ts",
+  "files/rename-over.ts",
+  "request/export/write-harbor.ts",
+  "request/finish/finish-work.ts",
+  "request/finish/work-changes.ts",
+  "request/install/cache.ts",
+  "request/pack/new-folder.ts",
+  "run/open/workspace.ts",
+  "run/record/prune.ts",
+];
+
 describe("architecture", () => {
   it("keeps imports pointing one way", () => {
     const wrong: string[] = [];
@@ -101,6 +119,11 @@ describe("architecture", () => {
       return lines.length > 401 && !/\bLong because: /.test(lines.slice(0, 5).join("\n"));
     });
     expect(long).toEqual([]);
+  });
+
+  it("replaces files by renameOver, which Windows needs; plain renames are of folders, or to names that are new", () => {
+    const plain = sources(source).filter((file) => /\brenameSync\(/.test(readFileSync(file, "utf8")));
+    expect(plain.map((file) => relative(source, file)).sort()).toEqual(PLAIN_RENAMES);
   });
 
   it("has no room for leftovers", () => {

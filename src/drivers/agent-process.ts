@@ -1,7 +1,7 @@
 // The process around an agent: its own home, its own environment, its work tree writable or not, the folders it would
 // obey hidden, nothing else of the machine but its programs, and one place that turns lines and an exit into the end of a
 // session.
-import { existsSync, lstatSync, realpathSync, statSync } from "node:fs";
+import { existsSync, lstatSync, realpathSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { NutError } from "../errors.js";
 import { makeInside } from "../files/index.js";
@@ -23,8 +23,10 @@ import { deadline } from "./deadline.js";
 import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usage } from "./driver.js";
 import { copyInstalled, installedMounts } from "./installed.js";
 import { loginEnvironment } from "./login-variables.js";
+import { programsIn } from "./programs-in.js";
 import { QUIRKS } from "./quirks.js";
 import { type Trouble, troubleOf, withoutColour, withoutPage } from "./trouble.js";
+import { untriedWall } from "./untried-wall.js";
 
 const STDERR_KEPT = 8 * 1024;
 
@@ -120,12 +122,15 @@ export async function startAgent(
   stdin: "pipe" | { readonly text: string },
 ): Promise<AgentProcess> {
   const servers = request.mcpServers.flatMap((server) => [server.command, ...server.args]);
-  const [program, ...words] = [...deadline(request), command, ...args];
+  const line = [...deadline(request), command, ...args];
   const login = loginEnvironment(name, request.env, { command: request.command, more: variables });
-  const sandbox = await sandboxFor(name, request, {
-    programs: [program!, command, ...servers, ...programsIn(request.command)],
+  const needs: Needs = {
+    programs: [line[0]!, command, ...servers, ...programsIn(request.command)],
     reads: [...reads, ...namedFiles(login)],
-  });
+  };
+  const sandbox = await sandboxFor(name, request, needs);
+  const wall = sandbox === null ? untriedWall(request, () => policyFor(name, request, needs, [])) : [];
+  const [program, ...words] = [...wall, ...line];
   const child = await startChild({
     command: program!,
     args: words,
@@ -158,12 +163,10 @@ interface Needs {
 const TMP_BYTES = 2 * 1024 ** 3;
 
 async function sandboxFor(name: DriverName, request: SessionRequest, needs: Needs): Promise<Sandbox | null> {
-  const { home, readable = [] } = request;
-  const obeyed = QUIRKS[name].obeys.filter((path) => existsSync(placeOf(request, path)));
   if (!(await isSandboxed(request))) {
     assertWhole(request);
     request.onEvent?.({ type: "warning", message: "no sandbox holds this agent; only its own settings do" });
-    for (const path of obeyed) {
+    for (const path of obeyedIn(name, request)) {
       request.onEvent?.({
         type: "warning",
         message: `${path} in the work tree is obeyed by ${name}: there is no sandbox to hide it`,
@@ -172,13 +175,23 @@ async function sandboxFor(name: DriverName, request: SessionRequest, needs: Need
     copyInstalled(request);
     return null;
   }
+  return policyFor(name, request, needs, installedMounts(request));
+}
+
+/** What of its work tree the program would obey. */
+const obeyedIn = (name: DriverName, request: SessionRequest): string[] =>
+  QUIRKS[name].obeys.filter((path) => existsSync(placeOf(request, path)));
+
+/** What a session may touch, whatever enforces it. */
+function policyFor(name: DriverName, request: SessionRequest, needs: Needs, installed: readonly Mount[]): Sandbox {
+  const { home, readable = [] } = request;
   const mounts: Mount[] = [
     ...needs.reads.flatMap(oneFile),
     ...readable.map((path): Mount => ({ access: "read-only", path })),
     ...treeMounts(request),
     ...placeMounts(request.places ?? {}, request.cwd, TMP_BYTES),
-    ...installedMounts(request),
-    ...obeyed.flatMap((path) => hide(request, path)),
+    ...installed,
+    ...obeyedIn(name, request).flatMap((path) => hide(request, path)),
     { access: "writable", path: home },
   ];
   // A program that renews a login holds the only token that works between the vendor's answer and its own file.
@@ -221,21 +234,6 @@ function hide(request: SessionRequest, path: string): Mount[] {
   const isBelow = over !== undefined && real.startsWith(`${over}/`);
   const shown = isBelow ? join(cwd, real.slice(over.length + 1)) : real;
   return [{ access: lstatSync(real).isDirectory() ? "hidden" : "hidden-file", path: shown }];
-}
-
-/** Programs and scripts a shell line names by their path. Other files it names are not shown for that. */
-function programsIn(line = ""): string[] {
-  const paths = [...line.matchAll(/(?:^|[\s"'=:;])(\/[^\s"':;]+)/g)].map(([, path]) => path!);
-  return paths.filter(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    const stat = statSync(path);
-    return stat.isFile() && ((stat.mode & 0o111) !== 0 || /\.(?:[cm]?[jt]s|py|sh|rb|pl)$/.test(path));
-  } catch {
-    return false;
-  }
 }
 
 /** Files that what is passed on speaks of: whom the person's network trusts, a cloud's login. */

@@ -1,6 +1,6 @@
 // What each program is told, and what its words are taken for. No program is started here.
 import { describe, expect, it } from "vitest";
-import type { ChildEnd } from "../process/index.js";
+import type { ChildEnd, Sandbox } from "../process/index.js";
 import { newTranscript, sessionEnd, type Transcript } from "./agent-process.js";
 import { claudeArguments, listener } from "./claude.js";
 import { codexArguments, codexProfile, takeReport } from "./codex.js";
@@ -8,6 +8,7 @@ import type { DriverEvent, SessionRequest } from "./driver.js";
 import { hear } from "./opencode.js";
 import { opencodeEnvironment } from "./opencode-settings.js";
 import { programOf } from "./probe.js";
+import { untriedWall } from "./untried-wall.js";
 
 const request = (more: Partial<SessionRequest> = {}): SessionRequest => ({
   rolePrompt: "You are the tester.",
@@ -216,5 +217,26 @@ describe("commands", () => {
   it("finds the program in a shell line", () => {
     expect(programOf("A=1 B=2 my-agent --acp")).toBe("my-agent");
     expect(programOf(" '/opt/agent' x")).toBe("/opt/agent");
+  });
+});
+
+describe("the wall that nobody has tried", () => {
+  const policy = (): Sandbox => ({ root: "system", network: "host", env: { PATH: "" } });
+  const wall = (asked: string | undefined, platform: string) => {
+    const said: string[] = [];
+    const onEvent = (event: DriverEvent) => void said.push(event.type === "warning" ? event.message : event.type);
+    return { words: untriedWall({ env: { NEXUS_SANDBOX: asked }, onEvent }, policy, platform), said };
+  };
+
+  it("stands only where it is asked for, and never without a word", () => {
+    expect(wall(undefined, "darwin")).toEqual({ words: [], said: [] });
+    expect(wall("sandbox-exec", "linux")).toEqual({
+      words: [],
+      said: ["NEXUS_SANDBOX=sandbox-exec is for macOS: nothing surrounds this agent"],
+    });
+    expect(wall("sandbox-exec", "darwin")).toEqual({
+      words: ["/usr/bin/sandbox-exec", "-p", expect.stringContaining("(deny default)")],
+      said: [expect.stringContaining("nobody has tried")],
+    });
   });
 });

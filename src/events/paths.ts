@@ -8,9 +8,19 @@ export const MARK_END = "<!-- nexus:end -->";
 
 /** Relative to the project, `/`-separated; null when outside it. */
 export function insideProject(absolute: string, root: string): string | null {
-  const base = root.endsWith("/") ? root : `${root}/`;
-  return absolute === root ? "" : absolute.startsWith(base) ? absolute.slice(base.length) : null;
+  if (IS_WINDOWS.test(root)) return insideFolder(slashed(absolute), slashed(root), (path) => path.toLowerCase());
+  return insideFolder(absolute, root, (path) => path);
 }
+
+function insideFolder(path: string, folder: string, folded: (path: string) => string): string | null {
+  const base = folder.endsWith("/") ? folder : `${folder}/`;
+  if (folded(path) === folded(folder)) return "";
+  return folded(path).startsWith(folded(base)) ? path.slice(base.length) : null;
+}
+
+/** A drive, or another machine's folder: such paths have two separators, and names without case. */
+const IS_WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
+const slashed = (path: string): string => path.replaceAll("\\", "/");
 
 /** Inside the project or one of its linked work trees; those that Claude Code makes lie among its settings. */
 export function insideTrees(absolute: string, { root, linked }: Pick<GateFacts, "root" | "linked">): string | null {

@@ -1,7 +1,8 @@
 // Replacing a file so that a crash, a full disk or a power cut leaves either the old content or the new, never a mix.
-import { closeSync, fstatSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
+import { renameOver } from "./rename-over.js";
 
 export interface AtomicWriteOptions {
   readonly mode?: number;
@@ -26,7 +27,7 @@ type Data = string | Uint8Array | readonly Uint8Array[];
 export function atomicWrite(path: string, data: Data, options: AtomicWriteOptions = {}): void {
   const temporary = writeBeside(path, data, options);
   try {
-    renameSync(temporary, path);
+    renameOver(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
     throw error;

@@ -16,6 +16,7 @@ export { makeFolder, removeEmpty } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";
 export { byBytes, foldersAbove } from "./paths.js";
 export { readPieces } from "./read-pieces.js";
+export { renameOver } from "./rename-over.js";
 export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./replace-files.js";
 export {
   type FormatOptions,

@@ -1,10 +1,11 @@
 // Replacing several files, or none: everything is written beside its place first, and what was put in place before
 // something failed is taken back.
-import { linkSync, renameSync, rmSync } from "node:fs";
+import { linkSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { isSystemError } from "../errors.js";
 import { syncFolder, temporaryName, writeBeside } from "./atomic-write.js";
 import { makeFolder } from "./make-folder.js";
+import { renameOver } from "./rename-over.js";
 
 export interface FileWrite {
   readonly path: string;
@@ -44,8 +45,8 @@ export function placeFiles(staged: readonly { readonly path: string; readonly te
       const old = temporaryName(path);
       const before = keep(path, old);
       if (before === "kept") kept.push(old);
-      renameSync(temporary, path);
-      if (before === "kept") undo.push(() => renameSync(old, path));
+      renameOver(temporary, path);
+      if (before === "kept") undo.push(() => renameOver(old, path));
       if (before === "nothing") undo.push(() => discard(path));
     }
     for (const folder of new Set(staged.map(({ path }) => dirname(path)))) syncFolder(folder);

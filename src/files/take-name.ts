@@ -1,6 +1,7 @@
 // Giving a finished file its name when nobody else has it: of two who want the same one, a single one gets it.
-import { closeSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
+import { closeSync, linkSync, openSync, rmSync } from "node:fs";
 import { isSystemError } from "../errors.js";
+import { renameOver } from "./rename-over.js";
 
 /** Moves `temporary` to `path`; false, and nothing is changed, when the name is taken. */
 export function takeName(temporary: string, path: string): boolean {
@@ -28,7 +29,7 @@ function reserve(temporary: string, path: string): boolean {
     throw error;
   }
   try {
-    renameSync(temporary, path);
+    renameOver(temporary, path);
   } catch (error) {
     rmSync(path, { force: true });
     throw error;

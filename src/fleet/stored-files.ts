@@ -1,14 +1,14 @@
 // Files in the server's object store, under the SHA-256 of their bytes. They go in and come out in pieces, so that a large
 // one needs no more memory than a small one, and both ends look at the sum.
 import { createHash, type Hash } from "node:crypto";
-import { closeSync, createReadStream, openSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, createReadStream, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { Readable } from "node:stream";
 import type { ReadableStream } from "node:stream/web";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { JetStreamManager } from "@nats-io/jetstream";
 import type { ObjectInfo, ObjectStore } from "@nats-io/obj";
 import { fromSystemError, NutError } from "../errors.js";
-import { temporaryName } from "../files/index.js";
+import { renameOver, temporaryName } from "../files/index.js";
 
 const PIECE_BYTES = 256 * 1024;
 /** Names of a few hundred thousand files. */
@@ -85,7 +85,7 @@ export class StoredFiles {
           closeSync(file);
         }
       });
-      renameSync(temporary, path);
+      renameOver(temporary, path);
     } catch (error) {
       rmSync(temporary, { force: true });
       throw fromSystemError(error, path) ?? error;

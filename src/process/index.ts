@@ -27,5 +27,6 @@ export {
   sandboxCommand,
 } from "./sandbox.js";
 export { sandboxHealth } from "./sandbox-remedy.js";
+export { seatbeltProfile } from "./seatbelt.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE, STOP_WITH_INPUT } from "./self.js";
 export { isProgramPlace, neverShow, visiblePath } from "./visible-system.js";

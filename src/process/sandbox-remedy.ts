@@ -61,11 +61,17 @@ export function judgeSandbox(facts: SandboxFacts): SandboxHealth {
     };
   }
   if (facts.platform !== "linux")
-    return { state: "none", message: `bubblewrap is for Linux; there is no sandbox on ${facts.platform}` };
+    return {
+      state: "none",
+      message: `bubblewrap is for Linux; there is no sandbox on ${facts.platform}${untried(facts)}`,
+    };
   if (!facts.installed) return { state: "none", message: "bubblewrap is not installed", fix: "apt install bubblewrap" };
   const { reason, fix } = forbidden(facts);
   return { state: "none", message: `bubblewrap is installed but not allowed here: ${reason}`, fix };
 }
+
+const untried = ({ platform }: SandboxFacts): string =>
+  platform === "darwin" ? " (NEXUS_SANDBOX=sandbox-exec surrounds agents by a profile that nobody has tried)" : "";
 
 /** The container must be started with it; nothing inside can change that. */
 const CONTAINER =

@@ -2,10 +2,10 @@
 // microseconds. Whoever gets the settlers' lock then writes the document once for everything entered so far, in the order
 // every write here has: a temporary file, its size checked, fsync, rename, fsync of the folder. A caller is answered when its
 // entry is on the disk, whoever put it there. Dropping entries that are not placed is always safe: their callers ask again.
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { existsSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setImmediate as later, setTimeout as sleep } from "node:timers/promises";
-import { syncFolder, writeBeside } from "../files/index.js";
+import { renameOver, syncFolder, writeBeside } from "../files/index.js";
 import type { Document } from "./documents.js";
 import {
   applied,
@@ -209,7 +209,7 @@ export class Group {
         ...head,
         placing: { number: from.last, file: withoutChange(identityAt(temporary)) },
       });
-      renameSync(temporary, path);
+      renameOver(temporary, path);
       file.writeHead({ ...ready, placed: from.last, base: identityAt(path), placing: null });
       return null;
     } catch (error) {

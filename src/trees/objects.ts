@@ -9,14 +9,13 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
-  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { NutError } from "../errors.js";
-import { syncFolder, temporaryName } from "../files/index.js";
+import { renameOver, syncFolder, temporaryName } from "../files/index.js";
 import { onDisk } from "./disk-names.js";
 import { type Change, parentsAreFolders, seeEntry, type TreeEntry } from "./tree.js";
 
@@ -64,14 +63,14 @@ export class Objects {
         data: { path },
       });
     }
-    renameSync(temporary, this.#path(entry.hash));
+    renameOver(temporary, this.#path(entry.hash));
   }
 
   keepBytes(entry: TreeEntry, bytes: Uint8Array): void {
     if (this.has(entry.hash)) return;
     const temporary = temporaryName(this.#path(entry.hash));
     writeFileSync(temporary, bytes);
-    renameSync(temporary, this.#path(entry.hash));
+    renameOver(temporary, this.#path(entry.hash));
   }
 
   /** Keeps what every change brings, read from `folder`. */
@@ -118,7 +117,7 @@ export class Objects {
     const temporary = onDisk(temporaryName(path));
     copyFileSync(this.#source(inside, entry), temporary, constants.COPYFILE_FICLONE);
     chmodSync(temporary, entry.executable ? 0o755 : 0o644);
-    renameSync(temporary, onDisk(path));
+    renameOver(temporary, onDisk(path));
   }
 }
 

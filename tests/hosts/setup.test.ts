@@ -300,4 +300,22 @@ describe("nexus doctor", () => {
       ]),
     );
   });
+
+  it("tries OpenCode's plugin with the Bun that OpenCode carries", async () => {
+    await place.nexusHere("setup", "opencode");
+    // As the real program answers: another version, and other words for an error.
+    const bun = 'if [ "$1" = --version ]; then echo 1.3.14; else echo "error: no such module" >&2; exit 1; fi';
+    place.write("bin/opencode", `#!/bin/sh\nif [ "$BUN_BE_BUN" = 1 ]; then ${bun}; else echo 1.18.33; fi\n`);
+    chmodSync(join(place.root, "bin/opencode"), 0o755);
+    const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "opencode", "--json"];
+    const { stdout } = await place.run(process.execPath, nexus, {
+      PATH: `${join(place.root, "bin")}:${process.env.PATH}`,
+    });
+    expect(JSON.parse(stdout).checks).toContainEqual(
+      expect.objectContaining({
+        what: "opencode project hooks",
+        message: "the plugin does not start, and blocks tools: no such module",
+      }),
+    );
+  });
 });

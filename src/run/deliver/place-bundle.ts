@@ -1,6 +1,5 @@
 // Giving a finished bundle its name. Two runs may have chosen the same one hours ago; neither may write over the other's.
-import { renameSync } from "node:fs";
-import { takeName } from "../../files/index.js";
+import { renameOver, takeName } from "../../files/index.js";
 
 /**
  * Moves `temporary` to `wanted`, or to the next free name after it when somebody else's file is there. A file of the same
@@ -15,7 +14,7 @@ export async function placeBundle(
     const path = number === 1 ? wanted : wanted.replace(/(\.nut)?$/, `-${number}$1`);
     if (takeName(temporary, path)) return path;
     if (await isOurs(path)) {
-      renameSync(temporary, path);
+      renameOver(temporary, path);
       return path;
     }
   }

@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
@@ -6,6 +6,7 @@ import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { green, red } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
+import { renameOver } from "../../../files/index.js";
 import { type Fleet, fetchRequest, noteSettled, openEntries, sumOf } from "../../../fleet/index.js";
 import type { Context } from "../../../operation.js";
 import { withWorkFolder } from "../../../request/open/work-folder.js";
@@ -146,7 +147,7 @@ async function bring(
     await fleet.bundles.getFile(closed, { sha256, size });
     const opened = await unsealed(closed, identity, context);
     const pieces: Buffer[] = [];
-    if (typeof opened === "string") return renameSync(closed, path);
+    if (typeof opened === "string") return renameOver(closed, path);
     for await (const piece of opened) pieces.push(piece as Buffer);
     writeFileSync(path, Buffer.concat(pieces), { flag: "wx" });
   } finally {

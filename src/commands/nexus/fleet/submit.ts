@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { createWriteStream, lstatSync, renameSync, rmSync } from "node:fs";
+import { createWriteStream, lstatSync, rmSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
@@ -9,7 +9,7 @@ import { flag, flagWords, positional } from "../../../cli/fields.js";
 import { dim, green } from "../../../cli/text.js";
 import { isDriverName } from "../../../drivers/index.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
-import { makeFolder, temporaryName } from "../../../files/index.js";
+import { makeFolder, renameOver, temporaryName } from "../../../files/index.js";
 import { type Submission, submit, sumOf } from "../../../fleet/index.js";
 import type { Context } from "../../../operation.js";
 import { withWorkFolder } from "../../../request/open/work-folder.js";
@@ -205,7 +205,7 @@ async function fromInput(context: Context): Promise<string> {
   try {
     await pipeline(context.stdin(), createWriteStream(temporary, { mode: 0o600 }), { signal: context.signal });
     const path = join(folder, `${(await sumOf(temporary)).sha256}.nut`);
-    renameSync(temporary, path);
+    renameOver(temporary, path);
     return path;
   } catch (error) {
     rmSync(temporary, { force: true });

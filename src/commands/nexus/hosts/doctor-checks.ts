@@ -15,7 +15,7 @@ import {
   type Scope,
 } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
-import { findProgram, readLines, runChild, startChild } from "../../../process/index.js";
+import { askVersion, findProgram, readLines, runChild, startChild } from "../../../process/index.js";
 import { TOOLS } from "../../../schema/tools.js";
 import { runHookProcess } from "./try-hook.js";
 
@@ -158,7 +158,7 @@ if (hooks["chat.message"] === undefined) {
 
 /** Why OpenCode would get no gate from us; null when it would, or when there is nothing to try it with. */
 async function pluginTrouble(folder: string, input: InstallInput, { env, signal }: Context): Promise<string | null> {
-  const plugin = installFiles("opencode", input).find(({ path }) => path.endsWith("/plugins/nexus.js"));
+  const plugin = installFiles("opencode", input).find(({ path }) => slashed(path).endsWith("/plugins/nexus.js"));
   const code = plugin === undefined ? null : textAt(plugin.path);
   // A single file is no Node to run a module with.
   if (code === null || !isAbsolute(input.hook)) return null;
@@ -166,17 +166,39 @@ async function pluginTrouble(folder: string, input: InstallInput, { env, signal 
   const copy = join(folder, "plugin.mjs");
   writeFileSync(copy, code);
   const { code: exit, stderr } = await runChild({
-    command: input.node,
-    args: ["--input-type=module", "--eval", TRY_PLUGIN, copy, folder],
+    ...(await runtimeOf(input.node, folder, { env, signal }, [TRY_PLUGIN, copy, folder])),
     cwd: folder,
-    env,
     timeoutMs: SERVER_MS,
     signal,
   });
   if (exit === 0) return null;
-  const told = stderr.text.split("\n").find((line) => /^\s*(?:[A-Za-z]*Error(?: \[\w+\])?|nexus): /.test(line));
-  return told?.trim().replace(/^(?:[A-Za-z]*Error(?: \[\w+\])?: )?(?:nexus: )?/, "") ?? "it ended without a word";
+  const told = stderr.text.split("\n").find((line) => /^\s*(?:[A-Za-z]*Error(?: \[\w+\])?|error|nexus): /.test(line));
+  return (
+    told?.trim().replace(/^(?:(?:[A-Za-z]*Error(?: \[\w+\])?|error): )?(?:nexus: )?/, "") ?? "it ended without a word"
+  );
 }
+
+/** OpenCode runs plugins with the Bun it carries and can be; where it is not there, or cannot, Node tells as much as it can. */
+async function runtimeOf(
+  node: string,
+  folder: string,
+  { env, signal }: Pick<Context, "env" | "signal">,
+  words: readonly string[],
+) {
+  const program = findProgram("opencode", env);
+  const bun = { BUN_BE_BUN: "1", BUN_RUNTIME_TRANSPILER_CACHE_PATH: "0" };
+  if (program !== null) {
+    const alone = { PATH: env.PATH, HOME: folder, TMPDIR: folder, ...bun };
+    const asked = { command: program, args: ["--version"], cwd: folder, env: alone, timeoutMs: SERVER_MS, signal };
+    const [own, { code, stdout }] = await Promise.all([askVersion({ path: program, env, signal }), runChild(asked)]);
+    if (code === 0 && stdout.text.trim() !== own)
+      return { command: program, args: ["--eval", ...words], env: { ...env, ...bun } };
+  }
+  return { command: node, args: ["--input-type=module", "--eval", ...words], env };
+}
+
+/** A path as it is on every platform but one. */
+const slashed = (path: string): string => path.replaceAll("\\", "/");
 
 /** Names in the installed deny lists that no tool has: such a list denies nothing, or is void as a whole. */
 export function denyListCheck(host: Host, scope: Scope, input: InstallInput): DoctorCheck {
@@ -194,7 +216,7 @@ export function denyListCheck(host: Host, scope: Scope, input: InstallInput): Do
   const unread: string[] = [];
   let lists = 0;
   for (const file of installFiles(host.name, input)) {
-    if (!("content" in file) || !file.path.includes("/agents/")) continue;
+    if (!("content" in file) || !slashed(file.path).includes("/agents/")) continue;
     const text = textAt(file.path);
     if (text === null) continue;
     const names = deniedIn(text);

@@ -1,9 +1,9 @@
 // Every request by every contender, as often as wanted. What has come to its end is not done again; what was stopped goes on.
-import { copyFileSync, mkdirSync, renameSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
 import { NutError } from "../../../errors.js";
-import { temporaryName } from "../../../files/index.js";
+import { renameOver, temporaryName } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { askConsent } from "../../../request/consent/consent.js";
 import { assertHeld } from "../../../request/consent/held.js";
@@ -252,6 +252,6 @@ export function keepBest(folder: string, delivery: string): string {
   const best = join(folder, "best.nut");
   const temporary = temporaryName(best);
   copyFileSync(delivery, temporary);
-  renameSync(temporary, best);
+  renameOver(temporary, best);
   return best;
 }
