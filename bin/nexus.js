@@ -1,5 +1,7 @@
 #!/usr/bin/env node
 // Node 22 and newer keep what they compiled, which halves the time a command needs to load.
 process.getBuiltinModule("node:module").enableCompileCache?.();
-const { run } = await import("../dist/nexus.js");
+// The two that load most of us are bundled by themselves.
+const apart = process.argv[2] === "run" || process.argv[2] === "resume";
+const { run } = await import(apart ? "../dist/run/nexus.js" : "../dist/nexus.js");
 process.exitCode = await run();

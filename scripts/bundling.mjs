@@ -1,6 +1,7 @@
 // How our sources become JavaScript, for every program and face we ship.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { pastFaces } from "./past-faces.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 export const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -77,6 +78,37 @@ export const programs = {
   banner: requireForPackages,
 };
 
+/** Of the table of commands these alone. */
+const tableOf = (names) => ({
+  name: "table-of",
+  setup({ onLoad }) {
+    onLoad({ filter: /\/src\/commands\/nexus\/table\.ts$/ }, ({ path }) => ({
+      contents: readFileSync(path, "utf8").replace(/^ {2}\{\n {4}name: "(.*)",\n(?: {4}.*\n)*? {2}\},\n/gm, (entry, name) =>
+        names.includes(name) ? entry : "",
+      ),
+      loader: "ts",
+    }));
+  },
+});
+
+/**
+ * The whole program once more, for the two commands that need most of it: what they load at first is one file. Split by what
+ * every other command needs it would be a hundred, and twice the bytes.
+ */
+export const runs = {
+  ...shared,
+  entryPoints: { nexus: "src/commands/nexus/main.ts" },
+  plugins: [...shared.plugins, tableOf(["run", "resume"]), pastFaces],
+  // For the chunk it makes: whatever is loaded later, what a run begins with is there.
+  inject: ["src/commands/nexus/run/run.ts"],
+  logOverride: { "ignored-bare-import": "silent" },
+  outdir: "dist/run",
+  format: "esm",
+  splitting: true,
+  chunkNames: "[name]-[hash]",
+  banner: requireForPackages,
+};
+
 /**
  * What a host starts for every tool call, apart from the rest: the gate is one small file that reaches for the other only
  * when it must. Were they split by the bundler, the gate would load whatever the two share, schemas included. The same holds
@@ -144,4 +176,4 @@ export const pages = {
   logLevel: "warning",
 };
 
-export const builds = [programs, hooks, hookRest, broker, pages];
+export const builds = [programs, runs, hooks, hookRest, broker, pages];
