@@ -1,6 +1,5 @@
 // How our sources become JavaScript, for every program and face we ship.
 import { readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { pastFaces } from "./past-faces.mjs";
 
@@ -63,6 +62,7 @@ export const faces = {
 /** Everything Node runs, split into chunks. */
 export const programs = {
   ...shared,
+  plugins: [...shared.plugins, pastFaces(["acceptance", "broker", "bundle", "vault"])],
   entryPoints: {
     nutshell: "src/commands/nutshell/main.ts",
     nexus: "src/commands/nexus/main.ts",
@@ -76,59 +76,6 @@ export const programs = {
   format: "esm",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  banner: requireForPackages,
-};
-
-/** Of the table of commands these alone, the first of them at hand. */
-const tableOf = ([first, ...others]) => ({
-  name: "table-of",
-  setup({ onLoad }) {
-    onLoad({ filter: /\/src\/commands\/nexus\/table\.ts$/ }, ({ path }) => {
-      const rows = readFileSync(path, "utf8").replace(
-        /^ {2}\{\n {4}name: "(.*)",\n(?: {4}.*\n)*? {2}\},\n/gm,
-        (row, name) => ([first, ...others].includes(name) ? row : ""),
-      );
-      const here = rows.replace(`(await import("./run/${first}.js")).default`, "first");
-      return { contents: `import first from "./run/${first}.js";\n${here}`, loader: "ts" };
-    });
-  },
-});
-
-/**
- * Whatever is loaded later, this file and all it needs is there. Told so, the bundler makes one file of it, where it would make one
- * for every set of those that could need a part of it.
- */
-const begunWith = (first) => ({
-  name: "begun-with",
-  setup({ onResolve, onLoad }) {
-    onResolve({ filter: /^\./ }, ({ path, kind, resolveDir }) =>
-      kind === "dynamic-import" && resolveDir.startsWith(`${root}src/`)
-        ? { path: resolve(resolveDir, path.replace(/\.js$/, ".ts")), namespace: "later" }
-        : undefined,
-    );
-    onLoad({ filter: /./, namespace: "later" }, ({ path }) => ({
-      contents: [`import "${root}${first}";`, `export * from "${path}";`, ...defaultOf(path)].join("\n"),
-      resolveDir: root,
-    }));
-  },
-});
-
-const defaultOf = (path) =>
-  /^export default /m.test(readFileSync(path, "utf8")) ? [`export { default } from "${path}";`] : [];
-
-/**
- * The whole program once more, for the two commands that need most of it. Split by what every other command needs, too, it would
- * be four times as many files.
- */
-export const runs = {
-  ...shared,
-  entryPoints: { nexus: "src/commands/nexus/main.ts" },
-  plugins: [...shared.plugins, tableOf(["run", "resume"]), begunWith("src/commands/nexus/run/run.ts"), pastFaces],
-  logOverride: { "ignored-bare-import": "silent" },
-  outdir: "dist/run",
-  format: "esm",
-  splitting: true,
-  chunkNames: "[name]-[hash]",
   banner: requireForPackages,
 };
 
@@ -199,4 +146,4 @@ export const pages = {
   logLevel: "warning",
 };
 
-export const builds = [programs, runs, hooks, hookRest, broker, pages];
+export const builds = [programs, hooks, hookRest, broker, pages];
