@@ -17,7 +17,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   go: "go test -count=1 ./...",
   rust: "cargo test --offline -q",
   javascript: "node_modules/.bin/jest",
-  java: `mkdir -p out && javac -nowarn -d out -cp ${CLASS_PATH} $(find src -name '*.java') && java -cp out:${CLASS_PATH} org.junit.platform.console.ConsoleLauncher --disable-banner --details=none --scan-classpath=out`,
+  java: `if [ -f tests/install.sh ]; then sh tests/install.sh || exit; fi; mkdir -p out && javac -nowarn -d out -cp ".cache/jars/*:${CLASS_PATH}" $(find src -name '*.java') && java -cp "out:.cache/jars/*:${CLASS_PATH}" org.junit.platform.console.ConsoleLauncher --disable-banner --details=none --scan-classpath=out`,
   cpp: "sh tests/catch.sh",
 };
 

@@ -69,7 +69,11 @@ async function runOracle({ request, oracle }: Prepared, how: How): Promise<Corpu
   const completed = code === 0 && /^completed \(100 %\)/m.test(stdout);
   if (completed) return { verdict: "completed", reason: null, weakness: null, ...took, runs: 0 };
   const lines = `${stderr}\n${stdout}`.split("\n").map((line) => line.trim());
-  const why = lines.find((line) => /^[✗!]/.test(line)) ?? lines.findLast((line) => line !== "") ?? "no answer";
+  const why =
+    lines.findLast((line) => / does not hold: /.test(line)) ??
+    lines.find((line) => /^[✗!]/.test(line)) ??
+    lines.findLast((line) => line !== "") ??
+    "no answer";
   const nothing = /also passes on the untouched request/.test(stdout);
   return { verdict: nothing ? "proves nothing" : "failed", reason: why, weakness: null, ...took, runs: 0 };
 }

@@ -6,6 +6,7 @@ import { isObeyed } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import { JsonError, parseJson } from "../files/index.js";
 import type { Criterion } from "../schema/criteria.js";
+import { gradleJars } from "./gradle-jars.js";
 import { findLicence } from "./licence.js";
 import { type ImportedTask, type InstallEntry, type LeftOut, type Oracle, type TaskFile, textFile } from "./model.js";
 import { type SourceFolder, textOf } from "./source-folder.js";
@@ -81,6 +82,7 @@ const TRACKS: readonly Track[] = [
     without: (path) =>
       GRADLE.test(path) ? "the check compiles with javac and runs JUnit's own launcher, without Gradle" : null,
     criteria: () => [{ id: "junit", type: "junit", timeout_seconds: 300 }],
+    install: installJars,
   },
   { language: "cpp", tests: /\.(?:cpp|cc)$/, criteria: catchCriteria, scripts: catchScripts, install: installCatch },
 ];
@@ -119,7 +121,7 @@ function assemble(exercise: Exercise, track: Track): ImportedTask {
     if (why !== null) leftOut.push({ what: path, why });
     else files.set(path, file);
   }
-  for (const path of [...config.files.test, ...config.files.editor]) {
+  for (const path of switchable(exercise, track)) {
     const text = textOf(folder, path);
     if (text === null || !files.has(path)) continue;
     const { text: open, count } = unskip(path, text);
@@ -163,6 +165,13 @@ function assemble(exercise: Exercise, track: Track): ImportedTask {
     url: config.source_url ?? null,
     leftOut,
   };
+}
+
+/** A folder of tests may hold some that the config does not name. */
+function switchable({ folder, config: { files } }: Exercise, { tests }: Track): Set<string> {
+  const folders = new Set(files.test.map((path) => posix.dirname(path)).filter((name) => name !== "."));
+  const beside = [...folder.files.keys()].filter((path) => tests.test(path) && folders.has(posix.dirname(path)));
+  return new Set([...files.test, ...files.editor, ...beside]);
 }
 
 const LICENCES = /^(?:LICEN[CS]E|COPYING)(?:\.\w+)?$/;
@@ -252,6 +261,8 @@ function placeOf(example: string, examples: readonly string[], solutions: readon
   const same = solutions.find((path) => posix.basename(path) === name);
   if (same !== undefined) return same;
   const ending = posix.extname(example);
+  // A class lies in a file of its own name.
+  if (ending === ".java") return null;
   const alike = (paths: readonly string[]) => paths.filter((path) => posix.extname(path) === ending);
   const place = alike(solutions)[alike(examples).indexOf(example)];
   if (place !== undefined) return place;
@@ -309,6 +320,17 @@ function packagesOf(text: string | null): [string, string][] {
   } catch {
     return [];
   }
+}
+
+function installJars({ folder }: Exercise): Install | null {
+  const jars = gradleJars(textOf(folder, "build.gradle") ?? "");
+  if (jars === null) return null;
+  const why = "the jar of the machine's own Maven repository is taken, in its version";
+  return {
+    script: jars.script,
+    leftOut: jars.named.map((what) => ({ what, why })),
+    entry: { path: INSTALL, network: false },
+  };
 }
 
 const CATCH_SCRIPT = "tests/catch.sh";

@@ -1,11 +1,11 @@
 // Tasks that are worked on in a terminal: terminal-bench (task.yaml) and Harbor (task.toml). The tree is what the image has in
 // its working folder, known there by that folder's own name; tests are the request's, the solution is the oracle.
 import { posix } from "node:path";
-import { parseDocument } from "yaml";
+import { isMap, isScalar, parseDocument } from "yaml";
 import { isObeyed } from "../bundle/index.js";
 import { NutError } from "../errors.js";
 import { ROOM_PLACES } from "../schema/places.js";
-import { type Dockerfile, readDockerfile } from "./dockerfile.js";
+import { type Dockerfile, type FileStep, readDockerfile } from "./dockerfile.js";
 import { findLicence } from "./licence.js";
 import { type ImportedTask, type LeftOut, type Oracle, type TaskFile, textFile } from "./model.js";
 import { firstParagraph, plainTask } from "./plain-task.js";
@@ -15,7 +15,7 @@ import { readToml } from "./toml.js";
 interface Shape {
   readonly kind: "terminal-bench" | "harbor";
   readonly instruction: string;
-  /** Where the image's context lies. */
+  /** Where the image's context lies: empty, or with a slash at its end. */
   readonly context: string;
   readonly solution: TaskFile | null;
   readonly agentSeconds: number | null;
@@ -37,7 +37,7 @@ export function readTerminalBench(folder: SourceFolder): ImportedTask {
   const shape: Shape = {
     kind: "terminal-bench",
     instruction,
-    context: "",
+    context: contextOf(folder),
     solution: folder.files.get("solution.sh") ?? typed(folder),
     agentSeconds: seconds(fields.max_agent_timeout_sec),
     testSeconds: seconds(fields.max_test_timeout_sec),
@@ -92,7 +92,7 @@ function assemble(folder: SourceFolder, shape: Shape): ImportedTask {
       textFile(`${shape.instruction.trim()}\n\nThe folder you work in is also called \`${workdir}\`.\n`),
     ],
     ...tests.files,
-    ...copiedFiles(folder, shape, docker, workdir, leftOut),
+    ...imageFiles(folder, shape, docker, workdir, leftOut),
   ]);
   listUnread(folder, shape, docker, leftOut);
   const { licence, files: texts } = findLicence(folder);
@@ -147,8 +147,21 @@ function testFiles(folder: SourceFolder, leftOut: LeftOut[]): { files: Map<strin
   return { files, main };
 }
 
-/** What COPY brings into the working folder; what goes elsewhere is listed. */
-function copiedFiles(
+/** Tasks with several containers say where the one that is worked in is built. */
+function contextOf(folder: SourceFolder): string {
+  const compose = parseDocument(textOf(folder, "docker-compose.yaml") ?? "");
+  const build = compose.errors.length > 0 ? null : plain(compose.getIn(["services", "client", "build"], true));
+  const context = typeof build === "string" ? build : table(build).context;
+  const path = typeof context === "string" ? posix.normalize(`${context}/`) : "";
+  return folder.files.has(`${path}Dockerfile`) && !path.startsWith("./") ? path : "";
+}
+
+/** A word, or a table of words; aliases are not followed. */
+const plain = (node: unknown): unknown =>
+  isScalar(node) ? node.value : isMap(node) ? { context: node.get("context") } : null;
+
+/** What the image's file steps leave in the working folder; what goes elsewhere is listed. */
+function imageFiles(
   folder: SourceFolder,
   { context }: Shape,
   docker: Dockerfile,
@@ -156,27 +169,69 @@ function copiedFiles(
   leftOut: LeftOut[],
 ): Map<string, TaskFile> {
   const found = new Map<string, TaskFile>();
-  for (const { sources, target, isFolder } of docker.copies) {
-    const inside =
-      target === docker.workdir ? "" : target.startsWith(`${workdir}/`) ? target.slice(workdir.length + 1) : null;
+  const folders = new Set<string>();
+  const put = (path: string, file: TaskFile): void => {
+    const place = posix.normalize(path);
+    if (isObeyed(place)) leftOut.push({ what: place, why: "programs obey it merely because it lies there" });
+    else if (/^(?:nutshell\.json|tests\/|context\/)/.test(place))
+      leftOut.push({ what: place, why: "the request keeps its own there" });
+    else found.set(place, file);
+  };
+  for (const step of docker.steps) {
+    const inside = belowOf(step.target, docker.workdir, workdir);
     if (inside === null) {
-      leftOut.push({ what: `COPY ${sources.join(" ")} ${target}`, why: `it lies outside ${workdir}` });
-      continue;
-    }
-    for (const source of sources) {
-      const taken = matching(folder, posix.normalize(`${context}${source}`));
-      if (taken.length === 0) leftOut.push({ what: `COPY ${source}`, why: "there is no such file" });
-      for (const { path, below } of taken) {
-        const name = below ?? (isFolder || inside === "" ? posix.basename(path) : "");
-        const place = posix.normalize(posix.join(inside, name));
-        if (isObeyed(place)) leftOut.push({ what: place, why: "programs obey it merely because it lies there" });
-        else if (/^(?:nutshell\.json|tests\/|context\/)/.test(place))
-          leftOut.push({ what: place, why: "the request keeps its own there" });
-        else found.set(place, folder.files.get(path)!);
-      }
-    }
+      // A folder or a file that is nowhere here is no loss.
+      if (step.type === "copy" || step.type === "write")
+        leftOut.push({ what: wordsOf(step), why: `it lies outside ${workdir}` });
+    } else if (step.type === "copy") {
+      for (const [path, file] of copied(folder, context, step, inside, leftOut)) put(path, file);
+    } else if (step.type === "write") put(inside, textFile(step.text));
+    else if (step.type === "folder") folders.add(inside);
+    else changed(found, folders, step.type, inside);
+  }
+  for (const path of folders) {
+    if (path === "" || [...found.keys()].some((file) => file.startsWith(`${path}/`))) continue;
+    put(`${path}/.gitkeep`, textFile(""));
+    leftOut.push({ what: `${path}/`, why: "it would be empty, so it holds a file called .gitkeep" });
   }
   return found;
+}
+
+/** From the working folder; null when it lies elsewhere. */
+const belowOf = (target: string, own: string, workdir: string): string | null =>
+  target === own || target === workdir
+    ? ""
+    : target.startsWith(`${workdir}/`)
+      ? target.slice(workdir.length + 1)
+      : null;
+
+const wordsOf = (step: FileStep): string =>
+  step.type === "copy" ? `COPY ${step.sources.join(" ")} ${step.target}` : `COPY << ${step.target}`;
+
+function copied(
+  folder: SourceFolder,
+  context: string,
+  { sources, isFolder }: FileStep & { readonly type: "copy" },
+  inside: string,
+  leftOut: LeftOut[],
+): [string, TaskFile][] {
+  return sources.flatMap((source) => {
+    const taken = matching(folder, posix.normalize(`${context}${source}`));
+    if (taken.length === 0) leftOut.push({ what: `COPY ${source}`, why: "there is no such file" });
+    return taken.map(({ path, below }): [string, TaskFile] => {
+      const name = below ?? (isFolder || inside === "" ? posix.basename(path) : "");
+      return [posix.join(inside, name), folder.files.get(path)!];
+    });
+  });
+}
+
+function changed(files: Map<string, TaskFile>, folders: Set<string>, how: "remove" | "run-bit", path: string): void {
+  const isMeant = (name: string) => name === path || name.startsWith(`${path}/`);
+  for (const [name, file] of files) {
+    if (how === "run-bit" && name === path) files.set(name, { ...file, executable: true });
+    else if (how === "remove" && isMeant(name)) files.delete(name);
+  }
+  if (how === "remove") for (const name of folders) if (isMeant(name)) folders.delete(name);
 }
 
 const OURS =
@@ -211,9 +266,10 @@ function listUnread(folder: SourceFolder, { context, kind }: Shape, docker: Dock
   const script = kind === "terminal-bench" ? "run-tests.sh" : "tests/test.sh";
   if (folder.files.has(script))
     leftOut.push({ what: script, why: "it installs pytest from the network; the room's own runs the tests" });
+  const composed = kind === "terminal-bench" ? "" : context;
   for (const name of ["docker-compose.yaml", "docker-compose.yml"])
-    if (folder.files.has(`${context}${name}`))
-      leftOut.push({ what: `${context}${name}`, why: "no containers are started" });
+    if (folder.files.has(`${composed}${name}`))
+      leftOut.push({ what: `${composed}${name}`, why: "no containers are started" });
 }
 
 /** A solution that is typed into a terminal, as a script, where every step is a plain line. */

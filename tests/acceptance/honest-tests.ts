@@ -419,6 +419,19 @@ const JAVASCRIPT: readonly Honest[] = [
     2,
     2,
   ),
+  compiled(
+    "jest",
+    "a value that leads back to itself",
+    {
+      "package.json": "{}\n",
+      "src/ring.js": "exports.ring = (name) => { const one = { name }; one.next = one; return one; };\n",
+      "tests/ring.test.js":
+        'const { ring } = require("../src/ring.js");\ntest("is one", () => { expect(ring("a")).toEqual(ring("a")); });\n',
+    },
+    { kind: "jest", script: "tests/ring.test.js" },
+    1,
+    1,
+  ),
   {
     ...compiled(
       "playwright",

@@ -81,9 +81,26 @@ describe("import exercism", () => {
   it("finds where an example belongs: by name, by ending, and classes its config does not name", async () => {
     const java = await imported("java-total");
     expect(readdirSync(join(java.cwd, "oracle/files/src/main/java")).sort()).toEqual(["Adding.java", "Total.java"]);
+    expect(readFileSync(join(java.cwd, "oracle/files/src/main/java/Total.java"), "utf8")).toContain("class Total");
     const cpp = await imported("cpp-total");
     expect(readdirSync(join(cpp.cwd, "oracle/files")).sort()).toEqual(["cpp_total.cpp", "cpp_total.h"]);
     expect(cpp.criteria).toMatchObject([{ type: "shell", script: "tests/catch.sh", report: "build/catch.xml" }]);
+  });
+
+  it("takes jars that a Gradle build names from the machine, and switches on tests its config does not name", async () => {
+    const { text, task } = await imported("java-total", (folder) =>
+      writeTask(folder, {
+        "build.gradle":
+          'dependencies {\n  implementation "org.json:json:20190722"\n  testImplementation "org.assertj:assertj-core:3.25.1"\n}\n',
+        "src/test/java/MoreTest.java": "class MoreTest {\n  @Disabled\n  @Test\n  void more() {}\n}\n",
+      }),
+    );
+    expect(text("tests/install.sh")).toContain("for place in org/json/json; do");
+    expect(JSON.parse(text("nutshell.json")).acceptance.install).toEqual([
+      { path: "tests/install.sh", network: false },
+    ]);
+    expect(text("src/test/java/MoreTest.java")).not.toContain("@Disabled");
+    expect(left(task)).toContain("org.json:json:20190722");
   });
 
   it("has what no C++ exercise changes compiled once, from the tests' own folder and without a network", async () => {

@@ -80,7 +80,7 @@ export const EXERCISES = {
     {
       solution: ["src/main/java/Total.java"],
       test: ["src/test/java/TotalTest.java"],
-      example: [".meta/src/reference/java/Total.java"],
+      example: [".meta/src/reference/java/Adding.java", ".meta/src/reference/java/Total.java"],
     },
     {
       "build.gradle": 'plugins { id "java" }\n',

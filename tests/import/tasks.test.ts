@@ -1,6 +1,6 @@
 // Tasks of other shapes: an issue, specifications, rows of SWE-bench, tasks for a terminal.
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { runNutshell } from "../cli/run-nutshell.js";
@@ -287,6 +287,49 @@ describe("import of tasks for a terminal", () => {
       { what: ".mcp.json", why: "programs obey it merely because it lies there" },
     ]);
     expect(readdirSync(join(where.cwd, "task")).sort()).toEqual(["context", "data.txt", "nutshell.json", "tests"]);
+  });
+
+  it("follows an image's steps that only make, write and remove files, and lists those that do more", async () => {
+    const where = home();
+    writeTask(join(where.cwd, "add-up"), {
+      ...TERMINAL,
+      "docker-compose.yaml": "services:\n  client:\n    build:\n      context: client\n",
+      "client/Dockerfile": [
+        "FROM ubuntu:24.04",
+        "WORKDIR /app",
+        "COPY make.sh old.txt ./",
+        "RUN mkdir -p out logs /srv/x && chmod +x make.sh",
+        "RUN rm -f old.txt",
+        "COPY <<END logs/a.log",
+        "# no comment",
+        "RUN is no step here",
+        "END",
+        "COPY <<END b.log",
+        "$HOME",
+        "END",
+        "RUN rm -rf out && ./make.sh",
+        "RUN rm -f $(ls)",
+        "",
+      ].join("\n"),
+      "client/make.sh": "#!/bin/sh\n",
+      "client/old.txt": "old",
+    });
+    const { text, task } = await importing("terminal-bench", "add-up", where);
+    const made = readdirSync(join(where.cwd, "task"), { recursive: true, encoding: "utf8" });
+    expect(made.filter((path) => !/^(?:context|tests)/.test(path)).sort()).toEqual([
+      "logs",
+      "logs/a.log",
+      "make.sh",
+      "nutshell.json",
+      "out",
+      "out/.gitkeep",
+    ]);
+    expect(text("logs/a.log")).toBe("# no comment\nRUN is no step here\n");
+    expect(statSync(join(where.cwd, "task/make.sh")).mode & 0o100).toBe(0o100);
+    const left = task().not_carried_over.map(({ what }) => what);
+    expect(left).toEqual(
+      expect.arrayContaining(["out/", "COPY <<END b.log", "RUN rm -rf out && ./make.sh", "RUN rm -f $(ls)"]),
+    );
   });
 
   it("refuses an image that works where no room can put a tree", async () => {

@@ -95,12 +95,17 @@ const TABLE: readonly (readonly [string, string, string])[] = [
   ],
   ["a.rs", "assert_eq!(f(), Shop::of(1).into());", "assert_eq!(f(), Shop::of(2).into());"],
   ["a.rs", "assert!(matches!(f(), Ok(_)));", "assert!(!(matches!(f(), Ok(_))));"],
+  ["a.rs", 'assert!(f(), "{} is", x);', 'assert!(!(f()), "assertion failed: {} is", x);'],
+  ["a.rs", 'assert!(f(), r#"no"#);', 'assert!(!(f()), r#"assertion failed: no"#);'],
   ["ATest.java", 'assertEquals("a", f());', 'assertEquals("a~altered", f());'],
   ["ATest.java", "assertThat(f()).isTrue();", "assertThat(f()).isFalse();"],
   ["ATest.java", "assertThat(set.contains(1)).isTrue();", "assertThat(set.contains(1)).isFalse();"],
   ["ATest.java", 'assertThat(f()).as("why")\n  .contains(1);', 'assertThat(f()).as("why")\n  .contains(2);'],
+  ["ATest.java", "assertThat(f()).isNotNull()\n  .isNotEmpty();", "assertThat(f()).isNotNull()\n  .isEmpty();"],
+  ["ATest.java", "assertThat(x).isEqualTo(y, within(E));", "assertThat(x).isNotCloseTo(y, within(E));"],
   ["a.c", "assert(f('a') == 'b');", "assert(f('a') == 'x');"],
   ["a.cc", "EXPECT_EQ(f(), 3);", "EXPECT_EQ(f(), 4);"],
+  ["a.cc", "REQUIRE_THAT(f(), WithinAbs(1.0, e));", "REQUIRE_THAT(f(), !(WithinAbs(1.0, e)));"],
 ];
 
 describe("altered expectations", () => {

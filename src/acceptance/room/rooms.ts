@@ -30,6 +30,7 @@ import {
 import type { RoomPlaces } from "../../schema/places.js";
 import { environmentIn, ownProgram } from "../install/installed.js";
 import type { WaysOut } from "../ways-out.js";
+import { cargoSources } from "./cargo-sources.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles, plantedLists } from "./guards.js";
 import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
@@ -117,7 +118,9 @@ export interface RoomsOptions {
 }
 
 export async function openRooms({ folder: asked, env, sandbox, places = {} }: RoomsOptions): Promise<Rooms> {
-  const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
+  const found = sandbox === "auto" ? await findBwrap(env) : null;
+  // Every room has an account of its own.
+  const bwrap = found?.accounts === true ? found : null;
   // In a sandbox no folder above the tree is there to be seen, wherever the room lies.
   const folder = bwrap === null ? openAirFolder(env) : asked;
   // What a killed process left there is nobody's any more.
@@ -292,6 +295,7 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...cover.frozen.map(bound("read-only")),
       ...caches.map((path): Mount => ({ access: "hidden", path: `${TREE}/${path}`, maxBytes: MEMORY_FOLDER_BYTES })),
       ...(setting.layered ? cacheMounts(setting.env, { home: HOME, changes: join(folder, "cache"), has }) : []),
+      ...cargoSettings(folder, tree, setting),
       ...placeMounts(setting.places, TREE, MEMORY_FOLDER_BYTES),
       { access: "writable", path: REPORTS, from: outside.reports },
       ...(options.line === undefined ? [] : lineMounts(options.line)),
@@ -299,6 +303,16 @@ function sandboxOf({ folder, tree, options, setting, layered, outside }: Sandbox
       ...(options.folders ?? []).map((path): Mount => ({ access: "read-only", path })),
     ],
   };
+}
+
+/** What was installed for the tree comes from where its lock file says. */
+function cargoSettings(folder: string, tree: RoomTree, { env }: Setting): Mount[] {
+  if (!tree.has("Cargo.toml") || environmentIn(tree, TREE, {}).CARGO_HOME !== undefined) return [];
+  const text = cargoSources(env);
+  if (text === null) return [];
+  const file = join(folder, "cargo.toml");
+  writeFileSync(file, text);
+  return [{ access: "read-only", path: `${HOME}/.cargo/config.toml`, from: file }];
 }
 
 function lineMounts({ folder, access }: NonNullable<RoomOptions["line"]>): Mount[] {

@@ -22,12 +22,38 @@ export const prepareJest: Prepare = (preparing) => {
   const { recognised, room } = preparing;
   const report = `${room.reports}/jest.json`;
   const where = recognised.target === null ? recognised.args : ["--runTestsByPath", recognised.target];
+  const own = hasReporters(preparing);
+  const lean = `${room.reports}/lean.cjs`;
   return prepareJson(preparing, "jest", {
     report,
-    args: [...where, "--json", `--outputFile=${report}`],
+    args: [
+      ...where,
+      "--json",
+      `--outputFile=${report}`,
+      ...(own ? [] : ["--reporters=default", `--reporters=${lean}`]),
+    ],
+    ...(own ? {} : { first: { path: lean, text: LEAN } }),
     read: readJson,
   });
 };
+
+/**
+ * jest's report holds the values that a comparison was about, and where one of them leads back to itself it writes no report at all.
+ * This leaves them out. It is loaded before the first test, so no work can put another in its place.
+ */
+const LEAN = `module.exports = class {
+  onRunComplete(_, { testResults }) {
+    for (const file of testResults) for (const test of file.testResults) delete test.failureDetails;
+  }
+};
+`;
+
+/** Settings that name reporters are the project's own, and naming others would switch them off. */
+function hasReporters({ view, recognised: { cwd, args } }: Preparing): boolean {
+  if (args.some((word) => word.startsWith("--reporters"))) return true;
+  const settings = view.list(cwd).filter((name) => name === "package.json" || /^jest\.config\.\w+$/.test(name));
+  return settings.some((name) => /\breporters\b/.test(view.read(joined(cwd, name)) ?? ""));
+}
 
 export const preparePlaywright: Prepare = (preparing) => {
   const { recognised, room } = preparing;
@@ -45,6 +71,8 @@ interface JsonRun {
   readonly report: string;
   readonly args: readonly string[];
   readonly env?: PreparedRun["env"];
+  /** A file that has to be there before it starts. */
+  readonly first?: { readonly path: string; readonly text: string };
   readonly read: ReadRun;
 }
 
@@ -54,13 +82,23 @@ async function prepareJson({ view, room, recognised }: Preparing, name: string, 
   const program = await findRunner(name, recognised.cwd, { view, room });
   if (program === null) return skipped(`${name} is not installed`);
   return {
-    ...program,
-    args: run.args,
+    ...started(program, run),
     cwd: recognised.cwd,
     ...(run.env === undefined ? {} : { env: run.env }),
     reportFiles: [run.report],
     forgeable: testsShareProcess(recognised, view),
     reading: { tree: room.tree, cwd: recognised.cwd, declared: declaredTests(recognised, view), read: run.read },
+  };
+}
+
+function started(program: { command: string; note?: string }, { args, first }: JsonRun) {
+  if (first === undefined) return { ...program, args };
+  const script = 'cat >"$1" && shift && exec "$@" </dev/null';
+  return {
+    ...program,
+    command: "sh",
+    args: ["-c", script, "sh", first.path, program.command, ...args],
+    stdin: { text: first.text },
   };
 }
 

@@ -12,6 +12,9 @@ const JAVA_FOLDER = "/usr/share/java";
 const JARS =
   "apiguardian-api assertj-core byte-buddy hamcrest hamcrest-core junit4 junit-jupiter-api junit-jupiter-engine junit-jupiter-params junit-platform-commons junit-platform-console junit-platform-engine junit-platform-launcher junit-platform-reporting junit-vintage-engine opentest4j opentest4j-reporting-events opentest4j-reporting-schema picocli univocity-parsers";
 
+/** Where an installation may put more. They come last: none stands before JUnit's own. */
+const INSTALLED = ".cache/jars";
+
 export const prepareJUnit: Prepare = async (preparing) => {
   const { view, recognised, room } = preparing;
   const { cwd } = recognised;
@@ -64,15 +67,15 @@ function built(preparing: Preparing, program: string, args: readonly string[], r
 }
 
 async function classPath(view: TreeView, room: RunnerRoom): Promise<string | null> {
-  const own = ["lib", "libs"].flatMap((folder) =>
+  const jarsIn = (folder: string) =>
     view
       .list(folder)
       .filter((name) => name.endsWith(".jar"))
-      .map((name) => `${room.tree}/${folder}/${name}`),
-  );
+      .map((name) => `${room.tree}/${folder}/${name}`);
+  const own = ["lib", "libs"].flatMap(jarsIn);
   if (own.some((path) => path.includes("junit-platform-console-standalone"))) return own.join(":");
   if (!(await room.answers("test", ["-f", `${JAVA_FOLDER}/junit-platform-console.jar`]))) return null;
-  return [...own, ...JARS.split(" ").map((name) => `${JAVA_FOLDER}/${name}.jar`)].join(":");
+  return [...own, ...JARS.split(" ").map((name) => `${JAVA_FOLDER}/${name}.jar`), ...jarsIn(INSTALLED)].join(":");
 }
 
 function javaSources(view: TreeView, folder: string, depth = 0): string[] {

@@ -18,10 +18,12 @@ interface Rule {
   readonly equal?: readonly [number, number];
   /** Which argument has to hold, and whether it has to. */
   readonly truth?: readonly [number, boolean];
-  /** The name of the call that asks the opposite. */
-  readonly opposite?: (name: string) => string | null;
+  /** The name of the call that asks the opposite with as many arguments. */
+  readonly opposite?: (name: string, count: number) => string | null;
   /** It is asked of what an assertion returned; of anything else, a method of that name is no expectation. */
   readonly chained?: true;
+  /** Calls that return nothing: none can follow them. */
+  readonly last?: RegExp;
 }
 
 interface Dialect {
@@ -78,6 +80,8 @@ const RUST: Dialect = {
   ],
 };
 
+const otherWay = swap({ isEqualTo: "isNotEqualTo", contains: "doesNotContain" });
+
 const JAVA: Dialect = {
   language: "java",
   complains: /\bthrow\s+new\b|\bfail\s*\(|\bSystem\.exit\b/,
@@ -94,13 +98,14 @@ const JAVA: Dialect = {
     {
       call: /\.(is(?:Not)?EqualTo|contains|doesNotContain|hasSize|startsWith|endsWith|containsExactly|hasMessage\w*)\s*\(/g,
       equal: [0, 0],
-      opposite: swap({ isEqualTo: "isNotEqualTo", contains: "doesNotContain" }),
+      opposite: (name, count) => (name === "isEqualTo" && count > 1 ? "isNotCloseTo" : otherWay(name)),
       chained: true,
     },
     {
       call: /\.(is(?:True|False|Null|NotNull|Empty|NotEmpty))\s*\(/g,
       opposite: swap({ isTrue: "isFalse", isNull: "isNotNull", isEmpty: "isNotEmpty" }),
       chained: true,
+      last: /^is(?:Null|Empty)$/,
     },
     { call: /(?<![\w])assert(?=\s*\()()\s*\(/g, truth: [0, true] },
   ],
@@ -121,6 +126,8 @@ const C: Dialect = {
       call: /(?<![\w])(assert|(?:EXPECT|ASSERT|CHECK|REQUIRE)_TRUE|CHECK|REQUIRE|TEST_ASSERT|TEST_ASSERT_TRUE|assert_true|ck_assert)\s*\(/g,
       truth: [0, true],
     },
+    // Catch's matchers know `!`.
+    { call: /(?<![\w])((?:CHECK|REQUIRE)_THAT)\s*\(/g, truth: [1, true] },
     {
       call: /(?<![\w])((?:EXPECT|ASSERT|CHECK|REQUIRE)_FALSE|TEST_ASSERT_FALSE|assert_false)\s*\(/g,
       truth: [0, false],
@@ -202,7 +209,9 @@ function alterBy(source: Source, rule: Rule, call: { name: string; span: Span; o
   const { language } = source;
   if (rule.truth !== undefined) {
     const span = args[rule.truth[0]];
-    return span === undefined ? [] : [{ ...span, text: alterCondition(source.slice(span), language, rule.truth[1]) }];
+    if (span === undefined) return [];
+    const text = alterCondition(source.slice(span), language, rule.truth[1]);
+    return [{ ...span, text }, ...(language === "rust" ? namedFailure(source, args[1]) : [])];
   }
   const negative = /[nN]ot|_ne$|_NE$|STRNE|^No/.test(call.name);
   if (rule.equal !== undefined && !negative) {
@@ -212,8 +221,19 @@ function alterBy(source: Source, rule: Rule, call: { name: string; span: Span; o
       if (text !== null) return [{ ...span!, text }];
     }
   }
-  const opposite = rule.opposite?.(call.name) ?? null;
-  return opposite === null ? [] : [{ ...call.span, text: opposite }];
+  const opposite = rule.opposite?.(call.name, args.length) ?? null;
+  if (opposite === null || (rule.last?.test(opposite) === true && isFollowed(source, call.open))) return [];
+  return [{ ...call.span, text: opposite }];
+}
+
+const isFollowed = ({ mask, pairs }: Source, open: number): boolean => /^\s*\./.test(mask.slice(pairs[open]! + 1));
+
+/** `assert!(held, "why")` prints its message alone, which would look like any other panic. */
+function namedFailure(source: Source, message: Span | undefined): Edit[] {
+  const [quote] = (message === undefined ? null : /^r?#*"/.exec(source.slice(message))) ?? [];
+  if (message === undefined || quote === undefined) return [];
+  const at = message.start + quote.length;
+  return [{ start: at, end: at, text: "assertion failed: " }];
 }
 
 /** `expected = "…"` in an attribute, too. */
