@@ -8,8 +8,6 @@ import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
 import { startAwakeClock } from "./agents/awake-clock.js";
 import type { Trip } from "./agents/breakers.js";
-import { acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
-import { deliver, isDelivered } from "./deliver/deliver.js";
 import { openRun } from "./open/open-run.js";
 import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
 import { readPlan } from "./plan/plan.js";
@@ -105,6 +103,7 @@ async function go(run: Run): Promise<RunOutcome> {
   await reviewPlan(run);
   await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
   const accepted = await workAndAccept(run);
+  const { deliver, isDelivered } = await import("./deliver/index.js");
   if (!(await isDelivered(run, accepted))) await deliver(run, accepted);
   throwIfHalted(run);
   // Nobody works there any more. Removing takes longer than what is left to do, so both are done at once.
@@ -129,6 +128,7 @@ async function workAndAccept(run: Run): Promise<AcceptedReport> {
     await workThrough(run);
     throwIfHalted(run);
     if (await settleQuestions(run)) continue;
+    const { addRepair, addReview } = await import("./deliver/index.js");
     const versions = run.state.versions.length;
     const report: AcceptedReport = latest?.versions === versions ? latest.report : await accept(run);
     latest = { versions, report };
@@ -139,6 +139,7 @@ async function workAndAccept(run: Run): Promise<AcceptedReport> {
 }
 
 async function accept(run: Run) {
+  const { acceptRun } = await import("./deliver/index.js");
   const report = await acceptRun(run);
   throwIfHalted(run);
   return report;
