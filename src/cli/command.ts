@@ -57,8 +57,8 @@ export interface CommandDefinition<Input extends z.ZodObject, Output extends z.Z
   readonly input: Input;
   readonly output: Output;
   run(input: z.output<Input>, context: Context): Promise<z.output<Output>>;
-  /** What a person reads. Lines are escaped and coloured by the caller. */
-  readonly text: (result: z.output<Output>, view: View) => readonly string[];
+  /** What a person reads. Lines are escaped and coloured by the caller, which prints them as they come. */
+  readonly text: (result: z.output<Output>, view: View) => Iterable<string>;
   readonly exit?: (result: z.output<Output>) => number;
 }
 
@@ -81,7 +81,7 @@ export interface AnswerCommand extends Page, TypedFields, Operation {
   readonly kind: "answer";
   readonly input: z.ZodObject;
   // A table holds commands of every kind; each is only ever called with its own result.
-  readonly text: (result: never, view: View) => readonly string[];
+  readonly text: (result: never, view: View) => Iterable<string>;
   readonly exit?: (result: never) => number;
 }
 

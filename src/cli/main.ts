@@ -72,14 +72,27 @@ async function answer(
     line.clear();
     if (json) io.stdout.write(`${JSON.stringify(result, null, command.stream ? undefined : 2)}\n`);
     else {
-      const lines = command.text(result as never, { columns: io.stdout.columns ?? 80, quiet });
-      if (lines.length > 0) io.stdout.write(`${lines.map((text) => render(text, color)).join("\n")}\n`);
+      print(command.text(result as never, { columns: io.stdout.columns ?? 80, quiet }), color, io);
     }
     return command.exit?.(result as never) ?? 0;
   } finally {
     line.clear();
   }
 }
+
+/** Many lines at a time, and never all: a listing may be longer than everything that was read for it. */
+function print(lines: Iterable<string>, color: boolean, io: Io): void {
+  let text = "";
+  for (const line of lines) {
+    text += `${render(line, color)}\n`;
+    if (text.length < PRINTED_AT_ONCE) continue;
+    io.stdout.write(text);
+    text = "";
+  }
+  if (text !== "") io.stdout.write(text);
+}
+
+const PRINTED_AT_ONCE = 64 * 1024;
 
 /** `catalog list` wins over `catalog`; a mistyped name suggests the nearest one. */
 function findEntry(program: Program, argv: readonly string[]): { entry: CommandEntry; rest: readonly string[] } {

@@ -59,15 +59,20 @@ export function width(line: string): number {
 }
 
 /** Rows as aligned columns, two spaces apart. */
-export function table(rows: readonly (readonly string[])[]): string[] {
-  const columns = Math.max(0, ...rows.map((row) => row.length));
-  const widths = Array.from({ length: columns }, (_, i) => Math.max(0, ...rows.map((row) => width(row[i] ?? ""))));
-  return rows.map((row) =>
-    row
+export const table = (rows: readonly (readonly string[])[]): string[] => [...aligned(() => rows)];
+
+/** The same line by line, for more rows than should be held: they are asked for twice, to measure and to print. */
+export function* aligned(rows: () => Iterable<readonly string[]>): Generator<string> {
+  const widths: number[] = [];
+  for (const row of rows()) {
+    for (const [i, cell] of row.entries()) widths[i] = Math.max(widths[i] ?? 0, width(cell));
+  }
+  for (const row of rows()) {
+    yield row
       .map((cell, i) => (i === row.length - 1 ? cell : cell + " ".repeat(widths[i]! - width(cell) + 2)))
       .join("")
-      .trimEnd(),
-  );
+      .trimEnd();
+  }
 }
 
 const UNITS = ["B", "KB", "MB", "GB", "TB"] as const;

@@ -24,7 +24,7 @@ import type { DriverEvent, DriverName, Session, SessionEnd, SessionRequest, Usag
 import { copyInstalled, installedMounts } from "./installed.js";
 import { loginEnvironment } from "./login-variables.js";
 import { QUIRKS } from "./quirks.js";
-import { type Trouble, troubleOf, withoutColour } from "./trouble.js";
+import { type Trouble, troubleOf, withoutColour, withoutPage } from "./trouble.js";
 
 const STDERR_KEPT = 8 * 1024;
 
@@ -42,6 +42,10 @@ export interface Transcript {
   error: string | null;
   /** What the error is about, as far as the program says so itself. */
   trouble: Trouble | null;
+  /** What its log says of an error, by the name the error refers to it. */
+  logged: ReadonlyMap<string, string>;
+  /** That name, for the last error. */
+  refersTo: string;
   /** The program tries again by itself, since then, because of that. */
   waiting: { readonly sinceMs: number; readonly message: string; readonly trouble: Trouble } | null;
   /** There is no sense in going on: the program is ended. */
@@ -62,6 +66,8 @@ export const newTranscript = (): Transcript => ({
   turnEnded: false,
   error: null,
   trouble: null,
+  logged: new Map(),
+  refersTo: "",
   waiting: null,
   givenUp: false,
   emptySteps: 0,
@@ -79,13 +85,14 @@ export function waits(
   trouble: Trouble,
   emit: (event: DriverEvent) => void,
 ): void {
-  transcript.waiting = { sinceMs: transcript.waiting?.sinceMs ?? performance.now(), message, trouble };
-  emit({ type: "waiting", why: trouble.kind, message });
+  const said = withoutPage(message);
+  transcript.waiting = { sinceMs: transcript.waiting?.sinceMs ?? performance.now(), message: said, trouble };
+  emit({ type: "waiting", why: trouble.kind, message: said });
 }
 
 /** Ends the session from our side, for a reason the program gave; null when that is about its work. */
 export function giveUp(transcript: Transcript, message: string, trouble: Trouble | null): void {
-  Object.assign(transcript, { error: message, trouble, givenUp: true });
+  Object.assign(transcript, { error: withoutPage(message), trouble, givenUp: true });
 }
 
 export interface AgentCommand {
@@ -349,7 +356,7 @@ export function sessionEnd(
   if (exit.reason === "stopped") return { ...base, outcome: "cancelled", error: "it was cancelled" };
   const failed = (error: string, known: Trouble | null = null): SessionEnd => {
     const trouble = known ?? judge({ words: error });
-    return { ...base, outcome: "failed", error, ...(trouble === null ? {} : { trouble }) };
+    return { ...base, outcome: "failed", error: withoutPage(error), ...(trouble === null ? {} : { trouble }) };
   };
   if (transcript.error !== null) return failed(transcript.error, transcript.trouble);
   const isOldNews = transcript.gotOver && transcript.turnEnded && exit.signal === null;

@@ -208,15 +208,22 @@ function wordsOf({ result }: Record<string, unknown>, { unshaped }: Transcript):
   return unshaped === undefined || unshaped === result ? text(result) : `${unshaped}\n\n${text(result)}`;
 }
 
+/** How it begins what its vendor answered; older versions say it in these words alone. */
+const API_ERROR = "API Error: ";
+
 /** What the vendor answered counts as trouble; a limit of turns or money does not. */
 function hearError(line: Record<string, unknown>, transcript: Transcript): void {
   const errors = Array.isArray(line.errors) ? line.errors.map(text).filter((error) => error !== "") : [];
   transcript.error = text(line.result) || errors.join("; ") || text(line.subtype) || "its turn failed";
   const { error: words } = transcript;
   const status = typeof line.api_error_status === "number" ? line.api_error_status : undefined;
-  const vendors = line.terminal_reason === "api_error" || status !== undefined;
+  const isApis = line.terminal_reason === "api_error";
+  const vendors = isApis || status !== undefined || words.includes(API_ERROR);
   const lost = troubleOf({ words });
+  // Versions that say so of the end also say what kind of error the vendor's answer named; a page names none.
+  const page = isApis && status === 403 && line.api_error_type === undefined ? { isPage: true } : {};
   if (vendors)
-    transcript.trouble ??= troubleOf({ status, words }) ?? (status === undefined ? { kind: "transport" } : null);
+    transcript.trouble ??=
+      troubleOf({ status, words, ...page }) ?? (status === undefined && isApis ? { kind: "transport" } : null);
   else if (lost?.kind === "session") transcript.trouble = lost;
 }

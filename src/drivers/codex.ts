@@ -258,7 +258,7 @@ export function takeReport(transcript: Transcript): void {
 
 /**
  * `Reconnecting... 2/5 (why)` is a note that it tries again; `Reconnecting... waiting for network (why)` that it does so
- * without end. A login that is refused twice stays refused.
+ * without end. A login that is refused twice stays refused, and a model nobody has stays away.
  */
 const RECONNECTING = /^Reconnecting[. ]*(?:(\d+)\/\d+|waiting for network)\s*\(?(.*?)\)?$/s;
 
@@ -272,7 +272,8 @@ function hearError(message: string, transcript: Transcript, emit: Emit): void {
   }
   const [, attempt = "0", why = ""] = note;
   const trouble = troubleOf({ words: why }) ?? { kind: "transport" as const };
-  if (trouble.kind === "login" && Number(attempt) >= 2) giveUp(transcript, why, trouble);
+  const isFinal = trouble.kind === "model" || (trouble.kind === "login" && Number(attempt) >= 2);
+  if (isFinal) giveUp(transcript, why, trouble);
   else waits(transcript, why, trouble, emit);
 }
 

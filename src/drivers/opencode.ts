@@ -61,10 +61,24 @@ const LOG = ["--print-logs", "--log-level", "ERROR"];
 
 /** A line of its log, about the turn itself and not about a title: it will try again. */
 export function hearLog(line: string, transcript: Transcript, emit: Emit): void {
+  hearFailure(line, transcript);
   if (!line.includes('message="stream error"') || !line.includes("small=false")) return;
   const why = /error\.error="(?:\w+: )?((?:[^"\\]|\\.)*)/.exec(line)?.[1] ?? "its model does not answer";
   const message = why.slice(0, 300);
   waits(transcript, message, troubleOf({ words: message }) ?? { kind: "transport" }, emit);
+}
+
+/** Some of its errors only say where in its log they are told. Either may come first. */
+function hearFailure(line: string, transcript: Transcript): void {
+  const [, ref, why] = / message=failed ref=(\w+) error="(?:\w+: )?((?:[^"\\]|\\.)*)/.exec(line) ?? [];
+  if (ref === undefined) return;
+  transcript.logged = new Map(transcript.logged).set(ref, why!.slice(0, 300));
+  if (transcript.refersTo === ref) tellLogged(ref, transcript);
+}
+
+function tellLogged(ref: string, transcript: Transcript): void {
+  const words = transcript.logged.get(ref);
+  if (words !== undefined) Object.assign(transcript, { error: words, trouble: troubleOf({ words }) });
 }
 
 type Emit = (event: DriverEvent) => void;
@@ -116,8 +130,12 @@ function hearError(error: unknown, transcript: Transcript): void {
   const status = at(error, "data", "statusCode");
   const retryAfterMs = retryAfter(at(error, "data", "responseHeaders", "retry-after"));
   const known = typeof status === "number" ? status : undefined;
+  const type = text(at(error, "data", "responseHeaders", "content-type"));
+  const page = type.startsWith("text/html") ? { isPage: true } : {};
   transcript.error = words;
-  transcript.trouble = troubleOf({ status: known, words, retryAfterMs });
+  transcript.trouble = troubleOf({ status: known, words, retryAfterMs, ...page });
+  transcript.refersTo = text(at(error, "data", "ref"));
+  tellLogged(transcript.refersTo, transcript);
   if (at(error, "name") !== "ContextOverflowError") return;
   transcript.overflows += 1;
   if (transcript.overflows >= MOST_OVERFLOWS) giveUp(transcript, words, null);

@@ -4,7 +4,7 @@ import { newTranscript, sessionEnd } from "./agent-process.js";
 import { listener } from "./claude.js";
 import { hear as hearCodex } from "./codex.js";
 import { hearLog, hear as hearOpencode } from "./opencode.js";
-import { retryAfter, troubleOf, waitIn } from "./trouble.js";
+import { retryAfter, troubleOf, waitIn, withoutPage } from "./trouble.js";
 
 const NOON = new Date(2026, 2, 14, 12, 0, 0);
 const EXIT = { reason: "exited", code: 1, signal: null, durationMs: 1, leftBehind: 0 } as const;
@@ -30,7 +30,23 @@ describe("what an error is about", () => {
     ["\u001b[1mRate\u001b[22m limit reached", "limit"],
     ["To use Codex with your ChatGPT plan, upgrade to Plus: https://chatgpt.com/explore/plus.", "login"],
     ["unexpected status 407 Proxy Authentication Required: proxy authentication required", "transport"],
-    ["no such model", null],
+    // A page in the vendor's place is somebody on the way; what it says is about no login.
+    [
+      "unexpected status 403 Forbidden: <!DOCTYPE html>\n<html><body>Please log in</body></html>, url: http://h",
+      "transport",
+    ],
+    ["unexpected status 404 Not Found: <html><title>Not here</title></html>, url: http://h/v1", "transport"],
+    ["unexpected status 401 Unauthorized: <html><title>Log in</title></html>, url: http://h/v1", "login"],
+    ["unexpected status 503 Service Unavailable: <html></html>, url: http://h/v1", "overload"],
+    ["There's an issue with the selected model (x). It may not exist or you may not have access to it.", "model"],
+    ["unexpected status 404 Not Found: model: claude-sonnet-99, url: http://127.0.0.1/v1/responses", "model"],
+    ["The model `gpt-9.9-x` does not exist or you do not have access to it.", "model"],
+    ['{"detail":"The \'gpt-x\' model is not supported when using Codex with a ChatGPT account."}', "model"],
+    ['{"error":{"message":"Project `p` may not use it","code":"model_not_found"},"status":403}', "model"],
+    ["models/gemini-9 is not found for API version v1beta", "model"],
+    ["no such model", "model"],
+    ["the model's file does not exist", null],
+    ["'temperature' is not supported with this model", null],
     ["credit is used up by turns", null],
     ["the patch is too long (500 lines are allowed)", null],
     ["the prompt exceeds the token limit of the model's context window", null],
@@ -40,7 +56,10 @@ describe("what an error is about", () => {
 
   it("believes a status before words", () => {
     expect(troubleOf({ status: 429, words: "authentication" })?.kind).toBe("limit");
-    expect(troubleOf({ status: 400, words: "no such model" })).toBeNull();
+    expect(troubleOf({ status: 400, words: "no such tool" })).toBeNull();
+    expect(troubleOf({ status: 403, words: "Access Denied", isPage: true })?.kind).toBe("transport");
+    expect(troubleOf({ status: 403, words: "no such model" })?.kind).toBe("model");
+    expect(troubleOf({ status: 429, words: "no such model" })?.kind).toBe("limit");
     // A request that was read and refused is no broken connection; an empty purse is still a limit.
     expect(troubleOf({ status: 400, words: "could not decode the image" })).toBeNull();
     expect(troubleOf({ status: 400, words: "Your credit balance is too low" })?.kind).toBe("limit");
@@ -81,6 +100,15 @@ describe("what an error is about", () => {
     expect(retryAfter(new Date(NOON.getTime() + 60_000).toUTCString(), NOON)).toBe(60_000);
     expect(retryAfter("Mon, 01 Jan 2024 00:00:00 GMT", NOON)).toBe(0);
     expect([retryAfter("soon"), retryAfter(undefined), retryAfter("")]).toEqual([undefined, undefined, undefined]);
+  });
+});
+
+describe("a page in an error", () => {
+  it("is told by its title", () => {
+    const page = "<!DOCTYPE html>\n<html><head><title> Blocked </title></head>\n<body>x</body></html>";
+    expect(withoutPage(`403 Forbidden: ${page}, url: h`)).toBe('403 Forbidden: a page, "Blocked", url: h');
+    expect(withoutPage("403: <html><body>cut in the mid")).toBe("403: a page");
+    expect(withoutPage("x < y, <htmlish>")).toBe("x < y, <htmlish>");
   });
 });
 
@@ -135,6 +163,27 @@ describe("claude", () => {
       "limit",
     ],
     ["garbage", [end({ result: "API Error: JSON Parse error", terminal_reason: "api_error" })], "transport"],
+    [
+      "a proxy's page, of which 2.1.325 tells the title and no kind of error",
+      [end({ result: "API Error: 403 Access Denied", terminal_reason: "api_error", api_error_status: 403 })],
+      "transport",
+    ],
+    [
+      "its vendor's 403, as 2.1.325 tells it",
+      [
+        end({
+          ...{ result: "API Error: 403 x", terminal_reason: "api_error", api_error_status: 403 },
+          api_error_type: "permission_error",
+        }),
+      ],
+      "login",
+    ],
+    [
+      "a 403 of which 2.1.200 tells no kind of error",
+      [end({ result: "API Error: 403 x", terminal_reason: "completed", api_error_status: 403 })],
+      "login",
+    ],
+    ["a 403 of which 2.1.48 tells words alone", [end({ result: "Failed. API Error: 403 {}" })], "login"],
     [
       "a lost session, from errors[]",
       [end({ subtype: "error_during_execution", errors: ["No conversation found with session ID: 1"] })],
@@ -209,6 +258,32 @@ describe("opencode", () => {
       error: "slow down",
       trouble: { kind: "limit", retryAfterMs: 9_000 },
     });
+  });
+
+  it("knows a proxy's page by its kind", () => {
+    const transcript = newTranscript();
+    const data = { message: "Not Found", statusCode: 404, responseHeaders: { "content-type": "text/html; charset=x" } };
+    hearOpencode({ type: "error", sessionID: "s", error: { name: "APIError", data } }, transcript, () => {});
+    expect(sessionEnd(transcript, EXIT, "").trouble).toEqual({ kind: "transport" });
+  });
+
+  it("hears in its log what an error means that only refers to it, whichever comes first", () => {
+    const log = `timestamp=2026-11-18T04:06:05.850Z level=ERROR run=67759616 message=failed ref=err_1 error="ProviderModelNotFoundError: Model not found: s/nope." cause="…"`;
+    const data = { message: "Unexpected server error. Check server logs for details.", ref: "err_1" };
+    const error = { type: "error", sessionID: "s", error: { name: "UnknownError", data } };
+    const told = (...lines: readonly (string | Record<string, unknown>)[]) => {
+      const transcript = newTranscript();
+      for (const line of lines) {
+        if (typeof line === "string") hearLog(line, transcript, () => {});
+        else hearOpencode(line, transcript, () => {});
+      }
+      const { error: words, trouble } = sessionEnd(transcript, EXIT, "");
+      return [words, trouble?.kind];
+    };
+    const known = ["Model not found: s/nope.", "model"];
+    expect([told(log, error), told(error, log)]).toEqual([known, known]);
+    // Another error's line is not about this one.
+    expect(told(log.replace("err_1", "err_2"), error)).toEqual([data.message, undefined]);
   });
 
   it("hears in its log that it tries again, of the turn and not of a title", () => {

@@ -1,8 +1,8 @@
 // Why a session ended without having done its work, when the work is not to blame: its login was refused, its vendor limits
-// or is overloaded, the way there is broken, or the session it should continue is gone. Pure: a program's own words about its
-// error in, a kind or null out. Words of the agent never come here.
+// or is overloaded, the way there is broken, the session it should continue is gone, or nobody has the model it asks for.
+// Pure: a program's own words about its error in, a kind or null out. Words of the agent never come here.
 
-export const TROUBLES = ["login", "limit", "overload", "transport", "session"] as const;
+export const TROUBLES = ["login", "limit", "overload", "transport", "session", "model"] as const;
 export type TroubleKind = (typeof TROUBLES)[number];
 
 export interface Trouble {
@@ -15,14 +15,19 @@ export interface Complaint {
   /** Of the vendor's answer, when the program tells. */
   readonly status?: number | undefined;
   readonly words: string;
+  /** A page for people came in place of the vendor's answer, when the program tells that apart. */
+  readonly isPage?: boolean;
   readonly retryAfterMs?: number | undefined;
   readonly now?: Date;
 }
 
 /** null: nothing known stands in the way, so it is about the work. */
-export function troubleOf({ status, words: said, retryAfterMs, now = new Date() }: Complaint): Trouble | null {
-  const words = withoutColour(said);
+export function troubleOf(complaint: Complaint): Trouble | null {
+  const { status, retryAfterMs, now = new Date() } = complaint;
+  const words = withoutColour(complaint.words);
   const answer = status ?? statusIn(words);
+  if (isUnknownModel(answer, words)) return { kind: "model" };
+  if (isInBetween(answer, complaint.isPage ?? PAGE.test(words))) return { kind: "transport" };
   const kind = kindOfStatus(answer) ?? kindOfWords(words);
   if (kind === null) return null;
   // It was read and refused: whatever its words speak of, the way there is whole.
@@ -30,6 +35,29 @@ export function troubleOf({ status, words: said, retryAfterMs, now = new Date() 
     return null;
   const wait = retryAfterMs ?? (kind === "login" || kind === "session" ? undefined : waitIn(words, now));
   return { kind, ...(wait === undefined ? {} : { retryAfterMs: Math.max(0, wait) }) };
+}
+
+/** No vendor answers in pages. A proxy does, whose 403 is about no login and whose 404 is about no work. */
+const isInBetween = (status: number | undefined, isPage: boolean): boolean =>
+  isPage && (status === 403 || kindOfStatus(status) === null);
+
+const PAGE = /<!doctype html|<html[\s>]|\bblocked by a gateway or proxy\b/i;
+
+/** A page in an error is not for a terminal: its title says what there is to say. */
+export function withoutPage(words: string): string {
+  return words.replace(/<(?:!doctype html|html[\s>]).*?(?:<\/html>|$)/is, (page) => {
+    const title = /<title[^>]*>([^<]{1,200})/i.exec(page)?.[1]?.trim() ?? "";
+    return title === "" ? "a page" : `a page, "${title}"`;
+  });
+}
+
+const NO_MODEL =
+  /\bmodel_not_found\b|\bissue with the selected model\b|\b(?:no such|unknown|invalid) model\b|\bmodel not found\b|\bmodels?\b(?!')\W{1,3}(?:[\w.:/@-]{1,100}\W{1,3})?(?:does not exist|is not (?:supported|found|available)|requires a newer version)\b/i;
+
+/** Waiting brings no model about, and the next try asks for the same one. */
+function isUnknownModel(status: number | undefined, words: string): boolean {
+  if (status === 404 && /(?:^|: )model: \S+/i.test(words)) return true;
+  return (status === undefined || [400, 403, 404, 422].includes(status)) && NO_MODEL.test(words);
 }
 
 /** What a program says in colour, in words alone. */

@@ -121,9 +121,14 @@ interface Wrapped {
 
 async function wrap(sandbox: Sandbox, env: Environment, cwd: string, limits: Limits): Promise<Wrapped> {
   const bwrap = await findBwrap(env);
-  if (bwrap === null || (sandbox.network === "none" && !bwrap.network)) {
-    throw new NutError("SANDBOX_MISSING", "bubblewrap is not available here, so nothing can be held in a sandbox", {
-      hint: "apt-get install bubblewrap",
+  const lacks =
+    bwrap === null ||
+    (sandbox.network === "none" && !bwrap.network) ||
+    (sandbox.neutral !== undefined && !bwrap.accounts);
+  if (lacks) {
+    const what = bwrap === null ? "is not available here" : "may not do here what this needs";
+    throw new NutError("SANDBOX_MISSING", `bubblewrap ${what}, so nothing can be held in a sandbox`, {
+      hint: "nexus doctor",
     });
   }
   // Agents debug what they write; nothing in a check has a reason to.

@@ -2,7 +2,15 @@ import { describe, expect, it } from "vitest";
 import { judgeSandbox, type SandboxFacts } from "./sandbox-remedy.js";
 
 const user: SandboxFacts = {
-  ...{ platform: "linux", installed: true, works: false, network: false, root: false, container: false },
+  ...{
+    platform: "linux",
+    installed: true,
+    works: false,
+    network: false,
+    accounts: false,
+    root: false,
+    container: false,
+  },
   ...{ clone: null, most: "31000", apparmor: null },
 };
 
@@ -16,8 +24,15 @@ describe("a machine on which the sandbox does not start", () => {
     ["in a container on Ubuntu", { container: true, apparmor: "1" }, "none", /^docker run/],
     ["under Ubuntu's AppArmor", { apparmor: "1" }, "none", /apparmor_parser -r \/etc\/apparmor\.d\/bwrap$/],
     ["for a reason nobody knows", {}, "none", /^bwrap /],
-    ["but for its network", { works: true }, "open", /max_net_namespaces/],
-    ["but for its network, in a container", { works: true, container: true }, "open", /^docker run/],
+    ["but for its network", { works: true, accounts: true }, "open", /max_net_namespaces/],
+    ["but for its network, in a container", { works: true, accounts: true, container: true }, "open", /^docker run/],
+    [
+      "for root, who is held without accounts",
+      { works: true, network: true, root: true, most: "0" },
+      "agents",
+      /user\.max_user_namespaces=15000$/,
+    ],
+    ["for root in a container", { works: true, network: true, root: true, container: true }, "agents", /^docker run/],
   ])("is told the remedy: %s", (_, facts, state, fix) => {
     const health = judgeSandbox({ ...user, ...facts });
     expect(health).toMatchObject({ state, fix: expect.stringMatching(fix) });
@@ -29,6 +44,6 @@ describe("a machine on which the sandbox does not start", () => {
       state: "none",
       message: "bubblewrap is for Linux; there is no sandbox on darwin",
     });
-    expect(judgeSandbox({ ...user, works: true, network: true }).state).toBe("held");
+    expect(judgeSandbox({ ...user, works: true, network: true, accounts: true }).state).toBe("held");
   });
 });

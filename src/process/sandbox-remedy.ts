@@ -10,6 +10,8 @@ export interface SandboxFacts {
   readonly works: boolean;
   /** Whether it gives a network of its own. */
   readonly network: boolean;
+  /** Whether it gives an account of its own, which checks need. */
+  readonly accounts: boolean;
   readonly root: boolean;
   readonly container: boolean;
   /** kernel.unprivileged_userns_clone, of Debian and its kin. */
@@ -21,8 +23,8 @@ export interface SandboxFacts {
 }
 
 export interface SandboxHealth {
-  /** held: everything; open: all but the network; none: nothing is held. */
-  readonly state: "held" | "open" | "none";
+  /** held: everything; open: all but the network; agents: agents, and no checks; none: nothing is held. */
+  readonly state: "held" | "open" | "agents" | "none";
   readonly message: string;
   /** A command that can be pasted, where there is one. */
   readonly fix?: string;
@@ -35,6 +37,7 @@ export async function sandboxHealth(env: Environment): Promise<SandboxHealth> {
     installed: findProgram("bwrap", env) !== null,
     works: bwrap !== null,
     network: bwrap?.network === true,
+    accounts: bwrap?.accounts === true,
     root: process.getuid?.() === 0,
     container: ["/.dockerenv", "/run/.containerenv"].some((path) => existsSync(path)),
     clone: kernelSetting("kernel/unprivileged_userns_clone"),
@@ -44,7 +47,12 @@ export async function sandboxHealth(env: Environment): Promise<SandboxHealth> {
 }
 
 export function judgeSandbox(facts: SandboxFacts): SandboxHealth {
-  if (facts.works && facts.network) return { state: "held", message: "bubblewrap works" };
+  if (facts.works && facts.network && facts.accounts) return { state: "held", message: "bubblewrap works" };
+  if (facts.works && !facts.accounts) {
+    const { reason, fix } = forbidden(facts);
+    const message = `bubblewrap holds agents, but no checks: ${reason}; what was not made here does not run`;
+    return { state: "agents", message, fix };
+  }
   if (facts.works) {
     return {
       state: "open",
@@ -55,7 +63,8 @@ export function judgeSandbox(facts: SandboxFacts): SandboxHealth {
   if (facts.platform !== "linux")
     return { state: "none", message: `bubblewrap is for Linux; there is no sandbox on ${facts.platform}` };
   if (!facts.installed) return { state: "none", message: "bubblewrap is not installed", fix: "apt install bubblewrap" };
-  return { state: "none", ...forbidden(facts) };
+  const { reason, fix } = forbidden(facts);
+  return { state: "none", message: `bubblewrap is installed but not allowed here: ${reason}`, fix };
 }
 
 /** The container must be started with it; nothing inside can change that. */
@@ -68,24 +77,18 @@ const PROFILE = [
   "sudo tee /etc/apparmor.d/bwrap && sudo apparmor_parser -r /etc/apparmor.d/bwrap",
 ].join(" | ");
 
-function forbidden({ root, container, clone, most, apparmor }: SandboxFacts): Omit<SandboxHealth, "state"> {
-  const installed = "bubblewrap is installed but not allowed here";
+/** Why no user namespaces are made here, as far as the kernel's switches tell. */
+function forbidden({ root, container, clone, most, apparmor }: SandboxFacts): { reason: string; fix: string } {
   if (most === "0")
-    return {
-      message: `${installed}: user.max_user_namespaces is 0`,
-      fix: "sudo sysctl -w user.max_user_namespaces=15000",
-    };
+    return { reason: "user.max_user_namespaces is 0", fix: "sudo sysctl -w user.max_user_namespaces=15000" };
   if (!root && clone === "0")
     return {
-      message: `${installed}: kernel.unprivileged_userns_clone is 0`,
+      reason: "kernel.unprivileged_userns_clone is 0",
       fix: "sudo sysctl -w kernel.unprivileged_userns_clone=1",
     };
-  if (container) return { message: `${installed}: this container forbids name spaces`, fix: CONTAINER };
-  if (!root && apparmor === "1") return { message: `${installed}: AppArmor restricts user namespaces`, fix: PROFILE };
-  return {
-    message: `${installed}, and no switch says why`,
-    fix: "bwrap --ro-bind / / --unshare-user --unshare-pid true",
-  };
+  if (container) return { reason: "this container forbids name spaces, or covers parts of /proc", fix: CONTAINER };
+  if (!root && apparmor === "1") return { reason: "AppArmor restricts user namespaces", fix: PROFILE };
+  return { reason: "no switch says why", fix: "bwrap --ro-bind / / --unshare-user --unshare-pid --proc /proc true" };
 }
 
 function kernelSetting(name: string): string | null {

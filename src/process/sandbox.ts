@@ -76,6 +76,8 @@ export interface Bwrap {
   readonly program: string;
   /** Whether a network namespace of its own can be made here. */
   readonly network: boolean;
+  /** Whether an account of its own can be made here, as checks have. Root is held without, and needs user namespaces for this. */
+  readonly accounts: boolean;
   /** Whether the machine's devices must and can be held: see holdDevices. */
   readonly devices: boolean;
 }
@@ -298,7 +300,11 @@ function otherPaths(sandbox: Sandbox, env: Environment): string[] {
 }
 
 /** bubblewrap with these arguments, after `overlays` are put together and devices held. */
-export function heldCommand(bwrap: Bwrap, args: readonly string[], overlays: readonly Overlay[] = []) {
+export function heldCommand(
+  bwrap: Pick<Bwrap, "program" | "devices">,
+  args: readonly string[],
+  overlays: readonly Overlay[] = [],
+) {
   const steps = [...(bwrap.devices ? [holdDevices] : []), ...overlays.map(() => putTogether)];
   if (steps.length === 0) return { program: bwrap.program, args };
   const words = overlays.flatMap((overlay) => [
@@ -329,7 +335,7 @@ const probes = new Map<string, Promise<Bwrap | null>>();
 
 /**
  * bubblewrap, when it is installed and really works here (many containers forbid it); asked once per program. Whoever only
- * holds files, as a host's shell is held, spares the question whether it can make a network: `network` is false then.
+ * holds files, as a host's shell is held, spares the questions whether it can make a network and an account: false then.
  */
 export function findBwrap(env: Environment, { network = true } = {}): Promise<Bwrap | null> {
   const program = findProgram("bwrap", env);
@@ -344,16 +350,22 @@ export async function bwrapAvailable(env: Environment): Promise<boolean> {
   return (await findBwrap(env)) !== null;
 }
 
-async function probe(program: string, asksNetwork: boolean): Promise<Bwrap | null> {
+async function probe(program: string, asksMore: boolean): Promise<Bwrap | null> {
   const works = async (devices: boolean): Promise<Bwrap | null> => {
-    const command = (network: Sandbox["network"]) =>
-      sandboxCommand({ program, network: true, devices }, { root: "read-only", network }, "/", {});
-    const [host, none] = await Promise.all([tries(command("host")), asksNetwork && tries(command("none"))]);
-    return host ? { program, network: none, devices } : null;
+    const trial = (network: Sandbox["network"], account: readonly string[] = []) =>
+      tries(
+        heldCommand({ program, devices }, [...account, ...sandboxArguments({ root: "read-only", network }, "/", {})]),
+      );
+    const [accounts, network] = asksMore
+      ? await Promise.all([trial("host", ANOTHER), trial("none")])
+      : ([false, false] as const);
+    return accounts || network || (await trial("host")) ? { program, network, accounts, devices } : null;
   };
   // Root in a container may not mount, and bubblewrap still works there.
   return (process.getuid?.() === 0 ? await works(true) : null) ?? works(false);
 }
+
+const ANOTHER = ["--unshare-user", "--uid", String(NEUTRAL_UID), "--gid", String(NEUTRAL_UID)];
 
 function tries({ program, args }: { readonly program: string; readonly args: readonly string[] }): Promise<boolean> {
   return new Promise((resolve) => {

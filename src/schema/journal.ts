@@ -61,7 +61,7 @@ export const ReviewVerdict = z.enum(["pass", "fail"]);
 export type ReviewVerdict = z.infer<typeof ReviewVerdict>;
 
 /** What kept a session from its work, when the work is not to blame. */
-export const TroubleKind = z.enum(["login", "limit", "overload", "transport", "session"]);
+export const TroubleKind = z.enum(["login", "limit", "overload", "transport", "session", "model"]);
 
 export const AgentTrouble = z.object({
   kind: TroubleKind,

@@ -104,12 +104,15 @@ export function lookAtCopy(folder: string, original: Tree, skip: (path: string) 
   const entries = new Map<string, TreeEntry>();
   for (const [path, entry] of original.entries) {
     const stats = skip(path) ? undefined : lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false });
-    if (stats !== undefined) entries.set(path, { ...entry, stamp: stampOf(stats) } as StampedEntry);
+    if (stats === undefined) continue;
+    const { type, executable, size, hash } = entry;
+    entries.set(path, { type, executable, size, hash, stamp: stampOf(stats) } as StampedEntry);
   }
   return { entries, takenMs };
 }
 
-const stampOf = ({ size, ino, ctimeNs, mode }: BigIntStats): string => `${size}:${ino}:${ctimeNs}:${mode}`;
+/** Joined, which makes one text: a template keeps its pieces until somebody compares it. */
+const stampOf = ({ size, ino, ctimeNs, mode }: BigIntStats): string => [size, ino, ctimeNs, mode].join(":");
 
 /** What may not be read and could not be unlocked. */
 const SHUT: TreeEntry | null = { type: "other", executable: false, size: 0, hash: "" };

@@ -91,8 +91,8 @@ const WORDS = [
   "assword",
 ];
 /** The value is only looked at, since it may be an assignment itself: `line = "API_KEY=…"`. */
-const ASSIGNMENT =
-  /([A-Za-z][\w.-]{0,60})["'`]?\]?\s{0,4}(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
+const SIGN_AND_VALUE = /(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
+const LONGEST_NAME = 61;
 /** How much of the text around a word is looked at. */
 const REACH = { before: 64, after: 360 };
 
@@ -140,11 +140,41 @@ function assigned(id: string, isMeant: (name: string) => boolean): OwnRule {
     keywords: WORDS.map((text) => [text, assignmentFollows]),
     reach: REACH,
     find: (text) =>
-      [...text.matchAll(ASSIGNMENT)]
-        .filter(([, name = "", value = ""]) => isMeant(name) && !PUBLIC_NAME.test(name) && isDrawn(value))
-        .map(({ index, 0: all }) => [index, index + all.length]),
+      assignments(text)
+        .filter(({ name, value }) => isMeant(name) && !PUBLIC_NAME.test(name) && isDrawn(value))
+        .map(({ start, end }) => [start, end]),
   };
 }
+
+interface Assignment {
+  readonly start: number;
+  /** Where the sign ends. */
+  readonly end: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** A sign with a long value after it is rare, so names are looked for from there: the other way every word of a text would be tried. */
+export function assignments(text: string): Assignment[] {
+  return [...text.matchAll(SIGN_AND_VALUE)].flatMap(({ index, 0: sign, 1: value = "" }) => {
+    const name = nameBefore(text, index);
+    return name === null ? [] : [{ ...name, end: index + sign.length, value }];
+  });
+}
+
+/** A name, a quote or a bracket that closes it, and blanks, read backwards: each letter is looked at once. */
+function nameBefore(text: string, sign: number): Pick<Assignment, "start" | "name"> | null {
+  let end = sign;
+  while (end > 0 && sign - end < 4 && SPACE[text.charCodeAt(end - 1)] === 1) end -= 1;
+  if (text[end - 1] === "]") end -= 1;
+  if (QUOTES.has(text[end - 1]!)) end -= 1;
+  let start = end;
+  while (start > 0 && end - start < LONGEST_NAME && NAME[text.charCodeAt(start - 1)] === 1) start -= 1;
+  while (start < end && LETTER[text.charCodeAt(start)] !== 1) start += 1;
+  return start === end ? null : { start, name: text.slice(start, end) };
+}
+
+const QUOTES = new Set(['"', "'", "`"]);
 
 const SAYS_SECRET = /key|token|secret|passw|pwd|auth|_pat$/i;
 const SAYS_PRIVATE =
@@ -171,7 +201,9 @@ function isPassword(value: string): boolean {
 export const ASSIGNED_RULES: readonly OwnRule[] = [
   {
     id: "assigned-password",
-    keywords: PASSWORD_WORDS.map((text) => [text, 0] as const),
+    keywords: PASSWORD_WORDS.map(
+      (text) => [text, (bytes, from) => passwordNear(bytes, from - text.length, from)] as const,
+    ),
     reach: REACH,
     find: (text) => {
       const [quoted, bare, tagged] = [QUOTED, BARE, TAGGED].map((pattern) => [...text.matchAll(pattern)]);
@@ -204,6 +236,59 @@ function assignmentFollows(bytes: Uint8Array, from: number): boolean {
   return skip(bytes, at, 16, VALUE) === at + 16;
 }
 
+/**
+ * Whether the word from `at` to `from` may stand in what the rule for passwords finds: as the name, with a sign and ten characters
+ * after it, or within the value, after a sign. A value has no blanks and has a digit; nearly all uses of these words fail it at once.
+ */
+export function passwordNear(bytes: Uint8Array, at: number, from: number): boolean {
+  return valueFollows(bytes, from) || isInValue(bytes, at);
+}
+
+function valueFollows(bytes: Uint8Array, from: number): boolean {
+  // `secret_key` goes on after the word.
+  let at = skip(bytes, from, 4, NAME);
+  at = skip(bytes, at, 2, CLOSING_WORD);
+  at = skip(bytes, at, 4, SPACE);
+  if (at >= bytes.length || BEFORE_VALUE[bytes[at]!] === 0) return false;
+  return isValueAt(bytes, at + 1) || (bytes[at + 1] === ARROW && isValueAt(bytes, at + 2));
+}
+
+function isValueAt(bytes: Uint8Array, afterSign: number): boolean {
+  const at = skip(bytes, skip(bytes, afterSign, 4, SPACE), 1, CLOSING);
+  const end = endOfRun(bytes, at, at + LONGEST_VALUE);
+  return end - at >= SHORTEST_VALUE && hasDigit(bytes, at, end);
+}
+
+function isInValue(bytes: Uint8Array, at: number): boolean {
+  const edge = Math.max(0, at - REACH.before);
+  let start = at;
+  let hasSign = false;
+  while (start > edge && SPACE[bytes[start - 1]!] === 0) {
+    start -= 1;
+    hasSign ||= BEFORE_VALUE[bytes[start]!] === 1;
+  }
+  let before = start;
+  while (before > edge && start - before < 4 && SPACE[bytes[before - 1]!] === 1) before -= 1;
+  if (!hasSign && (before === edge || BEFORE_VALUE[bytes[before - 1]!] === 0)) return false;
+  const end = endOfRun(bytes, at, at + REACH.after);
+  return end - start >= SHORTEST_VALUE && hasDigit(bytes, start, end);
+}
+
+const SHORTEST_VALUE = 10;
+const LONGEST_VALUE = 256;
+
+function endOfRun(bytes: Uint8Array, from: number, to: number): number {
+  const end = Math.min(bytes.length, to);
+  let at = from;
+  while (at < end && SPACE[bytes[at]!] === 0) at += 1;
+  return at;
+}
+
+function hasDigit(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at += 1) if (bytes[at]! >= 0x30 && bytes[at]! <= 0x39) return true;
+  return false;
+}
+
 function skip(bytes: Uint8Array, from: number, most: number, kind: Uint8Array): number {
   const end = Math.min(bytes.length, from + most);
   let at = from;
@@ -214,7 +299,13 @@ function skip(bytes: Uint8Array, from: number, most: number, kind: Uint8Array): 
 const bytesLike = (pattern: RegExp): Uint8Array =>
   Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
 const NAME = bytesLike(/[\w.-]/);
+const LETTER = bytesLike(/[A-Za-z]/);
 const CLOSING = bytesLike(/["'`\]]/);
+const CLOSING_WORD = bytesLike(/["'\])]/);
+const ARROW = 0x3e;
 const BLANK = bytesLike(/[ \t]/);
+const SPACE = bytesLike(/\s/);
 const SIGN = bytesLike(/[=:>]/);
+/** What may stand before a password: a sign, or the end of a tag. */
+const BEFORE_VALUE = bytesLike(/[=:,>]/);
 const VALUE = bytesLike(/[\w\-./+=~|:]/);

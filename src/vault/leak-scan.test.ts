@@ -1,4 +1,6 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { assignments } from "./assigned-secrets.js";
 import { isSecretFileName, KEYWORDS, loadLeakRules } from "./leak-rules.js";
 import { leakScanner } from "./leak-scan.js";
 import { OWN_FORMATS } from "./own-leak-rules.js";
@@ -288,5 +290,77 @@ describe("leak scan", () => {
     const scanner = await leakScanner();
     const text = `// secretlint-disable\n"${SAMPLES.github}" // secretlint-disable-line\n`;
     expect(scanner.scan("a.ts", Buffer.from(text))).toHaveLength(1);
+  });
+
+  // What rules are made of, often in the order they look for and often not.
+  const NAMES = [
+    "pass",
+    "Pwd",
+    "pwd",
+    "password",
+    "PASSWORD",
+    "passwd",
+    "secret",
+    "secret_key",
+    "token",
+    "api_key",
+    "<token>",
+  ];
+  const CLOSINGS = ["", '"', "'", "`", "]", ")", '"]'];
+  const BLANKS = ["", " ", "\n", " \t", "    ", "     ", "\u00a0"];
+  const SIGNS = ["=", ":", ",", "=>", ":=", ">", "::", "==>"];
+  const VALUES = [
+    "Zk#4t+9mU!-f2wQo",
+    "aB3dE6gH9#",
+    "token9#AbXy",
+    "x1",
+    "Bearer ",
+    "a.b-c",
+    mixed(20),
+    mixed(61),
+    mixed(90),
+  ];
+  const PARTS = [NAMES, CLOSINGS, BLANKS, SIGNS, BLANKS, CLOSINGS, VALUES, CLOSINGS];
+  const ASSIGNED = fc.tuple(...PARTS.map((part) => fc.constantFrom(...part))).map((parts) => parts.join(""));
+  const PIECE = fc.oneof(ASSIGNED, fc.constantFrom(...PARTS.flat(), ";", "</", "SECRET"));
+  const PIECES = fc.array(PIECE, { minLength: 1, maxLength: 8, size: "max" }).map((pieces) => pieces.join(""));
+
+  it("finds with a look before the rule what it finds without", async () => {
+    let found = 0;
+    const looks = KEYWORDS.filter(({ rule, tail }) => typeof tail === "function" && rule === "assigned-password");
+    const { find, reach } = (await loadLeakRules()).get("assigned-password")!;
+    fc.assert(
+      fc.property(PIECES, (text) => {
+        const bytes = Buffer.from(text, "latin1");
+        for (const { text: word, tail } of looks) {
+          for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) {
+            const from = Math.max(0, at - reach!.before);
+            const window = bytes.subarray(from, at + reach!.after).toString("latin1");
+            if (!find(window).some(([start, end]) => start <= at - from && at - from < end)) continue;
+            found += 1;
+            expect((tail as (bytes: Uint8Array, from: number) => boolean)(bytes, at + word.length), text).toBe(true);
+          }
+        }
+      }),
+      { numRuns: 2000 },
+    );
+    expect(found).toBeGreaterThan(50);
+  });
+
+  it("finds assignments as one expression would that tries every word", () => {
+    const whole =
+      /([A-Za-z][\w.-]{0,60})["'`]?\]?\s{0,4}(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
+    let found = 0;
+    fc.assert(
+      fc.property(PIECES, (text) => {
+        const expected = [...text.matchAll(whole)].map(({ index, 0: all, 1: name, 2: value }) => {
+          return { start: index, end: index + all.length, name, value };
+        });
+        found += expected.length;
+        expect(assignments(text)).toEqual(expected);
+      }),
+      { numRuns: 2000 },
+    );
+    expect(found).toBeGreaterThan(150);
   });
 });

@@ -23,12 +23,13 @@ function rule(
   expression: RegExp,
   keywords: OwnRule["keywords"],
   harmless?: (match: string) => boolean,
+  reach?: OwnRule["reach"],
 ): OwnRule {
   const find: OwnRule["find"] = (text) =>
     [...text.matchAll(expression)]
       .filter(([all]) => harmless?.(all) !== true)
       .map(({ index, 0: all }) => [index, index + all.length]);
-  return { id, keywords, find };
+  return reach === undefined ? { id, keywords, find } : { id, keywords, find, reach };
 }
 
 /** A prefix and a body of at least so many characters, neither in the middle of a longer word. */
@@ -201,6 +202,7 @@ const SHAPES: readonly OwnRule[] = [
     /(?:["']|(?<=_[Kk][Ee][Yy])\s?[=:]\s?)[A-Za-z0-9+/]{86}==(?=["']|\s|$)/gm,
     ['=="', "=='", "==\n", "==\r"].map((text) => [text, (bytes, from) => digitsBefore(bytes, from - text.length)]),
     (match) => !isDrawn(match),
+    { before: 128, after: 8 },
   ),
   rule(
     "authorization",
@@ -297,7 +299,10 @@ const SHAPES: readonly OwnRule[] = [
     ["access_token$sandbox$", 16],
   ]),
   rule("new-relic-license", /(?<![0-9A-Za-z])(?:[a-z]{2}\d\dxx)?[0-9a-f]{30,36}NRAL(?![0-9A-Za-z])/g, [["NRAL", 0]]),
-  rule("airtable", /(?<!\w)pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?!\w)/g, [["pat", 14]]),
+  rule("airtable", /(?<!\w)pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?!\w)/g, [["pat", 14]], undefined, {
+    before: 32,
+    after: 96,
+  }),
   rule("twilio-pair", /["']AC[0-9a-f]{32}["'],?\s{0,3}["'][0-9a-f]{32}(?=["'])/g, [
     ['"AC', 32],
     ["'AC", 32],
@@ -320,6 +325,7 @@ const SHAPES: readonly OwnRule[] = [
     /(?:private_?key|accounts|mnemonic)["']?\s{0,3}[:=]\s{0,3}\[?\s{0,3}["']?(?:0x)?[0-9a-f]{64}(?![0-9a-f])/gi,
     ["rivate_key", "rivateKey", "RIVATE_KEY", "ccounts", "rivatekey"].map((text) => [text, 0]),
     (match) => !isDrawn(match.slice(-64)),
+    { before: 16, after: 128 },
   ),
   rule(
     // What is given to a program as its password, on a line of a shell.

@@ -5,9 +5,9 @@ import { PatternScan } from "./pattern-scan.js";
 const text = (minLength: number, maxLength: number) =>
   fc.string({ minLength, maxLength, size: "max", unit: fc.constantFrom("a", "b", "_", ".") });
 
-/** Some patterns, and a text that is made of them and of other things. */
+/** Some patterns, often more of them than a pair has bits for, and a text that is made of them and of other things. */
 const searched = fc
-  .array(text(3, 7), { minLength: 1, maxLength: 6 })
+  .array(text(3, 7), { minLength: 1, maxLength: 60 })
   .chain((patterns) =>
     fc.tuple(fc.constant(patterns), fc.array(fc.oneof(fc.constantFrom(...patterns), text(0, 4)), { maxLength: 12 })),
   );

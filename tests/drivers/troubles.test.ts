@@ -13,6 +13,15 @@ afterEach(async () => {
 type Fail = string | Trouble;
 const GARBAGE: Trouble = { status: 200, body: "<html>not what was asked for" };
 const FULL: Trouble = { status: 400, body: '{"error":{"type":"invalid","message":"prompt is too long: 9 > 8"}}' };
+const PAGE: Trouble = {
+  status: 403,
+  headers: { "content-type": "text/html" },
+  body: "<!DOCTYPE html><html><head><title>Access Denied</title></head><body>Log in to the proxy</body></html>",
+};
+const NO_MODEL: Trouble = {
+  status: 404,
+  body: '{"type":"error","error":{"type":"not_found_error","message":"model: m"}}',
+};
 const SOON: Trouble = { status: 429, headers: { "retry-after": "1" } };
 const LATER: Trouble = { status: 429, headers: { "retry-after": "3600" } };
 
@@ -56,6 +65,8 @@ describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, 
     [
       ["401", { status: 401 }, ALWAYS, 60_000, "login"],
       ["429 for an hour", LATER, ALWAYS, 60_000, "limit"],
+      ["a proxy's page", PAGE, ALWAYS, 60_000, "transport"],
+      ["a model nobody has", NO_MODEL, ALWAYS, 60_000, "model"],
       ["529 without end", { status: 529 }, ALWAYS, 1_500, "overload"],
       ["garbage", GARBAGE, ALWAYS, 60_000, "transport"],
       ["two cut connections", "cut", 2, 60_000, "completed"],
@@ -67,6 +78,8 @@ describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, 
     [
       ["401", { status: 401 }, ALWAYS, 60_000, "login"],
       ["429 for an hour", LATER, ALWAYS, 2_000, "limit"],
+      ["a proxy's page", PAGE, ALWAYS, 60_000, "transport"],
+      ["a model nobody has", NO_MODEL, ALWAYS, 60_000, "model"],
       ["500", { status: 500 }, ALWAYS, 2_000, "overload"],
       ["garbage", GARBAGE, ALWAYS, 60_000, "transport"],
       ["two cut connections", "cut", 2, 60_000, "completed"],

@@ -141,6 +141,21 @@ describe("a session that is not to blame", () => {
     expect(w.state().tasks.get(1)).toMatchObject({ failures: 0 });
   });
 
+  it("pauses at once when nobody has the model, with the flag that names another, and costs no try", async () => {
+    const model: AgentTrouble = { kind: "model", message: "Model not found: s/nope." };
+    const w = await world({ root, agent: meeting(model), fallbacks: { other: honest }, ...sleepless() });
+    expect(await w.go()).toMatchObject({
+      status: "paused",
+      paused: {
+        reason: "model",
+        message: "scripted has no such model: Model not found: s/nope.",
+        hint: "nexus resume r1 --model '<name>'",
+      },
+    });
+    expect([w.started, w.state().tasks.get(1)?.failures]).toEqual([["engineer-1"], 0]);
+    expect((await w.go()).delivery?.result.status).toBe("completed");
+  });
+
   it("begins anew when the session it should continue is gone, and never asks for that one again", async () => {
     const w = await world({
       root,

@@ -66,6 +66,19 @@ describe("without a working sandbox", () => {
     },
   );
 
+  it.skipIf(bwrap === null)(
+    "nor where it gives no account of its own, as for root without user namespaces; one's own run, and are not called held",
+    async () => {
+      const refuse = 'case " $* " in *" --unshare-user "*) exit 1;; esac';
+      writeFileSync(desk.path("bin/bwrap"), `#!/bin/sh\n${refuse}\nexec ${bwrap} "$@"\n`, { mode: 0o755 });
+      const { err } = await desk.run(["accept", await stranger(), "--yes", "--json"], { env });
+      expect(codeOf(err)).toMatchObject({ code: "SANDBOX_MISSING", message: expect.stringContaining("no sandbox") });
+      expect(existsSync(desk.path("ran"))).toBe(false);
+      const { out } = await desk.run(["accept", request("own"), "--quick", "--json"], { env });
+      expect(JSON.parse(out)).toMatchObject({ sandboxed: false, verdict: "passed" });
+    },
+  );
+
   it("with --no-sandbox they do, and the report says how", async () => {
     const bundle = await stranger();
     const flags = ["--yes", "--no-sandbox", "--quick", "--json"];

@@ -118,7 +118,9 @@ export interface RoomsOptions {
 }
 
 export async function openRooms({ folder: asked, env, sandbox, places = {} }: RoomsOptions): Promise<Rooms> {
-  const bwrap = sandbox === "auto" ? await findBwrap(env) : null;
+  const found = sandbox === "auto" ? await findBwrap(env) : null;
+  // Every room has an account of its own.
+  const bwrap = found?.accounts === true ? found : null;
   // In a sandbox no folder above the tree is there to be seen, wherever the room lies.
   const folder = bwrap === null ? openAirFolder(env) : asked;
   // What a killed process left there is nobody's any more.

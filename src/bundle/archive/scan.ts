@@ -21,8 +21,15 @@ export interface ScanOptions extends ManifestOptions {
   readonly hashes?: boolean;
   /** Receives every entry but the manifest. */
   readonly visit?: (entry: ArchiveEntry) => EntrySink | null;
+  /** The manifest as an earlier pass read it: while its bytes are the same it is neither kept nor parsed again. */
+  readonly known?: KnownManifest;
   /** Asked after every piece; true ends the pass early. */
   readonly enough?: (pass: { readonly manifest: Manifest | null }) => boolean;
+}
+
+export interface KnownManifest {
+  readonly manifest: Manifest;
+  readonly manifestBytes: Buffer;
 }
 
 export interface Scan {
@@ -150,7 +157,9 @@ class Pass {
       this.entries.push(entry);
       return sink;
     }
-    return hashing(entry, sink, (hash) => this.entries.push({ ...entry, hash }));
+    const { path, kind, size, executable, offset } = entry;
+    // Not a copy with one field more: each such object would have a shape of its own.
+    return hashing(entry, sink, (hash) => this.entries.push({ path, kind, size, executable, offset, hash }));
   }
 
   private manifestSink(entry: ArchiveEntry): EntrySink {
@@ -173,11 +182,26 @@ class Pass {
         fix: "nutshell unpack '<file>' -o '<dir>' && nutshell pack --dir '<dir>' -o '<file>'",
       });
     }
+    const { known } = this.options;
+    // What is the same as before is counted, not copied.
+    let same = 0;
     const parts: Buffer[] = [];
     return {
-      chunk: (bytes) => parts.push(Buffer.from(bytes)),
+      chunk: (bytes) => {
+        const before = parts.length === 0 ? known?.manifestBytes.subarray(same, same + bytes.length) : undefined;
+        if (before?.equals(bytes) === true) same += bytes.length;
+        else parts.push(Buffer.from(bytes));
+      },
       end: () => {
-        this.manifestBytes = Buffer.concat(parts);
+        if (known !== undefined && parts.length === 0 && same === known.manifestBytes.length) {
+          this.manifestBytes = known.manifestBytes;
+          this.manifest = known.manifest;
+          return;
+        }
+        this.manifestBytes = Buffer.concat([
+          ...(known === undefined ? [] : [known.manifestBytes.subarray(0, same)]),
+          ...parts,
+        ]);
         this.manifest = parseManifest(this.manifestBytes, this.options);
       },
     };

@@ -15,12 +15,14 @@ const WHOLE_FRAME_BYTES = 8 * 1024 ** 2;
 const MAX_WINDOW_BYTES = 128 * 1024 ** 2;
 const MAX_BLOCK_BYTES = 128 * 1024;
 const WIDTH = Math.max(2, availableParallelism());
+/** One more than can be worked on, so that nobody waits for a frame that takes longer than the next one's reading. */
+const QUEUED_FRAMES = WIDTH + 1;
 
 const ZSTD_LEVELS: Readonly<Record<Level, number>> = { none: 1, fast: 1, default: 3, best: 19 };
 
 export async function zstdCompressor(level: Level, sink: Sink): Promise<Compressor> {
   const compress = (await zstdCodec()).compressor(ZSTD_LEVELS[level]);
-  const queue = new OrderedQueue<Buffer>(WIDTH);
+  const queue = new OrderedQueue<Buffer>(QUEUED_FRAMES);
   return {
     blockBytes: FRAME_BYTES,
     async push(block, release) {

@@ -186,7 +186,7 @@ class OpenedBundle implements Bundle {
   }
 
   async each(visit: (entry: ArchiveEntry) => EntrySink | null): Promise<void> {
-    await scan(fileInput(this.path), { ...scanOptions(this.options), visit });
+    await scan(fileInput(this.path), { ...scanOptions(this.options), known: this, visit });
   }
 
   async contentDigest(): Promise<string> {
@@ -215,7 +215,7 @@ class OpenedBundle implements Bundle {
 
   private scanned(): Promise<Scan> {
     const visit = (entry: ArchiveEntry) => this.keeping(entry);
-    this.whole ??= scan(fileInput(this.path), { ...scanOptions(this.options), hashes: true, visit });
+    this.whole ??= scan(fileInput(this.path), { ...scanOptions(this.options), known: this, hashes: true, visit });
     return this.whole;
   }
 
@@ -260,7 +260,7 @@ class OpenedBundle implements Bundle {
 
   private async fill(store: FileStore, limits: Limits): Promise<FilledStore> {
     const visit = (entry: ArchiveEntry) => (entry.kind === "folder" ? null : store.add(entry.path));
-    const options = { ...scanOptions(this.options), limits, hashes: true, visit };
+    const options = { ...scanOptions(this.options), limits, known: this, hashes: true, visit };
     try {
       const { entries } = await scan(fileInput(this.path), options);
       return { store, hashes: new Map(entries.map(({ path, hash }) => [path, hash])) };

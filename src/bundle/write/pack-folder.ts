@@ -154,7 +154,7 @@ function packSmall(
   const observer = observe?.(entry.path);
   observer?.chunk(bytes, true);
   observer?.end();
-  return { ...entry, hash: `sha256:${hash("sha256", bytes, "hex")}` };
+  return withHash(entry, entry.size, `sha256:${hash("sha256", bytes, "hex")}`);
 }
 
 async function packFile(
@@ -165,12 +165,16 @@ async function packFile(
 ): Promise<PackedEntry> {
   const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
   try {
-    const item: FolderEntry = { ...entry, size: source.size };
-    await writer.add(item, (target) => source.fill(target));
-    return { ...item, hash: source.end() };
+    await writer.add({ ...entry, size: source.size }, (target) => source.fill(target));
+    return withHash(entry, source.size, source.end());
   } finally {
     source.close();
   }
+}
+
+/** Spelt out: V8 gives every object a shape of its own that is a copy and a new field, which takes more room than the object. */
+function withHash({ path, kind, executable }: FolderEntry, size: number, digest: string): PackedEntry {
+  return { path, kind, size, executable, hash: digest };
 }
 
 /** The listing saw a regular file; a link or a pipe put in its place since then is neither followed nor waited for. */
@@ -205,7 +209,7 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
     const source = new SourceFile(join(root, entry.path), entry.path, null);
     try {
       for (let left = source.size; left > 0; ) left -= source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
-      return { ...entry, size: source.size, hash: source.end() };
+      return withHash(entry, source.size, source.end());
     } finally {
       source.close();
     }
@@ -283,7 +287,9 @@ function packedManifest(
     .filter(({ kind }) => kind === "file")
     .map(({ path, size, hash: digest, executable }): TreeRow => {
       const note = notes.get(path);
-      const { path: _path, size: _size, hash: _hash, executable: _run, ...rest } = note ?? { path, size };
+      if (note === undefined)
+        return executable ? { path, size, hash: digest, executable } : { path, size, hash: digest };
+      const { path: _path, size: _size, hash: _hash, executable: _run, ...rest } = note;
       const run = executable ? { executable } : {};
       return keepSpelling({ path, size, hash: digest, ...run, ...rest }, note);
     });

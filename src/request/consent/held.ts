@@ -21,17 +21,18 @@ export interface HeldQuestion {
 export async function assertHeld(question: HeldQuestion, context: Context): Promise<void> {
   const { sources, noSandbox, identity = [] } = question;
   const bwrap = noSandbox ? null : await findBwrap(context.env);
-  if (noSandbox || bwrap?.network === true) return;
+  if (noSandbox || (bwrap?.network === true && bwrap.accounts)) return;
   for (const source of sources) {
     if (!(await isForeign(resolve(context.cwd, source), identity, context))) continue;
-    const why =
-      bwrap === null ? "there is no sandbox to run it in" : "the sandbox here cannot keep it off your network";
+    const why = bwrap?.accounts !== true ? "there is no sandbox to run it in" : OPEN;
     throw new NutError("SANDBOX_MISSING", `${source} was not made here, and ${why}`, {
       hint: "nexus doctor says what is missing (or --no-sandbox: it can then read and change what you can)",
       data: { path: source },
     });
   }
 }
+
+const OPEN = "the sandbox here cannot keep it off your network";
 
 async function isForeign(path: string, identity: readonly string[], context: Context): Promise<boolean> {
   if (!existsSync(path)) return false;

@@ -152,7 +152,7 @@ async function prepare(
   const known = findEntry(key, context);
   if (known !== null) return known;
   const bwrap = await findBwrap(context.env);
-  if (bwrap === null || (!step.network && !bwrap.network)) {
+  if (bwrap?.accounts !== true || (!step.network && !bwrap.network)) {
     throw new NutError("SANDBOX_MISSING", `${step.path} is installed in a sandbox, and there is none here`, {
       hint: "nexus doctor says what is missing",
       data: { path: step.path },

@@ -1,5 +1,5 @@
-// What a run does when a session ended and the work is not to blame. A refused login waits for a person; a lost session is
-// begun anew; a vendor that limits, is overloaded or cannot be reached is waited for, longer each time, and then another
+// What a run does when a session ended and the work is not to blame. A refused login and a model nobody has wait for a person;
+// a lost session is begun anew; a vendor that limits, is overloaded or cannot be reached is waited for, longer each time, and then another
 // program takes over or the run pauses. None of it costs the task a try.
 import type { AgentTrouble } from "../../schema/journal.js";
 import type { AgentRunner } from "../agents/agent.js";
@@ -26,6 +26,7 @@ export async function getOver(run: Run, runner: AgentRunner, trouble: AgentTroub
   // Another program took over while this one was still at work.
   if (runner !== run.runner && runner !== run.reviewer) return;
   if (kind === "login") return getIn(run, runner, message);
+  if (kind === "model") throw modelPause(run, runner, message);
   const what = `${runner.name} ${WORDS[kind]} (${message})`;
   const so = run.backOffs.get(runner.name) ?? { times: 0, waitedMs: 0, untilMs: 0 };
   run.backOffs.set(runner.name, so);
@@ -98,6 +99,12 @@ function loginPause(run: Run, { name, login }: AgentRunner, message: string): Pa
     `${name} is not let in: ${message}`,
     login === undefined ? resume : `${login} && ${resume}`,
   );
+}
+
+/** Another model is named by the person. The reviewer's is in its own settings, or in the project's. */
+function modelPause(run: Run, runner: AgentRunner, message: string): Pause {
+  const another = runner === run.runner ? " --model '<name>'" : "";
+  return new Pause("model", `${runner.name} has no such model: ${message}`, `nexus resume ${run.folder.id}${another}`);
 }
 
 const WORDS = {

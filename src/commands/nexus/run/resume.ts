@@ -24,7 +24,15 @@ import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
-import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner, tellNotes } from "./runner.js";
+import {
+  fallbackNames,
+  findFallbacks,
+  findKeptFallbacks,
+  findReviewer,
+  findRunner,
+  runSigner,
+  tellNotes,
+} from "./runner.js";
 import { watched } from "./watched.js";
 
 export default command({
@@ -98,8 +106,14 @@ export default command({
     const runner = await findRunner({ driver, command: line, oracle, env: context.env, noSandbox });
     const reviewer = await findReviewer({ reviewer: reviewing, reviewerCommand, noSandbox }, context.env);
     const signer = await runSigner({ sign: options.sign === true, key: options.sign_key }, context);
-    const fallback = fallbacksLeft(input.fallback, stored.fallback ?? [], driver);
-    const fallbacks = await findFallbacks(fallback, { env: context.env, noSandbox });
+    const world = { env: context.env, noSandbox };
+    const fallbacks =
+      input.fallback.length > 0
+        ? await findFallbacks(
+            fallbackNames(input.fallback).filter((name) => name !== driver),
+            world,
+          )
+        : await findKeptFallbacks(fallbacksLeft(stored.fallback ?? [], driver), world, context);
     tellNotes([runner, reviewer, ...fallbacks], context);
     const budget = parseBudget(input.budget, options.budget);
     const edited = input.plan === undefined ? {} : { editedPlan: readPlanFile(resolve(context.cwd, input.plan)) };
@@ -140,11 +154,9 @@ function replyOf(asked: {
   };
 }
 
-/** Who may take over: whom the person names now, or those after the one at work; the ones before had their turn. */
-function fallbacksLeft(named: readonly string[], stored: readonly string[], driver: string): readonly string[] {
-  if (named.length === 0) return stored.slice(stored.indexOf(driver) + 1);
-  return fallbackNames(named).filter((name) => name !== driver);
-}
+/** Who may take over when the person names nobody now: those after the one at work; the ones before had their turn. */
+const fallbacksLeft = (stored: readonly string[], driver: string): readonly string[] =>
+  stored.slice(stored.indexOf(driver) + 1);
 
 /** Who goes on, and what the person changed about it. A model or a line is in the words of one program. */
 function programOf(

@@ -71,6 +71,22 @@ export function findFallbacks(names: readonly string[], input: Omit<RunnerInput,
   return Promise.all(names.map((driver) => findRunner({ ...input, driver })));
 }
 
+/** Those a run was started with. One that has gone away since is left out, and said: who works now may need nobody. */
+export async function findKeptFallbacks(
+  names: readonly string[],
+  input: Omit<RunnerInput, "driver">,
+  { progress }: Pick<Context, "progress">,
+): Promise<AgentRunner[]> {
+  const found = names.map((driver) =>
+    findRunner({ ...input, driver }).catch((error: unknown) => {
+      if (!(error instanceof NutError)) throw error;
+      progress({ type: "warning", message: `${driver} cannot take over: ${error.message}` });
+      return [];
+    }),
+  );
+  return (await Promise.all(found)).flat();
+}
+
 /** A version nobody tried is used, and said. */
 export function tellNotes(runners: readonly (AgentRunner | undefined)[], { progress }: Context): void {
   const notes = runners.flatMap((runner) => runner?.note ?? []);

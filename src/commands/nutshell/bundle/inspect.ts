@@ -13,7 +13,7 @@ import {
 } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
-import { bold, count, dim, grouped, red, size, table, yellow } from "../../../cli/text.js";
+import { aligned, bold, count, dim, grouped, red, size, table, yellow } from "../../../cli/text.js";
 import type { Finding } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { bundleSource } from "../../../request/open/target.js";
@@ -102,9 +102,9 @@ export default command({
       await bundle.close();
     }
   },
-  text: ({ manifest, details, compression, complete, content_digest: digest, signatures, findings, ...documents }) => [
-    ...head(manifest),
-    ...table([
+  *text({ manifest, details, compression, complete, content_digest: digest, signatures, findings, ...documents }) {
+    yield* head(manifest);
+    yield* table([
       ["  Type:", `${line(manifest.bundle_type)}, format ${line(manifest.nutshell_version)}, ${compression}`],
       ["  Id:", line(manifest.id)],
       ...(digest === undefined ? [] : [["  Content:", digest]]),
@@ -112,12 +112,12 @@ export default command({
       ["  Files:", total(details)],
       ...aboutRows(manifest, documents),
       ...hiddenRow(manifest),
-    ]),
-    ...(complete ? [] : [dim("  (as the manifest lists them; the archive was not read)")]),
-    "",
-    ...tree(details),
-    ...findings.map(({ severity, message }) => `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`),
-  ],
+    ]);
+    if (!complete) yield dim("  (as the manifest lists them; the archive was not read)");
+    yield "";
+    yield* tree(details);
+    for (const { severity, message } of findings) yield `${severity === "error" ? red("✗") : yellow("⚠")} ${message}`;
+  },
 });
 
 /** Of what came on standard input only what lies in the stream itself. */
@@ -155,7 +155,8 @@ function claimedEntries(manifest: Manifest): Entry[] {
 /** One pass gives the list with its hashes; a second, over what is text, the tokens. */
 async function realEntries(bundle: Bundle, context: Context): Promise<Entry[]> {
   const listed = await bundle.list();
-  const roles = new Map(treeRows(bundle.manifest).map(({ path, role }) => [path, role]));
+  const rows = treeRows(bundle.manifest).filter(({ role }) => role !== undefined);
+  const roles = new Map(rows.map(({ path, role }) => [path, role]));
   const tokens = new Map<string, number>([[MANIFEST_NAME, estimateTokens(bundle.manifestBytes)]]);
   await bundle.each(({ path, kind }) => {
     if (kind === "folder") return null;
@@ -170,7 +171,15 @@ async function realEntries(bundle: Bundle, context: Context): Promise<Entry[]> {
       },
     };
   });
-  return listed.map((entry) => ({ ...entry, role: roles.get(entry.path), tokens: tokens.get(entry.path) }));
+  return listed.map(({ path, kind, size: bytes, executable, hash }) => ({
+    path,
+    kind,
+    size: bytes,
+    executable,
+    hash,
+    role: roles.get(path),
+    tokens: tokens.get(path),
+  }));
 }
 
 function head(manifest: Record<string, unknown>): string[] {
@@ -278,8 +287,9 @@ function total(entries: readonly Entry[]): string {
 }
 
 /** Paths as a tree: each folder once, its content indented. */
-function tree(entries: readonly Entry[]): string[] {
-  const rows: string[][] = [];
+const tree = (entries: readonly Entry[]): Iterable<string> => aligned(() => treeRowsOf(entries));
+
+function* treeRowsOf(entries: readonly Entry[]): Generator<string[]> {
   let open: readonly string[] = [];
   for (const entry of entries) {
     const steps = entry.path.split("/");
@@ -287,13 +297,12 @@ function tree(entries: readonly Entry[]): string[] {
     const folders = entry.kind === "folder" ? [...steps, name] : steps;
     let same = 0;
     while (same < folders.length && same < open.length && folders[same] === open[same]) same += 1;
-    for (let depth = same; depth < folders.length; depth += 1) rows.push([`${indent(depth)}${folders[depth]}/`]);
+    for (let depth = same; depth < folders.length; depth += 1) yield [`${indent(depth)}${folders[depth]}/`];
     open = folders;
     if (entry.kind === "folder") continue;
     const tokens = entry.tokens === undefined ? "" : `~${grouped(entry.tokens)} tokens`;
-    rows.push([`${indent(steps.length)}${name}`, dim(size(entry.size)), dim(tokens), line(entry.role)]);
+    yield [`${indent(steps.length)}${name}`, dim(size(entry.size)), dim(tokens), line(entry.role)];
   }
-  return table(rows);
 }
 
 const indent = (depth: number) => "  ".repeat(depth + 1);

@@ -94,7 +94,15 @@ export default command({
         }),
         files: entries
           .filter(({ path: name }) => given[i]!.has(name))
-          .map((entry) => ({ ...entry, isFolder: entry.kind === "folder", read: () => content.read(entry.path) })),
+          .map(({ path: name, kind, size, executable, hash }) => ({
+            path: name,
+            kind,
+            size,
+            executable,
+            hash,
+            isFolder: kind === "folder",
+            read: () => content.read(name),
+          })),
       }));
       await makeFolders(folders, context.signal);
       const allCriteria = (await criterionTexts(content)).map(({ id }) => id);
