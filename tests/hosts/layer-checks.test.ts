@@ -120,3 +120,22 @@ it("notices that a person has switched our hooks off one by one in Gemini CLI", 
   expect(off(["my-own-hook"])).toEqual([]);
   expect(off([hookCommand(words, gemini, "BeforeTool")])).toEqual([expect.stringContaining("hooks of ours off")]);
 });
+
+it("writes no hooks where Codex would not read them, and says so without Codex", async () => {
+  const place = newPlace();
+  try {
+    for (const text of ["{} // mine\n", '{ "hooks": {}, }\n', "\uFEFF{}\n"]) {
+      place.write(".codex/hooks.json", text);
+      const refused = await place.nexusHere("setup", "codex");
+      expect([refused.exit, place.read(".codex/hooks.json")]).toEqual([2, text]);
+      expect(refused.stderr).toContain("nexus setup codex --convert");
+    }
+    expect((await place.nexusHere("setup", "codex", "--convert")).exit).toBe(0);
+    expect(isReadBy("codex", place.read(".codex/hooks.json"))).toBe(true);
+    place.write(".codex/hooks.json", `// mine\n${place.read(".codex/hooks.json")}`);
+    const doctor = await place.nexusHere("doctor", "codex");
+    expect(doctor).toMatchObject({ exit: 1, stdout: expect.stringContaining("runs no hook of the file") });
+  } finally {
+    place.remove();
+  }
+});

@@ -42,10 +42,11 @@ interface Reading {
   readonly effect: string;
 }
 
-export type Reader = "claude" | "qwen" | "gemini";
+export type Reader = "claude" | "codex" | "qwen" | "gemini";
 
 export const READINGS: Readonly<Record<Reader, Reading>> = {
   claude: { title: "Claude Code", comments: false, mark: true, effect: "leaves out the whole file without a word" },
+  codex: { title: "Codex", comments: false, mark: false, effect: "runs no hook of the file" },
   qwen: { title: "Qwen Code", comments: true, mark: false, effect: "puts the whole file aside and runs without it" },
   gemini: { title: "Gemini CLI", comments: true, mark: false, effect: "does not start" },
 };
@@ -103,7 +104,8 @@ function readable(whole: string, path: string, strict: JsonFile["strict"]): stri
   if (strict === undefined || text.trim() === "" || !isObjectText(text) || isReadBy(strict.reader, whole)) return whole;
   const { title, comments, effect, mark: isMarkRead } = READINGS[strict.reader];
   if (strict.convert) return (isMarkRead ? mark : "") + withoutTrailingCommas(comments ? text : stripComments(text));
-  const what = comments ? "a trailing comma or a byte order mark" : "comments or a trailing comma";
+  const unknown = [...(comments ? [] : ["comments"]), "a trailing comma", ...(isMarkRead ? [] : ["a byte order mark"])];
+  const what = `${unknown.slice(0, -1).join(", ")} or ${unknown.at(-1)}`;
   throw new NutError("HOST_SETTINGS_INVALID", `${path} has ${what}: ${title} ${effect}; nothing was changed`, {
     hint: strict.consent,
     data: { path },

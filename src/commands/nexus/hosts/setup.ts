@@ -30,7 +30,7 @@ export default command({
     }),
     convert: flag(z.boolean().default(false), {
       about:
-        "take out of settings what their host cannot read: trailing commas, for Claude Code comments; --remove brings them back",
+        "take out of settings what their host cannot read: trailing commas, for Claude Code and Codex comments; --remove brings them back",
     }),
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask" }),
   }),
