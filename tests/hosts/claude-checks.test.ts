@@ -95,6 +95,12 @@ it("passes on what Claude Code says of values it does not expect", () => {
   expect(complaints("Claude Code doctor\n\nNo installation issues found.")).toEqual([]);
 });
 
+it("names a folder in a file's place", () => {
+  mkdirSync(join(folder, "project/.claude/settings.local.json"), { recursive: true });
+  const message = expect.stringContaining("settings.local.json cannot be read (EISDIR)");
+  expect(checks({})).toMatchObject([{ state: "problem", message }]);
+});
+
 it("names the scope in what mends a person's own set-up", () => {
   expect(checks({ "home/.claude/settings.json": '{"a":1,}' }, "user")).toMatchObject([
     { state: "problem", fix: "nexus setup claude --scope user --convert" },

@@ -45,7 +45,7 @@ describe.each(NAMES)("%s", (name) => {
     [OWN, "\uFEFF{}", "is no JSON that"],
     [OWN, "", "is no JSON that"],
     [OWN, "[]", "is no JSON that"],
-    [OWN, null, "is a folder"],
+    [OWN, null, "settings.json cannot be read (EISDIR)"],
     ["system/settings.json", "{", "is no JSON that"],
     [OWN, '{"mcp":{"excluded":["nexus"]}}', "switches our server off"],
     [PROJECT, '{"mcp":{"allowed":[]}}', "ours is not among them"],

@@ -57,17 +57,16 @@ function readLayer(name: Name, path: string): Layer | null {
     const text = readFileSync(path, "utf8");
     return { path, value: isReadBy(name, text) ? record(parse(text)) : null };
   } catch (error) {
-    const trouble = fromSystemError(error)?.message;
-    if (trouble === undefined) throw error;
-    return { path, value: null, trouble };
+    if (fromSystemError(error) === null) throw error;
+    return { path, value: null, trouble: `${path} cannot be read (${(error as NodeJS.ErrnoException).code})` };
   }
 }
 
 function unreadable(name: Name, { path, value, trouble }: Layer): Found[] {
   if (value !== null) return [];
   const { title, effect } = READINGS[name];
+  if (trouble !== undefined) return [{ message: trouble, fix: `ls -ld ${shellWord(path)}` }];
   const fix = `\${EDITOR:-vi} ${shellWord(path)}`;
-  if (trouble !== undefined) return [{ message: trouble, fix }];
   return [{ message: `${path} is no JSON that ${title} reads: with it, ${title} ${effect}`, fix }];
 }
 
