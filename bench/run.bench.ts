@@ -1,4 +1,5 @@
-// What the harness costs besides the agents: the demo with 10 tasks, the way to 500, and eight agents side by side.
+// What the harness costs besides the agents: the demo with 10 tasks, ten short sessions, the way to 500, and eight agents side
+// by side.
 // Run: npx tsx bench/run.bench.ts
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -14,6 +15,7 @@ const rounds = Number(process.env.ROUNDS ?? 3);
 interface Timing {
   readonly wallMs: number;
   readonly agentsMs: number;
+  readonly acceptanceMs: number;
   /** From the plan to the last finished task: what more agents at once can shorten. */
   readonly workMs: number;
 }
@@ -68,7 +70,12 @@ function run(tasks: number, jobs: number, driver: readonly string[]): Timing {
   const at = (kind: string) =>
     Date.parse(journal.map((line) => JSON.parse(line)).findLast(({ type }) => type === kind).at);
   const workMs = at("task_completed") - at("planned");
-  return { wallMs, workMs, agentsMs: ended.reduce((sum, { ms }) => sum + ms, 0) };
+  const records = journal.map((line) => JSON.parse(line));
+  const acceptanceMs = records.reduce(
+    (sum, { type, at: end }, i) => sum + (type === "accepted" ? Date.parse(end) - Date.parse(records[i - 1].at) : 0),
+    0,
+  );
+  return { wallMs, workMs, acceptanceMs, agentsMs: ended.reduce((sum, { ms }) => sum + ms, 0) };
 }
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
@@ -94,6 +101,27 @@ const row = (name: string, ours: string, peer: string, ratio: number, target: st
 
 const demo = median(repeat(rounds, () => run(10, 1, ["--driver", "demo"])).map(overhead));
 row("overhead of 10 demo tasks", `${Math.round(demo)} ms`, "1500 ms", demo / 1500, "≤ 1", demo <= 1500);
+
+/** The same ten starts by hand: Node once, and a sandbox for each. */
+function bareStarts(): number {
+  const started = performance.now();
+  spawnSync(process.execPath, ["-e", "0"]);
+  const held = ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "--unshare-pid", "--"];
+  for (let i = 0; i < 10; i += 1) spawnSync("bwrap", [...held, "sh", "-c", "echo done"]);
+  return performance.now() - started;
+}
+
+// What it was before the walls is 5.1 of these, and a tenth more is allowed.
+const short = median(repeat(rounds, () => run(10, 1, quick)).map(({ wallMs, acceptanceMs }) => wallMs - acceptanceMs));
+const bare = median(Array.from({ length: rounds }, bareStarts));
+row(
+  "10 short sessions without acceptance, peer: bare starts",
+  `${Math.round(short)} ms`,
+  `${Math.round(bare)} ms`,
+  short / bare,
+  "≤ 5.6",
+  short <= 5.6 * bare,
+);
 
 const ten = median(repeat(rounds, () => run(10, 1, quick)).map(overhead)) / 10;
 const many = overhead(run(500, 1, quick)) / 500;

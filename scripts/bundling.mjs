@@ -1,6 +1,7 @@
 // How our sources become JavaScript, for every program and face we ship.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { pastFaces } from "./past-faces.mjs";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 export const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
@@ -61,6 +62,7 @@ export const faces = {
 /** Everything Node runs, split into chunks. */
 export const programs = {
   ...shared,
+  plugins: [...shared.plugins, pastFaces(["acceptance", "broker", "bundle", "vault"])],
   entryPoints: {
     nutshell: "src/commands/nutshell/main.ts",
     nexus: "src/commands/nexus/main.ts",

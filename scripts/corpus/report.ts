@@ -151,7 +151,7 @@ function missOf({ task, verdict, reason }: CorpusRow, rows: readonly CorpusRow[]
 }
 
 const TELLING =
-  /no matching package|is not in GOROOT|cannot find package|cannot find symbol|package .* does not exist|is not installed|undefined: |error(?:\[|:)|Error:|fatal/;
+  /no matching package|is not in GOROOT|cannot find package|cannot find symbol|package .* does not exist|is not installed|could not be installed|undefined: |error(?:\[|:)|Error:|fatal/;
 
 function unlikeVerdicts(rows: readonly CorpusRow[]): string[] {
   const byTask = new Map<string, Set<string>>();

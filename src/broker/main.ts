@@ -1,5 +1,5 @@
 // The broker's own program, which nexus run starts. It is bundled by itself, so that what holds the secrets holds little else.
-import { serveBroker } from "./process.js";
+import { serveBroker } from "./serve.js";
 
 // Ctrl-C in a terminal is meant for the run, which ends us by closing our input when nobody needs us any more.
 for (const name of ["SIGINT", "SIGHUP"] as const) process.on(name, () => {});

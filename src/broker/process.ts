@@ -1,14 +1,13 @@
 // The broker as a process of its own: it answers while the run compares trees, it ends with whoever started it, and when it
 // ends nothing goes through. Both sides speak JSON, one line each, over its standard input and output; secrets go no other way.
 import { type ChildProcess, spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
 import { NutError } from "../errors.js";
 import { type Environment, readLines } from "../process/index.js";
-import { type Admission, type Broker, type BrokerInput, type Guest, openBroker } from "./broker.js";
+import type { Admission, Broker, BrokerInput, Guest } from "./broker.js";
 import type { PolicyInput } from "./policy.js";
 import type { BrokerUse } from "./use.js";
 
-type Question =
+export type Question =
   | { readonly id: number; readonly op: "open"; readonly allowOrigins: readonly string[] }
   | { readonly id: number; readonly op: "lend"; readonly lent: PolicyInput }
   | { readonly id: number; readonly op: "admit"; readonly who: Guest }
@@ -18,53 +17,11 @@ type Question =
 /** A question without its number. */
 type Asked = Question extends infer Each ? (Each extends unknown ? Omit<Each, "id"> : never) : never;
 
-interface Reply {
+export interface Reply {
   readonly id?: number;
   readonly result?: unknown;
   readonly error?: string;
   readonly use?: BrokerUse;
-}
-
-/** The child's side: until its standard input ends. */
-export async function serveBroker(input: Readable, output: Writable): Promise<void> {
-  let broker: Broker | null = null;
-  const admissions = new Map<number, Admission>();
-  const say = (reply: Reply) => void output.write(`${JSON.stringify(reply)}\n`);
-  const answer = async (question: Question): Promise<unknown> => {
-    if (question.op === "open") {
-      broker = await openBroker({ allowOrigins: question.allowOrigins, onUse: (use) => say({ use }) });
-      return { origin: broker.origin };
-    }
-    if (broker === null) throw new Error("it is not open");
-    if (question.op === "lend") return broker.lend(question.lent);
-    if (question.op === "admit") {
-      const { close, ...told } = await broker.admit(question.who);
-      admissions.set(question.id, { ...told, close });
-      return told;
-    }
-    if (question.op === "dismiss") {
-      await admissions.get(question.admission)?.close();
-      return admissions.delete(question.admission);
-    }
-    return broker.close();
-  };
-  let last: Promise<unknown> = Promise.resolve();
-  await new Promise<void>((resolve) => {
-    readLines(input, (line) => {
-      const question = JSON.parse(line) as Question;
-      // One after the other, as they were asked.
-      last = last.then(() =>
-        answer(question).then(
-          (result) => say({ id: question.id, result: result ?? null }),
-          (error: unknown) => say({ id: question.id, error: error instanceof Error ? error.message : "it failed" }),
-        ),
-      );
-    });
-    input.once("end", resolve);
-    input.once("close", resolve);
-  });
-  await last;
-  await (broker as Broker | null)?.close();
 }
 
 export interface BrokerProgram {

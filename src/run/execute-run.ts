@@ -8,8 +8,6 @@ import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
 import { startAwakeClock } from "./agents/awake-clock.js";
 import type { Trip } from "./agents/breakers.js";
-import { acceptRun, addRepair, addReview } from "./deliver/accept-run.js";
-import { deliver, isDelivered } from "./deliver/deliver.js";
 import { openRun } from "./open/open-run.js";
 import { makePlan, planFacts, readPlanFile } from "./plan/make-plan.js";
 import { readPlan } from "./plan/plan.js";
@@ -101,10 +99,12 @@ function assertFits({ folder, options, editedPlan }: RunInput, state: RunState, 
 const asks = (task: TaskState | undefined) => task?.status === "failed" && task.question !== undefined;
 
 async function go(run: Run): Promise<RunOutcome> {
+  setTimeout(loadTheEnd, FIRST_AGENT_STARTS_MS).unref();
   await planRun(run);
   await reviewPlan(run);
   await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
   const accepted = await workAndAccept(run);
+  const { deliver, isDelivered } = await import("./deliver/index.js");
   if (!(await isDelivered(run, accepted))) await deliver(run, accepted);
   throwIfHalted(run);
   // Nobody works there any more. Removing takes longer than what is left to do, so both are done at once.
@@ -112,6 +112,16 @@ async function go(run: Run): Promise<RunOutcome> {
   await Promise.all([close(run), clearAway(run.folder, [slots, scratch, homes])]);
   return finished(run);
 }
+
+/** By then the first agent is at work, and waits for nothing of ours. */
+const FIRST_AGENT_STARTS_MS = 500;
+
+/** Hours may pass before it is needed, in which an upgrade can take the files away. Whoever needs them meets what is wrong with them. */
+const loadTheEnd = () =>
+  void Promise.allSettled([
+    import("../acceptance/index.js"),
+    import("./deliver/index.js").then(({ loadRules }) => loadRules()),
+  ]);
 
 async function close(run: Run): Promise<void> {
   await closeIntoHistory(run.project, run.outer, run.context.now());
@@ -129,6 +139,7 @@ async function workAndAccept(run: Run): Promise<AcceptedReport> {
     await workThrough(run);
     throwIfHalted(run);
     if (await settleQuestions(run)) continue;
+    const { addRepair, addReview } = await import("./deliver/index.js");
     const versions = run.state.versions.length;
     const report: AcceptedReport = latest?.versions === versions ? latest.report : await accept(run);
     latest = { versions, report };
@@ -139,6 +150,7 @@ async function workAndAccept(run: Run): Promise<AcceptedReport> {
 }
 
 async function accept(run: Run) {
+  const { acceptRun } = await import("./deliver/index.js");
   const report = await acceptRun(run);
   throwIfHalted(run);
   return report;

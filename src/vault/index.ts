@@ -41,17 +41,16 @@ export { type Leak, type LeakScanner, type LeakScannerOptions, leakScanner, type
 export {
   type PeerIdentity,
   parseIdentity,
-  parsePeer,
   peerIdentity,
-  peerIdOf,
   readIdentityFile,
   sign,
-  verifySignature,
   writeIdentityFile,
 } from "./peer.js";
+export { parsePeer, peerIdOf, verifySignature } from "./peer-key.js";
 export { Rotation, readRotation, SignedRotation, signRotation } from "./rotation.js";
 export { type BulkPass, type Scrubber, scrubber } from "./scrub.js";
-export { isSealed, openSealed, SEALED_MAX_BYTES, sealBundle } from "./sealed.js";
+export { openSealed, sealBundle } from "./sealed.js";
+export { isSealed, SEALED_MAX_BYTES } from "./sealed-format.js";
 export { readSecretFile } from "./secret-file.js";
 export { isPublicField, type Secret, secretsOf } from "./secrets.js";
 export { rewrapTransit } from "./transit-backend.js";

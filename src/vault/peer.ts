@@ -1,8 +1,7 @@
-// Who a sealed bundle is for, and who signs a rotation: an Ed25519 key, written as 64 hex digits or as a libp2p peer id.
-import { createHash } from "node:crypto";
-import { ed25519 } from "@noble/curves/ed25519.js";
+// One's own Ed25519 key, with which a sealed bundle is opened and a rotation signed. All of it is Node's own cryptography, so that
+// a command that finds such a key loads no other (decision 0491).
+import { createPrivateKey, createPublicKey, type KeyObject, sign as signWith } from "node:crypto";
 import { NutError } from "../errors.js";
-import { base58Decode, base58Encode } from "./base58.js";
 import { readSecretFile, writeSecretFile } from "./secret-file.js";
 
 export interface PeerIdentity {
@@ -10,43 +9,17 @@ export interface PeerIdentity {
   readonly publicKey: Uint8Array;
 }
 
-/** Multihash "identity", 36 bytes long, of a protobuf {type: Ed25519, data: 32 bytes}. */
-const PEER_ID_PREFIX = Uint8Array.of(0x00, 0x24, 0x08, 0x01, 0x12, 0x20);
 const KEY_BYTES = 32;
-
-export function peerIdOf(publicKey: Uint8Array): string {
-  return base58Encode(Buffer.concat([PEER_ID_PREFIX, publicKey]));
-}
-
-/** Reads `<64 hex digits>` or `12D3KooW…`; no network is needed, since such a peer id contains the key. */
-export function parsePeer(text: string): Uint8Array {
-  const key = /^[0-9a-fA-F]{64}$/.test(text) ? Uint8Array.from(Buffer.from(text, "hex")) : fromPeerId(text);
-  if (key === null || !isPoint(key)) {
-    throw new NutError("PEER_INVALID", `"${text.slice(0, 80)}" is not a peer: 64 hex digits or a 12D3KooW… peer id`, {
-      hint: "nutshell keygen --peer",
-    });
-  }
-  return key;
-}
-
-function fromPeerId(text: string): Uint8Array | null {
-  // 38 bytes never need more than 52 digits; the bound keeps a long argument from costing time.
-  const bytes = text.length <= 64 ? base58Decode(text) : null;
-  if (bytes === null || bytes.length !== PEER_ID_PREFIX.length + KEY_BYTES) return null;
-  return PEER_ID_PREFIX.every((byte, i) => bytes[i] === byte) ? bytes.slice(PEER_ID_PREFIX.length) : null;
-}
-
-/** A key of small order would let anybody open what is sealed for it. */
-function isPoint(key: Uint8Array): boolean {
-  try {
-    return !ed25519.Point.fromBytes(key).isSmallOrder();
-  } catch {
-    return false;
-  }
-}
+/** What stands before the seed in a PKCS #8 file. */
+const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
 export function peerIdentity(seed: Uint8Array): PeerIdentity {
-  return { seed, publicKey: ed25519.getPublicKey(seed) };
+  const { x } = createPublicKey(keyOf(seed)).export({ format: "jwk" });
+  return { seed, publicKey: Uint8Array.from(Buffer.from(x!, "base64url")) };
+}
+
+function keyOf(seed: Uint8Array): KeyObject {
+  return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: "der", type: "pkcs8" });
 }
 
 /** Three forms are in use: 64 raw bytes (seed and public key), 32 raw bytes (seed), a libp2p protobuf around the 64. */
@@ -76,25 +49,5 @@ export function writeIdentityFile(path: string, { seed, publicKey }: PeerIdentit
 }
 
 export function sign(message: Uint8Array, { seed }: PeerIdentity): Uint8Array {
-  return ed25519.sign(message, seed);
+  return Uint8Array.from(signWith(null, message, keyOf(seed)));
 }
-
-export function verifySignature(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
-  try {
-    return ed25519.verify(signature, message, publicKey, { zip215: false });
-  } catch {
-    return false;
-  }
-}
-
-/** Where the Ed25519 key becomes the X25519 key that a box is made with. */
-export const toX25519 = {
-  publicKey: (key: Uint8Array): Uint8Array => ed25519.utils.toMontgomery(key),
-  secretKey: (seed: Uint8Array): Uint8Array => {
-    const half = createHash("sha512").update(seed).digest().subarray(0, KEY_BYTES);
-    half[0]! &= 248;
-    half[31]! &= 127;
-    half[31]! |= 64;
-    return Uint8Array.from(half);
-  },
-};

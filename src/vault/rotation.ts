@@ -6,7 +6,8 @@ import { NutError } from "../errors.js";
 import { CredentialScope } from "../schema/manifest.js";
 import { BundleId, Timestamp } from "../schema/shared.js";
 import { BACKENDS } from "./backend.js";
-import { type PeerIdentity, sign, verifySignature } from "./peer.js";
+import { type PeerIdentity, sign } from "./peer.js";
+import { verifySignature } from "./peer-key.js";
 
 /** Signed together with the content, so that a signature made for anything else never fits here. */
 const DOMAIN = "nutshell rotation 1\n";

@@ -4,7 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
-import { parseIdentity, parsePeer, peerIdentity, peerIdOf, readIdentityFile, toX25519 } from "./peer.js";
+import { parseIdentity, peerIdentity, readIdentityFile } from "./peer.js";
+import { parsePeer, peerIdOf, toX25519 } from "./peer-key.js";
 import { openSealed, sealBundle } from "./sealed.js";
 
 const seed = Uint8Array.from({ length: 32 }, (_, i) => i);

@@ -5,25 +5,19 @@ import { randomBytes } from "node:crypto";
 import { hsalsa, xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
 import { x25519 } from "@noble/curves/ed25519.js";
 import { NutError } from "../errors.js";
-import { type PeerIdentity, toX25519 } from "./peer.js";
+import type { PeerIdentity } from "./peer.js";
+import { toX25519 } from "./peer-key.js";
+import { isSealed, SEALED_MAGIC, SEALED_MAX_BYTES } from "./sealed-format.js";
 
-export const SEALED_MAGIC = Uint8Array.of(0x4e, 0x55, 0x54, 0x02);
 const PUBLIC_KEY_BYTES = 32;
 const NONCE_BYTES = 24;
 const TAG_BYTES = 16;
 const HEADER_BYTES = SEALED_MAGIC.length + PUBLIC_KEY_BYTES + NONCE_BYTES;
 
-/** Two copies are alive while the box is made: 256 MiB keeps a small machine out of trouble, and is 5 × what the market takes. */
-export const SEALED_MAX_BYTES = 256 * 1024 * 1024;
-
 export interface SealOptions {
   /** For known-answer tests. Never set elsewhere: a repeated pair gives the content away. */
   readonly ephemeralSecret?: Uint8Array;
   readonly nonce?: Uint8Array;
-}
-
-export function isSealed(bytes: Uint8Array): boolean {
-  return bytes.length >= SEALED_MAGIC.length && SEALED_MAGIC.every((byte, i) => bytes[i] === byte);
 }
 
 /** Seals a whole bundle for the holder of an Ed25519 key. The sender stays unknown: the box is made with a fresh key. */

@@ -140,6 +140,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "files/make-folder.ts": TOOL,
   "files/nameless-file.ts": TOOL,
   "files/replace-files.ts": TOOL,
+  "files/rename-over.ts": TOOL,
   "files/take-name.ts": TOOL,
   "process/control-group.ts": "the kernel's own file system",
   "process/leftovers.ts": "removes links as links, and only names we give",

@@ -24,7 +24,7 @@ import { settleFolder } from "../vault/both-or-neither.js";
 import { bindVault } from "../vault/vault-binding.js";
 import { defaultName } from "./default-name.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
-import { sealFor } from "./sealed.js";
+import { sealFor } from "./sealing.js";
 
 export interface PackRequest extends GuardRequest {
   readonly dir: string;

@@ -1,16 +1,13 @@
-// Sealed bundles at the edge of pack and unpack. What is opened stays in memory; it reaches the disk only as the unpacked folder.
+// Whether a bundle is sealed, at the edge of every command that reads one.
 import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { Readable } from "node:stream";
-import type { Seal } from "../../bundle/index.js";
-import { fromSystemError, NutError, shellWord } from "../../errors.js";
+import { fromSystemError } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { isSealed, openSealed, SEALED_MAX_BYTES, sealBundle } from "../../vault/index.js";
-import { peerIdentities } from "../vault/keys.js";
+import { isSealed, SEALED_MAX_BYTES } from "../../vault/index.js";
 
 const MAGIC_BYTES = 4;
 /** Above the limit by more than any header, so that one read too many tells. */
 const MAX_FILE_BYTES = SEALED_MAX_BYTES + 1024;
-const PIECE_BYTES = 1 << 20;
 
 /**
  * The bundle itself, whether it was sealed or not. A sealed one is opened with the named keys, or with one's own; anything
@@ -23,8 +20,9 @@ export async function unsealed<Source extends string | Readable>(
 ): Promise<Source | Readable> {
   if (typeof source === "string") {
     if (!isSealedFile(source)) return source;
+    const { openSealedFile, tooLarge } = await sealing();
     if (statSync(source).size > MAX_FILE_BYTES) throw tooLarge();
-    return open(readFileSync(source), { identity, name: source }, context);
+    return openSealedFile(readFileSync(source), { identity, name: source }, context);
   }
   const parts: Buffer[] = [];
   let length = 0;
@@ -38,57 +36,19 @@ export async function unsealed<Source extends string | Readable>(
   };
   while (length < MAGIC_BYTES && (await pull()));
   if (!isSealed(Buffer.concat(parts))) return Readable.from(chain(parts, pieces), { objectMode: false });
+  const { openSealedFile, tooLarge } = await sealing();
   while (await pull()) if (length > MAX_FILE_BYTES) throw tooLarge();
-  return open(Buffer.concat(parts), { identity, name: null }, context);
+  return openSealedFile(Buffer.concat(parts), { identity, name: null }, context);
 }
 
 /** Whether a path names a sealed bundle. Throws when nothing is there. */
 export const isSealedFile = (path: string): boolean => isSealed(firstBytes(path));
 
-/** Seals for one peer in memory: the bundle in clear never lies on the disk under any name. */
-export function sealFor(peer: Uint8Array): Seal {
-  return (pieces, bytes) => {
-    if (bytes > SEALED_MAX_BYTES) throw tooLarge();
-    return sealBundle(Buffer.concat([...pieces]), peer);
-  };
-}
+/** Its cryptography is loaded for what is sealed. */
+const sealing = () => import("./sealing.js");
 
 /** Where names of files are looked up, and one's own keys. */
-type Where = Pick<Context, "cwd" | "env">;
-
-interface Opening {
-  readonly identity: readonly string[];
-  /** The file, as the refusal names it; null for a stream. */
-  readonly name: string | null;
-}
-
-function open(file: Buffer, { identity, name }: Opening, context: Where): Readable {
-  const called = name === null ? "this bundle" : name;
-  const hint =
-    name === null
-      ? "name the key it was sealed for: --identity <identity.key>"
-      : `nutshell inspect ${shellWord(name)} --identity '<identity.key>'`;
-  const peers = peerIdentities(identity, context);
-  if (peers.length === 0) {
-    const message = `${called} is sealed for one peer, and there is no identity to open it with`;
-    throw new NutError("BUNDLE_SEALED", message, { hint });
-  }
-  for (const peer of peers) {
-    try {
-      const plain = openSealed(file, peer);
-      return Readable.from(slices(Buffer.from(plain.buffer, plain.byteOffset, plain.length)), { objectMode: false });
-    } catch (error) {
-      if (!(error instanceof NutError) || error.code !== "BUNDLE_SEALED") throw error;
-    }
-  }
-  throw new NutError("BUNDLE_SEALED", `${called} does not open: it is sealed for another peer, or was damaged`, {
-    hint,
-  });
-}
-
-function* slices(bytes: Buffer): Generator<Buffer> {
-  for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES);
-}
+export type Where = Pick<Context, "cwd" | "env">;
 
 async function* chain(first: readonly Buffer[], rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield* first;
@@ -110,10 +70,4 @@ function firstBytes(path: string): Buffer {
   } finally {
     closeSync(file);
   }
-}
-
-function tooLarge(): NutError {
-  return new NutError("BUNDLE_LIMIT", "a sealed bundle is held in memory, so it may not exceed 256 MB", {
-    data: { limit: SEALED_MAX_BYTES },
-  });
 }

@@ -9,7 +9,6 @@ import {
   type Broker,
   type BrokerInput,
   type BrokerUse,
-  openBroker,
   type Policy,
   type PolicyInput,
   policyOf,
@@ -115,7 +114,7 @@ export class Lending {
   }
 
   broker(): Promise<Broker> {
-    const { open = openBroker, broker } = this.#input;
+    const { open = openHere, broker } = this.#input;
     this.#broker ??= open(broker);
     return this.#broker;
   }
@@ -124,6 +123,10 @@ export class Lending {
     await (await this.#broker)?.close();
   }
 }
+
+/** In this process. Most requests lend nothing, so it is loaded for those that do. */
+const openHere: NonNullable<LendingInput["open"]> = async (input) =>
+  (await import("../../broker/index.js")).openBroker(input);
 
 /** A use that was refused is told to the person at once. */
 export function tellUse({ name, what, allowed, why }: BrokerUse, context: Pick<Context, "progress">): void {

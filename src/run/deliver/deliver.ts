@@ -9,7 +9,6 @@ import { clearAway, makeFolder } from "../../files/index.js";
 import { PATCH_FILE, workPatch, writePatch } from "../../request/apply/delivery-patch.js";
 import { leaksIn, leakText } from "../../request/pack/leak-guard.js";
 import { recordPacked } from "../../request/records/consent-record.js";
-import { signBundle } from "../../request/signatures/sign-bundle.js";
 import { Delivery } from "../../schema/delivery.js";
 import type { AcceptedReport, JournalRecord } from "../../schema/journal.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -145,6 +144,7 @@ async function pack(
 async function signDelivery(run: Run, path: string, accepted: AcceptedReport): Promise<string | null> {
   const { signer, state, options, context } = run;
   if (signer === undefined) return null;
+  const { signBundle } = await import("../../request/signatures/sign-bundle.js");
   const models = [...new Set([...state.agents.values()].flatMap(({ model }) => model ?? []))];
   const { name, version } = run.runner.about;
   const facts: RunFacts = {

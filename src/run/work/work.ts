@@ -2,7 +2,6 @@
 // nothing is left that could start.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runAcceptance } from "../../acceptance/index.js";
 import { chooseSession, diagnosisRole, type EarlierSession } from "../../session/resume-policy.js";
 import { hasMarkers } from "../../trees/merge.js";
 import type { Slot } from "../../trees/slots.js";
@@ -304,6 +303,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     if (marked.length > 0) return marked.map(({ path }) => `${path} still holds conflict markers`);
   }
   if (task.criteria === undefined) return [];
+  const { runAcceptance } = await import("../../acceptance/index.js");
   const { results } = await runAcceptance({
     request: run.folder.request,
     base: run.folder.base,

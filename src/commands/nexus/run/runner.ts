@@ -10,8 +10,7 @@ import {
 } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { tryKey } from "../../../request/signatures/sign-bundle.js";
-import { findSigningKey, type SigningKey } from "../../../request/signatures/signing-key.js";
+import type { SigningKey } from "../../../request/signatures/signing-key.js";
 import { type AgentRunner, demoCommand, driverRunner, toolPrograms } from "../../../run/index.js";
 
 export interface RunnerInput {
@@ -29,6 +28,10 @@ export async function runSigner(
   context: Context,
 ): Promise<SigningKey | undefined> {
   if (!sign) return undefined;
+  const [{ findSigningKey }, { tryKey }] = await Promise.all([
+    import("../../../request/signatures/signing-key.js"),
+    import("../../../request/signatures/sign-bundle.js"),
+  ]);
   const signer = findSigningKey(key, context);
   await tryKey(signer);
   return signer;
