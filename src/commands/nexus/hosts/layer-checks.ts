@@ -1,4 +1,4 @@
-// What Qwen Code and Gemini CLI make of their settings, from every file they take them from. Each was seen with the real program.
+// What Qwen Code and Gemini CLI make of their settings, from every file they take them from.
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parse } from "jsonc-parser";
