@@ -18,8 +18,9 @@ export { claudeAgent, claudeSkill } from "./claude/install.js";
 
 export { codexSkill } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
-export { isObjectText, isStrictJson } from "./edit/jsonc.js";
+export { isObjectText, isReadBy, isStrictJson, READINGS } from "./edit/jsonc.js";
 
+export { ownGeminiFolder } from "./gemini/install.js";
 export { type LocalFile, localFiles } from "./here.js";
 export { throughShell } from "./hook-command.js";
 export {
@@ -43,6 +44,7 @@ export {
 } from "./install.js";
 export type { PluginAnswer, PluginNote } from "./opencode/host.js";
 export { importing } from "./opencode/plugin-file.js";
+export { ownQwenFolder } from "./qwen/install.js";
 
 const hosts: Readonly<Record<HostName, Host>> = { claude, codex, opencode, qwen, gemini };
 

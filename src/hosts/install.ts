@@ -2,6 +2,7 @@
 import type { SemanticClass } from "../schema/events.js";
 import { deniedNexusTools } from "../schema/roles.js";
 import type { TextEdit } from "./edit/edit.js";
+import type { JsonFile, Reader } from "./edit/jsonc.js";
 import { finding } from "./here.js";
 import { shellQuoted, throughShell } from "./hook-command.js";
 import type { Host } from "./host.js";
@@ -89,6 +90,11 @@ export function isOurHook(element: unknown): boolean {
 /** An entry of a list of servers that some version of us wrote, not a person's own of the same name. */
 export function isOurServer(value: unknown): boolean {
   return typeof value === "object" && value !== null && JSON.stringify(value).includes('"NEXUS_HARNESS_ID"');
+}
+
+/** How a host reads the settings we write into. */
+export function strictFor(reader: Reader, { scope, convert = false }: InstallInput): NonNullable<JsonFile["strict"]> {
+  return { reader, convert, consent: `nexus setup ${reader}${scope === "user" ? " --scope user" : ""} --convert` };
 }
 
 /** The list of events a command host is asked to send; PreToolUse waits longest, a gate answers within 2 s anyway. */

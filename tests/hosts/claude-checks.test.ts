@@ -4,8 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { claudeChecks, complaints } from "../../src/commands/nexus/hosts/claude-checks.js";
-import { switchedOffChecks } from "../../src/commands/nexus/hosts/doctor-checks.js";
-import { findHost, hookCommand, type InstallInput } from "../../src/hosts/index.js";
+import type { InstallInput } from "../../src/hosts/index.js";
 
 let folder: string;
 beforeEach(() => {
@@ -96,6 +95,12 @@ it("passes on what Claude Code says of values it does not expect", () => {
   expect(complaints("Claude Code doctor\n\nNo installation issues found.")).toEqual([]);
 });
 
+it("names a folder in a file's place", () => {
+  mkdirSync(join(folder, "project/.claude/settings.local.json"), { recursive: true });
+  const message = expect.stringContaining("settings.local.json cannot be read (EISDIR)");
+  expect(checks({})).toMatchObject([{ state: "problem", message }]);
+});
+
 it("names the scope in what mends a person's own set-up", () => {
   expect(checks({ "home/.claude/settings.json": '{"a":1,}' }, "user")).toMatchObject([
     { state: "problem", fix: "nexus setup claude --scope user --convert" },
@@ -117,16 +122,4 @@ it("notices the plugin beside the set-up, and asks no project about a person's o
   expect(
     checks({ ...both, "project/.claude/settings.json": "{}", "home/.claude/settings.json": "{}" }, "user"),
   ).toMatchObject([{ state: "ok" }]);
-});
-
-it("notices that a person has switched our hooks off one by one in Gemini CLI", () => {
-  const gemini = findHost("gemini")!;
-  const words = { scope: "project", node: "node", hook: "hook.js", platform: "linux" } as const;
-  const off = (disabled: readonly string[]) => {
-    checks({ "project/.gemini/settings.json": JSON.stringify({ hooksConfig: { disabled } }) });
-    const input = { root: join(folder, "project"), home: join(folder, "home") } as InstallInput;
-    return switchedOffChecks(gemini, input).map(({ message }) => message);
-  };
-  expect(off(["my-own-hook"])).toEqual([]);
-  expect(off([hookCommand(words, gemini, "BeforeTool")])).toEqual([expect.stringContaining("hooks of ours off")]);
 });

@@ -143,7 +143,7 @@ describe.each(PROGRAMS)("$name (needs the real program)", (program) => {
     () => {
       const place = newPlace();
       open.place = place;
-      const mine = `{\n  // mine\n  "theme": "dark",\n}\n`;
+      const mine = `{\n  // mine\n  "theme": "dark"\n}\n`;
       place.write(`../home/.${program.name}/settings.json`, mine);
       const doctor = () => place.nexus("doctor", program.name, "--json");
       for (const scope of ["project", "user"]) {

@@ -10,6 +10,8 @@ import { claudePayload, ROOT } from "./hook-process.js";
 import type { Rule, ScriptedModel } from "./scripted-model/server.js";
 
 const HOSTS = ["claude", "codex", "opencode"] as const;
+/** They keep hooks and server in one file. */
+const NAMELESS = ["qwen", "gemini"] as const;
 
 let place: Place;
 beforeEach(() => {
@@ -106,7 +108,7 @@ const saysOnly = (sentence: RegExp) => [
 
 describe("settings of a project", () => {
   it("name no path of the machine they were written on", async () => {
-    for (const host of HOSTS) expect((await place.nexusHere("setup", host)).exit).toBe(0);
+    for (const host of [...HOSTS, ...NAMELESS]) expect((await place.nexusHere("setup", host)).exit).toBe(0);
     const found = readdirSync(place.root, { recursive: true, encoding: "utf8" })
       .filter((path) => !path.startsWith(".git/") && statSync(join(place.root, path)).isFile())
       .filter((path) => {
@@ -147,6 +149,22 @@ describe("settings of a project", () => {
     }
     // The gate itself answers: there is no task list.
     expect(tryPlugin(having)).toContain("task_add");
+  });
+
+  it.each(NAMELESS)("of %s do the same", async (host) => {
+    await place.nexusHere("setup", host);
+    const { hooks, mcpServers } = json(place.root, `.${host}/settings.json`);
+    const event = host === "qwen" ? "PreToolUse" : "BeforeTool";
+    const gate = ["/bin/sh", "-c", hooks[event][0].hooks[0].command];
+    const server = [mcpServers.nexus.command, ...mcpServers.nexus.args];
+    const MISSING = /nexus is not installed on this machine/;
+    const [without, having] = [colleague({ nexus: false }), colleague({ nexus: true })];
+    const call = ({ root }: Clone) =>
+      JSON.stringify({ session_id: "s", cwd: root, hook_event_name: event, tool_name: "read_file", tool_input: {} });
+    expect(without.start(gate, call(without))).toMatchObject({ exit: 2, stderr: expect.stringMatching(MISSING) });
+    expect(answersIn(without.start(server, LIST).stdout)).toEqual(saysOnly(MISSING));
+    expect(having.start(gate, call(having))).toMatchObject({ exit: 0 });
+    expect(having.start(server, LIST).stdout.match(/"name":"nx_/g)).toHaveLength(11);
   });
 
   it("are nothing to change for a colleague who sets up, too, and then work without PATH", async () => {

@@ -14,6 +14,7 @@ import {
   isOurServer,
   MEMORY_TEXT,
   type SkillFile,
+  strictFor,
 } from "../install.js";
 import { claude } from "./host.js";
 
@@ -23,7 +24,7 @@ export function installClaude(input: InstallInput): InstallFile[] {
   const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json");
   const settings = join(folder, "settings.json");
   const hooks = hookLists(input, claude, HOOK_EVENTS);
-  const strict = { convert: input.convert ?? false };
+  const strict = strictFor("claude", input);
   const isServer = (element: unknown) => element === SERVER;
   return [
     {

@@ -13,6 +13,7 @@ import {
   isOurHook,
   MEMORY_TEXT,
   type SkillFile,
+  strictFor,
 } from "../install.js";
 import { codex } from "./host.js";
 
@@ -30,7 +31,7 @@ export function installCodex(input: InstallInput): InstallFile[] {
     {
       path: hooks,
       edit: jsonEdit(
-        { path: hooks },
+        { path: hooks, strict: strictFor("codex", input) },
         Object.entries(hookLists(input, codex, CODEX_EVENTS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,

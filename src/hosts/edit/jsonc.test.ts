@@ -33,7 +33,7 @@ it("leaves a server alone that a person put in the place of ours", () => {
 });
 
 it("brings no comment back into a file whose host reads none", () => {
-  const strict = jsonEdit({ path: "x", strict: { convert: true } }, [server]);
+  const strict = jsonEdit({ path: "x", strict: { reader: "claude", convert: true, consent: "" } }, [server]);
   const back = strict.remove(strict.add(opencode("")), opencode(""));
   expect(JSON.parse(back!)).toMatchObject({ mcp: { nexus: { type: "local", command: ["n"] } } });
 });

@@ -30,17 +30,33 @@ export type JsonWish =
 
 export interface JsonFile {
   readonly path: string;
-  /** For a host that leaves out a file with comments or a trailing comma as a whole: whether they may go. */
-  readonly strict?: { readonly convert: boolean };
+  /** For a host that reads less than we do: whether what it cannot read may go, and the words that say yes. */
+  readonly strict?: { readonly reader: Reader; readonly convert: boolean; readonly consent: string };
 }
+
+/** How a program reads its settings, and what it does with a file it cannot read. Seen with the real ones. */
+interface Reading {
+  readonly title: string;
+  readonly comments: boolean;
+  readonly mark: boolean;
+  readonly effect: string;
+}
+
+export type Reader = "claude" | "codex" | "qwen" | "gemini";
+
+export const READINGS: Readonly<Record<Reader, Reading>> = {
+  claude: { title: "Claude Code", comments: false, mark: true, effect: "leaves out the whole file without a word" },
+  codex: { title: "Codex", comments: false, mark: false, effect: "runs no hook of the file" },
+  qwen: { title: "Qwen Code", comments: true, mark: false, effect: "puts the whole file aside and runs without it" },
+  gemini: { title: "Gemini CLI", comments: true, mark: false, effect: "does not start" },
+};
 
 export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]): TextEdit {
   return {
     add(whole) {
-      const [mark, text] = withoutMark(whole ?? "");
+      const [mark, text] = withoutMark(readable(whole ?? "", path, strict));
       let result = text.trim() === "" ? "{}\n" : text;
       check(result, path);
-      if (strict !== undefined) result = asStrict(result, path, strict.convert);
       for (const wish of wishes) {
         checkRoom(result, wish, path);
         result = granted(result, wish);
@@ -53,7 +69,7 @@ export function jsonEdit({ path, strict }: JsonFile, wishes: readonly JsonWish[]
       const [, before] = withoutMark(original ?? "");
       check(text, path);
       let result = text;
-      for (const wish of wishes) result = revoked(result, wish, before, strict !== undefined);
+      for (const wish of wishes) result = revoked(result, wish, before, strict?.reader);
       return isEmpty(parse(result)) && !/\/[/*]/.test(result) ? null : mark + result;
     },
   };
@@ -75,17 +91,27 @@ export function isStrictJson(whole: string): boolean {
   }
 }
 
-function asStrict(text: string, path: string, convert: boolean): string {
-  if (isStrictJson(text)) return text;
-  if (convert) return withoutTrailingCommas(stripComments(text));
-  const why = "Claude Code would leave out the whole file without a word";
-  throw new NutError("HOST_SETTINGS_INVALID", `${path} has comments or a trailing comma: ${why}; nothing was changed`, {
-    hint: "nexus setup claude --convert",
+/** Whether this program can read it. */
+export function isReadBy(reader: Reader, whole: string): boolean {
+  const { comments, mark } = READINGS[reader];
+  if (!mark && withoutMark(whole)[0] !== "") return false;
+  return isStrictJson(comments ? stripComments(whole) : whole);
+}
+
+/** A text its host can read. One that nobody can read is told apart later. */
+function readable(whole: string, path: string, strict: JsonFile["strict"]): string {
+  const [mark, text] = withoutMark(whole);
+  if (strict === undefined || text.trim() === "" || !isObjectText(text) || isReadBy(strict.reader, whole)) return whole;
+  const { title, comments, effect, mark: isMarkRead } = READINGS[strict.reader];
+  if (strict.convert) return (isMarkRead ? mark : "") + withoutTrailingCommas(comments ? text : stripComments(text));
+  const unknown = [...(comments ? [] : ["comments"]), "a trailing comma", ...(isMarkRead ? [] : ["a byte order mark"])];
+  const what = `${unknown.slice(0, -1).join(", ")} or ${unknown.at(-1)}`;
+  throw new NutError("HOST_SETTINGS_INVALID", `${path} has ${what}: ${title} ${effect}; nothing was changed`, {
+    hint: strict.consent,
     data: { path },
   });
 }
 
-/** Of a text without comments. */
 function withoutTrailingCommas(text: string): string {
   const scanner = createScanner(text, true);
   const drop: number[] = [];
@@ -118,6 +144,12 @@ function checkRoom(text: string, wish: JsonWish, path: string): void {
   const isList = (value: unknown) => Array.isArray(value);
   const isSection = (value: unknown) => typeof value === "object" && value !== null && !Array.isArray(value);
   const places = wish.at.slice(0, -1).map((_, index) => wish.at.slice(0, index + 1));
+  const twice = [...places, wish.at].find((at) => isTwice(text, at));
+  if (twice !== undefined)
+    throw new NutError("HOST_SETTINGS_INVALID", `${path}: ${twice.join(".")} is there twice; nothing was changed`, {
+      hint: `\${EDITOR:-vi} ${shellWord(path)}`,
+      data: { path },
+    });
   const unfit =
     places.find((at) => !fits(valueAt(text, at), isSection)) ??
     ("value" in wish || fits(valueAt(text, wish.at), isList) ? undefined : wish.at);
@@ -127,6 +159,13 @@ function checkRoom(text: string, wish: JsonWish, path: string): void {
     hint: `\${EDITOR:-vi} ${shellWord(path)}`,
     data: { path },
   });
+}
+
+/** Programs believe the last one, and we would write into the first. */
+function isTwice(text: string, at: JSONPath): boolean {
+  const around = at.length === 1 ? rootOf(text) : nodeAt(text, at.slice(0, -1));
+  const named = (around?.children ?? []).filter(({ children }) => children?.[0]?.value === at.at(-1));
+  return around?.type === "object" && named.length > 1;
 }
 
 const fits = (value: unknown, test: (value: unknown) => boolean): boolean => value === undefined || test(value);
@@ -146,7 +185,7 @@ function granted(text: string, wish: JsonWish): string {
 }
 
 /** Takes ours out; what it took the place of in `original` comes back as it was written. A person's own stays. */
-function revoked(text: string, wish: JsonWish, original: string, isStrict: boolean): string {
+function revoked(text: string, wish: JsonWish, original: string, reader?: Reader): string {
   if ("element" in wish) {
     const theirs = valueAt(original, wish.at);
     const isTheirs = (element: unknown) => Array.isArray(theirs) && theirs.some((one) => same(one, element));
@@ -156,7 +195,7 @@ function revoked(text: string, wish: JsonWish, original: string, isStrict: boole
   if (!isOurs(valueAt(text, wish.at), wish)) return text;
   const theirs = textAt(original, wish.at);
   if (theirs === null) return pruned(change(text, wish.at, undefined), wish.at.slice(0, -1), original);
-  if (isStrict && !isStrictJson(theirs)) return change(text, wish.at, valueAt(original, wish.at));
+  if (reader !== undefined && !isReadBy(reader, theirs)) return change(text, wish.at, valueAt(original, wish.at));
   return inPlaceOf(nodeAt(text, wish.at)!, text, theirs);
 }
 
@@ -217,9 +256,11 @@ function textAt(text: string, at: JSONPath): string | null {
 }
 
 function nodeAt(text: string, at: JSONPath): Node | undefined {
-  const tree = parseTree(text, [], { allowTrailingComma: true });
+  const tree = rootOf(text);
   return tree === undefined ? undefined : findNodeAtLocation(tree, at);
 }
+
+const rootOf = (text: string): Node | undefined => parseTree(text, [], { allowTrailingComma: true });
 
 function change(text: string, at: JSONPath, value: unknown, isArrayInsertion = false): string {
   return applyEdits(text, modify(text, at, value, { formattingOptions: styleOf(text), isArrayInsertion }));

@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { TOOLS } from "../../schema/tools.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
@@ -14,18 +14,19 @@ import {
   isOurServer,
   MEMORY_TEXT,
   type SkillFile,
+  strictFor,
 } from "../install.js";
 import { GEMINI_EVENTS, GEMINI_TOOLS, gemini } from "./host.js";
 
 export function installGemini(input: InstallInput): InstallFile[] {
-  const { scope, root, home } = input;
-  const folder = join(scope === "project" ? root : home, ".gemini");
+  const { scope, root } = input;
+  const folder = scope === "project" ? join(root, ".gemini") : ownGeminiFolder(input);
   const settings = join(folder, "settings.json");
   const server = { ...serverWords(input), env: { NEXUS_HARNESS_ID: gemini.harnessId }, trust: true };
   return [
     {
       path: settings,
-      edit: jsonEdit({ path: settings }, [
+      edit: jsonEdit({ path: settings, strict: strictFor("gemini", input) }, [
         ...Object.entries(hookLists(input, gemini, GEMINI_EVENTS, MILLISECONDS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,
@@ -38,6 +39,11 @@ export function installGemini(input: InstallInput): InstallFile[] {
     ...input.agents.map((agent) => ({ path: join(folder, "agents", `${agent.id}.md`), content: geminiAgent(agent) })),
     ...input.skills.map((skill) => geminiSkill(skill, folder)),
   ];
+}
+
+/** A person's own, where Gemini CLI looks for it. */
+export function ownGeminiFolder({ root, home, env }: Pick<InstallInput, "root" | "home" | "env">): string {
+  return join(resolve(root, env.GEMINI_CLI_HOME || home), ".gemini");
 }
 
 const MILLISECONDS = 1_000;

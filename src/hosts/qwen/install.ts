@@ -1,4 +1,4 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { claudeSkill } from "../claude/install.js";
 import { hookEventsWithout } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
@@ -14,18 +14,19 @@ import {
   isOurHook,
   isOurServer,
   MEMORY_TEXT,
+  strictFor,
 } from "../install.js";
 import { qwen } from "./host.js";
 
 export function installQwen(input: InstallInput): InstallFile[] {
-  const { scope, root, home } = input;
-  const folder = join(scope === "project" ? root : home, ".qwen");
+  const { scope, root } = input;
+  const folder = scope === "project" ? join(root, ".qwen") : ownQwenFolder(input);
   const settings = join(folder, "settings.json");
   const server = { ...serverWords(input), env: { NEXUS_HARNESS_ID: qwen.harnessId }, trust: true };
   return [
     {
       path: settings,
-      edit: jsonEdit({ path: settings }, [
+      edit: jsonEdit({ path: settings, strict: strictFor("qwen", input) }, [
         ...Object.entries(hookLists(input, qwen, QWEN_EVENTS, MILLISECONDS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,
@@ -43,6 +44,13 @@ export function installQwen(input: InstallInput): InstallFile[] {
       content: claudeSkill(skill),
     })),
   ];
+}
+
+/** A person's own, where Qwen Code looks for it. */
+export function ownQwenFolder({ root, home, env }: Pick<InstallInput, "root" | "home" | "env">): string {
+  const named = env.QWEN_HOME;
+  if (!named) return join(home, ".qwen");
+  return /^~(?:\/|$)/.test(named) ? join(home, named.slice(1)) : resolve(root, named);
 }
 
 /** Those it was seen to send. */

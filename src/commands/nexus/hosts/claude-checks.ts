@@ -2,7 +2,7 @@
 // gate is simply not there. Each of these was seen with the real program.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { shellWord } from "../../../errors.js";
+import { fromSystemError, shellWord } from "../../../errors.js";
 import {
   CLAUDE_PLUGIN,
   type InstallInput,
@@ -21,6 +21,8 @@ interface Layer {
   readonly value: Readonly<Record<string, unknown>> | null;
   /** Whether set-up can write into it: an object, comments and commas aside, or nothing yet. */
   readonly isObject: boolean;
+  /** Why nobody can read it. */
+  readonly trouble?: string;
   /** Whose set-up writes into it, and can so make it strict. */
   readonly writtenFor: Scope | null;
   /** What Claude Code keeps by itself: it says which servers are off, and nothing about hooks. */
@@ -83,7 +85,13 @@ function managedFiles(managed: string): string[] {
 
 function readLayer(path: string, writtenFor: Scope | null): Layer | null {
   if (!existsSync(path)) return null;
-  const text = readFileSync(path, "utf8");
+  let text: string;
+  try {
+    text = readFileSync(path, "utf8");
+  } catch (error) {
+    if (fromSystemError(error) === null) throw error;
+    return { path, value: null, isObject: false, writtenFor, trouble: (error as NodeJS.ErrnoException).code ?? "" };
+  }
   const isEmpty = text.trim() === "";
   const isObject = isEmpty || isObjectText(text);
   const value = isStrictJson(text) && isObject ? (JSON.parse(text.replace(/^\uFEFF/, "")) as Layer["value"]) : null;
@@ -94,8 +102,10 @@ type Found = Pick<DoctorCheck, "message" | "fix">;
 
 const setup = (scope: Scope): string => `nexus setup claude${scope === "user" ? " --scope user" : ""}`;
 
-function unreadable({ path, value, isObject, writtenFor }: Layer, scope: Scope): Found[] {
+function unreadable({ path, value, isObject, writtenFor, trouble }: Layer, scope: Scope): Found[] {
   if (value !== null) return [];
+  if (trouble !== undefined)
+    return [{ message: `${path} cannot be read (${trouble})`, fix: `ls -ld ${shellWord(path)}` }];
   if (!isObject) return [{ message: `${path} is no JSON object`, fix: `\${EDITOR:-vi} ${shellWord(path)}` }];
   const fix = writtenFor === scope ? `${setup(scope)} --convert` : `take comments and trailing commas out of ${path}`;
   return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];

@@ -2,7 +2,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { parse } from "jsonc-parser";
 import { z } from "zod";
 import { clearAway } from "../../../files/index.js";
 import {
@@ -261,29 +260,6 @@ function deniedIn(text: string): string[] | null {
   } catch {
     return null;
   }
-}
-
-/** Hooks as a whole, in every file Qwen Code and Gemini CLI take settings from. */
-export function switchedOffChecks({ name, title }: Host, { root, home }: InstallInput): DoctorCheck[] {
-  return [root, home].flatMap((folder): DoctorCheck[] => {
-    const path = join(folder, `.${name}`, "settings.json");
-    const settings = parse(textAt(path) ?? "") as SwitchedOff | undefined;
-    const what = `${name} hooks`;
-    const { disabled } = settings?.hooksConfig ?? {};
-    if (Array.isArray(disabled) && disabled.some((hook) => isOurHook({ hook }))) {
-      const message = `${path} switches hooks of ours off (hooksConfig.disabled)`;
-      return [{ what, state: "problem", message, fix: `take them out of hooksConfig.disabled in ${path}` }];
-    }
-    if (settings?.disableAllHooks !== true && settings?.hooksConfig?.enabled !== false) return [];
-    const setting = name === "qwen" ? "disableAllHooks" : "hooksConfig.enabled";
-    const message = `${path} switches all hooks off (${setting}), so ${title} asks no gate`;
-    return [{ what, state: "problem", message, fix: `take ${setting} out of ${path}` }];
-  });
-}
-
-interface SwitchedOff {
-  readonly disableAllHooks?: unknown;
-  readonly hooksConfig?: { readonly enabled?: unknown; readonly disabled?: unknown };
 }
 
 /** Codex runs no hook that a person has not trusted, and says nothing about it. */

@@ -14,8 +14,9 @@ import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { askClaude, claudeChecks } from "./claude-checks.js";
-import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, switchedOffChecks, trustCheck } from "./doctor-checks.js";
+import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
+import { layerChecks } from "./layer-checks.js";
 import { readReceipt, receiptPath } from "./receipt.js";
 import { planSetup, type SetupPlan } from "./setup-plan.js";
 
@@ -136,11 +137,12 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<D
     if (found === null) continue;
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
-    if (host.name === "qwen" || host.name === "gemini") checks.push(...switchedOffChecks(host, input));
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
     if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
       checks.push(await trustCheck(scope, input, context));
   }
+  if (installed && (host.name === "qwen" || host.name === "gemini"))
+    checks.push(...layerChecks(host.name, await installInput({ host, scope: "project", node }, context)));
   const claude = host.name === "claude" && installed ? findProgram("claude", context.env) : null;
   if (claude !== null) {
     const { root } = await installInput({ host, scope: "project", node }, context);

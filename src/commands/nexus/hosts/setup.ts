@@ -29,7 +29,8 @@ export default command({
       about: "take everything out again, to the byte where nobody changed it since",
     }),
     convert: flag(z.boolean().default(false), {
-      about: "take comments and trailing commas out of settings Claude Code would not read; --remove brings them back",
+      about:
+        "take out of settings what their host cannot read: trailing commas, for Claude Code and Codex comments; --remove brings them back",
     }),
     yes: flag(z.boolean().default(false), { short: "y", about: "do not ask" }),
   }),
