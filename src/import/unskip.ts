@@ -21,7 +21,8 @@ export interface Unskipped {
 }
 
 export function unskip(path: string, text: string): Unskipped {
-  const rules = RULES[path.slice(path.lastIndexOf(".") + 1)] ?? [];
+  const ending = path.slice(path.lastIndexOf(".") + 1);
+  const rules = Object.hasOwn(RULES, ending) ? RULES[ending]! : [];
   let count = 0;
   let now = text;
   for (const [mark, instead] of rules) {

@@ -69,7 +69,8 @@ export const isHalfWork = (path: string): boolean => Object.hasOwn(FROM_THE_WORK
 /** The lock files that belong to a settings file, by path. */
 export function locksOf(path: string): string[] {
   const folder = path.slice(0, path.lastIndexOf("/") + 1);
-  return (LOCKS[nameOf(path)] ?? []).map((name) => `${folder}${name}`);
+  const name = nameOf(path);
+  return (Object.hasOwn(LOCKS, name) ? LOCKS[name]! : []).map((lock) => `${folder}${lock}`);
 }
 
 /** Whether package managers write a file themselves while they build. */

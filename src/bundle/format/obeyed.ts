@@ -73,13 +73,13 @@ const FAMILIES: readonly RegExp[] = [
 ];
 
 /** Folders that hold much that is harmless; only these entries of theirs are obeyed. */
-const INSIDE: Readonly<Record<string, ReadonlySet<string>>> = {
-  ".github": new Set(["instructions", "prompts", "chatmodes", "agents", "skills", "hooks", "copilot"]),
-  ".config": new Set(["mise", "mise.toml", "direnv"]),
-  mise: new Set(["config.toml", "config.local.toml"]),
-  ".mvn": new Set(["jvm.config", "maven.config", "extensions.xml"]),
-  ".cargo": new Set(["config", "config.toml"]),
-};
+const INSIDE: ReadonlyMap<string, readonly string[]> = new Map([
+  [".github", ["instructions", "prompts", "chatmodes", "agents", "skills", "hooks", "copilot"]],
+  [".config", ["mise", "mise.toml", "direnv"]],
+  ["mise", ["config.toml", "config.local.toml"]],
+  [".mvn", ["jvm.config", "maven.config", "extensions.xml"]],
+  [".cargo", ["config", "config.toml"]],
+]);
 
 /**
  * A folder that git takes for a repository without being called `.git`: it needs a HEAD, and its settings start programs
@@ -95,7 +95,7 @@ export function isObeyed(path: string): boolean {
     (name, index) =>
       NAMES.has(name) ||
       FAMILIES.some((family) => family.test(name)) ||
-      INSIDE[names[index - 1] ?? ""]?.has(name) === true,
+      INSIDE.get(names[index - 1] ?? "")?.includes(name) === true,
   );
 }
 

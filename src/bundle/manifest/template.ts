@@ -101,7 +101,7 @@ const OUTLINES: Readonly<Record<string, readonly string[]>> = {
 /** A document to fill in: a heading, the questions it should answer, and the mark that makes it a draft. */
 export function outline(path: string): string {
   const name = path.slice(path.lastIndexOf("/") + 1).replace(/\.[^.]*$/, "");
-  const questions = OUTLINES[name] ?? ["What the agent needs to know"];
+  const questions = Object.hasOwn(OUTLINES, name) ? OUTLINES[name]! : ["What the agent needs to know"];
   const heading = name.charAt(0).toUpperCase() + name.slice(1).replaceAll(/[-_]/g, " ");
   return [`# ${heading}`, "", PLACEHOLDER_MARK, "", ...questions.map((question) => `- ${question}`), ""].join("\n");
 }

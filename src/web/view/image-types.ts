@@ -11,5 +11,6 @@ const IMAGE_TYPES: Readonly<Record<string, string>> = {
 
 /** The MIME type a file is shown as, or undefined when it is no picture. */
 export function imageType(path: string): string | undefined {
-  return IMAGE_TYPES[path.split(".").at(-1)?.toLowerCase() ?? ""];
+  const ending = path.split(".").at(-1)!.toLowerCase();
+  return Object.hasOwn(IMAGE_TYPES, ending) ? IMAGE_TYPES[ending] : undefined;
 }

@@ -128,9 +128,8 @@ function alterCall(source: Source, name: string, { open, nameSpan }: Callee, opt
     return [{ ...args[0]!, text: alterCondition(source.slice(args[0]!), "javascript", holds) }];
   }
   if (name === "throws" || name === "rejects") return alterThrows(source, args, open, options);
-  const opposite = OPPOSITE[name];
-  if (opposite === undefined) return null;
-  return nameSpan === null ? [] : [{ ...nameSpan, text: opposite }];
+  if (!Object.hasOwn(OPPOSITE, name)) return null;
+  return nameSpan === null ? [] : [{ ...nameSpan, text: OPPOSITE[name]! }];
 }
 
 /** The expected side; the other one when that is what is written out. */
@@ -205,8 +204,7 @@ function alterChain(source: Source, { words, open }: Chain, options: ValueOption
   const args = open === null ? [] : source.arguments(open);
   if (/^(?:toThrow|toThrowError|throw|throws)$/.test(last.name))
     return open === null ? [] : alterThrown(source, args[0], open, options);
-  const bound = MORE[last.name];
-  if (bound !== undefined && args[0] !== undefined) return [{ ...args[0], text: bound }];
+  if (Object.hasOwn(MORE, last.name) && args[0] !== undefined) return [{ ...args[0], text: MORE[last.name]! }];
   if (MATCHERS.test(last.name) && args.length > 0) {
     for (const span of args) {
       const text = alterValue(source.slice(span), "javascript", options);

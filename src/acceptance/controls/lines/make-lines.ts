@@ -74,15 +74,15 @@ interface Site {
   readonly view: TreeView;
 }
 
-const BUILT_IN: Readonly<Record<string, string>> = {
-  CC: "cc",
-  CXX: "g++",
-  RM: "rm -f",
-  MAKE: "make",
-  ...Object.fromEntries(
-    ["CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "LOADLIBES", "TARGET_ARCH"].map((name) => [name, ""]),
+const BUILT_IN: ReadonlyMap<string, string> = new Map([
+  ["CC", "cc"],
+  ["CXX", "g++"],
+  ["RM", "rm -f"],
+  ["MAKE", "make"],
+  ...["CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LDLIBS", "LOADLIBES", "TARGET_ARCH"].map(
+    (name): [string, string] => [name, ""],
   ),
-};
+]);
 
 const GOAL = ".DEFAULT_GOAL";
 
@@ -156,11 +156,11 @@ function assign(values: Map<string, string>, name: string, operator: string, val
   if (STEERS.test(name) && name !== GOAL) return false;
   const before = values.get(name);
   if (operator === "?=") {
-    if (before === undefined && BUILT_IN[name] === undefined) values.set(name, value);
+    if (before === undefined && !BUILT_IN.has(name)) values.set(name, value);
     return true;
   }
   if (operator === "+=") {
-    values.set(name, `${before ?? BUILT_IN[name] ?? ""} ${value}`.trim());
+    values.set(name, `${before ?? BUILT_IN.get(name) ?? ""} ${value}`.trim());
     return true;
   }
   if (before !== undefined) return false;
@@ -192,7 +192,7 @@ function expander(values: ReadonlyMap<string, string>, { folder, view }: Site): 
     if (inner === undefined) return null;
     const [, name, ending, other] = /^([\w.-]+)(?::([\w.%/-]*)=([\w.%/-]*))?$/.exec(inner) ?? [];
     if (name !== undefined) {
-      const value = values.get(name) ?? BUILT_IN[name];
+      const value = values.get(name) ?? BUILT_IN.get(name);
       const whole = value === undefined ? null : expand(value, own, depth + 1);
       if (whole === null || ending === undefined) return whole;
       return substituted(

@@ -13,8 +13,7 @@ const LOOSE: ReadonlySet<Language> = new Set(["javascript", "python", "ruby", "p
 /** null when the source is no literal. */
 export function alterLiteral(source: string, language: Language): string | null {
   if (source.length > 100_000) return null;
-  const word = WORDS[source];
-  if (word !== undefined) return word;
+  if (Object.hasOwn(WORDS, source)) return WORDS[source]!;
   if (NOTHING.has(source)) return LOOSE.has(language) ? `"${ALTERED}"` : null;
   const sign = source.startsWith("-") ? source.replace(/^-\s+/, "-") : source;
   return alterNumber(sign) ?? alterString(source, language) ?? alterRegex(source, language);

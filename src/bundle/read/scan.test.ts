@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { scan } from "../archive/scan.js";
 import { fileInput } from "../compression/byte-input.js";
 import { withLimits } from "../format/limits.js";
 import { packFolder } from "../write/pack-folder.js";
-import { scan } from "./scan.js";
 
 let dir: string;
 beforeEach(() => {
