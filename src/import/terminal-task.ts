@@ -179,7 +179,9 @@ function imageFiles(
   };
   for (const step of docker.steps) {
     const inside = belowOf(step.target, docker.workdir, workdir);
-    if (inside === null) {
+    if (step.type === "remove" && (inside === "" || workdir.startsWith(posix.join(step.target, "/")))) {
+      leftOut.push({ what: `RUN rm ${step.target}`, why: `all of ${workdir} lies in it` });
+    } else if (inside === null) {
       // A folder or a file that is nowhere here is no loss.
       if (step.type === "copy" || step.type === "write")
         leftOut.push({ what: wordsOf(step), why: `it lies outside ${workdir}` });

@@ -309,6 +309,7 @@ describe("import of tasks for a terminal", () => {
         "END",
         "RUN rm -rf out && ./make.sh",
         "RUN rm -f $(ls)",
+        "RUN rm -rf /app && rm -rf ..",
         "",
       ].join("\n"),
       "client/make.sh": "#!/bin/sh\n",
@@ -328,7 +329,14 @@ describe("import of tasks for a terminal", () => {
     expect(statSync(join(where.cwd, "task/make.sh")).mode & 0o100).toBe(0o100);
     const left = task().not_carried_over.map(({ what }) => what);
     expect(left).toEqual(
-      expect.arrayContaining(["out/", "COPY <<END b.log", "RUN rm -rf out && ./make.sh", "RUN rm -f $(ls)"]),
+      expect.arrayContaining([
+        "out/",
+        "COPY <<END b.log",
+        "RUN rm -rf out && ./make.sh",
+        "RUN rm -f $(ls)",
+        "RUN rm /app",
+        "RUN rm /",
+      ]),
     );
   });
 
