@@ -73,7 +73,7 @@ describe("before anything is started", () => {
     expect(ran.stdout).toContain("no_file_edit");
     expect(ran.stdout).toContain("enforced: Change only files/src/slug.mjs");
     expect(ran.stdout).toContain("limits: time=1m,agent=1h,stall=10m,loop=12");
-    expect(ran.stdout).toContain("demo-agent.js");
+    expect(ran.stdout).toContain("demo-agent.cjs");
     expect(existsSync(join(cwd, ".nexus"))).toBe(false);
   });
 
