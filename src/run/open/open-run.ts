@@ -64,7 +64,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     manifest,
     digest,
     warnings: unpacking,
-  } = await openRequest(options.request, folder.request, identity, context);
+  } = await openRequest(options.request, folder.request, identity, context, input.onOpened);
   if (isNew && !options.force) await assertReady(options.request, identity, context);
   const { repo } = options;
   const layered = repo !== undefined && (await canLayer(input));

@@ -39,6 +39,7 @@ export async function openRequest(
   target: string,
   identity: readonly string[],
   context: Context,
+  onOpened?: (digest: string) => Promise<void>,
 ): Promise<OpenedRequest> {
   const { signal } = context;
   const warnings: string[] = [];
@@ -49,8 +50,8 @@ export async function openRequest(
     }
     const isFolder = lstatSync(source).isDirectory();
     const aside = isFolder
-      ? copyRequest(source, target, signal)
-      : (await unpackBundle(await unsealed(source, identity, context), target, { signal })).quarantined;
+      ? await copyRequest(source, target, signal, onOpened)
+      : await unpackRequest(source, target, { identity, context, onOpened });
     if (aside.length > 0) warnings.push(`set aside, because programs would obey them: ${aside.join(", ")}`);
   }
   const manifest = isKnown ? readAgain(target) : readManifest(target);
@@ -71,23 +72,50 @@ function readAgain(target: string): Manifest {
   }
 }
 
+interface Unpacking {
+  readonly identity: readonly string[];
+  readonly context: Context;
+  readonly onOpened: ((digest: string) => Promise<void>) | undefined;
+}
+
+async function unpackRequest(source: string, target: string, { identity, context, onOpened }: Unpacking) {
+  const opened = await unpackBundle(await unsealed(source, identity, context), target, { signal: context.signal });
+  try {
+    await onOpened?.(opened.contentDigest);
+  } catch (error) {
+    rmSync(target, { recursive: true, force: true });
+    throw error;
+  }
+  return opened.quarantined;
+}
+
 /** What packing and unpacking would leave, without either: a folder runs as the bundle made from it would. */
-function copyRequest(source: string, target: string, signal: AbortSignal): string[] {
-  const aside: string[] = [];
+async function copyRequest(
+  source: string,
+  target: string,
+  signal: AbortSignal,
+  onOpened?: (digest: string) => Promise<void>,
+): Promise<string[]> {
   const staging = `${target}.part`;
-  rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { recursive: true });
-  for (const { path, kind } of [
-    ...listFolder(source, { signal }).entries,
-    { path: MANIFEST_NAME, kind: "file" as const },
-  ]) {
-    const place = join(staging, asidePath(path) ?? path);
-    if (asidePath(path) !== null) aside.push(path);
-    if (kind === "folder") mkdirSync(place, { recursive: true });
-    else copyFolder(join(source, path), place);
+  const entries = [...listFolder(source, { signal }).entries, { path: MANIFEST_NAME, kind: "file" as const }];
+  const copyTo = (folder: string, from: string, place: (path: string) => string) => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const { path, kind } of entries) {
+      if (kind === "folder") mkdirSync(join(folder, place(path)), { recursive: true });
+      else copyFolder(join(from, path), join(folder, place(path)));
+    }
+  };
+  const asItIs = `${target}.seen`;
+  if (onOpened !== undefined) copyTo(asItIs, source, (path) => path);
+  try {
+    await onOpened?.(contentDigest(asItIs));
+    copyTo(staging, onOpened === undefined ? source : asItIs, (path) => asidePath(path) ?? path);
+  } finally {
+    rmSync(asItIs, { recursive: true, force: true });
   }
   renameSync(staging, target);
-  return aside;
+  return entries.map(({ path }) => path).filter((path) => asidePath(path) !== null);
 }
 
 interface Source {

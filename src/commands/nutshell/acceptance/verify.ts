@@ -321,7 +321,16 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
-  const asked = { request, base, result, work, sources: [input.request!, input.delivery] };
+  const asked = {
+    request,
+    base,
+    result,
+    work,
+    sources: [
+      { typed: input.request!, opened: request },
+      { typed: input.delivery, opened: target },
+    ],
+  };
   const { accepted, credentialsUsed } = input.rerun
     ? await acceptHere(asked, input, context)
     : { accepted: null, credentialsUsed: [] };
