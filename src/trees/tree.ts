@@ -1,7 +1,7 @@
 // What a folder holds, down to modes, links and empty folders, and what changed between two looks at it.
 // A second look hashes only what the file system says was touched: size, inode, and the change time, which no
 // program can set back.
-import { createHash } from "node:crypto";
+import { createHash, hash as hashOf } from "node:crypto";
 import {
   accessSync,
   type BigIntStats,
@@ -11,7 +11,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   readSync,
 } from "node:fs";
@@ -87,15 +86,17 @@ export function lookAt(folder: string, { before: given, skip, unlock }: LookOpti
   return { entries, takenMs };
 }
 
-/** A folder that is left out takes with it what it holds; it comes before it. */
-export function without({ entries, takenMs }: Tree, skip: (path: string) => boolean = () => false): Tree {
+/** A folder that is left out takes with it what it holds; it comes before it. The tree itself when nothing is left out. */
+export function without(tree: Tree, skip: (path: string) => boolean = () => false): Tree {
+  const { entries, takenMs } = tree;
   const left = new Set<string>();
-  const kept = [...entries].filter(([path]) => {
-    if (!left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) && !skip(path)) return true;
-    left.add(path);
-    return false;
-  });
-  return { entries: new Map(kept), takenMs };
+  for (const path of entries.keys()) {
+    if (left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) || skip(path)) left.add(path);
+  }
+  if (left.size === 0) return tree;
+  const kept = new Map(entries);
+  for (const path of left) kept.delete(path);
+  return { entries: kept, takenMs };
 }
 
 /** A copy we just made of a tree we looked at: the same content, stamps of its own. What did not come along is not in it. */
@@ -201,7 +202,7 @@ export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEn
   });
   if (stats.isDirectory()) return entry("folder");
   if (stats.isSymbolicLink()) return entry("link", seen(readlinkSync(disk, "buffer")));
-  if (stats.isFile()) return entry("file", stats.size > PIECE_BYTES ? seenInPieces(disk) : seen(readFileSync(disk)));
+  if (stats.isFile()) return entry("file", seenFile(disk));
   return entry("other");
 }
 
@@ -209,28 +210,39 @@ type Seen = Pick<TreeEntry, "size" | "hash">;
 
 const NOTHING: Seen = { size: 0, hash: "" };
 
-const seen = (bytes: Uint8Array): Seen => ({
-  size: bytes.length,
-  hash: createHash("sha256").update(bytes).digest("hex"),
-});
+const seen = (bytes: Uint8Array): Seen => ({ size: bytes.length, hash: hashOf("sha256", bytes, "hex") });
 
-/** Larger files are read piece by piece: Node reads none of 2 GiB at once. */
-const PIECE_BYTES = 4 * 1024 * 1024;
+/** One for all files, which are read piece by piece: what is made anew for each of a hundred thousand is held long after it. */
+const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
+/** Whatever stands there by now: no link is followed, no pipe waited for. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function seenInPieces(path: string | Buffer): Seen {
-  const digest = createHash("sha256");
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+function seenFile(path: string | Buffer): Seen {
+  const file = openSync(path, READ);
   try {
+    let got = fill(file);
+    if (got < PIECE.length) return seen(PIECE.subarray(0, got));
+    const digest = createHash("sha256");
     let size = 0;
-    for (let got = readSync(file, piece); got > 0; got = readSync(file, piece)) {
-      digest.update(piece.subarray(0, got));
+    for (; got > 0; got = fill(file)) {
+      digest.update(PIECE.subarray(0, got));
       size += got;
     }
     return { size, hash: digest.digest("hex") };
   } finally {
     closeSync(file);
   }
+}
+
+/** Less than a whole piece is the end of the file. */
+function fill(file: number): number {
+  let length = 0;
+  while (length < PIECE.length) {
+    const got = readSync(file, PIECE, length, PIECE.length - length, null);
+    if (got === 0) break;
+    length += got;
+  }
+  return length;
 }
 
 export interface Change {
@@ -248,6 +260,7 @@ export function sameEntry(a: TreeEntry | null | undefined, b: TreeEntry | null |
 
 /** Every difference, in path order. Content is compared, never times. */
 export function compareTrees(before: Tree, after: Tree): Change[] {
+  if (before.entries === after.entries) return [];
   const changes: Change[] = [];
   for (const [path, entry] of after.entries) {
     const old = before.entries.get(path) ?? null;

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildCleanTree, planChecks, rebuildTree, treeDigest } from "../../src/acceptance/index.js";
+import { cleanTreeOf, planChecks, rebuildTree, treeDigest } from "../../src/acceptance/index.js";
 import { contentDigest, readManifest, unpackBundle } from "../../src/bundle/index.js";
 import { deliveredPaths, readDelivery } from "../../src/request/apply/delivered.js";
 import type { AgentRequest } from "../../src/run/index.js";
@@ -46,7 +46,7 @@ describe("completed", () => {
     await unpackBundle(path, delivery, {});
     rebuildTree(request, delivery, deliveredPaths(readDelivery(delivery, readManifest(delivery))), rebuilt);
     const plan = planChecks(request, readManifest(request));
-    const clean = buildCleanTree({ base: request, request, plan, result: rebuilt, target: join(root, "clean") });
+    const clean = cleanTreeOf({ base: request, request, plan, result: rebuilt });
     expect(result.digests).toEqual({ ...clean.digests, request: contentDigest(request) });
     expect(existsSync(join(delivery, "delivery/artifacts/tests"))).toBe(false);
     expect(w.state().delivered).toMatchObject({ hash, path, status: "completed" });
