@@ -14,7 +14,7 @@ export interface ZstdCodec {
 type Callback = (error: Error | null, result: Buffer) => void;
 
 /** What newer versions of node:zlib have beyond the types of the oldest version we run on. */
-interface NativeZstd {
+export interface NativeZstd {
   readonly createZstdCompress?: (options: object) => Transform;
   readonly zstdDecompress?: (bytes: Buffer, options: object, done: Callback) => void;
   readonly constants: {
@@ -29,9 +29,9 @@ export function zstdCodec(): Promise<ZstdCodec> {
   return native.createZstdCompress === undefined ? wasmCodec() : Promise.resolve(nativeCodec(native));
 }
 
-const OUTPUT_BYTES = 1024 ** 2;
+const OUTPUT_BYTES = 512 * 1024;
 
-function nativeCodec(native: NativeZstd): ZstdCodec {
+export function nativeCodec(native: NativeZstd): ZstdCodec {
   const { createZstdCompress, zstdDecompress, constants } = native;
   return {
     compressor(level) {
@@ -40,8 +40,11 @@ function nativeCodec(native: NativeZstd): ZstdCodec {
       const flush = constants.ZSTD_e_end;
       // A stream's megabytes are freed when the collector comes to it, so the few there are serve for all frames.
       const idle: FrameStream[] = [];
+      const open = () => new FrameStream(createZstdCompress!({ params, flush, chunkSize: OUTPUT_BYTES }));
       return async (bytes) => {
-        const stream = idle.pop() ?? new FrameStream(createZstdCompress!({ params, flush, chunkSize: OUTPUT_BYTES }));
+        // zstd writes other bytes where all of a frame is sure to fit into what is left of a stream's memory for output. How
+        // much that is depends on the frames before it, and on which stream was done first: a small frame gets a new one.
+        const stream = bytes.length < OUTPUT_BYTES ? open() : (idle.pop() ?? open());
         const frame = await stream.write(bytes);
         idle.push(stream);
         return frame;

@@ -8,7 +8,8 @@ import { damaged, ZSTD_MAGIC } from "./decompress.js";
 import { OrderedQueue } from "./ordered-queue.js";
 import { loadXxhash, loadZstd, type ZstdCodec, zstdCodec } from "./zstd-codec.js";
 
-const FRAME_BYTES = 4 * 1024 ** 2;
+/** As much as zstd looks back at its default level: a longer frame would make it leave its fastest way in the middle. */
+const FRAME_BYTES = 2 * 1024 ** 2;
 /** Frames up to this size are decoded whole, several at once. */
 const WHOLE_FRAME_BYTES = 8 * 1024 ** 2;
 /** What decoders accept by default; more is memory someone else decides about. */

@@ -13,7 +13,7 @@ import type { Manifest } from "../../schema/manifest.js";
 import { mismatchLine } from "../../schema/mismatch.js";
 import { ageEncrypt } from "../../vault/index.js";
 import { recordHidden } from "../records/consent-record.js";
-import { digestOf } from "./hidden.js";
+import { digestOf } from "./sealed-checks.js";
 
 export interface HideRequest {
   readonly dir: string;

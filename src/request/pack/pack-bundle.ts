@@ -18,13 +18,11 @@ import {
 } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
-import { parsePeer } from "../../vault/index.js";
 import { recordPacked } from "../records/consent-record.js";
 import { settleFolder } from "../vault/both-or-neither.js";
 import { bindVault } from "../vault/vault-binding.js";
 import { defaultName } from "./default-name.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
-import { sealFor } from "./sealing.js";
 
 export interface PackRequest extends GuardRequest {
   readonly dir: string;
@@ -71,14 +69,15 @@ export async function packUnrecorded(request: PackRequest, context: Context): Pr
   const judged = await assessPrepared(first, contextTokens, request, context);
   if (!request.force && judged.findings.some(({ severity, code }) => severity === "error" && code !== PLACEHOLDER))
     throw incomplete(request, judged);
-  const peer = request.peer === undefined ? null : parsePeer(request.peer);
+  // The cryptography of sealing is loaded only for it.
+  const seal = request.peer === undefined ? undefined : (await import("./sealing.js")).sealFor(request.peer);
   const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
   const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
   const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
   return packFolder(prepared.folder, {
     output: prepared.output,
     isNew: request.isNew,
-    seal: peer === null ? undefined : sealFor(peer),
+    seal,
     compression: request.compression,
     level: request.level,
     manifest,

@@ -6,7 +6,7 @@ import { type Finding, NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { type Leak, readUses, type Secret, secretsOf } from "../../vault/index.js";
-import { assertNothingClear } from "../hidden/hidden.js";
+import { assertNothingClear } from "../hidden/sealed-checks.js";
 import { collectKeys, defaultIdentityPath, hasHome, peerPaths } from "../vault/keys.js";
 import { backendOf, dirWords, readVaultFolder, unlock, type VaultFolder } from "../vault/vault-folder.js";
 import { type LeakGuard, leakGuard, leakList, showFiles, withAllowed } from "./leak-guard.js";

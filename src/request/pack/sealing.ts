@@ -2,19 +2,23 @@
 import { Readable } from "node:stream";
 import type { Seal } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
-import { openSealed, SEALED_MAX_BYTES, sealBundle } from "../../vault/index.js";
+import { openSealed, parsePeer, peerIdOf, SEALED_MAX_BYTES, sealBundle } from "../../vault/index.js";
 import { peerIdentities } from "../vault/keys.js";
 import type { Where } from "./sealed.js";
 
 const PIECE_BYTES = 1 << 20;
 
-/** Seals for one peer in memory: the bundle in clear never lies on the disk under any name. */
-export function sealFor(peer: Uint8Array): Seal {
+/** Seals for one peer in memory: the bundle in clear never lies on the disk under any name. Throws PEER_INVALID. */
+export function sealFor(peer: string): Seal {
+  const key = parsePeer(peer);
   return (pieces, bytes) => {
     if (bytes > SEALED_MAX_BYTES) throw tooLarge();
-    return sealBundle(Buffer.concat([...pieces]), peer);
+    return sealBundle(Buffer.concat([...pieces]), key);
   };
 }
+
+/** A peer as everybody writes it: the peer id, whichever way it was typed. */
+export const peerName = (peer: string): string => peerIdOf(parsePeer(peer));
 
 export interface Opening {
   readonly identity: readonly string[];

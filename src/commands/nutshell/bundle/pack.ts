@@ -7,7 +7,6 @@ import { flag } from "../../../cli/fields.js";
 import { bold, count, dim, size, table } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { packBundle, prepare } from "../../../request/pack/pack-bundle.js";
-import { parsePeer, peerIdOf } from "../../../vault/index.js";
 import { DIR_OR_OUTPUT, dirAndOutput, GUARD_FLAGS, levelFlags } from "../pack-flags.js";
 
 const Left = z.object({ path: z.string(), reason: z.enum(LEFT_REASONS) });
@@ -87,7 +86,7 @@ export default command({
       completeness: packed.manifest.completeness?.status,
       left: [...packed.left],
       left_bytes: leftBytes(resolve(context.cwd, input.dir), packed.left),
-      ...(input.peer === undefined ? {} : { sealed_for: peerIdOf(parsePeer(input.peer)) }),
+      ...(input.peer === undefined ? {} : { sealed_for: await peerName(input.peer) }),
       ...(input.allow.length === 0 ? {} : { allowed: input.allow }),
     };
   },
@@ -115,6 +114,8 @@ export default command({
     ];
   },
 });
+
+const peerName = async (peer: string) => (await import("../../../request/pack/sealing.js")).peerName(peer);
 
 type LeftOut = z.infer<typeof Left>;
 
