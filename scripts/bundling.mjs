@@ -106,6 +106,7 @@ export const hooks = {
 export const hookRest = {
   ...shared,
   entryPoints: { full: "src/session/full.ts" },
+  minifyIdentifiers: true,
   outdir: "dist/hook",
   format: "esm",
   splitting: true,

@@ -27,6 +27,7 @@ export async function runProcess(program: Program): Promise<number> {
   const names = Object.keys(STOPPING) as NodeJS.Signals[];
   for (const name of names) process.on(name, stop);
   stopWithInput(() => stop("SIGTERM"));
+  readPlainly();
   setTimeout(keepCode, LONG_MS).unref();
   const io = processIo(controller, output);
   try {
@@ -40,6 +41,11 @@ export async function runProcess(program: Program): Promise<number> {
   } finally {
     for (const name of names) process.off(name, stop);
   }
+}
+
+/** A command reads a document once or twice: for zod to compile a reader of it takes longer than reading does. */
+function readPlainly(): void {
+  (globalThis as { __zod_globalConfig?: { jitless: boolean } }).__zod_globalConfig = { jitless: true };
 }
 
 /** Who starts us with this and holds our input ends us by being gone, however that happens. Our own children know nothing of it. */

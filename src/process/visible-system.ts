@@ -68,7 +68,19 @@ export function systemFiles(network: boolean): Mount[] {
 export function programMounts({ env, programs = [] }: VisibleSystem): Mount[] {
   const prefixes = installPrefixes(env, programs);
   const shown = prefixes.map((path): Mount => ({ access: "read-only", path }));
-  return [...shown, ...credentialCovers(env.HOME, ["/usr", ...prefixes], keys)];
+  return [...shown, ...coversNow(env.HOME, ["/usr", ...prefixes])];
+}
+
+/** What was found to cover a moment ago holds for sandboxes that start together. */
+const LOOKED_MS = 1_000;
+let latest: { readonly key: string; readonly atMs: number; readonly covers: Mount[] } | null = null;
+
+function coversNow(home: string | undefined, shown: readonly string[]): Mount[] {
+  const key = JSON.stringify([home, shown, [...keys]]);
+  const nowMs = performance.now();
+  if (latest === null || latest.key !== key || nowMs - latest.atMs > LOOKED_MS)
+    latest = { key, atMs: nowMs, covers: credentialCovers(home, shown, keys) };
+  return latest.covers;
 }
 
 /** PATH without the folders a sandbox does not show. */
@@ -176,7 +188,16 @@ function packageOf(file: string): string | null {
 
 const MOST_LINKS = 2_000;
 
+const targets = new Map<string, string[]>();
+
+/** What lies outside the system's folders and a link in this one leads to. Looked for once. */
 function linkTargets(folder: string): string[] {
+  const found = targets.get(folder) ?? findTargets(folder);
+  targets.set(folder, found);
+  return found;
+}
+
+function findTargets(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_LINKS);
   return entries.flatMap((entry) => {
     if (!entry.isSymbolicLink()) return [];

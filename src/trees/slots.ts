@@ -266,11 +266,31 @@ export function copyFolder(from: string, to: string): void {
   }
 }
 
-/** By `cp`, which takes a fraction of our own time and shares blocks where the disk can; false when it is not GNU's or failed. */
+/**
+ * By `cp`, which takes a fraction of our own time and shares blocks where the disk can; false when it is not GNU's or failed, or when
+ * starting it takes longer than the copy.
+ */
 function copiedBySystem(from: string, to: string): boolean {
   if (process.platform !== "linux" || existsSync(to) || !lstatSync(from).isDirectory()) return false;
+  if (holdsAtMost(from, FEW)) return false;
   const args = ["-R", "-P", "--preserve=mode", "--reflink=auto", "--", from, to];
   const { status } = spawnSync("cp", args, { stdio: "ignore" });
   if (status !== 0) removeFolder(to);
   return status === 0;
+}
+
+/** As many as are copied in the time a program takes to start. */
+const FEW = 30;
+
+function holdsAtMost(folder: string, most: number): boolean {
+  const left = [folder];
+  let count = 0;
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    for (const entry of readdirSync(next, { withFileTypes: true })) {
+      count += 1;
+      if (count > most) return false;
+      if (entry.isDirectory()) left.push(join(next, entry.name));
+    }
+  }
+  return true;
 }
