@@ -23,28 +23,30 @@ export interface HeldQuestion {
 export async function assertHeld(question: HeldQuestion, context: Context): Promise<Looked> {
   const { sources, noSandbox, identity = [] } = question;
   const digests = new Map<string, string>();
-  const bwrap = noSandbox ? null : await findBwrap(context.env);
-  if (noSandbox || (bwrap?.network === true && bwrap.accounts)) return { digests };
+  const lack = noSandbox ? null : await lackOfSandbox(context);
+  if (lack === null) return { digests };
   for (const source of sources) {
     const path = resolve(context.cwd, source);
     const asked = existsSync(path) ? await digestAsked(path, identity, context) : null;
     if (asked === null) continue;
     if (asked.isSeen) digests.set(path, asked.digest);
-    if (!readConsentRecord(context.env).packed.has(asked.digest)) throw notHeld(source, bwrap?.accounts === true);
+    if (!readConsentRecord(context.env).packed.has(asked.digest)) throw notHeld(source, lack);
   }
   return { digests };
 }
 
-/** `data` says what it is about; `open`: there is a sandbox, and it is open to the network. */
-export function notHeld(source: string, open: boolean): NutError {
-  return new NutError(
-    "SANDBOX_MISSING",
-    `${source} was not made here, and ${open ? OPEN : "there is no sandbox to run it in"}`,
-    {
-      hint: "nexus doctor says what is missing (or --no-sandbox: it can then read and change what you can)",
-      data: { path: source },
-    },
-  );
+/** Why nothing of a stranger's can be held here; null when it can. */
+export async function lackOfSandbox({ env }: Pick<Context, "env">): Promise<string | null> {
+  const bwrap = await findBwrap(env);
+  if (bwrap?.accounts !== true) return "there is no sandbox to run it in";
+  return bwrap.network ? null : OPEN;
+}
+
+export function notHeld(source: string, lack: string): NutError {
+  return new NutError("SANDBOX_MISSING", `${source} was not made here, and ${lack}`, {
+    hint: "nexus doctor says what is missing (or --no-sandbox: it can then read and change what you can)",
+    data: { path: source },
+  });
 }
 
 const OPEN = "the sandbox here cannot keep it off your network";
