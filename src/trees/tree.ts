@@ -26,7 +26,7 @@ export interface TreeEntry {
   readonly hash: string;
 }
 
-interface StampedEntry extends TreeEntry {
+export interface StampedEntry extends TreeEntry {
   /** What the file system changes whenever the entry does. */
   readonly stamp: string;
 }

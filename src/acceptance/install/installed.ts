@@ -10,7 +10,7 @@ import { ownTests } from "../clean-tree.js";
 import type { CheckPlan, Outcome } from "../model.js";
 import { failed, skipped } from "../outcome.js";
 import type { Trees } from "../room/build-trees.js";
-import { type Layers, putOver } from "../room/layers.js";
+import { type Layers, placeOf, putOver } from "../room/layers.js";
 import { type RoomTree, roomTree } from "../room/room-tree.js";
 import type { TreeFiles } from "./recipes.js";
 
@@ -68,7 +68,7 @@ export async function withInstalled(trees: Trees, install: Installer | undefined
 }
 
 const filesOf = ({ entries }: Layers): TreeFiles =>
-  new Map([...entries].flatMap(([path, { type, from }]) => (type === "file" ? [[path, from] as const] : [])));
+  new Map([...entries].flatMap(([path, at]) => (at.type === "file" ? [[path, placeOf(path, at)] as const] : [])));
 
 async function ofTheWork(layers: Layers, base: Installed, install: Installer): Promise<Installed | Outcome> {
   let own: Installed;

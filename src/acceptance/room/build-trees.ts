@@ -14,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { byBytes, isText } from "../../files/index.js";
+import { isText } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
   changesBetween,
@@ -114,7 +114,7 @@ function lookAtResult({ result, deleted }: TreeParts, before: ResultTree): Resul
   const entries = new Map(before.entries);
   for (const path of deleted) entries.delete(path);
   for (const [path, entry] of found.entries) entries.set(path, entry);
-  return { ...found, entries: new Map([...entries].sort(([a], [b]) => byBytes(a, b))) };
+  return { ...found, entries };
 }
 
 /** In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name. */

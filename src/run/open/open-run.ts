@@ -189,7 +189,7 @@ async function openTrees(
 
 /** A request is small; a clone may be large, and its names are compared as text. */
 async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null): Promise<FirstLook> {
-  if (cloned !== null) return firstLook(base, { skip: skipping(base, counts), early: cloned.early });
+  if (cloned !== null) return firstLook(base, skipping(base, counts));
   return { tree: lookAt(base, { skip: (path) => !counts(path) }), isAsItWas: () => false };
 }
 

@@ -10,20 +10,29 @@ import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { type EarlyHashes, type FirstLook, readBeside } from "../../trees/first-look.js";
+import type { FirstLook } from "../../trees/first-look.js";
 import { bareGit } from "../../trees/git/git.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
-  filesOfCommit,
   findCommit,
   type RepositoryFacts,
   repositoryFacts,
+  submodules,
   uncommitted,
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
-import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, sameEntry, type Tree } from "../../trees/tree.js";
+import {
+  compareTrees,
+  fileChanges,
+  lookAt,
+  lookAtCopy,
+  rememberTree,
+  sameEntry,
+  type Tree,
+  type TreeEntry,
+} from "../../trees/tree.js";
 import { replaceable } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
 
@@ -128,8 +137,6 @@ interface Source {
 
 export interface OpenedRepository {
   readonly facts: RepositoryFacts;
-  /** Its files, read while they were written. */
-  readonly early: Promise<EarlyHashes>;
   readonly warnings: readonly string[];
 }
 
@@ -148,7 +155,7 @@ export async function openRepository(
   };
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
-  const [dirty, facts, { commit, early, unseen, pointers }] = await together([
+  const [dirty, facts, { commit, unseen, pointers }] = await together([
     uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
     cloned({ repo, readOnly }, target, world).catch(refused),
@@ -166,7 +173,7 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit }, early, warnings };
+  return { facts: { ...facts, commit }, warnings };
 }
 
 interface Clone {
@@ -181,9 +188,8 @@ async function cloned(
   { repo, readOnly }: Pick<Source, "repo" | "readOnly">,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<Clone & Pick<OpenedRepository, "early">> {
-  const written = Promise.resolve();
-  if (existsSync(target)) return inCommit(target, written, world);
+): Promise<Clone> {
+  if (existsSync(target)) return inCommit(target, world);
   const place = `${target}.part`;
   rmSync(place, { recursive: true, force: true });
   const links = readOnly ? [] : ["--no-hardlinks"];
@@ -194,7 +200,7 @@ async function cloned(
     (error: unknown) => ({ error }),
   );
   const [found, failed] = await together([
-    inCommit(place, writing, world),
+    inCommit(place, world),
     writing,
     bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
@@ -204,16 +210,11 @@ async function cloned(
   return found;
 }
 
-async function inCommit(
-  clone: string,
-  written: Promise<unknown>,
-  world: Pick<Context, "env" | "signal">,
-): Promise<Clone & Pick<OpenedRepository, "early">> {
+async function inCommit(clone: string, world: Pick<Context, "env" | "signal">): Promise<Clone> {
   const commit = await findCommit(clone, "HEAD", world);
-  if (commit === null) return { commit, early: Promise.resolve(new Map()), unseen: [], pointers: [] };
-  const { files, submodules: unseen } = await filesOfCommit(clone, commit, world);
-  const early = readBeside(clone, files, written);
-  return { commit, early, unseen, pointers: await lfsPointers(clone, commit, world) };
+  if (commit === null) return { commit, unseen: [], pointers: [] };
+  const unseen = await submodules(clone, commit, world);
+  return { commit, unseen, pointers: await lfsPointers(clone, commit, world) };
 }
 
 /** What one of them throws is thrown when none is at work any more. */
@@ -253,10 +254,14 @@ export function putBack(
 
 /** What of a tree differs from where it started, with the folders it lies in. */
 function deltaOf(start: Tree, { entries, takenMs }: Tree): Tree {
-  const paths = [...entries.keys()].filter((path) => !sameEntry(start.entries.get(path), entries.get(path)));
-  const needed = foldersAbove(paths);
-  const held = [...entries].filter(([path, entry]) => needed.has(path) || !sameEntry(start.entries.get(path), entry));
-  return { entries: new Map(held), takenMs };
+  const paths = new Set<string>();
+  for (const [path, entry] of entries) if (!sameEntry(start.entries.get(path), entry)) paths.add(path);
+  const held = new Map<string, TreeEntry>();
+  for (const path of [...foldersAbove(paths), ...paths]) {
+    const entry = entries.get(path);
+    if (entry !== undefined) held.set(path, entry);
+  }
+  return { entries: held, takenMs };
 }
 
 /** What counts as work in a tree: the result, and neither git's own files nor what programs leave lying about. */
