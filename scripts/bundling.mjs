@@ -123,6 +123,16 @@ export const broker = {
   banner: requireForPackages,
 };
 
+/** The thread that hashes and scans what is packed: one file, which starts sooner than many. */
+export const look = {
+  ...shared,
+  plugins: [...shared.plugins, pastFaces(["bundle", "vault"])],
+  entryPoints: { look: "src/request/pack/look-thread.ts" },
+  outdir: "dist",
+  format: "esm",
+  banner: requireForPackages,
+};
+
 /** The pages of the viewer and the board, for the browser. */
 export const pages = {
   absWorkingDir: root,
@@ -146,4 +156,4 @@ export const pages = {
   logLevel: "warning",
 };
 
-export const builds = [programs, hooks, hookRest, broker, pages];
+export const builds = [programs, hooks, hookRest, broker, look, pages];

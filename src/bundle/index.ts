@@ -68,10 +68,10 @@ export { isBuildOutput } from "./write/build-outputs.js";
 export type { Seal } from "./write/bundle-writer.js";
 export { folderTokens } from "./write/folder-tokens.js";
 export { type FolderEntry, LEFT_REASONS, type Listing, type ListOptions, listFolder } from "./write/list-folder.js";
+export { type Looker, type Observer, type Piece, pieceByPiece } from "./write/look.js";
 export {
   contentDigest,
   hashEntries,
-  type Observer,
   type Packed,
   type PackOptions,
   type PackProgress,

@@ -37,7 +37,14 @@ export {
   variablesOf,
 } from "./hand-out.js";
 export { isSecretFileName } from "./leak-rules.js";
-export { type Leak, type LeakScanner, type LeakScannerOptions, leakScanner, type Watcher } from "./leak-scan.js";
+export {
+  byPlace,
+  type Leak,
+  type LeakScanner,
+  type LeakScannerOptions,
+  leakScanner,
+  type Watcher,
+} from "./leak-scan.js";
 export {
   type PeerIdentity,
   parseIdentity,

@@ -56,8 +56,13 @@ export async function leakScanner(options: LeakScannerOptions = {}): Promise<Lea
       watcher.end();
       return leaks.slice(before);
     },
-    leaks: () => [...leaks].sort((a, b) => compare(a.path, b.path) || (a.line ?? 0) - (b.line ?? 0)),
+    leaks: () => [...leaks].sort(byPlace),
   };
+}
+
+/** The order leaks are told in: by path and line. */
+export function byPlace(a: Leak, b: Leak): number {
+  return compare(a.path, b.path) || (a.line ?? 0) - (b.line ?? 0);
 }
 
 interface Search {

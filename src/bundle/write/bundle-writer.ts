@@ -18,6 +18,7 @@ import {
 import { type Compressor, compressWhole, createCompressor, type Level } from "../compression/compressor.js";
 import { type Compression, MAGIC } from "../compression/decompress.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
+import type { Looker, Piece } from "./look.js";
 
 export interface WriterOptions {
   readonly output: string;
@@ -26,6 +27,8 @@ export interface WriterOptions {
   readonly compression: Compression;
   readonly level: Level;
   readonly seal?: Seal | undefined;
+  /** Sees all that is added, the manifest aside. */
+  readonly look: Looker;
 }
 
 /** Turns a finished bundle into the file that is written instead of it, so that the bundle itself never has a name. */
@@ -47,12 +50,13 @@ export class BundleWriter {
   private readonly free: Buffer[] = [];
   private block: Buffer;
   private used = 0;
+  private files = 0;
 
   private constructor(options: WriterOptions, spool: NamelessFile, compressor: Compressor) {
     this.options = options;
     this.spool = spool;
     this.compressor = compressor;
-    this.block = Buffer.allocUnsafeSlow(compressor.blockBytes);
+    this.block = this.newBlock();
   }
 
   static async open(options: WriterOptions): Promise<BundleWriter> {
@@ -75,14 +79,17 @@ export class BundleWriter {
   async add(item: TarItem, fill?: Fill): Promise<void> {
     await this.write(encodeHeader(item));
     if (fill === undefined) return;
+    if (item.size === 0) this.sees(item.path, 0, { first: true, last: true });
     for (let left = item.size; left > 0; ) {
       if (this.used === this.block.length) await this.flush();
       const room = this.block.subarray(this.used, Math.min(this.block.length, this.used + left));
       const filled = fill(room);
       if (filled === 0) throw new NutError("SOURCE_CHANGED", `${item.path} became shorter while it was packed`, {});
+      this.sees(item.path, filled, { first: left === item.size, last: left === filled });
       this.used += filled;
       left -= filled;
     }
+    this.files += 1;
     await this.write(padding(item.size));
   }
 
@@ -93,17 +100,25 @@ export class BundleWriter {
 
   /**
    * Adds a file for which room was made: `read` puts its bytes into the buffer at the place given, at most one more than
-   * expected, and says how many they were. Returns them where they lie, or null, and nothing is added, when they are not
-   * exactly as many or the name needs more than a plain header.
+   * expected, and says how many they were. False, and nothing is added, when they are not exactly as many or the name needs
+   * more than a plain header.
    */
-  addSmall(item: TarItem, read: (target: Buffer, at: number, length: number) => number): Buffer | null {
+  addSmall(item: TarItem, read: (target: Buffer, at: number, length: number) => number): boolean {
     const { block, used } = this;
-    if (used + roomFor(item.size) > block.length || !writeHeader(item, block, used)) return null;
+    if (used + roomFor(item.size) > block.length || !writeHeader(item, block, used)) return false;
     const at = used + BLOCK;
-    if (read(block, at, item.size + 1) !== item.size) return null;
+    if (read(block, at, item.size + 1) !== item.size) return false;
+    this.used = at;
+    this.sees(item.path, item.size, { first: true, last: true });
+    this.files += 1;
     this.used = at + item.size + paddingSize(item.size);
     block.fill(0, at + item.size, this.used);
-    return block.subarray(at, at + item.size);
+    return true;
+  }
+
+  /** Notes that a file's next bytes lie where the block is filled to. */
+  private sees(path: string, length: number, { first, last }: Pick<Piece, "first" | "last">): void {
+    this.options.look.see(this.block, { file: this.files, path, start: this.used, length, first, last });
   }
 
   /** Ends the archive; afterwards `compressedBytes` is known. */
@@ -145,10 +160,22 @@ export class BundleWriter {
 
   private async flush(): Promise<void> {
     const full = this.block;
-    const length = this.used;
+    const block = full.subarray(0, this.used);
     this.used = 0;
-    await this.compressor.push(full.subarray(0, length), () => this.free.push(full));
-    this.block = this.free.pop() ?? Buffer.allocUnsafeSlow(full.length);
+    let holders = 2;
+    const release = () => {
+      holders -= 1;
+      if (holders === 0) this.free.push(full);
+    };
+    await Promise.all([this.compressor.push(block, release), this.options.look.turn(full, release)]);
+    this.block = this.free.pop() ?? this.newBlock();
+  }
+
+  private newBlock(): Buffer {
+    const { blockBytes } = this.compressor;
+    return this.options.look.isApart
+      ? Buffer.from(new SharedArrayBuffer(blockBytes))
+      : Buffer.allocUnsafeSlow(blockBytes);
   }
 }
 

@@ -1,4 +1,4 @@
-import { createHash, hash } from "node:crypto";
+import { createHash } from "node:crypto";
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { fromSystemError, isSystemError, NutError } from "../../errors.js";
@@ -12,12 +12,7 @@ import { BundleWriter, type Seal } from "./bundle-writer.js";
 import { digestOf } from "./content-digest.js";
 import { folderTokens } from "./folder-tokens.js";
 import { type FolderEntry, type Listing, listFolder } from "./list-folder.js";
-
-/** Sees every byte of a file on its way into the bundle. `chunk` must copy what it keeps; `last` says that none follow. */
-export interface Observer {
-  chunk(bytes: Buffer, last?: boolean): void;
-  end(): void;
-}
+import { type Looker, lookHere, type Observer } from "./look.js";
 
 export interface PackProgress {
   readonly type: "entry_packed";
@@ -49,6 +44,8 @@ export interface PackOptions {
   readonly onProgress?: (event: PackProgress) => void;
   /** Asked for every file; a leak scan looks here. Throwing stops the pack and leaves nothing behind. */
   readonly observe?: (path: string) => Observer | null;
+  /** Who hashes and looks, when it is not this thread; then nobody is asked by `observe`. */
+  readonly look?: Looker | undefined;
   /** Called when everything is read and before the bundle appears. Throwing leaves nothing behind. */
   readonly approve?: (manifest: Manifest) => void | Promise<void>;
 }
@@ -79,10 +76,19 @@ export async function packFolder(folder: string, options: PackOptions): Promise<
   const author = options.manifest ?? readManifest(folder);
   const { ignoreRules } = options;
   const listing = options.listing ?? listFolder(folder, { exclude: [output], signal, ignoreRules });
-  const writer = await BundleWriter.open({ output, isNew: options.isNew, compression, level, seal: options.seal });
+  const look = options.look ?? lookHere(options.observe);
+  const writer = await BundleWriter.open({
+    output,
+    isNew: options.isNew,
+    compression,
+    level,
+    seal: options.seal,
+    look,
+  });
   try {
-    const entries = await packEntries(writer, resolve(folder), listing, options);
+    const packed = await packEntries(writer, resolve(folder), listing, options);
     await writer.end();
+    const entries = withHashes(packed, await look.hashes());
     const originalBytes = entries.reduce((sum, { size }) => sum + size, 0);
     const manifest = packedManifest(author, entries, options.completeness, {
       algorithm: compression,
@@ -111,9 +117,9 @@ async function packEntries(
   writer: BundleWriter,
   root: string,
   listing: Listing,
-  { signal, onProgress, observe }: PackOptions,
-): Promise<PackedEntry[]> {
-  const entries: PackedEntry[] = [];
+  { signal, onProgress }: PackOptions,
+): Promise<FolderEntry[]> {
+  const entries: FolderEntry[] = [];
   const total = listing.entries.length;
   for (const entry of listing.entries) {
     signal?.throwIfAborted();
@@ -122,7 +128,7 @@ async function packEntries(
       entries.push(entry);
     } else {
       if (entry.size <= SMALL_BYTES) await writer.makeRoom(entry.size);
-      entries.push(packSmall(writer, root, entry, observe) ?? (await packFile(writer, root, entry, observe)));
+      entries.push(packSmall(writer, root, entry) ? entry : await packFile(writer, root, entry));
     }
     onProgress?.({ type: "entry_packed", path: entry.path, bytes: entry.size, done: entries.length, total });
   }
@@ -132,44 +138,40 @@ async function packEntries(
 /** Files up to this size are read with one call and never cut by a block's end. */
 const SMALL_BYTES = 64 * 1024;
 
-/** Packs a file that is small and still as long as it was when listed; otherwise null, and nothing was packed. */
-function packSmall(
-  writer: BundleWriter,
-  root: string,
-  entry: FolderEntry,
-  observe: PackOptions["observe"],
-): PackedEntry | null {
-  if (entry.size > SMALL_BYTES) return null;
+/** Packs a file that is small and still as long as it was when listed; otherwise false, and nothing was packed. */
+function packSmall(writer: BundleWriter, root: string, entry: FolderEntry): boolean {
+  if (entry.size > SMALL_BYTES) return false;
   const file = openSource(`${root}${sep}${entry.path}`);
-  let bytes: Buffer | null = null;
   try {
-    bytes = writer.addSmall(entry, (target, at, length) => readSync(file, target, at, length, null));
+    return writer.addSmall(entry, (target, at, length) => readSync(file, target, at, length, null));
   } catch (error) {
     // The careful way meets it again and says it in words.
     if (!isSystemError(error)) throw error;
+    return false;
   } finally {
     closeSync(file);
   }
-  if (bytes === null) return null;
-  const observer = observe?.(entry.path);
-  observer?.chunk(bytes, true);
-  observer?.end();
-  return withHash(entry, entry.size, `sha256:${hash("sha256", bytes, "hex")}`);
 }
 
-async function packFile(
-  writer: BundleWriter,
-  root: string,
-  entry: FolderEntry,
-  observe: PackOptions["observe"],
-): Promise<PackedEntry> {
-  const source = new SourceFile(join(root, entry.path), entry.path, observe?.(entry.path) ?? null);
+async function packFile(writer: BundleWriter, root: string, entry: FolderEntry): Promise<FolderEntry> {
+  const source = new SourceFile(join(root, entry.path), entry.path);
   try {
     await writer.add({ ...entry, size: source.size }, (target) => source.fill(target));
-    return withHash(entry, source.size, source.end());
+    source.end();
+    const { path, kind, executable } = entry;
+    return { path, kind, size: source.size, executable };
   } finally {
     source.close();
   }
+}
+
+function withHashes(entries: readonly FolderEntry[], hashes: readonly string[]): PackedEntry[] {
+  let files = 0;
+  return entries.map((entry) => {
+    if (entry.kind === "folder") return entry;
+    files += 1;
+    return withHash(entry, entry.size, hashes[files - 1]!);
+  });
 }
 
 /** Spelt out: V8 gives every object a shape of its own that is a copy and a new field, which takes more room than the object. */
@@ -206,29 +208,30 @@ export function hashEntries(folder: string, listing: Listing): (FolderEntry & { 
   const buffer = Buffer.allocUnsafeSlow(256 * 1024);
   return listing.entries.map((entry) => {
     if (entry.kind === "folder") return entry;
-    const source = new SourceFile(join(root, entry.path), entry.path, null);
+    const source = new SourceFile(join(root, entry.path), entry.path);
     try {
-      for (let left = source.size; left > 0; ) left -= source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
-      return withHash(entry, source.size, source.end());
+      const digest = createHash("sha256");
+      for (let left = source.size; left > 0; ) {
+        const length = source.fill(buffer.subarray(0, Math.min(left, buffer.length)));
+        digest.update(buffer.subarray(0, length));
+        left -= length;
+      }
+      source.end();
+      return withHash(entry, source.size, `sha256:${digest.digest("hex")}`);
     } finally {
       source.close();
     }
   });
 }
 
-/** A file being packed: read once, hashed as it is read, refused if it does not hold still. */
+/** A file being packed: read once, refused if it does not hold still. */
 class SourceFile {
   readonly size: number;
   private readonly file: number;
   private readonly path: string;
-  private readonly observer: Observer | null;
-  private digest: ReturnType<typeof createHash> | null = null;
-  private whole: string | null = null;
-  private filled = 0;
 
-  constructor(full: string, path: string, observer: Observer | null) {
+  constructor(full: string, path: string) {
     this.path = path;
-    this.observer = observer;
     this.file = openSource(full);
     const stats = fstatSync(this.file);
     if (!stats.isFile()) {
@@ -246,19 +249,12 @@ class SourceFile {
       throw fromSystemError(error, this.path) ?? error;
     }
     if (length === 0) throw changed(this.path, "became shorter");
-    const bytes = length === target.length ? target : target.subarray(0, length);
-    if (length === this.size) this.whole = hash("sha256", bytes, "hex");
-    else this.digest = (this.digest ?? createHash("sha256")).update(bytes);
-    this.filled += length;
-    this.observer?.chunk(bytes, this.filled === this.size);
     return length;
   }
 
-  /** The hash, once everything was read. */
-  end(): string {
+  /** Once everything was read: is it all? */
+  end(): void {
     if (readSync(this.file, PROBE, 0, 1, null) !== 0) throw changed(this.path, "became longer");
-    this.observer?.end();
-    return `sha256:${this.whole ?? (this.digest ?? createHash("sha256")).digest("hex")}`;
   }
 
   close(): void {

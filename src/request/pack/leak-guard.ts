@@ -2,11 +2,12 @@
 import { realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { setImmediate } from "node:timers/promises";
-import { listFolder, type Observer } from "../../bundle/index.js";
+import { type Looker, listFolder, type Observer } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { readPieces } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { type Leak, leakScanner, type Secret } from "../../vault/index.js";
+import { byPlace, type Leak, leakScanner, type Secret } from "../../vault/index.js";
+import { lookApart } from "./look-apart.js";
 
 export interface LeakGuardOptions {
   /** Paths, or folders of them, that may go although something was found. */
@@ -19,45 +20,76 @@ export interface LeakGuardOptions {
   readonly skip?: readonly string[];
   /** Told what may be a secret and is packed all the same. */
   readonly onWarning?: (leaks: readonly Leak[]) => void;
+  /** On how many threads of their own files are hashed and scanned while they are packed; on none when absent. */
+  readonly threads?: number;
 }
 
 /** Hooks for packFolder. */
 export interface LeakGuard {
   readonly observe: (path: string) => Observer | null;
+  /** Instead of `observe`, where there are threads. */
+  readonly look: Looker | undefined;
   /** Throws LEAK_FOUND; nothing was written by then. */
-  readonly approve: (manifest: Manifest) => void;
+  readonly approve: (manifest: Manifest) => Promise<void>;
   /** What is refused; warnings are not. */
-  readonly leaks: () => readonly Leak[];
+  readonly leaks: () => Promise<readonly Leak[]>;
+  /** Ends the threads. */
+  readonly close: () => Promise<void>;
 }
 
 /** How many findings a refusal spells out; all are in its data. */
 const SHOWN = 5;
 
 export async function leakGuard(folder: string, options: LeakGuardOptions = {}): Promise<LeakGuard> {
-  const scanner = await leakScanner({ knownValues: options.knownValues ?? [] });
+  const { threads = 0, knownValues = [] } = options;
   const allowed = (options.allow ?? []).map(normal);
   const skipped = new Set(options.skip ?? []);
   const keys = new Set(
     (options.keyFiles ?? []).map((file) => insidePath(folder, file)).filter((path) => path !== null),
   );
   const keyLeaks: Leak[] = [];
-  const leaks = () => [...keyLeaks, ...scanner.leaks()];
+  const isScanned = (path: string) => {
+    if (skipped.has(path) || allowed.some((one) => path === one || path.startsWith(`${one}/`))) return false;
+    if (keys.has(path))
+      keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use", severity: "error" });
+    return true;
+  };
+  const scan = threads > 0 ? lookApart(threads, { knownValues, isScanned }) : await scanHere(knownValues);
+  const leaks = async (last: LastText | null) =>
+    bySeverity([...keyLeaks, ...(await scan.leaks(last)).toSorted(byPlace)]);
   return {
-    observe(path) {
-      if (skipped.has(path) || allowed.some((one) => path === one || path.startsWith(`${one}/`))) return null;
-      if (keys.has(path))
-        keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use", severity: "error" });
-      return scanner.observe(path);
-    },
-    approve(manifest) {
+    observe: (path) => ("observe" in scan && isScanned(path) ? scan.observe(path) : null),
+    look: "turn" in scan ? scan : undefined,
+    async approve(manifest) {
       // The tree is left out: it is ours, large, and made of hashes.
       const { files: _tree, ...rest } = manifest;
-      if (!allowed.includes("nutshell.json")) scanner.scan("nutshell.json", Buffer.from(JSON.stringify(rest, null, 2)));
-      const [errors, warnings] = bySeverity(leaks());
+      const text = JSON.stringify(rest, null, 2);
+      const [errors, warnings] = await leaks(
+        allowed.includes("nutshell.json") ? null : { path: "nutshell.json", text },
+      );
       if (errors.length > 0) throw refusal(errors);
       if (warnings.length > 0) options.onWarning?.(warnings);
     },
-    leaks: () => bySeverity(leaks())[0],
+    leaks: async () => (await leaks(null))[0],
+    close: async () => {
+      if ("close" in scan) await scan.close();
+    },
+  };
+}
+
+interface LastText {
+  readonly path: string;
+  readonly text: string;
+}
+
+async function scanHere(knownValues: readonly Secret[]) {
+  const scanner = await leakScanner({ knownValues });
+  return {
+    observe: (path: string): Observer => scanner.observe(path),
+    async leaks(last: LastText | null): Promise<readonly Leak[]> {
+      if (last !== null) scanner.scan(last.path, Buffer.from(last.text));
+      return scanner.leaks();
+    },
   };
 }
 

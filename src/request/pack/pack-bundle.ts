@@ -22,6 +22,7 @@ import { recordPacked } from "../records/consent-record.js";
 import { settleFolder } from "../vault/both-or-neither.js";
 import { bindVault } from "../vault/vault-binding.js";
 import { defaultName } from "./default-name.js";
+import { threadsFor } from "./look-apart.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
 
 export interface PackRequest extends GuardRequest {
@@ -73,22 +74,29 @@ export async function packUnrecorded(request: PackRequest, context: Context): Pr
   const seal = request.peer === undefined ? undefined : (await import("./sealing.js")).sealFor(request.peer);
   const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
   const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
-  const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, request, context);
-  return packFolder(prepared.folder, {
-    output: prepared.output,
-    isNew: request.isNew,
-    seal,
-    compression: request.compression,
-    level: request.level,
-    manifest,
-    listing: prepared.listing,
-    contextTokens,
-    completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
-    signal: context.signal,
-    onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
-    observe: guard.observe,
-    approve: guard.approve,
-  });
+  const bytes = prepared.listing.entries.reduce((sum, { size }) => sum + size, 0);
+  const guarded = { ...request, threads: threadsFor(bytes) };
+  const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, guarded, context);
+  try {
+    return await packFolder(prepared.folder, {
+      output: prepared.output,
+      isNew: request.isNew,
+      seal,
+      compression: request.compression,
+      level: request.level,
+      manifest,
+      listing: prepared.listing,
+      contextTokens,
+      completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
+      signal: context.signal,
+      onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
+      observe: guard.observe,
+      look: guard.look,
+      approve: guard.approve,
+    });
+  } finally {
+    await guard.close();
+  }
 }
 
 function assessPrepared(

@@ -22,6 +22,8 @@ export interface GuardRequest {
   readonly vaultIdentity?: readonly string[] | undefined;
   /** Whose vault holds the values to look for, when it is not the folder's own: the request a delivery answers. */
   readonly vaultFolder?: string | undefined;
+  /** On how many threads of their own files are hashed and scanned; whoever asks for some closes the guard. */
+  readonly threads?: number | undefined;
 }
 
 export interface GuardedPack {
@@ -36,7 +38,7 @@ export async function guardPack(
   request: GuardRequest,
   context: Context,
 ): Promise<GuardedPack> {
-  const { allow = [], plainVault, vaultIdentity = [] } = request;
+  const { allow = [], plainVault, vaultIdentity = [], threads = 0 } = request;
   await assertNothingClear(dir, manifest, context);
   const folder = readVaultFolder(dir, context.env);
   const backend = backendOf(folder);
@@ -46,6 +48,7 @@ export async function guardPack(
     knownValues: await knownValues(valuesFrom(request, folder, context), vaultIdentity, context),
     keyFiles: keyFiles(vaultIdentity, context),
     skip: backend === "none" ? [folder.path] : [],
+    threads,
     onWarning: (leaks) => {
       const message = `may be a secret, and is packed: ${leakList(leaks)}; .nutignore leaves a file out`;
       context.progress({ type: "warning", message });
@@ -73,7 +76,7 @@ export async function guardFindings(
   try {
     const { guard } = await guardPack(folder, manifest, request, { ...context, progress: () => {} });
     await showFiles(guard, folder, files.keys());
-    guard.approve(manifest);
+    await guard.approve(manifest);
     return [];
   } catch (error) {
     if (!(error instanceof NutError)) throw error;
