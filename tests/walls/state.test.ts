@@ -1,5 +1,5 @@
 // Where there is no sandbox, an agent in a role runs what it likes in its shell. What it does to files, to our records and to
-// the settings of hosts is seen, and put back or refused. Everything goes through the real hook process.
+// the settings of hosts is seen, and put back or refused. Everything goes through the hook.
 import { spawn, spawnSync } from "node:child_process";
 import {
   chownSync,
