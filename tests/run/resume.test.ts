@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { findProgram } from "../../src/process/index.js";
 import { lineOf } from "../../src/run/record/journal-reader.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
+import { here } from "./here.js";
 import { call, environment } from "./program.js";
 import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
 
@@ -126,7 +127,7 @@ describe("a run that was not started here", () => {
     const w = await world({ root, agent: stopped, signal: stop.signal, options });
     await expect(w.go()).rejects.toThrow("interrupted");
     const env = environment(root, { NUTCRACKER_CONSENT: "" });
-    const refused = call("nexus", project, ["resume"], env);
+    const refused = await here("nexus", project, ["resume"], env);
     expect(refused.status, refused.stderr).toBe(2);
     expect(refused.stderr).toMatch(/run r1 was not started by you here, and nobody agreed/);
     expect(refused.stderr).toContain("hint: nexus resume r1 --yes");
