@@ -2,16 +2,34 @@
 // Lies in dist/, and is how the parts of the programs reach each other: what a part imports is loaded when it is first used, so a
 // command loads what it really runs.
 
-/** What `load` gives, as `$`, from its first use on. */
-const later = (load) => ({
+/** `$` is what `load` gives, from its first use on. A class, because thousands are made at a start. */
+class Later {
+  constructor(load) {
+    this.load = load;
+  }
+
   get $() {
-    const value = load();
-    Object.defineProperty(this, "$", { value });
-    return value;
-  },
-});
-exports.later = later;
-exports.latePart = (name) => later(() => part(name));
+    return found(this, this.load());
+  }
+}
+
+class LatePart {
+  constructor(name) {
+    this.name = name;
+  }
+
+  get $() {
+    return found(this, part(this.name));
+  }
+}
+
+function found(late, value) {
+  Object.defineProperty(late, "$", { value });
+  return value;
+}
+
+exports.later = (load) => new Later(load);
+exports.latePart = (name) => new LatePart(name);
 
 exports.exporting = (module, names) => {
   for (const name in names) Object.defineProperty(module.exports, name, { get: names[name], enumerable: true });
