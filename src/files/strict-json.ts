@@ -50,6 +50,8 @@ const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const PLAIN = /[^"\\\u0000-\u001f]*/y;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 const SPACE = /[ \t\n\r]*/y;
+const SPACE_CODE = 0x20;
+const ZERO = 0x30;
 const ESCAPES: Readonly<Record<string, string>> = {
   '"': '"',
   "\\": "\\",
@@ -165,7 +167,8 @@ class Reader {
     for (;;) {
       PLAIN.lastIndex = this.at;
       PLAIN.test(this.text);
-      result += this.text.slice(this.at, PLAIN.lastIndex);
+      const plain = this.text.slice(this.at, PLAIN.lastIndex);
+      result = escaped ? result + plain : plain;
       this.at = PLAIN.lastIndex;
       const character = this.text[this.at];
       if (character === '"') break;
@@ -197,6 +200,26 @@ class Reader {
   }
 
   private number(): number {
+    return this.plainNumber() ?? this.anyNumber();
+  }
+
+  /** A whole number of few digits, as nearly all are; null for any other. */
+  private plainNumber(): number | null {
+    const { text, at } = this;
+    let value = 0;
+    let end = at;
+    for (let digit = text.charCodeAt(end) - ZERO; digit >= 0 && digit <= 9; digit = text.charCodeAt(end) - ZERO) {
+      value = value * 10 + digit;
+      end += 1;
+    }
+    const isLong = end - at > 15 || (end - at > 1 && text.charCodeAt(at) === ZERO);
+    if (end === at || isLong || ".eE".includes(text[end] ?? "end")) return null;
+    this.at = end;
+    this.raw = null;
+    return value;
+  }
+
+  private anyNumber(): number {
     NUMBER.lastIndex = this.at;
     const raw = NUMBER.exec(this.text)?.[0];
     if (raw === undefined) return this.fail(`${JSON.stringify(this.text[this.at])} does not belong here`);
@@ -222,6 +245,7 @@ class Reader {
   }
 
   private space(): void {
+    if (this.text.charCodeAt(this.at) > SPACE_CODE) return;
     SPACE.lastIndex = this.at;
     SPACE.test(this.text);
     this.at = SPACE.lastIndex;
