@@ -78,13 +78,17 @@ export function lookAt(folder: string, { before: given, skip, unlock }: LookOpti
   if (same !== null) return without(same, skip);
   const before = given ?? remembered.get(folder)?.tree;
   const entries = new Map<string, TreeEntry>();
-  for (const path of pathsIn(folder, skip, unlock)) {
-    const see = () => seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
+  for (const { path } of entriesIn(folder, skip, unlock)) {
+    const [place, earlier] = [below(folder, path), before?.entries.get(path)];
+    const see = () => seeEntry(place, earlier, before?.takenMs ?? 0);
     const entry = unlock === undefined ? see() : unlocked(path, see, unlock, SHUT);
     if (entry !== null) entries.set(path, entry);
   }
   return { entries, takenMs };
 }
+
+/** For paths that need no tidying, of which there may be a hundred thousand. */
+const below = (folder: string, path: string): string => (path === "" ? folder : `${folder}/${path}`);
 
 /** A folder that is left out takes with it what it holds; it comes before it. The tree itself when nothing is left out. */
 export function without(tree: Tree, skip: (path: string) => boolean = () => false): Tree {
@@ -104,7 +108,7 @@ export function lookAtCopy(folder: string, original: Tree, skip: (path: string) 
   const takenMs = Date.now();
   const entries = new Map<string, TreeEntry>();
   for (const [path, entry] of original.entries) {
-    const stats = skip(path) ? undefined : lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false });
+    const stats = skip(path) ? undefined : lstatSync(below(folder, path), { bigint: true, throwIfNoEntry: false });
     if (stats === undefined) continue;
     const { type, executable, size, hash } = entry;
     entries.set(path, { type, executable, size, hash, stamp: stampOf(stats) } as StampedEntry);
@@ -146,11 +150,10 @@ export function* entriesIn(
   folder: string,
   skip: (path: string) => boolean = () => false,
   unlock?: (path: string) => boolean,
-): Generator<{ readonly path: string; readonly type: TreeEntry["type"] }> {
+): Generator<Item> {
+  const namesOf = unlock === undefined ? namesIn : everyNameIn;
   const itemsOf = (inside: string) =>
-    (unlock === undefined ? namesIn : everyNameIn)(join(folder, inside))
-      .map(({ name, type }) => ({ path: inside === "" ? name : `${inside}/${name}`, type }))
-      .sort((a, b) => byBytes(b.path, a.path));
+    namesOf(below(folder, inside), inside === "" ? "" : `${inside}/`).sort((a, b) => byBytes(b.path, a.path));
   const open = itemsOf("");
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path, type } = next;
@@ -165,15 +168,20 @@ export function* entriesIn(
 const typeOf = (item: Pick<Dirent, "isDirectory" | "isFile" | "isSymbolicLink">): TreeEntry["type"] =>
   item.isFile() ? "file" : item.isDirectory() ? "folder" : item.isSymbolicLink() ? "link" : "other";
 
-const namesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true }).map((item) => ({ name: item.name, type: typeOf(item) }));
+interface Item {
+  readonly path: string;
+  readonly type: TreeEntry["type"];
+}
+
+const namesIn = (folder: string, head: string): Item[] =>
+  readdirSync(folder, { withFileTypes: true }).map((item) => ({ path: head + item.name, type: typeOf(item) }));
 
 /** A folder that can be listed but not entered hides what it holds: that counts as one that may not be read. */
-function everyNameIn(folder: string): { name: string; type: TreeEntry["type"] }[] {
+function everyNameIn(folder: string, head: string): Item[] {
   const disk = onDisk(folder);
   accessSync(disk, constants.R_OK | constants.X_OK);
   return readdirSync(disk, { encoding: "buffer", withFileTypes: true }).map((item) => ({
-    name: nameFrom(item.name),
+    path: head + nameFrom(item.name),
     type: typeOf(item),
   }));
 }

@@ -236,7 +236,7 @@ export function openMain(folder: RunFolder, { tree, isAsItWas }: FirstLook): voi
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
   // No agent has started yet.
-  rememberTree(folder.base, tree);
+  rememberTree(folder.base, tree, isAsItWas);
   rememberTree(folder.main, lookAtCopy(folder.main, tree));
 }
 
