@@ -114,7 +114,8 @@ const isLent = (program: string, env: SessionRequest["env"], id: string): string
   loginOf("acp", env, { command: program }) === null ? [] : [id];
 
 export function acpAgent(command: string): AcpAgent {
-  return AGENTS[basename(programOf(command))] ?? { tried: null, role: "prompt" };
+  const name = basename(programOf(command));
+  return Object.hasOwn(AGENTS, name) ? AGENTS[name]! : { tried: null, role: "prompt" };
 }
 
 /** What is to be said of an agent that is not the one that was tried; null when it is. */

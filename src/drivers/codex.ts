@@ -83,7 +83,7 @@ const KEPT_KEYS = [
   "chatgpt_base_url",
 ];
 
-const folderOf = (env: SessionRequest["env"]): string => env.CODEX_HOME ?? join(env.HOME ?? "/nonexistent", ".codex");
+const folderOf = (env: SessionRequest["env"]): string => env.CODEX_HOME || join(env.HOME ?? "/nonexistent", ".codex");
 
 function settingsOf(env: SessionRequest["env"]): Record<string, unknown> {
   const text = readIfThere(join(folderOf(env), "config.toml"));

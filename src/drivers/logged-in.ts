@@ -22,7 +22,7 @@ const PLACES: Readonly<Record<(typeof LOGIN_DRIVERS)[number], LoginPlace>> = {
   },
   codex: {
     variables: () => ["OPENAI_API_KEY", "CODEX_API_KEY", "CODEX_ACCESS_TOKEN"],
-    files: (env, home) => [join(env.CODEX_HOME ?? join(home, ".codex"), "auth.json")],
+    files: (env, home) => [join(env.CODEX_HOME || join(home, ".codex"), "auth.json")],
   },
   opencode: {
     variables: (env) => providerVariables(undefined, env),

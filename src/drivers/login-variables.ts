@@ -79,6 +79,9 @@ const LOGINS: Readonly<Record<string, Login>> = {
   },
 };
 
+const loginNamed = (program: string): Login | undefined =>
+  Object.hasOwn(LOGINS, program) ? LOGINS[program] : undefined;
+
 /** Of the caller's environment what this program needs. `more` are variables its own settings name. */
 export function loginEnvironment(
   name: DriverName,
@@ -86,7 +89,7 @@ export function loginEnvironment(
   { command = "", more = [] }: { readonly command?: string | undefined; readonly more?: readonly string[] } = {},
 ): Record<string, string> {
   const program = name === "acp" ? basename(programOf(command)) : name;
-  const { always, when = {} } = LOGINS[program] ?? { always: [] };
+  const { always, when = {} } = loginNamed(program) ?? { always: [] };
   const chosen = Object.entries(when).flatMap(([key, names]) => (env[key] === undefined ? [] : [key, ...names]));
   const names = name === "command" ? [] : [...NETWORK, ...always, ...chosen, ...more];
   return Object.fromEntries(names.flatMap((key) => (env[key] === undefined ? [] : [[key, env[key]]])));
@@ -94,7 +97,7 @@ export function loginEnvironment(
 
 /** What gets a person in again: the program's own login, or another key where a key is what it was let in with. */
 export function loginCommand(name: DriverName, env: Environment, command = ""): string | null {
-  const login = LOGINS[name === "acp" ? basename(programOf(command)) : name];
+  const login = loginNamed(name === "acp" ? basename(programOf(command)) : name);
   const key = login?.always.find((variable) => /_(?:API_KEY|TOKEN)$/.test(variable) && env[variable] !== undefined);
   return key === undefined ? (login?.command ?? null) : `export ${key}='<a key that works>'`;
 }
@@ -182,9 +185,9 @@ export const isDirect = (env: Environment): boolean =>
  */
 export function loginKeys(name: DriverName, env: Environment, command = ""): LoginKey[] {
   const program = name === "acp" ? basename(programOf(command)) : name;
-  const elsewhere = Object.keys(LOGINS[program]?.when ?? {}).some((key) => env[key] !== undefined);
+  const elsewhere = Object.keys(loginNamed(program)?.when ?? {}).some((key) => env[key] !== undefined);
   if (elsewhere || !isDirect(env)) return [];
-  const found = (KEYS[program] ?? []).flatMap(({ vendor, ...key }) =>
+  const found = (Object.hasOwn(KEYS, program) ? KEYS[program]! : []).flatMap(({ vendor, ...key }) =>
     keyIn(env, { ...key, url: env[key.address] || vendor }),
   );
   // Two keys for one address are two logins: which of them is used is the program's affair.

@@ -89,6 +89,8 @@ function flat(
   };
 }
 
+const expanded = (path = "", env: Environment): string => path.replace(/^~(?=\/|$)/, () => homeOf(env));
+
 const GOOGLE_LIKE = { access: "access_token", refresh: "refresh_token", expires: "expiry_date" };
 const openaiAccount = (token: unknown): string => {
   const auth = claims(token)["https://api.openai.com/auth"];
@@ -106,7 +108,7 @@ const CLAUDE: Keeping = {
 };
 
 const CODEX: Keeping = {
-  owner: (env) => join(env.CODEX_HOME ?? join(homeOf(env), ".codex"), "auth.json"),
+  owner: (env) => join(env.CODEX_HOME || join(homeOf(env), ".codex"), "auth.json"),
   home: ".codex/auth.json",
   grants: () => [["tokens"]],
   read: (grant) => {
@@ -149,8 +151,8 @@ const OPENCODE: Keeping = {
   ),
 };
 
-const inHome = (path: string, account: Parameters<typeof flat>[1]): Keeping => ({
-  owner: (env) => join(homeOf(env), path),
+const inHome = (path: string, account: Parameters<typeof flat>[1], owner?: Keeping["owner"]): Keeping => ({
+  owner: owner ?? ((env) => join(homeOf(env), path)),
   home: path,
   grants: () => [[]],
   ...flat(GOOGLE_LIKE, account),
@@ -163,8 +165,16 @@ const KEEPING: Readonly<Record<string, Keeping>> = {
   codex: CODEX,
   "codex-acp": CODEX,
   opencode: OPENCODE,
-  gemini: inHome(".gemini/oauth_creds.json", ({ id_token }) => text(claims(id_token).sub)),
-  qwen: inHome(".qwen/oauth_creds.json", ({ resource_url }) => text(resource_url)),
+  gemini: inHome(
+    ".gemini/oauth_creds.json",
+    ({ id_token }) => text(claims(id_token).sub),
+    (env) => join(env.GEMINI_CLI_HOME || homeOf(env), ".gemini/oauth_creds.json"),
+  ),
+  qwen: inHome(
+    ".qwen/oauth_creds.json",
+    ({ resource_url }) => text(resource_url),
+    (env) => join(expanded(env.QWEN_HOME, env) || join(homeOf(env), ".qwen"), "oauth_creds.json"),
+  ),
   copilot: { ...inHome(".copilot/config.json", () => ""), grants: () => [] },
 };
 

@@ -262,6 +262,22 @@ describe("commands", () => {
       "irb",
       "psql db",
       "env A=1 sh",
+      ...["bash /dev/stdin", "sh /dev/fd/0", "python3 /dev/stdin", "node /proc/self/fd/0", ". /dev/stdin"],
+      ...["make -f -", "make -f /dev/stdin", "ninja -f -", "awk -f -", "sed -n -f /dev/stdin a.txt", "make --file=-"],
+      ...[
+        "perl -de 1",
+        "bun repl",
+        "deno repl",
+        "julia",
+        "Rscript -",
+        "sbcl",
+        "dc",
+        "m4",
+        "parallel",
+        "less a.txt",
+        "man ls",
+      ],
+      ...["kubectl exec -it p -- sh", "rlwrap sh"],
     ];
     for (const command of opening) {
       for (const caller of [LEAD, as("tester")])
@@ -269,6 +285,8 @@ describe("commands", () => {
       expect(denial(LEAD, open(command), { tasksExist: true }), command).toBeNull();
       expect(denial(LEAD, bash(command), { tasksExist: false }), command).toBeNull();
     }
+    for (const command of ["docker run -it alpine sh", "docker exec -i c sh"])
+      expect(denial(LEAD, open(command), { tasksExist: false }), command).toContain("takes further commands");
     for (const command of [
       "bash -lc ls",
       "sh x.sh",
@@ -276,6 +294,17 @@ describe("commands", () => {
       "psql -c 'select 1'",
       "node -v",
       "python3 -m x",
+      ...[
+        "make -f build.mk",
+        "make",
+        "awk -f x.awk a.txt",
+        "sed -n 1p -",
+        "sudo ls",
+        "docker ps",
+        "docker images",
+        "kubectl get pods",
+      ],
+      ...["julia x.jl", "perl -v", "Rscript x.R", "deno test", "bun test", "cat x.mk | make -f - -n"],
     ])
       expect(denial(LEAD, open(command), { tasksExist: false }), command).toBeNull();
   });

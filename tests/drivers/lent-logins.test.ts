@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type DriverName, loginOf } from "../../src/drivers/index.js";
+import { loginEnvironment } from "../../src/drivers/login-variables.js";
 import { type Desk, desk } from "./desk.js";
 import { jwt } from "./token-server.js";
 
@@ -52,5 +53,29 @@ describe("a login that is lent", () => {
     expect(JSON.parse(readFileSync(join(at.home, path), "utf8"))).toEqual(lent);
     login.takeBack(at.home);
     expect(existsSync(join(at.home, path))).toBe(false);
+  });
+
+  it.each([
+    ["qwen --acp", { QWEN_HOME: "~/q" }, "q/oauth_creds.json"],
+    ["gemini --acp", { GEMINI_CLI_HOME: "/g" }, "/g/.gemini/oauth_creds.json"],
+    ["codex-acp", { CODEX_HOME: "" }, ".codex/auth.json"],
+    ["qwen --acp", { QWEN_HOME: "" }, ".qwen/oauth_creds.json"],
+  ])("%s is where %j says", (command, env, path) => {
+    const at = desk();
+    open.at = at;
+    const person = join(at.folder, "person");
+    const place = path.startsWith("/") ? `person${path}` : `person/${path}`;
+    at.put({ [place]: "{}" });
+    const moved = Object.fromEntries(
+      Object.entries(env).map(([name, value]) => [name, value.startsWith("/") ? join(person, value) : value]),
+    );
+    expect(loginOf("acp", { HOME: person, ...moved }, { command })?.path).toBe(join(at.folder, place));
+  });
+
+  it("is none of a program that has a name every object has", () => {
+    for (const command of ["constructor", "toString --acp"]) {
+      expect(loginOf("acp", { HOME: "/nowhere" }, { command })).toBeNull();
+      expect(loginEnvironment("acp", { PATH: "p" }, { command })).toEqual({});
+    }
   });
 });

@@ -44,6 +44,7 @@ it.each([
   ["home/.claude/settings.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
   ["project/.claude/settings.local.json", '{"disableAllHooks":true}', "no hook runs", "take disableAllHooks out"],
   ["managed.json", '{"allowManagedHooksOnly":true}', "do not run", "take allowManagedHooksOnly out"],
+  ["managed.json", '{"a":1,}', "does not start with it", "take comments and trailing commas out"],
   ["home/.claude/settings.json", '{"permissions":{"deny":["mcp__nexus__nx_task_add"]}}', "denies mcp__nexus", "deny"],
   ["project/.claude/settings.local.json", '{"disabledMcpjsonServers":["nexus"]}', "switches our server off", "take"],
   ["project/.claude/settings.json", "{}", "asks first", "nexus setup claude"],

@@ -22,7 +22,7 @@ export const CODEX_EVENTS = hookEventsWithout("PostToolUseFailure", "ConfigChang
 
 export function installCodex(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;
-  const folder = scope === "project" ? join(root, ".codex") : (env.CODEX_HOME ?? join(home, ".codex"));
+  const folder = scope === "project" ? join(root, ".codex") : env.CODEX_HOME || join(home, ".codex");
   const skills = scope === "project" ? join(root, ".agents/skills") : join(home, ".agents/skills");
   const config = join(folder, "config.toml");
   const hooks = join(folder, "hooks.json");

@@ -102,12 +102,13 @@ type Found = Pick<DoctorCheck, "message" | "fix">;
 
 const setup = (scope: Scope): string => `nexus setup claude${scope === "user" ? " --scope user" : ""}`;
 
-function unreadable({ path, value, isObject, writtenFor, trouble }: Layer, scope: Scope): Found[] {
+function unreadable({ path, value, isObject, isManaged = false, writtenFor, trouble }: Layer, scope: Scope): Found[] {
   if (value !== null) return [];
   if (trouble !== undefined)
     return [{ message: `${path} cannot be read (${trouble})`, fix: `ls -ld ${shellWord(path)}` }];
   if (!isObject) return [{ message: `${path} is no JSON object`, fix: `\${EDITOR:-vi} ${shellWord(path)}` }];
   const fix = writtenFor === scope ? `${setup(scope)} --convert` : `take comments and trailing commas out of ${path}`;
+  if (isManaged) return [{ message: `${path} is no strict JSON, and Claude Code does not start with it`, fix }];
   return [{ message: `${path} is no strict JSON, so Claude Code leaves it out as a whole`, fix }];
 }
 
