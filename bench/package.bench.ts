@@ -116,7 +116,7 @@ function sizes(): Row[] {
   }
 }
 
-if (!existsSync(join(root, "dist/nutshell.js")))
+if (!existsSync(join(root, "dist/nutshell.cjs")))
   execFileSync(process.execPath, ["scripts/build.mjs", "--types"], { cwd: root });
 const rows = [...startUps(), ...sizes()];
 console.log("work | ours | peer | ratio | target | ok");

@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { dependencies, hookRest, programs, requireForPackages, root, shared, version } from "./bundling.mjs";
+import { loadedLate } from "./late-loading.mjs";
 
 const given = process.argv.indexOf("--out");
 const out = given < 0 ? join(root, "dist/hosts") : process.argv[given + 1];
@@ -16,12 +17,16 @@ if (process.argv.includes("--all"))
 rmSync(out, { recursive: true, force: true });
 
 // Without its addon the store falls back to a lock made of files.
-await build({ ...programs, entryPoints: { nexus: programs.entryPoints.nexus }, outdir: join(plugin, "dist") });
+const nexus = { ...programs, entryPoints: { nexus: programs.entryPoints.nexus }, outdir: join(plugin, "dist") };
+for (const { path, contents } of await loadedLate(await build({ ...nexus, write: false }), nexus)) {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, contents);
+}
 await build({ ...hookRest, outdir: join(plugin, "dist/hook") });
 for (const name of ["hook.js", "opencode-plugin.js"])
   cpSync(join(root, "dist/hook", name), join(plugin, "dist/hook", name));
 cpSync(join(root, "core"), join(plugin, "core"), { recursive: true });
-cpSync(join(root, "bin/nexus.js"), join(plugin, "bin/nexus.js"));
+for (const name of ["nexus.js", "package.json"]) cpSync(join(root, "bin", name), join(plugin, "bin", name));
 cpSync(join(root, "LICENSE"), join(plugin, "LICENSE"));
 writeFileSync(
   join(plugin, "package.json"),

@@ -20,7 +20,10 @@ const path = join(folder, "stamp.json");
 /** Everything a build's result can depend on. The last of them says which packages are installed. */
 const INPUTS = [
   "src",
-  ...["build", "build-stamp", "bundling", "put-in-place", "third-party"].map((name) => `scripts/${name}.mjs`),
+  ...["build", "build-stamp", "bundling", "late-loading", "past-faces", "put-in-place", "third-party"].map(
+    (name) => `scripts/${name}.mjs`,
+  ),
+  "scripts/later.cjs",
   "package.json",
   "tsconfig.json",
   "tsconfig.types.json",

@@ -8,7 +8,8 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { isFresh, newStamp, oneAtATime, readStamp, writeStamp } from "./build-stamp.mjs";
-import { builds, manifest, root } from "./bundling.mjs";
+import { builds, manifest, programs, root } from "./bundling.mjs";
+import { loadedLate } from "./late-loading.mjs";
 import { putInPlace, removeLeftovers } from "./put-in-place.mjs";
 import { billOfMaterials, bundledPackages, notices } from "./third-party.mjs";
 
@@ -39,10 +40,15 @@ async function bundle() {
     root,
   );
   return [
-    ...results.flatMap(({ outputFiles }) => outputFiles.map(({ path, contents }) => ({ path, contents }))),
+    ...(await Promise.all(results.map(filesOf))).flat(),
     { path: `${root}THIRD_PARTY_NOTICES.md`, contents: notices(packages) },
     { path: `${root}sbom.cdx.json`, contents: billOfMaterials(packages, manifest) },
   ];
+}
+
+/** In the order of `builds`. */
+function filesOf(result, index) {
+  return builds[index] === programs ? loadedLate(result, programs) : result.outputFiles;
 }
 
 async function declarations() {

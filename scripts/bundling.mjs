@@ -59,7 +59,7 @@ export const faces = {
   vault: "src/vault/index.ts",
 };
 
-/** Everything Node runs, split into chunks. */
+/** Everything Node runs, split into parts. They become CommonJS and load each other late: see late-loading.mjs. */
 export const programs = {
   ...shared,
   plugins: [...shared.plugins, pastFaces(["acceptance", "broker", "bundle", "vault"])],
@@ -76,7 +76,6 @@ export const programs = {
   format: "esm",
   splitting: true,
   chunkNames: "chunks/[name]-[hash]",
-  banner: requireForPackages,
 };
 
 /**
@@ -107,6 +106,7 @@ export const hooks = {
 export const hookRest = {
   ...shared,
   entryPoints: { full: "src/session/full.ts" },
+  minifyIdentifiers: true,
   outdir: "dist/hook",
   format: "esm",
   splitting: true,

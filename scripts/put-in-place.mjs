@@ -8,7 +8,7 @@ import { root } from "./bundling.mjs";
 /** No command of a test runs for longer. */
 const KEPT_MS = 15 * 60_000;
 /** A part whose name changes with its content. */
-const isPart = (path) => /-[A-Z0-9]{8}\.js$/.test(path);
+const isPart = (path) => /-[A-Z0-9]{8}\.c?js$/.test(path);
 
 /** Returns what was put: path under the root → [size, time]. Files that have not changed are not touched. */
 export function putInPlace(files, draft) {

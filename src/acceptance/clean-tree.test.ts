@@ -1,10 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { put } from "../../tests/acceptance/room.js";
 import type { Manifest } from "../schema/manifest.js";
-import { buildCleanTree } from "./clean-tree.js";
+import { isResult, treeDigest } from "../trees/result-tree.js";
+import { cleanTreeOf, underTest } from "./clean-tree.js";
 import { planChecks } from "./plan/checks.js";
 
 let folder = "";
@@ -21,37 +22,38 @@ let built = 0;
 function build({ request = REQUEST, base, work }: { request?: Files; base?: Files; work: Files }) {
   const at = (name: string) => join(folder, `${name}-${built}`);
   built += 1;
-  const [asked, result, target] = [at("request"), at("result"), at("target")];
+  const [asked, result] = [at("request"), at("result")];
   put(asked, request);
   if (base !== undefined) put(at("base"), base);
   put(result, { ...(base ?? request), ...work });
   const plan = planChecks(asked, manifest);
-  const tree = buildCleanTree({
-    base: base === undefined ? asked : at("base"),
-    request: asked,
-    plan,
-    result,
-    target,
-  });
-  const read = (path: string) => (existsSync(join(target, path)) ? readFileSync(join(target, path), "utf8") : null);
-  return { ...tree, read };
+  const tree = cleanTreeOf({ base: base === undefined ? asked : at("base"), request: asked, plan, result });
+  return { ...tree, kept: underTest(tree.changes, plan) };
+}
+
+/** What a copy of such a tree is called. */
+function digestOf(files: Files): string {
+  const copy = join(folder, `copy-${built}`);
+  built += 1;
+  put(copy, files);
+  return treeDigest(copy, isResult);
 }
 
 const honest = { "files/a.txt": "b\n" };
 
 it("holds the work, and the request's tests as they were", () => {
-  const { kept, changes, read, digests } = build({ work: { ...honest, "tests/own.sh": "exit 0\n", "tests/new": "" } });
+  const { kept, changes, digests } = build({ work: { ...honest, "tests/own.sh": "exit 0\n", "tests/new": "" } });
   expect(changes.map(({ path }) => path)).toEqual(["files/a.txt", "tests/new", "tests/own.sh"]);
   expect(kept.map(({ path }) => path)).toEqual(["files/a.txt"]);
-  expect([read("files/a.txt"), read("tests/own.sh"), read("tests/new")]).toEqual(["b\n", "exit 1\n", null]);
+  const { "nutshell.json": _computed, ...tests } = REQUEST;
+  expect(digests.result).toBe(digestOf({ ...tests, ...honest }));
   expect(digests).toEqual(build({ work: honest }).digests);
 });
 
 it("has the request's tests in a repository, over its own of that name", () => {
   const base = { "src/a": "1", "tests/own.sh": "exit 0\n" };
-  const { read } = build({ base, work: { "src/a": "2" } });
-  expect([read("src/a"), read("tests/own.sh"), read("tests/helper.sh")]).toEqual(["2", "exit 1\n", "a\n"]);
-  expect(read("files/a.txt")).toBe(null);
+  const { digests } = build({ base, work: { "src/a": "2" } });
+  expect(digests.result).toBe(digestOf({ "src/a": "2", "tests/own.sh": "exit 1\n", "tests/helper.sh": "a\n" }));
 });
 
 it("is named by what the work changed, and by no field that packing computes", () => {

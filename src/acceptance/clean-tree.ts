@@ -1,18 +1,15 @@
 // The tree acceptance runs on, and the digests that name it: the base, what the result changed in it and can deliver, and
-// the request's own tests as they were.
-import { join } from "node:path";
+// the request's own tests as they were. It is known from looks at these; nobody needs to build it for its name.
 import {
-  applyChanges,
-  copyTree,
+  changesBetween,
   deliverable,
   entriesDigest,
-  HIDDEN_FILE,
   isResult,
   lookAtFiles,
   type ResultChange,
-  resultChanges,
   treeDigest,
 } from "../trees/result-tree.js";
+import type { Tree, TreeEntry } from "../trees/tree.js";
 import type { CheckPlan } from "./model.js";
 
 export interface CleanTreeParts {
@@ -20,28 +17,48 @@ export interface CleanTreeParts {
   readonly request: string;
   readonly plan: CheckPlan;
   readonly result: string;
-  /** An empty folder to build in. */
-  readonly target: string;
 }
 
 export interface CleanTree {
   /** Everything the result changed. */
   readonly changes: readonly ResultChange[];
-  /** The part of it that is under test. */
-  readonly kept: readonly ResultChange[];
   readonly digests: { readonly result: string; readonly tests: string };
 }
 
-export function buildCleanTree({ base, request, plan, result, target }: CleanTreeParts): CleanTree {
-  const changes = base === result ? [] : resultChanges(base, result);
-  const kept = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
-  copyTree(base, target, (path) => path !== ".git" && path !== ".nexus" && path !== HIDDEN_FILE);
-  applyChanges(target, kept, (path) => join(result, path));
-  // In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name.
-  if (base !== request) copyTree(request, target, (path) => plan.isOwnTest(path) || isFolderAbove(path, plan));
-  const made = kept.flatMap(({ path, folder }) => (folder === true ? [path] : []));
-  const digest = entriesDigest(lookAtFiles(target, counts).entries, made);
-  return { changes, kept, digests: { result: digest, tests: testsDigest(request, plan) } };
+export function cleanTreeOf({ base, request, plan, result }: CleanTreeParts): CleanTree {
+  const before = lookAtFiles(base, isResult);
+  const after = base === result ? before : lookAtFiles(result, isResult);
+  const changes = base === result ? [] : changesBetween(before, after, { before: base, after: result });
+  const digest = resultDigest({ before, after, changes, request, plan });
+  return { changes, digests: { result: digest, tests: testsDigest(request, plan) } };
+}
+
+/** What of the changes is under test: all that can be delivered, and none of the request's own tests. */
+export const underTest = (changes: readonly ResultChange[], plan: CheckPlan): ResultChange[] =>
+  deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
+
+export interface LookedAt {
+  readonly before: Tree;
+  readonly after: Tree;
+  readonly changes: readonly ResultChange[];
+  readonly request: string;
+  readonly plan: CheckPlan;
+}
+
+/** The digest a copy of the tree would have: the base, what the result can deliver, the request's own tests. */
+export function resultDigest({ before, after, changes, request, plan }: LookedAt): string {
+  const entries = new Map<string, TreeEntry>(before.entries);
+  const made: string[] = [];
+  for (const { path, kind, folder } of underTest(changes, plan)) {
+    if (folder === true) made.push(path);
+    else if (kind === "deleted") entries.delete(path);
+    else entries.set(path, after.entries.get(path)!);
+  }
+  const own = lookAtFiles(request, ownTests(plan));
+  for (const [path, entry] of own.entries) if (plan.isOwnTest(path) && isResult(path)) entries.set(path, entry);
+  // Packing computes fields of the manifest, and the request's own digest covers it.
+  entries.delete("nutshell.json");
+  return entriesDigest(entries, made);
 }
 
 /** Packing computes fields of the manifest, and the request's own digest covers it. */
@@ -52,7 +69,10 @@ export function testsDigest(request: string, plan: CheckPlan): string {
   return treeDigest(request, (path) => isFolderAbove(path, plan) || (plan.isOwnTest(path) && counts(path)));
 }
 
+/** The request's own tests, with the folders they lie in. */
+export const ownTests = (plan: CheckPlan) => (path: string) => plan.isOwnTest(path) || isFolderAbove(path, plan);
+
 /** A folder is walked into when something below it may be one of the tests. */
-export function isFolderAbove(path: string, plan: CheckPlan): boolean {
+function isFolderAbove(path: string, plan: CheckPlan): boolean {
   return plan.ownFiles.some((file) => file.startsWith(`${path}/`));
 }

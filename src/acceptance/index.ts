@@ -15,7 +15,7 @@ export {
   treeDigest,
   writeArtifacts,
 } from "../trees/result-tree.js";
-export { buildCleanTree, type CleanTree, testsDigest } from "./clean-tree.js";
+export { type CleanTree, cleanTreeOf, testsDigest } from "./clean-tree.js";
 export type { AcceptanceCredential, CredentialReader } from "./credential.js";
 export { withDeliveredEvidence, withEvidence } from "./evidence.js";
 export { type HiddenReport, type HiddenResult, isBacked, runHidden, verdictWith } from "./hidden.js";

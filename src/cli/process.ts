@@ -1,11 +1,14 @@
 // The process's own edges: signals, stdio, prompts. Nothing else in the product touches them.
 
 import { fromSystemError, NutError } from "../errors.js";
-import { STOP_WITH_INPUT } from "../process/self.js";
+import { keepCode, STOP_WITH_INPUT } from "../process/self.js";
 import type { Program } from "./command.js";
 import type { Io } from "./io.js";
 import { main, refuse, wantsJson } from "./main.js";
 import { STOPPING, stoppedBy } from "./stopped-by.js";
+
+/** Commands that live longer may meet an upgrade; by then an agent is at work, or a server answers. */
+const LONG_MS = 500;
 
 /** Runs a program against the real process. The second Ctrl-C ends it at once. */
 export async function runProcess(program: Program): Promise<number> {
@@ -24,6 +27,8 @@ export async function runProcess(program: Program): Promise<number> {
   const names = Object.keys(STOPPING) as NodeJS.Signals[];
   for (const name of names) process.on(name, stop);
   stopWithInput(() => stop("SIGTERM"));
+  readPlainly();
+  setTimeout(keepCode, LONG_MS).unref();
   const io = processIo(controller, output);
   try {
     const argv = process.argv.slice(2);
@@ -36,6 +41,11 @@ export async function runProcess(program: Program): Promise<number> {
   } finally {
     for (const name of names) process.off(name, stop);
   }
+}
+
+/** A command reads a document once or twice: for zod to compile a reader of it takes longer than reading does. */
+function readPlainly(): void {
+  (globalThis as { __zod_globalConfig?: { jitless: boolean } }).__zod_globalConfig = { jitless: true };
 }
 
 /** Who starts us with this and holds our input ends us by being gone, however that happens. Our own children know nothing of it. */

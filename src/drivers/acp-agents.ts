@@ -53,6 +53,8 @@ const AGENTS: Readonly<Record<string, AcpAgent>> = {
   "claude-agent-acp": {
     tried: "0.99.1",
     role: "system",
+    // It says nothing while it asks again with a login that was refused.
+    env: () => ({ CLAUDE_CODE_MAX_RETRIES: "3" }),
     meta: ({ may }) => {
       const tools = ["Read", "Glob", "Grep", ...(may.edit ? ["Edit", "Write"] : []), ...(may.shell ? ["Bash"] : [])];
       return { claudeCode: { options: { tools, settingSources: [], strictMcpConfig: true } } };
@@ -101,7 +103,9 @@ function excluding(path: string, { home, may }: SessionRequest, always: readonly
   ];
   // In a folder nobody trusted it starts no servers; the sandbox hides what a work tree would have it obey.
   const security = { folderTrust: { enabled: false } };
-  writeInside(home, path, JSON.stringify({ tools: { exclude }, security }));
+  // It tells nobody that it tries again: what takes longer is the run's affair.
+  const general = { maxAttempts: 3 };
+  writeInside(home, path, JSON.stringify({ tools: { exclude }, security, general }));
   return [];
 }
 

@@ -1,27 +1,26 @@
 // Any agent that speaks the Agent Client Protocol on its standard input and output. The protocol asks for leave, it does
 // not hold anyone: what the role may not do is also taken away by settings and by the sandbox around the process.
-import { Readable, Writable } from "node:stream";
 import {
   type ClientConnection,
   client,
   methods,
   type NewSessionRequest,
-  ndJsonStream,
   PROTOCOL_VERSION,
-  type RequestPermissionRequest,
-  type SessionNotification,
-  type Stream,
 } from "@agentclientprotocol/sdk/unstable";
 import { NutError } from "../errors.js";
 import { findProgram } from "../process/index.js";
 import { VERSION } from "../version.js";
 import { type AcpAgent, acpAgent, untried } from "./acp-agents.js";
+import { type Asked, permit } from "./acp-permit.js";
+import { TELLS_FAILURES, Turn } from "./acp-turn.js";
+import { quietStream } from "./acp-wire.js";
 import {
   type AgentProcess,
-  amount,
   at,
   list,
   newTranscript,
+  PATIENCE_MS,
+  patience,
   sessionEnd,
   startAgent,
   type Transcript,
@@ -30,7 +29,7 @@ import {
 import type { Driver, DriverEvent, Session, SessionEnd, SessionRequest } from "./driver.js";
 import { lendLogin } from "./logins.js";
 import { probeDriver, programOf } from "./probe.js";
-import { type Trouble, troubleOf } from "./trouble.js";
+import { type Trouble, type TroubleKind, troubleOf } from "./trouble.js";
 
 export const DEFAULT_ACP_COMMAND = "opencode acp";
 /** How long an agent has to wind its turn down after a cancel. */
@@ -41,6 +40,8 @@ const TOOLS_LOOK_MS = 50;
 /** The protocol's code for a session that needs a login first. */
 const AUTH_REQUIRED = -32_000;
 const METHOD_NOT_FOUND = -32_601;
+/** What the library makes of an answer that is none. */
+const INVALID_REQUEST = -32_600;
 
 export const acp: Driver = {
   name: "acp",
@@ -77,8 +78,9 @@ class Conversation {
   readonly #request: SessionRequest;
   readonly #quirks: AcpAgent;
   readonly #transcript: Transcript = newTranscript();
-  readonly #titles = new Map<string, string>();
+  readonly #turn: Turn;
   readonly #connection: ClientConnection;
+  readonly #patienceMs: number;
   /** History that is replayed on load is not part of this turn. */
   #live = false;
   #cancelled = false;
@@ -87,24 +89,26 @@ class Conversation {
     this.#agent = agent;
     this.#request = request;
     this.#quirks = quirks;
-    const stream = ndJsonStream(
-      Writable.toWeb(agent.child.stdin!) as WritableStream<Uint8Array>,
-      Readable.toWeb(agent.child.stdout) as ReadableStream<Uint8Array>,
-    );
+    this.#patienceMs = request.patienceMs ?? PATIENCE_MS;
+    this.#turn = new Turn(this.#transcript, (event) => this.#emit(event));
+    const watch = patience(this.#transcript, () => void agent.child.stop(), this.#patienceMs);
+    void agent.child.ended.then(watch.end);
+    const { stdin, stdout } = agent.child;
+    const stream = quietStream({ stdin: stdin!, stdout }, (update) => {
+      if (!this.#live) return;
+      this.#turn.hear(update);
+      watch.look();
+    });
     this.#connection = client({ name: "nutcracker" })
-      .onRequest(methods.client.session.requestPermission, ({ params }) => this.#permit(params))
-      .onNotification(methods.client.session.update, ({ params }) => this.#hear(params))
-      .connect({ ...stream, readable: stream.readable.pipeThrough(answersToUs()) });
+      .onRequest(methods.client.session.requestPermission, ({ params }) => this.#answer(params))
+      .connect(stream);
   }
 
   begin(): Session {
     const { child } = this.#agent;
     // A turn that never ends is ended by the process: its time limit and the signal close the connection.
     const ended = this.#converse()
-      .catch((error: unknown) => {
-        this.#transcript.error = reasonOf(error);
-        this.#transcript.trouble = troubleIn(error, this.#transcript.error);
-      })
+      .catch((error: unknown) => this.#fail(error))
       .then(() => this.#finish());
     return {
       pid: child.pid,
@@ -123,27 +127,30 @@ class Conversation {
     const { agent } = this.#connection;
     const { rolePrompt, taskPrompt, resume } = this.#request;
     const { role } = this.#quirks;
-    const opened = await agent.request(methods.agent.initialize, {
-      protocolVersion: PROTOCOL_VERSION,
-      clientInfo: { name: "nutcracker", version: VERSION },
-      // The agent works on files itself: what went through us would escape its own limits.
-      clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
-    });
-    const { agentCapabilities = {}, authMethods = [] } = opened;
-    const note = untried(
-      this.#quirks,
-      this.#request.command ?? DEFAULT_ACP_COMMAND,
-      text(at(opened, "agentInfo", "version")),
+    const opened = await this.#within("initialize", () =>
+      agent.request(methods.agent.initialize, {
+        protocolVersion: PROTOCOL_VERSION,
+        clientInfo: { name: "nutcracker", version: VERSION },
+        // The agent works on files itself: what went through us would escape its own limits.
+        clientCapabilities: {
+          fs: { readTextFile: false, writeTextFile: false },
+          terminal: false,
+          _meta: TELLS_FAILURES,
+        },
+      }),
     );
-    if (note !== null) this.#emit({ type: "warning", message: note });
-    const sessionId = await this.#openSession(agentCapabilities).catch(async (error: unknown) => {
-      if (!(await this.#logIn(error, authMethods))) throw error;
-      return this.#openSession(agentCapabilities);
+    this.#greet(opened);
+    const sessionId = await this.#openSession(at(opened, "agentCapabilities")).catch(async (error: unknown) => {
+      if (!(await this.#logIn(error, list(at(opened, "authMethods"))))) throw error;
+      return this.#openSession(at(opened, "agentCapabilities"));
     });
     this.#transcript.sessionId = sessionId;
     this.#emit({ type: "session", id: sessionId });
     const mode = this.#quirks.mode?.(this.#request, this.#agent.sandboxed) ?? null;
-    if (mode !== null) await agent.request(methods.agent.session.setMode, { sessionId, modeId: mode });
+    if (mode !== null)
+      await this.#within("session/set_mode", () =>
+        agent.request(methods.agent.session.setMode, { sessionId, modeId: mode }),
+      );
 
     await this.#toolsAreThere();
     this.#live = true;
@@ -154,7 +161,34 @@ class Conversation {
       sessionId,
       prompt: [{ type: "text", text: prompt }],
     });
-    this.#hearEnd(answer);
+    this.#turn.end(answer);
+  }
+
+  /** An agent that says nothing before its turn has not begun to work: its whole time is too long to wait for that. */
+  async #within<T>(step: string, ask: () => Promise<T>): Promise<T> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(
+        () => reject(new Found("transport", `it did not answer ${step} in ${this.#patienceMs / 1_000} s`)),
+        this.#patienceMs,
+      );
+    });
+    try {
+      return await Promise.race([ask(), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #greet(opened: unknown): void {
+    const spoken = at(opened, "protocolVersion");
+    if (spoken !== PROTOCOL_VERSION) {
+      if (typeof spoken !== "number") throw new Found("transport", "what it answers to initialize cannot be read");
+      throw new Found(null, `it speaks version ${spoken} of the protocol; ${PROTOCOL_VERSION} is needed`);
+    }
+    const command = this.#request.command ?? DEFAULT_ACP_COMMAND;
+    const note = untried(this.#quirks, command, text(at(opened, "agentInfo", "version")));
+    if (note !== null) this.#emit({ type: "warning", message: note });
   }
 
   /** Asked to log in, it does so with what was brought into its home: never with a way that needs a person. */
@@ -163,7 +197,12 @@ class Conversation {
     const ids = offered.map((method) => text(at(method, "id")));
     const id = (this.#quirks.logins?.(this.#request) ?? []).find((known) => ids.includes(known));
     if (id === undefined) return false;
-    await this.#connection.agent.request(methods.agent.authenticate, { methodId: id });
+    const { agent } = this.#connection;
+    try {
+      await this.#within("authenticate", () => agent.request(methods.agent.authenticate, { methodId: id }));
+    } catch (refused) {
+      throw this.#connection.signal.aborted ? refused : new Found("login", reasonOf(refused));
+    }
     return true;
   }
 
@@ -173,13 +212,14 @@ class Conversation {
     if (hasTools === undefined || mcpServers.length === 0) return;
     for (let waited = 0; !hasTools() && waited < TOOLS_MS; waited += TOOLS_LOOK_MS) {
       await new Promise((resolve) => setTimeout(resolve, TOOLS_LOOK_MS));
+      if (this.#connection.signal.aborted) return;
     }
     if (!hasTools()) this.#emit({ type: "warning", message: "the agent did not ask for our tools" });
   }
 
-  async #openSession(capabilities: { loadSession?: boolean; sessionCapabilities?: unknown }): Promise<string> {
+  async #openSession(capabilities: unknown): Promise<string> {
     const { agent } = this.#connection;
-    const { cwd, mcpServers, resume, rolePrompt, model } = this.#request;
+    const { cwd, mcpServers, resume, rolePrompt } = this.#request;
     const systemPrompt = { mode: "append" as const, content: [{ type: "text" as const, text: rolePrompt }] };
     const setup: NewSessionRequest = {
       cwd,
@@ -193,152 +233,79 @@ class Conversation {
       ...(this.#quirks.meta === undefined ? {} : { _meta: this.#quirks.meta(this.#request) }),
     };
     if (resume === undefined) {
-      const opened = await agent.request(methods.agent.session.new, setup);
-      await this.#chooseModel(opened.sessionId, opened.configOptions, model);
-      return opened.sessionId;
+      const opened = await this.#within("session/new", () => agent.request(methods.agent.session.new, setup));
+      const id = text(at(opened, "sessionId"));
+      if (id === "") throw new Found("transport", "it opened a session without a name");
+      await this.#chooseModel(id, opened);
+      return id;
     }
+    const canLoad = at(capabilities, "loadSession") === true;
     const canResume = at(capabilities, "sessionCapabilities", "resume") != null;
-    if (!canResume && capabilities.loadSession !== true) throw new Error("this agent cannot continue a session");
-    const load = () => agent.request(methods.agent.session.load, { ...setup, sessionId: resume });
+    if (!canResume && !canLoad) throw new Error("this agent cannot continue a session");
+    const again = { ...setup, sessionId: resume };
+    const load = () => this.#within("session/load", () => agent.request(methods.agent.session.load, again));
     const answer = canResume
-      ? await agent.request(methods.agent.session.resume, { ...setup, sessionId: resume }).catch((error: unknown) => {
-          // Some say that they can and do not know the word.
-          if (at(error, "code") !== METHOD_NOT_FOUND || capabilities.loadSession !== true) throw error;
-          return load();
-        })
+      ? await this.#within("session/resume", () => agent.request(methods.agent.session.resume, again)).catch(
+          (error: unknown) => {
+            // Some say that they can and do not know the word.
+            if (at(error, "code") !== METHOD_NOT_FOUND || !canLoad) throw error;
+            return load();
+          },
+        )
       : await load();
-    await this.#chooseModel(resume, at(answer, "configOptions"), model);
+    await this.#chooseModel(resume, answer);
     return resume;
   }
 
-  async #chooseModel(sessionId: string, options: unknown, model: string | undefined): Promise<void> {
-    const option = Array.isArray(options) ? options.find((row) => at(row, "id") === "model") : undefined;
-    if (model === undefined || option === undefined || at(option, "currentValue") === model) return;
+  async #chooseModel(sessionId: string, opened: unknown): Promise<void> {
+    const { model } = this.#request;
+    if (model === undefined) return;
+    const option = list(at(opened, "configOptions")).find((row) => at(row, "id") === "model");
+    if (option === undefined) {
+      this.#emit({ type: "warning", message: `the agent lets nobody choose its model: ${model} is not asked for` });
+      return;
+    }
+    if (at(option, "currentValue") === model) return;
+    const choice = { sessionId, configId: "model", value: model };
     const { agent } = this.#connection;
-    await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: "model", value: model });
+    try {
+      await this.#within("session/set_config_option", () =>
+        agent.request(methods.agent.session.setConfigOption, choice),
+      );
+    } catch (error) {
+      throw typeof at(error, "code") === "number" ? new Found("model", `no model ${model}: ${reasonOf(error)}`) : error;
+    }
   }
 
-  /** Answers by the kind of an option, never by its id: ids are the agent's own. */
-  #permit({ toolCall, options }: RequestPermissionRequest) {
-    const allowed = this.#mayUse(toolCall);
-    const kinds = allowed ? ["allow_once", "allow_always"] : ["reject_once", "reject_always"];
-    const option = kinds.map((kind) => options.find((row) => row.kind === kind)).find((row) => row !== undefined);
+  #answer(asked: Asked) {
+    const { allowed, answer } = permit(asked, this.#request);
+    const { title, kind } = asked.toolCall;
     this.#emit({
       type: "question",
-      text: `may it ${toolCall.title ?? toolCall.kind ?? "use a tool"}?`,
+      text: `may it ${title ?? kind ?? "use a tool"}?`,
       answer: allowed ? "allowed" : "refused",
     });
-    if (option === undefined) return { outcome: { outcome: "cancelled" as const } };
-    return { outcome: { outcome: "selected" as const, optionId: option.optionId } };
+    return answer;
   }
 
-  #mayUse(toolCall: RequestPermissionRequest["toolCall"]): boolean {
-    const { may, deniedTools = [] } = this.#request;
-    const title = (toolCall.title ?? "").toLowerCase();
-    if (deniedTools.some((tool) => title.includes(tool.split(".").at(-1)!.toLowerCase()))) return false;
-    // Some agents label calls of our own MCP servers as commands.
-    if (at(toolCall, "_meta", "is_mcp_tool_approval") === true) return true;
-    switch (toolCall.kind) {
-      case "edit":
-      case "delete":
-      case "move":
-        return may.edit;
-      case "execute":
-        return may.shell;
-      case "switch_mode":
-        return false;
-      default:
-        return true;
-    }
-  }
-
-  #hear({ update }: SessionNotification): void {
-    if (!this.#live) return;
-    switch (update.sessionUpdate) {
-      case "agent_message_chunk":
-        this.#transcript.text += text(at(update.content, "text"));
-        return;
-      case "agent_thought_chunk":
-        this.#emit({ type: "message", text: text(at(update.content, "text")), thought: true });
-        return;
-      case "tool_call":
-      case "tool_call_update":
-        this.#hearTool(update);
-        return;
-      case "usage_update": {
-        const used = amount(update.used);
-        const { inputTokens = used, outputTokens = 0 } = this.#transcript.usage ?? {};
-        const costUsd = amount(update.cost?.amount);
-        this.#transcript.usage = {
-          inputTokens: Math.max(inputTokens, used),
-          outputTokens,
-          costUsd,
-          wholeSession: ["cost"],
-        };
-        this.#emit({ type: "usage", usage: this.#transcript.usage });
-        return;
-      }
-    }
-  }
-
-  #hearTool(update: Extract<SessionNotification["update"], { sessionUpdate: "tool_call" | "tool_call_update" }>): void {
-    const { toolCallId: id, status } = update;
-    const first = !this.#titles.has(id);
-    if (update.title != null && (first || this.#titles.get(id) === "")) this.#titles.set(id, update.title);
-    const tool = this.#titles.get(id) ?? "";
-    if (first) {
-      // What was said before a tool is talk on the way; only what follows the last one is the report.
-      if (this.#transcript.text !== "") this.#emit({ type: "message", text: this.#transcript.text, thought: false });
-      this.#transcript.text = "";
-      this.#emit({ type: "tool_call", id, tool, status: "started", input: update.rawInput });
-    }
-    if (status !== "completed" && status !== "failed") return;
-    this.#emit({
-      type: "tool_call",
-      id,
-      tool,
-      status: status === "failed" ? "failed" : "finished",
-      input: update.rawInput,
-    });
-    if (status === "completed")
-      for (const path of changedPaths(update)) this.#emit({ type: "file", path, change: "modified" });
-  }
-
-  #hearEnd(answer: unknown): void {
-    const stop = text(at(answer, "stopReason"));
-    this.#transcript.turnEnded = stop === "end_turn";
-    if (this.#transcript.text !== "") this.#emit({ type: "message", text: this.#transcript.text, thought: false });
-    if (stop !== "end_turn" && stop !== "cancelled") this.#transcript.error = `its turn ended early (${stop})`;
-    if (stop === "cancelled") this.#cancelled = true;
-    const usage = at(answer, "usage");
-    if (usage === undefined || usage === null) return;
-    const cost = this.#transcript.usage?.costUsd;
-    this.#transcript.usage = {
-      inputTokens: amount(at(usage, "inputTokens")) + amount(at(usage, "cachedReadTokens")),
-      outputTokens: amount(at(usage, "outputTokens")),
-      cachedTokens: amount(at(usage, "cachedReadTokens")),
-      ...(cost === undefined ? {} : { costUsd: cost, wholeSession: ["cost"] as const }),
-    };
-    this.#emit({ type: "usage", usage: this.#transcript.usage });
+  #fail(error: unknown): void {
+    const transcript = this.#transcript;
+    if (transcript.givenUp) return;
+    const isGone = this.#connection.signal.aborted && typeof at(error, "code") !== "number";
+    transcript.error = isGone ? goneWith(this.#agent.complaint(), error) : reasonOf(error);
+    transcript.trouble = troubleIn(error, transcript.error);
   }
 
   /** The agent would wait for another turn; there is none. */
   async #finish(): Promise<SessionEnd> {
     const exit = await this.#agent.child.stop();
     this.#connection.close();
-    // We end the process ourselves after a good turn; only a limit or a signal that came first is the session's end.
-    const ownEnd =
-      this.#transcript.turnEnded && exit.reason === "stopped" ? { ...exit, reason: "exited" as const, code: 0 } : exit;
-    const crashed = exit.reason === "stopped" && !this.#cancelled && this.#request.signal?.aborted !== true;
-    const shownEnd = crashed && !this.#transcript.turnEnded ? { ...exit, reason: "exited" as const } : ownEnd;
-    return {
-      ...sessionEnd(
-        this.#transcript,
-        this.#cancelled ? { ...exit, reason: "stopped" } : shownEnd,
-        this.#agent.complaint(),
-      ),
-      exit,
-    };
+    const isOurs = this.#cancelled || this.#request.signal?.aborted === true;
+    // We end the process ourselves after its turn; only a limit or a signal that came first is the session's end.
+    const isOver = exit.reason === "stopped" || exit.reason === "exited";
+    const code = this.#transcript.turnEnded ? 0 : exit.code;
+    const shown = isOver ? { ...exit, code, reason: isOurs ? ("stopped" as const) : ("exited" as const) } : exit;
+    return { ...sessionEnd(this.#transcript, shown, this.#agent.complaint()), exit };
   }
 
   async #askToCancel(): Promise<void> {
@@ -352,37 +319,34 @@ class Conversation {
   }
 }
 
-type Message = Stream["readable"] extends ReadableStream<infer One> ? One : never;
+/** What we found out ourselves, and what it is about; null when that is no trouble of the kinds that pass. */
+class Found extends Error {
+  readonly trouble: Trouble | null;
 
-/** Answers to what nobody asked are dropped: the library prints their ids, and so an agent could speak to the terminal. Ours are numbers. */
-const answersToUs = () =>
-  new TransformStream<Message, Message>({
-    transform: (message, controller) => {
-      if ("method" in message || typeof at(message, "id") === "number") controller.enqueue(message);
-    },
-  });
-
-/** Agents differ in where they tell: in locations, in a diff, or only in what the tool gave back. */
-function changedPaths(update: unknown): string[] {
-  const kind = at(update, "kind");
-  const diffs = list(at(update, "content")).filter((part) => at(part, "type") === "diff");
-  const reported = text(at(update, "rawOutput", "metadata", "filepath")) || text(at(update, "rawInput", "filePath"));
-  const diffPaths = diffs.map((part) => text(at(part, "path")));
-  if (diffPaths.length > 0) return [...new Set(diffPaths)];
-  return reported !== "" && (kind === "edit" || at(update, "rawOutput", "metadata", "filepath") !== undefined)
-    ? [reported]
-    : [];
+  constructor(kind: TroubleKind | null, message: string) {
+    super(message);
+    this.trouble = kind === null ? null : { kind };
+  }
 }
 
-/** By the protocol's own code first, then by the agent's words. */
+/** By the protocol's own code first, then by the agent's words. Without an answer to read it is the way there. */
 function troubleIn(error: unknown, words: string): Trouble | null {
-  if (at(error, "code") === AUTH_REQUIRED) return { kind: "login" };
+  if (error instanceof Found) return error.trouble;
+  const code = at(error, "code");
+  if (code === AUTH_REQUIRED) return { kind: "login" };
   const status = at(error, "data", "statusCode") ?? at(error, "data", "status");
-  return troubleOf({ words, status: typeof status === "number" ? status : undefined });
+  const known = troubleOf({ words, status: typeof status === "number" ? status : undefined });
+  const isUnreadable = typeof code !== "number" || (code === INVALID_REQUEST && at(error, "data", "id") !== undefined);
+  return known ?? (isUnreadable ? { kind: "transport" } : null);
 }
+
+/** That the connection is closed says little; what it wrote last may say why. */
+const goneWith = (complaint: string, error: unknown): string =>
+  `it went away: ${complaint === "" ? reasonOf(error) : complaint}`;
 
 function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
-  const details = text(at(error, "data", "details")) || text(at(error, "data", "message"));
-  return (details === "" ? message : `${message}: ${details}`).slice(0, 500);
+  const data = at(error, "data");
+  const details = text(data) || text(at(data, "details")) || text(at(data, "message"));
+  return (details === "" || details === message ? message : `${message}: ${details}`).slice(0, 500);
 }

@@ -78,7 +78,7 @@ export const newTranscript = (): Transcript => ({
 });
 
 /** How long a program may go on trying by itself; longer waits are ours, where a person sees them. */
-const PATIENCE_MS = 90_000;
+export const PATIENCE_MS = 90_000;
 
 /** The program said that it will try again. */
 export function waits(

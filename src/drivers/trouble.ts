@@ -82,11 +82,12 @@ function kindOfStatus(status: number | undefined): TroubleKind | null {
   return status >= 500 && status < 600 ? "overload" : null;
 }
 
-/** `unexpected status 401 Unauthorized`, `API Error: 529`, `last status: 429`, `(429)`. */
+/** `unexpected status 401 Unauthorized`, `API Error: 529`, `last status: 429`, `(429)`, `Internal error: 401 …`, `"code":403`. */
 function statusIn(words: string): number | undefined {
-  const found = /(?:\bstatus(?: code)?:? ?|\bAPI Error: |\bHTTP(?:\/[\d.]+)? |\((?=\d{3}\)))(\d{3})\b/i.exec(
-    words,
-  )?.[1];
+  const found =
+    /(?:\bstatus(?: code)?:? ?|\b(?:API|Internal) error: |\bHTTP(?:\/[\d.]+)? |"(?:code|status)": ?|\((?=\d{3}\)))(\d{3})\b/i.exec(
+      words,
+    )?.[1];
   return found === undefined ? undefined : Number(found);
 }
 
@@ -110,7 +111,7 @@ const WORDS: readonly (readonly [TroubleKind, RegExp])[] = [
   ],
   [
     "transport",
-    /\bdisconnect\w*\b|\bconnection\b|\bECONN\w+|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEPIPE\b|\bnetwork\b|\bsocket\b|\bstream (?:was )?(?:closed|ended)\b|\btimed? ?out(?:\b|_)|\bfetch failed\b|\bcertificate\b|\bTLS\b|\bdns\b|\bJSON parse\b|\bparse error\b|\bunexpected token\b|\bdecod(?:e|ing)\b|\binvalid json\b|\bunable to connect\b/i,
+    /\bdisconnect\w*\b|\bconnection\b|\bECONN\w+|\bENOTFOUND\b|\bEAI_AGAIN\b|\bETIMEDOUT\b|\bEPIPE\b|\bnetwork\b|\bsocket\b|\bstream (?:was )?(?:closed|ended)\b|\btimed? ?out(?:\b|_)|\bfetch failed\b|\bcertificate\b|\bTLS\b|\bdns\b|\bJSON parse\b|\bparse error\b|\bunexpected token\b|\bdecod(?:e|ing)\b|\binvalid json\b|\bunable to connect\b|\bincomplete json\b|(?:^|: )terminated$/i,
   ],
 ];
 

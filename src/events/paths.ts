@@ -34,15 +34,17 @@ export function isProtected(path: string, facts: GateFacts): boolean {
     const relative = insideTrees(place, facts);
     if (relative !== null && under(relative, [".nexus/state/", ".nexus/config.yml", ...facts.settings])) return true;
     const inHome = facts.home === null ? null : insideProject(place, facts.home);
-    return inHome !== null && under(`~/${inHome}`, facts.settings);
+    if (inHome !== null && under(`~/${inHome}`, facts.settings)) return true;
+    return under(place, facts.settings);
   });
 }
 
 function under(path: string, patterns: readonly string[]): boolean {
   const lower = path.toLowerCase();
-  return patterns.some((pattern) =>
-    pattern.endsWith("/") ? `${lower}/`.startsWith(pattern) : lower === pattern || lower.startsWith(`${pattern}/`),
-  );
+  return patterns.some((pattern) => {
+    const named = pattern.toLowerCase();
+    return named.endsWith("/") ? `${lower}/`.startsWith(named) : lower === named || lower.startsWith(`${named}/`);
+  });
 }
 
 const KNOWLEDGE = [".nexus/memory/", ".nexus/context/", ".nexus/rules/"];

@@ -18,13 +18,18 @@ export function gitRuns(before: readonly Word[]): boolean {
 
 /** Variables that programs run, or load code from. */
 const RUNS =
-  /^(?:LD_(?:PRELOAD|AUDIT|LIBRARY_PATH)|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|PROXY_COMMAND|ASKPASS|EXEC_PATH|CONFIG.*)|(?:MAN|GH_)?PAGER|EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON(?:STARTUP|PATH|HOME)|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB))\+?=/;
+  /^(?:LD_(?:PRELOAD|AUDIT|LIBRARY_PATH)|BASH_ENV|ENV|PROMPT_COMMAND|PS4|SHELLOPTS|GIT_(?:SSH|SSH_COMMAND|EXTERNAL_DIFF|PAGER|EDITOR|SEQUENCE_EDITOR|PROXY_COMMAND|ASKPASS|EXEC_PATH|CONFIG.*)|(?:MAN|GH_)?PAGER|EDITOR|VISUAL|BROWSER|LESSOPEN|LESSCLOSE|NODE_OPTIONS|PYTHON(?:STARTUP|PATH|HOME)|PERL5(?:OPT|LIB)|RUBY(?:OPT|LIB)|_?JAVA_(?:TOOL_)?OPTIONS|RUSTC_(?:WORKSPACE_)?WRAPPER|BASH_FUNC_.*)\+?=/;
+
+/** What may stand between a variable and what obeys it. */
+const SETS = /(?:^|\/)(?:env|sudo|export|declare|typeset|readonly|local|-\w+)$/;
 
 /** A variable before a command, which the command or what it starts obeys. */
 export const setsWhatRuns = (words: readonly Word[]): boolean => {
   for (const { text } of words) {
-    if (!/^[A-Za-z_]\w*\+?=/.test(text) && !/(?:^|\/)env$/.test(text)) return false;
     if (RUNS.test(text)) return true;
+    // Arithmetic evaluates what a variable holds: `x='a[$(…)]'; ((x))`.
+    if (/^\w+=/.test(text) && text.includes("[$(")) return true;
+    if (!/^[A-Za-z_]\w*\+?=/.test(text) && !SETS.test(text)) return false;
   }
   return false;
 };

@@ -138,7 +138,9 @@ class Scanner {
     const word = this.#word();
     // Grammar words stand in front of a command of their own.
     if (this.#current.words.length === 0 && KEYWORDS.has(word.text) && !word.dynamic) return;
-    this.#current.words.push(word);
+    // `function f {` and `coproc f {`: the name is over, what it does begins.
+    if (this.#current.words.length === 1 && word.text === "{") this.#end(false);
+    else this.#current.words.push(word);
   }
 
   #comment(): void {
@@ -238,7 +240,8 @@ class Scanner {
         this.#at += 1;
       } else break;
     }
-    return { text, dynamic };
+    // A command of its own, and no pattern.
+    return { text, dynamic: dynamic && text !== "[" && text !== "[[" };
   }
 
   /** `{a,b}` or `{1..3}` at the cursor. A bracket inside ends the look, so no character is looked at twice. */
@@ -370,5 +373,7 @@ export function echoedText({ words }: SimpleCommand): string | null {
   if (program === undefined || !/^(?:echo|printf)$/.test(program.text) || args.some(({ dynamic }) => dynamic))
     return null;
   const shown = args.filter(({ text }) => !/^-[neE]+$/.test(text));
+  // Other escapes stand for letters that are not read here.
+  if (shown.some(({ text }) => /\\[^n]/.test(text))) return null;
   return shown.map(({ text }) => text.replaceAll("\\n", "\n")).join(" ");
 }

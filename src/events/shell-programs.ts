@@ -1,6 +1,7 @@
 // What programs do to files, as a table: program → the writes its arguments ask for.
 import { gitWrites } from "./shell-git.js";
 import { literal, type Word } from "./shell-parse.js";
+import { sedWrites } from "./shell-sed.js";
 
 export interface ShellWrite {
   /** What was recognised, for the person who reads the refusal. */
@@ -15,7 +16,9 @@ export interface ShellWrite {
 }
 
 export const SHELLS: ReadonlySet<string> = new Set(
-  "sh bash zsh dash ksh mksh ash fish rbash tcsh csh nu elvish xonsh pwsh su runuser script".split(" "),
+  "sh bash zsh dash ksh mksh ash fish rbash tcsh csh nu elvish xonsh pwsh powershell yash posh osh su runuser script".split(
+    " ",
+  ),
 );
 
 /** What a program writes when it is given these words. */
@@ -26,10 +29,16 @@ export function rowOf<Row>(table: Readonly<Record<string, Row>>, name: string): 
   return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** `/usr/bin/tee` is tee. */
-export const baseName = (program: string): string => program.slice(program.lastIndexOf("/") + 1);
+/** `/usr/bin/tee` is tee, `bash5.2` is bash. */
+export const baseName = (program: string): string =>
+  program.slice(program.lastIndexOf("/") + 1).replace(/^((?:ba|z|k|da)sh)[-\d.]+$/, "$1");
 
-export const plain = (args: readonly Word[]): Word[] => args.filter(({ text }) => !text.startsWith("-"));
+/** Operands: what is no option, and everything behind `--`. */
+export function plain(args: readonly Word[]): Word[] {
+  const end = args.findIndex(({ text }) => text === "--");
+  const before = (end < 0 ? args : args.slice(0, end)).filter(({ text }) => !text.startsWith("-"));
+  return end < 0 ? before : [...before, ...args.slice(end + 1)];
+}
 export const write = (how: string, path: string | null, kind: ShellWrite["kind"] = "direct"): ShellWrite => ({
   how,
   kind,
@@ -61,7 +70,7 @@ export const flagged =
     args.flatMap(({ text }, i) => {
       const match = flag.exec(text);
       if (match === null) return [];
-      const value = match[1] !== undefined && match[1] !== "" ? match[1] : literal(args[i + 1]);
+      const value = match.slice(1).find((part) => part !== undefined && part !== "") ?? literal(args[i + 1]);
       return [write(how, kind === "direct" ? value : null, kind)];
     });
 
@@ -76,22 +85,6 @@ const verbs =
     const kind = rowOf(kinds, verb);
     return kind === undefined ? [] : [write(`${program} ${verb}`, null, kind)];
   };
-
-const inPlace =
-  (program: string): WritesOf =>
-  (args) => {
-    const edits = has(args, /^(?:-[a-zA-Z0-9]*i(?:$|[^a-z])|-[nEszu]*i|--in-place)/);
-    if (edits)
-      return plain(args)
-        .slice(1)
-        .map((word) => write(`${program} -i`, literal(word)));
-    if (args.some(({ text }) => SED_RUNS.test(oneLine(text)))) return [write(`${program} e`, null)];
-    return args.some(({ text }) => SED_WRITES.test(oneLine(text))) ? [write(`${program} w`, null)] : [];
-  };
-/** Its `e` runs a command, or what a substitution made. */
-const SED_RUNS = /(?:^|[;{}\d$/] ?)e \S|^s(.).*\1[gpiImM\d]*e[gpiImM\d]*(?:;|$)/;
-/** sed's own `w` command writes a file from inside the script. */
-const SED_WRITES = /(?:^|[;{}/\d$] ?|\/[gpiI\d]*)w [^ ;]/;
 
 /** Lines as commands, and one blank for many, so that no pattern has to run over blanks. */
 export function oneLine(script: string): string {
@@ -119,10 +112,79 @@ const packages = verbs("package manager", {
   pack: "tool",
   publish: "tool",
   set: "tool",
+  sync: "tool",
+  download: "tool",
+  wheel: "tool",
+  pkg: "tool",
+  shrinkwrap: "tool",
+  rebuild: "tool",
 });
 const editor = always("an editor");
+const sevenZip = verbs("7z", { x: "direct", e: "direct", a: "direct" });
+/** Headers, cookies, traces and settings that name files, besides the body. */
+const CURL_OUTPUT =
+  /^(?:-[#0-9aBfgGiIjJklLMnNpqRsSvVZ]*[oODcK](.*)|--(?:output(?:-dir)?|remote-name(?:-all)?|dump-header|cookie-jar|trace(?:-ascii)?|stderr|libcurl|etag-save|hsts|alt-svc|config)(?:=(.*))?|.*%output\{.*)$/;
+/** Compilers, converters and others that write where `-o` says. */
+const OUT =
+  "gcc cc g++ c++ clang clang++ ld as nasm yasm rustc javac pandoc gpg gpg2 age uudecode xmllint tidy dot lcov http https xh ncat mongodump gs pv objcopy ghc ocamlopt swiftc kotlinc dart".split(
+    " ",
+  );
+/** They change the files they are given, or write beside them. */
+const CHANGES =
+  "strip ranlib patchelf chrpath indent astyle mmv prename vidir recode attr xattr dpkg-deb zipnote zipsplit gzexe mkswap debugfs sudoedit m4 scalar ssh-keygen convert magick ffmpeg sox start-stop-daemon run-parts".split(
+    " ",
+  );
+/** Code of a language that is not read here: whatever it does, it may write. */
+const UNREAD: Readonly<Record<string, RegExp>> = {
+  guile: /^-c/,
+  ghc: /^-e/,
+  elixir: /^(?:-e|--eval)/,
+  iex: /^(?:-e|--eval)/,
+  erl: /^-(?:eval|s|run)$/,
+  clojure: /^-e/,
+  clj: /^-e/,
+  bb: /^-e/,
+  scala: /^-e/,
+  groovy: /^-e/,
+  kotlin: /^-e/,
+  swift: /^-e/,
+  crystal: /^eval$/,
+  racket: /^-e/,
+  sbcl: /^--eval/,
+  clisp: /^-x/,
+  ecl: /^-eval/,
+  gforth: /^-e/,
+  swipl: /^-[gt]/,
+  octave: /^--eval/,
+  R: /^-e/,
+  gnuplot: /^-e/,
+  mysql: /^(?:-[a-zA-Z]*e|--execute)/,
+  duckdb: /^-c/,
+  mongo: /^--eval/,
+  mongosh: /^--eval/,
+};
+
+const rows = (names: readonly string[], row: (name: string) => WritesOf): Record<string, WritesOf> =>
+  Object.fromEntries(names.map((name) => [name, row(name)]));
 
 export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
+  ...rows(OUT, (name) => flagged(`${name} -o`, /^(?:-o(.*)|--out(?:put|file)?(?:=(.*))?)$/)),
+  ...rows(CHANGES, (name) => always(name)),
+  ...rows(Object.keys(UNREAD), (name) => flagged(`${name} code`, UNREAD[name]!, "tool")),
+  ...rows(["pigz", "pbzip2", "lzma", "compress", "uncompress", "brotli", "lz4", "lzop"], unlessStdout),
+  ...rows(
+    ["Set-Content", "Add-Content", "Out-File", "New-Item", "Remove-Item", "Copy-Item", "Move-Item", "Rename-Item"],
+    (name) => always(name),
+  ),
+  ...rows(["yapf", "autopep8", "autoflake", "gofumpt", "goimports", "shfmt"], (name) =>
+    flagged(`${name} -i`, /^(?:-[iw]|--in-place|--write)$/, "tool"),
+  ),
+  ...rows(["view", "rvim", "vimdiff", "gvim", "micro", "kak", "hx"], () => always("an editor")),
+  esbuild: flagged("esbuild --outfile", /^--out(?:file|dir)(?:=(.*))?$/),
+  psql: flagged("psql -o", /^(?:-[oL](.*)|--(?:output|log-file)(?:=(.*))?)$/),
+  pg_dump: flagged("pg_dump -f", /^(?:-f(.*)|--file(?:=(.*))?)$/),
+  history: flagged("history -w", /^-[wa]$/),
+  fc: flagged("fc -e", /^-e/),
   tee: each("tee"),
   sponge: each("sponge"),
   touch: each("touch"),
@@ -148,8 +210,8 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
   link: last("link"),
   rename: each("rename"),
   dd: flagged("dd of=", /^of=(.+)/),
-  sed: inPlace("sed"),
-  gsed: inPlace("sed"),
+  sed: (args) => sedWrites(args),
+  gsed: (args) => sedWrites(args),
   patch: always("patch"),
   apply_patch: always("apply_patch"),
   applypatch: always("apply_patch"),
@@ -168,7 +230,13 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
   bsdtar: archives,
   unzip: (args) => (has(args, /^-[lptvZ]/) ? [] : [write("unzip", null)]),
   zip: always("zip"),
-  "7z": verbs("7z", { x: "direct", e: "direct", a: "direct" }),
+  "7z": sevenZip,
+  "7za": sevenZip,
+  "7zr": sevenZip,
+  unrar: sevenZip,
+  unar: always("unar"),
+  pax: flagged("pax", /^-[a-z]*[rw]/),
+  jar: archives,
   cpio: flagged("cpio", /^-[a-z]*[ip]/),
   ar: always("ar"),
   gzip: unlessStdout("gzip"),
@@ -179,16 +247,20 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
   unxz: unlessStdout("unxz"),
   zstd: unlessStdout("zstd"),
   unzstd: unlessStdout("unzstd"),
-  curl: flagged("curl -o", /^(?:-[a-zA-Z]*[oO]|--output|--remote-name|--output-dir)(?:=(.*))?$/),
-  wget: (args) =>
-    args.some(({ text }, i) => text === "-O-" || text === "-qO-" || (/^-q?O$/.test(text) && args[i + 1]?.text === "-"))
-      ? []
-      : [write("wget", null)],
+  curl: flagged("curl -o", CURL_OUTPUT),
+  wget: (args) => {
+    const shows = args.some(
+      ({ text }, i) => text === "-O-" || text === "-qO-" || (/^-q?O$/.test(text) && args[i + 1]?.text === "-"),
+    );
+    const keeps = has(args, /^(?:-[oaeP]|--(?:output-file|append-output|save-cookies|execute|use-askpass|config))/);
+    return shows && !keeps ? [] : [write("wget", null)];
+  },
   split: always("split"),
   csplit: always("csplit"),
-  sort: flagged("sort -o", /^(?:-[a-z]*o|--output)(?:=(.*))?$/),
+  sort: flagged("sort -o", /^(?:-[bdfghimMnRrsuVz]*o(.*)|--output(?:=(.*))?|--compress-program.*)$/),
   uniq: (args) =>
-    plain(args)
+    args
+      .filter(({ text }) => text === "-" || !text.startsWith("-"))
       .slice(1)
       .map((word) => write("uniq output", literal(word))),
   dos2unix: each("dos2unix"),
@@ -224,7 +296,10 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
     init: "tool",
     update: "tool",
   }),
-  go: verbs("go", { fmt: "tool", get: "tool", mod: "tool", generate: "tool", fix: "tool" }),
+  go: (args) => [
+    ...verbs("go", { fmt: "tool", get: "tool", mod: "tool", generate: "tool", fix: "tool" })(args),
+    ...flagged("go -o", /^-(?:o|coverprofile|cpuprofile|memprofile|trace|outputdir)(?:=(.*))?$/)(args),
+  ],
   at: always("a deferred command"),
   batch: always("a deferred command"),
   crontab: always("a deferred command"),
@@ -266,7 +341,11 @@ export const PROGRAMS: Readonly<Record<string, WritesOf>> = {
 function archives(args: readonly Word[]): ShellWrite[] {
   const writes = args.some(
     ({ text }) =>
-      (/^-?[a-zA-Z]+$/.test(text) && /[xcru]/.test(text)) || /^--(?:extract|get|create|append|update)$/.test(text),
+      (/^-?[a-zA-Z]+$/.test(text) && /[xcru]/.test(text)) ||
+      /^--(?:extract|get|create|append|update|to-command|checkpoint-action|use-compress-program|info-script|delete)/.test(
+        text,
+      ) ||
+      /^-[a-zA-Z]*[IF]$/.test(text),
   );
   return writes ? [write("tar", null)] : [];
 }
@@ -282,76 +361,4 @@ function unlessStdout(program: string): WritesOf {
 }
 function unlessCheck(program: string): WritesOf {
   return (args) => (has(args, /^--(?:check|diff|check-only)$/) ? [] : [write(program, null, "tool")]);
-}
-
-// Programs that run what follows them; the number of operands they keep for themselves.
-const WRAPPERS: Readonly<Record<string, number>> = {
-  sudo: 0,
-  doas: 0,
-  env: 0,
-  nohup: 0,
-  setsid: 0,
-  timeout: 1,
-  nice: 0,
-  ionice: 0,
-  stdbuf: 0,
-  time: 0,
-  command: 0,
-  builtin: 0,
-  exec: 0,
-  strace: 0,
-  ltrace: 0,
-  unshare: 0,
-  chroot: 1,
-  flock: 1,
-  busybox: 0,
-  toybox: 0,
-  watch: 0,
-  caffeinate: 0,
-  chronic: 0,
-  entr: 0,
-  linux32: 0,
-  linux64: 0,
-  nsenter: 0,
-  pkexec: 0,
-  setarch: 1,
-  valgrind: 0,
-  npx: 0,
-  bunx: 0,
-  pnpx: 0,
-  taskset: 1,
-  chrt: 1,
-  unbuffer: 0,
-};
-const WRAPPER_VALUES = /^-(?:[uUgnkspCcohTSDrE]|-(?:user|group|signal|kill-after|adjustment))$/;
-
-const MAX_WRAPPERS = 16;
-
-/** Strips assignments and wrappers from the front; "unreadable" when the program's name depends on expansion. */
-export function unwrap(words: readonly Word[]): readonly Word[] | "unreadable" {
-  let at = 0;
-  for (let i = 0; i < MAX_WRAPPERS; i += 1) {
-    while (at < words.length && /^[A-Za-z_]\w*\+?=/.test(words[at]!.text)) at += 1;
-    const program = words[at];
-    if (program === undefined) return [];
-    if (program.dynamic) return "unreadable";
-    const keeps = rowOf(WRAPPERS, baseName(program.text));
-    if (keeps === undefined) return words.slice(at);
-    // Its value is a command line of its own.
-    if (baseName(program.text) === "env" && has(words.slice(at), /^(?:-[a-zA-Z0-9]*S|--split-string)/))
-      return "unreadable";
-    if (program.text === "command" && /^-[vV]$/.test(words[at + 1]?.text ?? "")) return [];
-    at = afterOptions(words, at + 1) + keeps;
-  }
-  return "unreadable";
-}
-
-/** Where the operands begin. */
-function afterOptions(words: readonly Word[], from: number): number {
-  let at = from;
-  while (at < words.length && words[at]!.text.startsWith("-")) {
-    if (words[at]!.text === "--") return at + 1;
-    at += WRAPPER_VALUES.test(words[at]!.text) ? 2 : 1;
-  }
-  return at;
 }

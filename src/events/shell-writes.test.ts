@@ -5,6 +5,57 @@ import { MAX_SHELL_CHARS, MAX_SHELL_DEPTH, readShell } from "./shell-writes.js";
 const shellWrites = (command: string) => readShell(command).writes;
 
 const WRITING = [
+  "sed 's|a|b|w f' x",
+  "sed -n 'wf' x",
+  "sed '1etouch f' x",
+  "sed --expression='w f' x",
+  'python3 -c\'open("f","w")\'',
+  "python3 -m zipfile -e a.zip .",
+  "python3 -m black f.py",
+  "awk -F : 'BEGIN{print 1 > \"f\"}'",
+  "awk -v x=1 'BEGIN{system(\"touch f\")}'",
+  'awk \'BEGIN{c="sh"; print "touch f" | c}\'',
+  "gcc -of x.c",
+  "go build -o f .",
+  "curl -sSof http://x",
+  "curl -D f http://x",
+  "curl -w '%output{f}x' http://x",
+  "wget -qO- -o f http://x",
+  "sort -of x",
+  "uniq - f",
+  "touch -- -f",
+  "tar -tf a.tar --to-command='touch f'",
+  "function g { touch f; }; g",
+  "coproc g { touch f; }",
+  "time -p touch f",
+  "command -p touch f",
+  "sudo -E touch f",
+  "unshare -r touch f",
+  "setpriv --reuid 1 touch f",
+  "prlimit --nproc=9 touch f",
+  "gosu root touch f",
+  "runuser -u x -- touch f",
+  "flock f -c 'touch g'",
+  "npm exec -- touch f",
+  "npx -c 'touch f'",
+  "uv run touch f",
+  "bundle exec touch f",
+  "watch 'touch f'",
+  "strace -o f ls",
+  "export LD_PRELOAD=./x.so; ls",
+  "env 'BASH_FUNC_ls%%=() { touch f; }' bash -c ls",
+  "printf '\\x74ouch f' | sh",
+  "alias l='touch '; l f",
+  "x='a[$(touch f)]'; ((x))",
+  "git fetch --upload-pack='touch f' .",
+  "git ls-remote ext::'sh -c touch% f'",
+  "git unknown-alias",
+  "git remote add x y",
+  "bash5.2 -c 'touch f'",
+  "pwsh -c 'Set-Content f x'",
+  "racket -e '(x)'",
+  "perl -e'sysopen F,\"f\",66'",
+  "php -r'mkdir(\"f\");'",
   "echo x > a",
   "echo x >> a",
   "cat <<EOF > f\nhi\nEOF",
@@ -152,6 +203,20 @@ const WRITING = [
 ];
 
 const READING = [
+  "git remote -v",
+  "git symbolic-ref --short HEAD",
+  "sed -n '1,50p' src/write.ts",
+  "sed -n '/^w/p' f",
+  "sed -e 's/x/y/' -e 's/w/e/' f",
+  "awk -F: '$3 > 1000 {print $1}' f",
+  "timeout 60 grep -r touch src",
+  "python3 -m pytest -q",
+  "python3 -m json.tool x.json",
+  "poetry run pytest -q",
+  "watch -n1 git status",
+  "if [ -f x ]; then cat x; fi",
+  'export PATH="$HOME/.cargo/bin:$PATH"; cargo test',
+  "gcc --version",
   "git -c color.ui=never log",
   "git -c core.quotePath=false diff --stat",
   "git -C sub grep -n -e x",
@@ -241,7 +306,7 @@ describe("shellWrites", () => {
   });
 
   it("takes no name of a program for something an object inherits", () => {
-    expect(shellWrites("constructor a; __proto__ b; git toString; npm valueOf; env hasOwnProperty c")).toEqual([]);
+    expect(shellWrites("constructor a; __proto__ b; git log toString; npm valueOf; env hasOwnProperty c")).toEqual([]);
   });
 
   it("names the programs that would be started, however deep", () => {

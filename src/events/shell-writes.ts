@@ -4,7 +4,8 @@
 import { evaluatesText, setsWhatRuns } from "./shell-inline.js";
 import { interpreterWrites } from "./shell-interpreters.js";
 import { echoedText, literal, parseShell, type SimpleCommand, type Word } from "./shell-parse.js";
-import { baseName, PROGRAMS, rowOf, SHELLS, type ShellWrite, unwrap, write } from "./shell-programs.js";
+import { baseName, PROGRAMS, rowOf, SHELLS, type ShellWrite, write } from "./shell-programs.js";
+import { keepsOutput, unwrap } from "./shell-wrappers.js";
 
 export type { ShellWrite };
 
@@ -99,6 +100,7 @@ class ShellReader implements ShellReading {
   #readProgram(command: SimpleCommand, before: SimpleCommand | undefined, position: Position): void {
     for (const inner of command.inputNested) this.readText(inner, inward(position));
     if (setsWhatRuns(command.words)) this.#add(write("a variable that runs something", null), position);
+    if (keepsOutput(command.words)) this.#add(write(`${command.words[0]!.text} -o`, null), position);
     const words = unwrap(command.words);
     if (words === "unreadable") {
       this.#add(write("a program name that is computed", null), position);
@@ -122,7 +124,10 @@ class ShellReader implements ShellReading {
   ): void {
     if (name === "trap" || name === "alias") {
       for (const { text } of args) this.readText(text.replace(/^\w+=/, ""), inward(position));
-    } else if (name === "find" || name === "fd") this.#readFind(args, position);
+      // What is behind the name later is not here to be read.
+      if (name === "alias" && args.some(({ text }) => text.includes("=")))
+        this.#add(write("an alias", null, "tool"), position);
+    } else if (name === "find" || name === "fd" || name === "fdfind") this.#readFind(args, position);
     else if (name === "xargs" || name === "parallel") this.#readArgumentRunner(args, position);
     else {
       const interpreted = interpreterWrites(name, args, command, command.piped ? (before ?? null) : null);

@@ -1,8 +1,8 @@
 // A host's payload in, the host's answer out. The gate takes a short way of its own; everything else is loaded when asked.
 import { gate } from "../events/index.js";
 import {
-  ALL_SETTINGS,
-  ALL_WATCHED,
+  allSettings,
+  allWatched,
   asksForGate,
   type HookAnswer,
   type Host,
@@ -106,10 +106,10 @@ async function untoldBefore(
 function surroundings({ sessionId, cwd }: LifecycleEvent, host: Host, given: HookSurroundings): Surroundings {
   const root = projectOf(sessionId, host.harnessId, given.env);
   const env = root === null ? given.env : { ...given.env, NEXUS_PROJECT_DIR: root };
-  return { ...given, env, cwd, host: faceOf(host), looksOut: true };
+  return { ...given, env, cwd, host: faceOf(host, env, cwd), looksOut: true };
 }
 
-function faceOf(host: Host): HostFace {
+function faceOf(host: Host, env: HookSurroundings["env"], cwd: string): HostFace {
   const { harnessId, docs, canResume, ownSandbox = false, rewrites = true } = host;
   return {
     harnessId,
@@ -118,8 +118,8 @@ function faceOf(host: Host): HostFace {
     ownSandbox,
     rewrites,
     toolNames: toolNames(host),
-    settings: ALL_SETTINGS,
-    watched: ALL_WATCHED,
+    settings: allSettings(env, cwd),
+    watched: allWatched(env, cwd),
   };
 }
 

@@ -8,6 +8,7 @@ import { GEMINI_EVENTS, gemini } from "./gemini/host.js";
 import { installGemini } from "./gemini/install.js";
 import { HOST_NAMES, type Host, type HostName, SERVER } from "./host.js";
 import type { InstallFile, InstallInput } from "./install.js";
+import { MACHINE_SETTINGS, movedTo, withMoved } from "./moved-settings.js";
 import { opencode } from "./opencode/host.js";
 import { installOpencode } from "./opencode/install.js";
 import { qwen } from "./qwen/host.js";
@@ -60,14 +61,23 @@ export function findHost(name: string): Host | null {
 }
 
 /** Settings of every host, since an agent in one must not change another's either, and what we keep outside of projects. */
-export const ALL_SETTINGS: readonly string[] = [
+const ALL_SETTINGS: readonly string[] = [
   ...Object.values(hosts).flatMap(({ settings }) => settings),
+  "~/.config/opencode/opencode.json",
+  "/etc/gemini-cli/settings.json",
+  "/etc/qwen-code/settings.json",
   "~/.local/state/nutcracker/",
+  ...MACHINE_SETTINGS,
 ];
 
+export const allSettings = (env: InstallInput["env"], cwd: string): readonly string[] =>
+  withMoved(ALL_SETTINGS, env, cwd);
+
 /** What is watched of every host, and the project's own limits of roles. */
-export const ALL_WATCHED: Host["watched"] = [
-  ...Object.values(hosts).flatMap(({ watched }) => watched),
+export const allWatched = (env: InstallInput["env"], cwd: string): Host["watched"] => [
+  ...Object.values(hosts).flatMap(({ watched }) =>
+    watched.flatMap((one) => [one, ...movedTo(one.path, env, cwd).map((path) => ({ ...one, path }))]),
+  ),
   { path: ".nexus/config.yml" },
 ];
 

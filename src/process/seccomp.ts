@@ -92,16 +92,25 @@ export function seccompFilter(arch: string = process.arch, { ptrace = false } = 
   return bytes;
 }
 
+/** Made once: an open file without a name, by whether it allows tracing. */
+const filters = new Map<boolean, number>();
+
 /** The filter as an open file that bubblewrap reads; null where there is none. The caller closes it. */
 export function openFilter({ ptrace = false }: { readonly ptrace?: boolean } = {}): number | null {
-  const bytes = seccompFilter(process.arch, { ptrace });
-  if (bytes === null) return null;
+  const bytes = filters.has(ptrace) ? null : seccompFilter(process.arch, { ptrace });
+  if (bytes !== null) filters.set(ptrace, namelessFile(bytes));
+  const made = filters.get(ptrace);
+  if (made === undefined) return null;
+  // Opened anew, so that whoever reads it begins at the beginning.
+  return openSync(`/proc/self/fd/${made}`, "r");
+}
+
+function namelessFile(bytes: Buffer): number {
   const folder = mkdtempSync(join(tmpdir(), "nut-filter-"));
   const path = join(folder, "filter");
   const file = openSync(path, "wx+", 0o600);
   try {
-    // At a position, so that whoever reads it begins at the beginning.
-    writeSync(file, bytes, 0, bytes.length, 0);
+    writeSync(file, bytes);
     return file;
   } catch (error) {
     closeSync(file);

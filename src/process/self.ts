@@ -21,3 +21,11 @@ export interface Engine {
 export function javascriptEngine(): Engine {
   return { command: process.execPath, env: STANDALONE ? { [AS_ENGINE]: "1" } : {} };
 }
+
+/** In the package our code is many files, and a part is loaded when it is first used: see scripts/late-loading.mjs. */
+declare const keepParts: (() => void) | undefined;
+
+/** Has all of our code in memory, so that a command goes on when an upgrade takes its files away. */
+export function keepCode(): void {
+  if (typeof keepParts === "function") keepParts();
+}

@@ -3,6 +3,7 @@
 // covered. Read-only, all of it.
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join } from "node:path";
+import { credentialCovers } from "./credential-covers.js";
 import type { Environment } from "./find-program.js";
 import type { Mount } from "./sandbox.js";
 
@@ -14,14 +15,15 @@ const SYSTEM_FILES = [
     " ",
   ),
   ..."host.conf hosts java-11-openjdk java-17-openjdk java-21-openjdk ld.so.cache ld.so.conf ld.so.conf.d".split(" "),
-  ..."locale.alias locale.conf localtime lsb-release magic magic.mime maven mime.types nsswitch.conf".split(" "),
+  ..."locale.alias locale.conf localtime lsb-release magic magic.mime mime.types nsswitch.conf".split(" "),
   ..."os-release passwd perl php pki/ca-trust pki/tls/certs pki/tls/cert.pem pki/java postgresql-common profile".split(
     " ",
   ),
   ..."protocols python3 python3.11 python3.12 python3.13 rpc services shells ssl/certs ssl/openssl.cnf terminfo".split(
     " ",
   ),
-  "timezone",
+  // Not its settings, which are where passwords of repositories stand.
+  ..."maven/logging maven/m2.conf timezone".split(" "),
 ].map((name) => `/etc/${name}`);
 
 const NETWORK_FILES = ["/etc/resolv.conf", "/etc/hostname"];
@@ -40,24 +42,6 @@ const FETCHED = [
   ".local/share/uv",
   ".cache/ms-playwright",
   "go/pkg/mod",
-];
-
-/** Files that hold credentials, wherever a shown folder may bring them in. Relative to a home. */
-const CREDENTIAL_FILES = [
-  ".cargo/credentials",
-  ".cargo/credentials.toml",
-  ".m2/settings.xml",
-  ".m2/settings-security.xml",
-  ".gradle/gradle.properties",
-  ".npmrc",
-  ".yarnrc.yml",
-  ".pypirc",
-  ".netrc",
-  ".config/pip/pip.conf",
-  ".bunfig.toml",
-  ".composer/auth.json",
-  ".gem/credentials",
-  ".nuget/NuGet/NuGet.Config",
 ];
 
 export interface VisibleSystem {
@@ -83,7 +67,20 @@ export function systemFiles(network: boolean): Mount[] {
 /** Where programs are installed, with what lies there and is nobody else's business covered. In the order they must be made. */
 export function programMounts({ env, programs = [] }: VisibleSystem): Mount[] {
   const prefixes = installPrefixes(env, programs);
-  return [...prefixes.map((path): Mount => ({ access: "read-only", path })), ...credentialCovers(env.HOME, prefixes)];
+  const shown = prefixes.map((path): Mount => ({ access: "read-only", path }));
+  return [...shown, ...coversNow(env.HOME, ["/usr", ...prefixes])];
+}
+
+/** What was found to cover a moment ago holds for sandboxes that start together. */
+const LOOKED_MS = 1_000;
+let latest: { readonly key: string; readonly atMs: number; readonly covers: Mount[] } | null = null;
+
+function coversNow(home: string | undefined, shown: readonly string[]): Mount[] {
+  const key = JSON.stringify([home, shown, [...keys]]);
+  const nowMs = performance.now();
+  if (latest === null || latest.key !== key || nowMs - latest.atMs > LOOKED_MS)
+    latest = { key, atMs: nowMs, covers: credentialCovers(home, shown, keys) };
+  return latest.covers;
 }
 
 /** PATH without the folders a sandbox does not show. */
@@ -191,7 +188,16 @@ function packageOf(file: string): string | null {
 
 const MOST_LINKS = 2_000;
 
+const targets = new Map<string, string[]>();
+
+/** What lies outside the system's folders and a link in this one leads to. Looked for once. */
 function linkTargets(folder: string): string[] {
+  const found = targets.get(folder) ?? findTargets(folder);
+  targets.set(folder, found);
+  return found;
+}
+
+function findTargets(folder: string): string[] {
   const entries = readdirSync(folder, { withFileTypes: true }).slice(0, MOST_LINKS);
   return entries.flatMap((entry) => {
     if (!entry.isSymbolicLink()) return [];
@@ -214,42 +220,15 @@ const isSystem = (path: string): boolean =>
   SYSTEM_FOLDERS.some((folder) => path === folder || path.startsWith(`${folder}/`));
 
 const SHARED = ["/", "/home", "/root", "/opt", "/var", "/var/tmp", "/tmp", "/srv", "/mnt", "/media", "/etc", "/run"];
+/** One of these is in every home, whoever's, and in no installation. */
+const HOME_MARKS = ".ssh .gnupg .bashrc .zshrc .profile .bash_history .aws .kube .docker".split(" ");
 const SHARED_IN_HOMES = /\/(?:\.config|\.local|\.local\/share|\.local\/state|\.cache)$/;
 
 /** A folder that holds more than one installation: a home, or anything above one. */
 function isTooWide(path: string, home: string | null): boolean {
   if (SHARED.includes(path) || SHARED_IN_HOMES.test(path)) return true;
-  return home !== null && (path === home || home.startsWith(`${path}/`));
-}
-
-/** What people keep beside an installation and nobody else should read. */
-const CREDENTIAL_NAMES = [
-  /^\.env(?:\..+)?$/,
-  /^\.(?:npm|yarn|pypi|net)rc(?:\.yml)?$/,
-  /^\.git-credentials$/,
-  /(?:credentials?|(?:access|auth|refresh)[-_]?tokens?)(?:\.\w+)?$/i,
-  /^auth\.json$/i,
-  /^(?:keystores?|keyrings?|wallets?)$/i,
-  /\.(?:pem|key|p12|pfx|age|kdbx)$/i,
-];
-
-function credentialCovers(home: string | undefined, shown: readonly string[]): Mount[] {
-  const known = home === undefined ? [] : CREDENTIAL_FILES.map((name) => join(home, name));
-  const beside = shown.flatMap((folder) => {
-    // Names in there are names of packages.
-    if (folder.endsWith("/node_modules") || lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true)
-      return [];
-    const names = readdirSync(folder).filter((name) => CREDENTIAL_NAMES.some((pattern) => pattern.test(name)));
-    return names.map((name) => join(folder, name));
-  });
-  const isShown = (path: string) => shown.some((folder) => path === folder || path.startsWith(`${folder}/`));
-  return [...new Set([...known, ...beside, ...keys])].filter(isShown).flatMap(cover);
-}
-
-function cover(path: string): Mount[] {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat?.isDirectory() === true) return [{ access: "hidden", path }];
-  return stat?.isFile() === true ? [{ access: "hidden-file", path }] : [];
+  if (home !== null && (path === home || home.startsWith(`${path}/`))) return true;
+  return /^\/(?:home|Users)\/[^/]+$/.test(path) || HOME_MARKS.some((name) => existsSync(join(path, name)));
 }
 
 const keys = new Set<string>();

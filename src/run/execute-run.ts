@@ -99,7 +99,6 @@ function assertFits({ folder, options, editedPlan }: RunInput, state: RunState, 
 const asks = (task: TaskState | undefined) => task?.status === "failed" && task.question !== undefined;
 
 async function go(run: Run): Promise<RunOutcome> {
-  setTimeout(loadTheEnd, FIRST_AGENT_STARTS_MS).unref();
   await planRun(run);
   await reviewPlan(run);
   await mirrorPlan(run.project, run.state.plan!, run.state, run.context.now());
@@ -112,16 +111,6 @@ async function go(run: Run): Promise<RunOutcome> {
   await Promise.all([close(run), clearAway(run.folder, [slots, scratch, homes])]);
   return finished(run);
 }
-
-/** By then the first agent is at work, and waits for nothing of ours. */
-const FIRST_AGENT_STARTS_MS = 500;
-
-/** Hours may pass before it is needed, in which an upgrade can take the files away. Whoever needs them meets what is wrong with them. */
-const loadTheEnd = () =>
-  void Promise.allSettled([
-    import("../acceptance/index.js"),
-    import("./deliver/index.js").then(({ loadRules }) => loadRules()),
-  ]);
 
 async function close(run: Run): Promise<void> {
   await closeIntoHistory(run.project, run.outer, run.context.now());

@@ -31,6 +31,8 @@ export type NewRecord = Without<JournalRecord, "at">;
 export interface RunInput {
   readonly folder: RunFolder;
   readonly options: RunOptions;
+  /** Called with what the request is, once it lies where nobody else can change it and before anything of it is read. */
+  readonly onOpened?: (digest: string) => Promise<void>;
   /** As it is for this stretch of work; a resumed run may have been given more. */
   readonly budget: Budget;
   readonly runner: AgentRunner;

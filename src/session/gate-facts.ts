@@ -53,7 +53,7 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
       const skill = readJson(join(layout.own, "session.json")) as { skill?: unknown } | null;
       return typeof skill?.skill === "string" ? skill.skill : null;
     },
-    settings: host.settings,
+    settings: host.settings.flatMap((path) => (isAbsolute(path) ? [path, realFolder(path)] : [path])),
     sandbox: host.rewrites === false ? null : (cache?.sandbox?.map((word) => (word === "{cwd}" ? cwd : word)) ?? null),
     sandboxMayFail: host.ownSandbox === true,
     home: home === null ? null : realPath(home),
@@ -64,6 +64,9 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
     },
   };
 }
+
+/** Where a path of settings leads; a folder keeps its `/`. */
+const realFolder = (path: string): string => (path.endsWith("/") ? `${realPath(path.slice(0, -1))}/` : realPath(path));
 
 /** Agents that were announced and have not ended, of whom the caller may be one. Those that may not edit come first. */
 export function agentsAtWork({ cwd, env, host }: Standpoint): readonly AgentRecord[] {

@@ -1,10 +1,10 @@
 // The settings that start our hooks, watched while an agent is at work: copies are taken when it starts, every gate looks
 // whether they are still the same, and when it ends they are put back. No role may change them, whichever way.
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { atomicWrite, makeFolder } from "../files/index.js";
 
-/** A file, or with a `/` at its end a folder of files; relative to the project or starting with `~/`. */
+/** A file, or with a `/` at its end a folder of files; relative to the project, starting with `~/`, or absolute. */
 export interface Watch {
   readonly path: string;
   /** The host writes there by itself, so only what starts or stops hooks counts. */
@@ -40,10 +40,10 @@ const MAX_BYTES = 4 * 1024 * 1024;
 /** Looks at everything that is watched and keeps copies in `folder`. */
 export function watchSettings(watches: readonly Watch[], place: WatchPlace, folder: string): WatchedFile[] {
   const files = watches.flatMap(({ path, shared = false }) => {
-    const bases = path.startsWith("~/") ? [place.home] : place.roots;
+    const bases = isAbsolute(path) ? [dirname(path)] : path.startsWith("~/") ? [place.home] : place.roots;
     return bases.flatMap((base) => {
       if (base === null) return [];
-      const one = join(base, path.replace(/^~\//, ""));
+      const one = isAbsolute(path) ? path : join(base, path.replace(/^~\//, ""));
       return (one.endsWith("/") ? [one, ...filesIn(one)] : [one]).map((file) => ({ file, base, shared }));
     });
   });

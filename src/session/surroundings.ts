@@ -13,7 +13,7 @@ export interface HostFace {
   readonly toolNames: Readonly<Record<string, string>>;
   /** Topic → what to tell a model: `report`, and whatever skills ask for (`resume_invocation`, `instruction_file`). */
   readonly docs: Readonly<Record<string, string>>;
-  /** Settings of hosts, relative to the project or starting with `~/`. */
+  /** Settings of hosts: relative to the project, starting with `~/`, or absolute. */
   readonly settings: readonly string[];
   /** What is watched while agents are at work. */
   readonly watched?: readonly Watch[];

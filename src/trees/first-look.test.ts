@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { firstLook, readBeside } from "./first-look.js";
+import { firstLook } from "./first-look.js";
 import { compareTrees, lookAt } from "./tree.js";
 
 let root: string;
@@ -61,7 +61,7 @@ const skip = (path: string) => path === "left" || path.split("/").includes(".git
 
 it("sees what a look sees", async () => {
   fill();
-  const { tree, isAsItWas } = await firstLook(root, { skip });
+  const { tree, isAsItWas } = await firstLook(root, skip);
   const looked = lookAt(root, { skip });
   expect(new Map([...tree.entries].sort())).toEqual(new Map([...looked.entries].sort()));
   expect(tree.entries.size).toBeGreaterThan(20);
@@ -71,7 +71,7 @@ it("sees what a look sees", async () => {
 it("spares a later look the reading, and hides nothing from it", async () => {
   fill();
   await setTimeout(60);
-  const { tree } = await firstLook(root, { skip });
+  const { tree } = await firstLook(root, skip);
   const same = lookAt(root, { before: tree, skip }).entries;
   expect([...same].every(([path, entry]) => tree.entries.get(path) === entry)).toBe(true);
   const { atime, mtime } = statSync(join(root, "in/b.txt"));
@@ -90,42 +90,7 @@ it("looks itself at what the programs cannot read", async () => {
     if (path === "in") rmSync(join(root, "in/b.txt"), { force: true });
     return skip(path);
   };
-  const { tree, isAsItWas } = await firstLook(root, { skip: goes });
+  const { tree, isAsItWas } = await firstLook(root, goes);
   expect(compareTrees(tree, lookAt(root, { skip }))).toEqual([]);
   expect(isAsItWas()).toBe(false);
-});
-
-it("reads files while they are written, and again what was touched meanwhile", async () => {
-  fill();
-  const paths = Array.from({ length: 300 }, (_, index) => `many/${String(index).padStart(3, "0")}`);
-  const write = async () => {
-    for (const [index, path] of paths.entries()) {
-      put(path, index % 7 === 0 ? "half" : path);
-      if (index % 20 === 0) await setTimeout(10);
-    }
-    // Written in two steps, the second with the old time.
-    for (const path of paths.filter((_, index) => index % 7 === 0)) {
-      const { atime, mtime } = statSync(join(root, path));
-      put(path, "full");
-      utimesSync(join(root, path), atime, mtime);
-    }
-  };
-  // One that never comes spoils nothing.
-  const early = readBeside(root, [...paths, "gone", "in/b.txt"], write());
-  expect((await early).size).toBeGreaterThan(paths.length / 2);
-  const { tree } = await firstLook(root, { skip, early });
-  expect(compareTrees(tree, lookAt(root, { skip }))).toEqual([]);
-});
-
-it("believes no hash of a file that was touched after it was read", async () => {
-  fill();
-  await setTimeout(60);
-  const paths = ["in/b.txt", ...Array.from({ length: 64 }, () => "a")];
-  const early = readBeside(root, paths, setTimeout(100));
-  expect((await early).has("in/b.txt")).toBe(true);
-  const { atime, mtime } = statSync(join(root, "in/b.txt"));
-  put("in/b.txt", "in/B.txt");
-  utimesSync(join(root, "in/b.txt"), atime, mtime);
-  const { tree } = await firstLook(root, { skip, early });
-  expect(compareTrees(tree, lookAt(root, { skip }))).toEqual([]);
 });

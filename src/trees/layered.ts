@@ -8,31 +8,41 @@ import { removeFolder } from "../files/index.js";
 import { inOverlay, type LayeredTree, layerFolders, overlayPlace } from "../process/index.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
 import type { Objects } from "./objects.js";
-import { type Change, pathsIn, seeEntry, type Tree, type TreeEntry } from "./tree.js";
+import { type Change, entriesIn, seeEntry, type Tree } from "./tree.js";
 
-/** `below` is a look at the base. `skip` is asked about what lies in the upper folder. */
+/**
+ * `below` is a look at the base. `skip` is asked about what lies in the upper folder. A folder that is not there too is the base's own
+ * with all it holds: whatever is done in a folder of such a tree, the kernel copies the folder up first.
+ */
 export function lookAtLayers(tree: LayeredTree, below: Tree, skip: (path: string) => boolean): Tree {
   const takenMs = Date.now();
-  const there = namesIn(tree);
-  const entries = new Map<string, TreeEntry>();
-  for (const [path, entry] of below.entries) if (there.has(path)) entries.set(path, entry);
-  for (const path of pathsIn(tree.changes, skip)) {
+  const [folders, others]: [Set<string>, Set<string>] = [new Set([""]), new Set()];
+  for (const { path, type } of entriesIn(tree.changes, skip)) (type === "folder" ? folders : others).add(path);
+  const there = namesIn(tree, folders);
+  const gone = new Set<string>();
+  for (const path of below.entries.keys()) {
+    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    // What is no folder any more holds nothing any more.
+    const isGone = gone.has(above) || others.has(above) || (folders.has(above) && !there.has(path));
+    if (isGone) gone.add(path);
+  }
+  const entries = new Map(below.entries);
+  for (const path of gone) entries.delete(path);
+  for (const path of [...folders, ...others]) {
     const entry = there.has(path) ? seeEntry(join(tree.changes, path)) : null;
     if (entry !== null) entries.set(path, entry);
   }
   return { entries, takenMs };
 }
 
-/** Folders that no result holds are left out: they may be as large as they like. */
-const LIST = "find . -mindepth 1 '(' -name .git -o -name node_modules ')' -prune -o -print0";
+/** What the kernel says is in these folders of the tree. */
+function namesIn(tree: LayeredTree, folders: Iterable<string>): Set<string> {
+  const list = [...folders].map((path) => `./${path}\0`).join("");
+  const found = inOverlay(tree, LIST, list).toString("utf8").split("\0");
+  return new Set(found.slice(0, -1).map((name) => name.slice("./".length)));
+}
 
-const namesIn = (tree: LayeredTree): Set<string> =>
-  new Set(
-    inOverlay(tree, LIST)
-      .toString("utf8")
-      .split("\0")
-      .map((name) => name.slice("./".length)),
-  );
+const LIST = `xargs -0 -r sh -c 'exec find "$@" -mindepth 1 -maxdepth 1 -print0' sh`;
 
 /** Makes the tree, which now is `now`, hold what the changes say. Everything goes through the kernel's own view of it. */
 export function applyToLayers(tree: LayeredTree, now: Tree, changes: readonly Change[], objects: Objects): void {

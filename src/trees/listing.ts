@@ -163,7 +163,7 @@ export function entryOf(line: string): ListingEntry {
   };
 }
 
-export interface StampedPath extends Omit<ListingEntry, "line" | "target"> {
+export interface StampedPath extends Omit<ListingEntry, "line" | "target" | "changedMs"> {
   readonly path: string;
   /** Of a link. */
   readonly target: Buffer;
@@ -179,23 +179,32 @@ const TYPE_BITS: Readonly<Record<string, number>> = {
 const NOWHERE = Buffer.alloc(0);
 
 /** All entries of a list but the folder itself, with names as `readdir` gives them. In the order of the list. */
-export function stampedPaths(listing: Buffer): StampedPath[] {
-  const parts = listing.toString("utf8").split("\0");
-  let exact: readonly string[] | null = null;
-  const found: StampedPath[] = [];
-  for (let i = 0; i + 1 < parts.length; i += 2) {
-    const line = parts[i]!;
-    const path = line.slice(pathStart(line));
-    if (path === "") continue;
-    const [kind = "", octal = "", bytes = "", inode = "", changed = ""] = line.split(" ", 5);
+export function* stampedPaths(listing: Buffer): Generator<StampedPath> {
+  for (let at = 0; at < listing.length; ) {
+    const [end, start] = [listing.indexOf(0, at), afterFields(listing, at)];
+    const last = listing.indexOf(0, end + 1);
+    // Texts of their own: parts of one would hold all of it.
+    const [kind = "", octal = "", bytes = "", inode = "", changed = ""] = listing
+      .toString("latin1", at, start)
+      .split(" ");
     const [size, mode] = [Number(bytes), Number.parseInt(octal, 8)];
     const [seconds, rest = ""] = changed.split(".");
-    const stamp = `${size}:${inode}:${seconds}${rest.slice(0, 9)}:${mode | (TYPE_BITS[kind] ?? 0)}`;
-    if (kind === "l") exact ??= listing.toString("latin1").split("\0");
-    const target = kind === "l" ? Buffer.from(exact![i + 1]!, "latin1") : NOWHERE;
-    found.push({ path, type: TYPES[kind] ?? "other", mode, size, changedMs: Number(changed) * 1_000, target, stamp });
+    const stamp = [size, inode, `${seconds}${rest.slice(0, 9)}`, mode | (TYPE_BITS[kind] ?? 0)].join(":");
+    const target = kind === "l" ? listing.subarray(end + 1, last) : NOWHERE;
+    if (start < end) {
+      yield { path: listing.toString("utf8", start, end), type: TYPES[kind] ?? "other", mode, size, target, stamp };
+    }
+    at = last + 1;
   }
-  return found;
+}
+
+const SPACE = 0x20;
+
+/** Where the path begins: after five fields. */
+function afterFields(listing: Buffer, from: number): number {
+  let at = from;
+  for (let fields = 0; fields < 5; at += 1) if (listing[at] === SPACE) fields += 1;
+  return at;
 }
 
 /** A path of `linesOf` as the rest of the product knows it. */

@@ -16,7 +16,7 @@ import {
   symlinkSync,
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { NutError, shellWord } from "../errors.js";
+import { isSystemError, NutError, shellWord } from "../errors.js";
 import { byBytes, entryAt, foldersAbove, isText } from "../files/index.js";
 import { countChangedLines, countLines } from "./line-diff.js";
 import {
@@ -106,12 +106,21 @@ export function filesIn(root: string, tree: Tree, counts: Counts): ResultTree {
 }
 
 function filesOf(root: string, tree: Tree): ResultTree {
-  const files = [...tree.entries].filter(([, { type }]) => type === "file" || type === "link");
-  const full = foldersAbove([...tree.entries.keys()]);
-  const emptyFolders = [...tree.entries].flatMap(([path, { type }]) =>
-    type === "folder" && !full.has(path) && readdirSync(join(root, path)).length === 0 ? [path] : [],
+  const { takenMs } = tree;
+  const full = foldersAbove(tree.entries.keys());
+  const emptyFolders = pathsOf(tree, "folder").filter(
+    (path) => !full.has(path) && readdirSync(join(root, path)).length === 0,
   );
-  return { ...tree, entries: new Map(files.sort(([a], [b]) => byBytes(a, b))), emptyFolders };
+  const entries = new Map<string, TreeEntry>();
+  for (const path of pathsOf(tree, "file", "link").sort(byBytes)) entries.set(path, tree.entries.get(path)!);
+  return { entries, takenMs, emptyFolders };
+}
+
+/** Paths alone: a row of two for each of a hundred thousand takes more memory than the tree. */
+function pathsOf({ entries }: Tree, ...types: readonly TreeEntry["type"][]): string[] {
+  const paths: string[] = [];
+  for (const [path, { type }] of entries) if (types.includes(type)) paths.push(path);
+  return paths;
 }
 
 /** Leaves out what takes no part; throws at a name that could not be compared. */
@@ -136,19 +145,27 @@ function assertReadable(root: string, path: string): void {
 export const treeDigest = (root: string, counts?: Counts): string => entriesDigest(lookAtFiles(root, counts).entries);
 
 /** The digest of a tree that was looked at, folders and all. */
-export const digestOf = ({ entries }: Tree): string =>
-  entriesDigest(new Map([...entries].filter(([, { type }]) => type === "file" || type === "link")));
+export const digestOf = (tree: Tree): string => rowsDigest(tree.entries, pathsOf(tree, "file", "link"), []);
 
 /** The same digest for entries that are known already. Empty folders that the work made are rows after all others. */
-export function entriesDigest(entries: Tree["entries"], madeFolders: readonly string[] = []): string {
-  const rows = [...entries]
-    .sort(([a], [b]) => byBytes(a, b))
-    .map(([path, { type, executable, hash }]) => `${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`);
-  const made = [...madeFolders].sort(byBytes).map((path) => `d ${path}\n`);
-  // At once: each piece of its own takes longer than its bytes.
-  return `sha256:${createHash("sha256")
-    .update([...rows, ...made].join(""))
-    .digest("hex")}`;
+export const entriesDigest = (entries: Tree["entries"], madeFolders: readonly string[] = []): string =>
+  rowsDigest(entries, [...entries.keys()], madeFolders);
+
+/** Rows that are hashed at once: one takes longer than its bytes, all of them are a text as large as the tree. */
+const ROWS = 1_000;
+
+function rowsDigest(entries: Tree["entries"], paths: string[], madeFolders: readonly string[]): string {
+  const digest = createHash("sha256");
+  paths.sort(byBytes);
+  for (let from = 0; from < paths.length; from += ROWS) {
+    const rows = paths.slice(from, from + ROWS).map((path) => {
+      const { type, executable, hash } = entries.get(path)!;
+      return `${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`;
+    });
+    digest.update(rows.join(""));
+  }
+  for (const path of [...madeFolders].sort(byBytes)) digest.update(`d ${path}\n`);
+  return `sha256:${digest.digest("hex")}`;
 }
 
 /** One file, link or empty folder of a result. */
@@ -225,7 +242,8 @@ function textOf(root: string, path: string, entry: TreeEntry | null): string {
 /** Copies a tree, links as links. `target` may exist; what stands in the way of a file is replaced. */
 export function copyTree(source: string, target: string, counts?: Counts): void {
   mkdirSync(target, { recursive: true });
-  for (const [path, entry] of listTree(source, counts)) copyEntry(join(source, path), target, path, entry);
+  const folders = new Folders(target);
+  for (const [path, entry] of listTree(source, counts)) copyEntry(join(source, path), folders, path, entry);
 }
 
 /** Applies changes to a tree; `source(path)` says where the new content of a path is. */
@@ -237,16 +255,17 @@ export function applyChanges(target: string, changes: readonly ResultChange[], s
     if (parentsAreFolders(target, path)) rmSync(join(target, path), { force: true, recursive: true });
   }
   mkdirSync(target, { recursive: true });
+  const folders = new Folders(target);
   for (const { path, kind, folder } of changes) {
     if (kind === "deleted") continue;
     if (folder === true) {
-      putFolder(target, path);
+      putFolder(folders, path);
       continue;
     }
     assertInside(path);
     const entry = listEntry(source(path));
     if (entry === null) throw new NutError("BUNDLE_UNSAFE_ENTRY", `"${path}" is not a file`, { data: { path } });
-    copyEntry(source(path), target, path, entry);
+    copyEntry(source(path), folders, path, entry);
   }
 }
 
@@ -280,36 +299,32 @@ export interface Delivered {
 export function rebuildTree(base: string, delivery: string, delivered: Delivered, target: string): void {
   const root = artifactsRoot(base, delivered);
   const place = (path: string) => `${root}${bare(path)}`;
-  copyTree(base, target);
   const artifacts = new Map(ARTIFACT_FOLDERS.flatMap((folder) => listArtifacts(join(delivery, folder))));
+  // What is delivered anew need not be copied first.
+  copyTree(base, target, (path) => !path.startsWith(root) || !artifacts.has(path.slice(root.length)));
   const changes = [
     ...delivered.deleted.map((path) => change(place(path), "deleted")),
     ...[...artifacts.keys()].map((path) => change(place(path), "modified")),
   ];
   applyChanges(target, changes, (path) => artifacts.get(path.slice(root.length)) ?? path);
-  for (const path of delivered.folders ?? []) putFolder(target, place(path));
-  for (const { path, target: leadsTo } of delivered.links ?? []) putLink(target, place(path), leadsTo);
+  const folders = new Folders(target);
+  for (const path of delivered.folders ?? []) putFolder(folders, place(path));
+  for (const { path, target: leadsTo } of delivered.links ?? []) putLink(folders, place(path), leadsTo);
 }
 
-function putFolder(root: string, path: string): void {
+function putFolder(folders: Folders, path: string): void {
   assertInside(path);
-  makeParents(root, path);
-  const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
-  if (stat?.isDirectory() === true) return;
-  if (stat !== undefined) rmSync(join(root, path));
-  mkdirSync(join(root, path));
+  folders.make(path);
 }
 
-function putLink(root: string, path: string, target: string): void {
+function putLink(folders: Folders, path: string, target: string): void {
   assertInside(path);
   if (!staysInside(path, target)) {
     throw new NutError("BUNDLE_UNSAFE_PATH", `the link "${path}" leads out of the result, to "${target}"`, {
       data: { path },
     });
   }
-  makeParents(root, path);
-  rmSync(join(root, path), { recursive: true, force: true });
-  symlinkSync(target, join(root, path));
+  symlinkSync(target, folders.free(path));
 }
 
 /** Unpacking sets aside what programs obey; in the result it is a file like any other. */
@@ -343,26 +358,55 @@ function assertInside(path: string): void {
 }
 
 /** Writes one entry, never through a link: whatever stands in its way, links included, is removed first. */
-function copyEntry(source: string, target: string, path: string, { kind, executable }: ListedEntry): void {
-  makeParents(target, path);
-  const file = join(target, path);
-  rmSync(file, { recursive: true, force: true });
-  mkdirSync(dirname(file), { recursive: true });
+function copyEntry(source: string, folders: Folders, path: string, { kind, executable }: ListedEntry): void {
   if (kind === "link") {
-    symlinkSync(readlinkSync(source), file);
+    symlinkSync(readlinkSync(source), folders.free(path));
     return;
   }
-  copyFileSync(source, file, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  const file = folders.at(path);
+  try {
+    // Never what is there already, and never through a link.
+    copyFileSync(source, file, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  } catch (error) {
+    if (!isSystemError(error) || (error.code !== "EEXIST" && error.code !== "EPERM")) throw error;
+    copyFileSync(source, folders.free(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+  }
   chmodSync(file, executable ? 0o755 : 0o644);
 }
 
-function makeParents(target: string, path: string): void {
-  const parts = path.split("/");
-  for (let i = 1; i < parts.length; i += 1) {
-    const folder = join(target, ...parts.slice(0, i));
-    const stat = lstatSync(folder, { throwIfNoEntry: false });
-    if (stat?.isDirectory()) continue;
-    if (stat !== undefined) rmSync(folder);
-    mkdirSync(folder);
+/** The folders of a tree that we write, each looked at once: that it is one, and no link to somewhere. */
+class Folders {
+  readonly #root: string;
+  readonly #made = new Set<string>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** Where a path is, the folders above it made. */
+  at(path: string): string {
+    const slash = path.lastIndexOf("/");
+    if (slash > 0) this.make(path.slice(0, slash));
+    return join(this.#root, path);
+  }
+
+  /** The same, with nothing there any more. */
+  free(path: string): string {
+    const place = this.at(path);
+    const stat = lstatSync(place, { throwIfNoEntry: false });
+    if (stat?.isDirectory() === true) this.#made.clear();
+    if (stat !== undefined) rmSync(place, { recursive: true });
+    return place;
+  }
+
+  make(path: string): void {
+    if (this.#made.has(path)) return;
+    const place = this.at(path);
+    const stat = lstatSync(place, { throwIfNoEntry: false });
+    if (stat?.isDirectory() !== true) {
+      if (stat !== undefined) rmSync(place);
+      mkdirSync(place);
+    }
+    this.#made.add(path);
   }
 }

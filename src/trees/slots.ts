@@ -21,6 +21,7 @@ import {
   type Tree,
   type TreeEntry,
   withChanges,
+  without,
 } from "./tree.js";
 
 export interface Slot {
@@ -64,7 +65,7 @@ export class Slots {
 
   constructor(input: SlotsInput) {
     this.#input = input;
-    this.#below = input.layersOver === undefined ? null : withoutDeep(input.layersOver);
+    this.#below = input.layersOver === undefined ? null : without(input.layersOver, isTooDeep);
     mkdirSync(input.folder, { recursive: true });
   }
 
@@ -197,7 +198,7 @@ export class Slots {
     const name = this.#newName();
     const [path, over] = [join(this.#input.folder, name), this.#input.base];
     makeLayer(path);
-    const base = withChanges(below, versions.flat());
+    const base = versions.length === 0 ? below : withChanges(below, versions.flat());
     applyToLayers({ base: over, changes: path }, below, compareTrees(below, base), this.#input.objects);
     const git = gitFacts(over);
     return { name, path, over, base, version: versions.length, after: null, leftovers: [], tooDeep: [], git };
@@ -230,20 +231,18 @@ export const slotGitFacts = ({ path, over }: Pick<Slot, "path" | "over">): GitFa
 /** Files and links of one tree that another has not, or has as something else. */
 export function deletedFrom(before: Tree, after: Tree): string[] {
   const isFile = (entry: TreeEntry | undefined) => entry?.type === "file" || entry?.type === "link";
-  return [...before.entries].flatMap(([path, entry]) =>
-    isFile(entry) && !isFile(after.entries.get(path)) ? [path] : [],
-  );
+  const deleted: string[] = [];
+  for (const [path, entry] of before.entries) {
+    if (isFile(entry) && !isFile(after.entries.get(path))) deleted.push(path);
+  }
+  return deleted;
 }
 
 /** No bundle holds more than 64 folders in one another; what is far below that is only there to be in the way. */
 const DEEPEST = 100;
 
-const isTooDeep = (path: string): boolean => path.split("/", DEEPEST + 1).length > DEEPEST;
-
-const withoutDeep = ({ entries, takenMs }: Tree): Tree => ({
-  entries: new Map([...entries].filter(([path]) => !isTooDeep(path))),
-  takenMs,
-});
+/** A name has a letter at least, so what is short is not asked. */
+const isTooDeep = (path: string): boolean => path.length > 2 * DEEPEST && path.split("/", DEEPEST + 1).length > DEEPEST;
 
 /** Hidden checks stay behind: who works never has them, not even sealed. */
 export function copyFolder(from: string, to: string): void {
@@ -266,11 +265,31 @@ export function copyFolder(from: string, to: string): void {
   }
 }
 
-/** By `cp`, which takes a fraction of our own time and shares blocks where the disk can; false when it is not GNU's or failed. */
+/**
+ * By `cp`, which takes a fraction of our own time and shares blocks where the disk can; false when it is not GNU's or failed, or when
+ * starting it takes longer than the copy.
+ */
 function copiedBySystem(from: string, to: string): boolean {
   if (process.platform !== "linux" || existsSync(to) || !lstatSync(from).isDirectory()) return false;
+  if (holdsAtMost(from, FEW)) return false;
   const args = ["-R", "-P", "--preserve=mode", "--reflink=auto", "--", from, to];
   const { status } = spawnSync("cp", args, { stdio: "ignore" });
   if (status !== 0) removeFolder(to);
   return status === 0;
+}
+
+/** As many as are copied in the time a program takes to start. */
+const FEW = 30;
+
+function holdsAtMost(folder: string, most: number): boolean {
+  const left = [folder];
+  let count = 0;
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    for (const entry of readdirSync(next, { withFileTypes: true })) {
+      count += 1;
+      if (count > most) return false;
+      if (entry.isDirectory()) left.push(join(next, entry.name));
+    }
+  }
+  return true;
 }

@@ -1,7 +1,7 @@
 // What a folder holds, down to modes, links and empty folders, and what changed between two looks at it.
 // A second look hashes only what the file system says was touched: size, inode, and the change time, which no
 // program can set back.
-import { createHash } from "node:crypto";
+import { createHash, hash as hashOf } from "node:crypto";
 import {
   accessSync,
   type BigIntStats,
@@ -11,7 +11,6 @@ import {
   lstatSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   readSync,
 } from "node:fs";
@@ -27,7 +26,7 @@ export interface TreeEntry {
   readonly hash: string;
 }
 
-interface StampedEntry extends TreeEntry {
+export interface StampedEntry extends TreeEntry {
   /** What the file system changes whenever the entry does. */
   readonly stamp: string;
 }
@@ -79,23 +78,29 @@ export function lookAt(folder: string, { before: given, skip, unlock }: LookOpti
   if (same !== null) return without(same, skip);
   const before = given ?? remembered.get(folder)?.tree;
   const entries = new Map<string, TreeEntry>();
-  for (const path of pathsIn(folder, skip, unlock)) {
-    const see = () => seeEntry(join(folder, path), before?.entries.get(path), before?.takenMs ?? 0);
+  for (const { path } of entriesIn(folder, skip, unlock)) {
+    const [place, earlier] = [below(folder, path), before?.entries.get(path)];
+    const see = () => seeEntry(place, earlier, before?.takenMs ?? 0);
     const entry = unlock === undefined ? see() : unlocked(path, see, unlock, SHUT);
     if (entry !== null) entries.set(path, entry);
   }
   return { entries, takenMs };
 }
 
-/** A folder that is left out takes with it what it holds; it comes before it. */
-export function without({ entries, takenMs }: Tree, skip: (path: string) => boolean = () => false): Tree {
+/** For paths that need no tidying, of which there may be a hundred thousand. */
+const below = (folder: string, path: string): string => (path === "" ? folder : `${folder}/${path}`);
+
+/** A folder that is left out takes with it what it holds; it comes before it. The tree itself when nothing is left out. */
+export function without(tree: Tree, skip: (path: string) => boolean = () => false): Tree {
+  const { entries, takenMs } = tree;
   const left = new Set<string>();
-  const kept = [...entries].filter(([path]) => {
-    if (!left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) && !skip(path)) return true;
-    left.add(path);
-    return false;
-  });
-  return { entries: new Map(kept), takenMs };
+  for (const path of entries.keys()) {
+    if (left.has(path.slice(0, Math.max(0, path.lastIndexOf("/")))) || skip(path)) left.add(path);
+  }
+  if (left.size === 0) return tree;
+  const kept = new Map(entries);
+  for (const path of left) kept.delete(path);
+  return { entries: kept, takenMs };
 }
 
 /** A copy we just made of a tree we looked at: the same content, stamps of its own. What did not come along is not in it. */
@@ -103,7 +108,7 @@ export function lookAtCopy(folder: string, original: Tree, skip: (path: string) 
   const takenMs = Date.now();
   const entries = new Map<string, TreeEntry>();
   for (const [path, entry] of original.entries) {
-    const stats = skip(path) ? undefined : lstatSync(join(folder, path), { bigint: true, throwIfNoEntry: false });
+    const stats = skip(path) ? undefined : lstatSync(below(folder, path), { bigint: true, throwIfNoEntry: false });
     if (stats === undefined) continue;
     const { type, executable, size, hash } = entry;
     entries.set(path, { type, executable, size, hash, stamp: stampOf(stats) } as StampedEntry);
@@ -145,11 +150,10 @@ export function* entriesIn(
   folder: string,
   skip: (path: string) => boolean = () => false,
   unlock?: (path: string) => boolean,
-): Generator<{ readonly path: string; readonly type: TreeEntry["type"] }> {
+): Generator<Item> {
+  const namesOf = unlock === undefined ? namesIn : everyNameIn;
   const itemsOf = (inside: string) =>
-    (unlock === undefined ? namesIn : everyNameIn)(join(folder, inside))
-      .map(({ name, type }) => ({ path: inside === "" ? name : `${inside}/${name}`, type }))
-      .sort((a, b) => byBytes(b.path, a.path));
+    namesOf(below(folder, inside), inside === "" ? "" : `${inside}/`).sort((a, b) => byBytes(b.path, a.path));
   const open = itemsOf("");
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path, type } = next;
@@ -164,15 +168,20 @@ export function* entriesIn(
 const typeOf = (item: Pick<Dirent, "isDirectory" | "isFile" | "isSymbolicLink">): TreeEntry["type"] =>
   item.isFile() ? "file" : item.isDirectory() ? "folder" : item.isSymbolicLink() ? "link" : "other";
 
-const namesIn = (folder: string) =>
-  readdirSync(folder, { withFileTypes: true }).map((item) => ({ name: item.name, type: typeOf(item) }));
+interface Item {
+  readonly path: string;
+  readonly type: TreeEntry["type"];
+}
+
+const namesIn = (folder: string, head: string): Item[] =>
+  readdirSync(folder, { withFileTypes: true }).map((item) => ({ path: head + item.name, type: typeOf(item) }));
 
 /** A folder that can be listed but not entered hides what it holds: that counts as one that may not be read. */
-function everyNameIn(folder: string): { name: string; type: TreeEntry["type"] }[] {
+function everyNameIn(folder: string, head: string): Item[] {
   const disk = onDisk(folder);
   accessSync(disk, constants.R_OK | constants.X_OK);
   return readdirSync(disk, { encoding: "buffer", withFileTypes: true }).map((item) => ({
-    name: nameFrom(item.name),
+    path: head + nameFrom(item.name),
     type: typeOf(item),
   }));
 }
@@ -201,7 +210,7 @@ export function seeEntry(path: string, earlier?: TreeEntry, takenMs = 0): TreeEn
   });
   if (stats.isDirectory()) return entry("folder");
   if (stats.isSymbolicLink()) return entry("link", seen(readlinkSync(disk, "buffer")));
-  if (stats.isFile()) return entry("file", stats.size > PIECE_BYTES ? seenInPieces(disk) : seen(readFileSync(disk)));
+  if (stats.isFile()) return entry("file", seenFile(disk));
   return entry("other");
 }
 
@@ -209,28 +218,39 @@ type Seen = Pick<TreeEntry, "size" | "hash">;
 
 const NOTHING: Seen = { size: 0, hash: "" };
 
-const seen = (bytes: Uint8Array): Seen => ({
-  size: bytes.length,
-  hash: createHash("sha256").update(bytes).digest("hex"),
-});
+const seen = (bytes: Uint8Array): Seen => ({ size: bytes.length, hash: hashOf("sha256", bytes, "hex") });
 
-/** Larger files are read piece by piece: Node reads none of 2 GiB at once. */
-const PIECE_BYTES = 4 * 1024 * 1024;
+/** One for all files, which are read piece by piece: what is made anew for each of a hundred thousand is held long after it. */
+const PIECE = Buffer.allocUnsafeSlow(256 * 1024);
+/** Whatever stands there by now: no link is followed, no pipe waited for. */
+const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-function seenInPieces(path: string | Buffer): Seen {
-  const digest = createHash("sha256");
-  const piece = Buffer.allocUnsafe(PIECE_BYTES);
-  const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW);
+function seenFile(path: string | Buffer): Seen {
+  const file = openSync(path, READ);
   try {
+    let got = fill(file);
+    if (got < PIECE.length) return seen(PIECE.subarray(0, got));
+    const digest = createHash("sha256");
     let size = 0;
-    for (let got = readSync(file, piece); got > 0; got = readSync(file, piece)) {
-      digest.update(piece.subarray(0, got));
+    for (; got > 0; got = fill(file)) {
+      digest.update(PIECE.subarray(0, got));
       size += got;
     }
     return { size, hash: digest.digest("hex") };
   } finally {
     closeSync(file);
   }
+}
+
+/** Less than a whole piece is the end of the file. */
+function fill(file: number): number {
+  let length = 0;
+  while (length < PIECE.length) {
+    const got = readSync(file, PIECE, length, PIECE.length - length, null);
+    if (got === 0) break;
+    length += got;
+  }
+  return length;
 }
 
 export interface Change {
@@ -248,6 +268,7 @@ export function sameEntry(a: TreeEntry | null | undefined, b: TreeEntry | null |
 
 /** Every difference, in path order. Content is compared, never times. */
 export function compareTrees(before: Tree, after: Tree): Change[] {
+  if (before.entries === after.entries) return [];
   const changes: Change[] = [];
   for (const [path, entry] of after.entries) {
     const old = before.entries.get(path) ?? null;

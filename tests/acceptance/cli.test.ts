@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type PassThrough, Readable, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildCleanTree, compareTrees, copyTree, planChecks, writeArtifacts } from "../../src/acceptance/index.js";
+import { cleanTreeOf, compareTrees, copyTree, planChecks, writeArtifacts } from "../../src/acceptance/index.js";
 import { contentDigest, packFolder } from "../../src/bundle/index.js";
 import { main } from "../../src/cli/main.js";
 import { program } from "../../src/commands/nutshell/program.js";
@@ -100,7 +100,7 @@ async function writeDelivery(forgery: Forgery = {}): Promise<void> {
   const changes = compareTrees(request, work);
   writeArtifacts(work, delivery, changes);
   const plan = planChecks(request, JSON.parse(readFileSync(join(request, "nutshell.json"), "utf8")));
-  const { digests } = buildCleanTree({ base: request, request, plan, result: work, target: join(folder, "clean") });
+  const { digests } = cleanTreeOf({ base: request, request, plan, result: work });
   const paths = (kind: string) =>
     changes.filter((row) => row.kind === kind).map(({ path }) => ({ path: `delivery/artifacts/${path}` }));
   const result: Record<string, unknown> = {

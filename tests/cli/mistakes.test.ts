@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, it } from "vitest";
+import { here } from "../run/here.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const place = mkdtempSync(join(tmpdir(), "nut-mistakes-"));
@@ -23,14 +24,9 @@ spawnSync(process.execPath, [
 
 const env = { PATH: process.env.PATH, HOME: join(place, "home"), TMPDIR: place };
 const program = (name: string) => join(root, "bin", `${name}.js`);
-function run(line: string) {
-  const [name, ...words] = line.split(" ");
-  const { status, stderr } = spawnSync(process.execPath, [program(name!), ...words], {
-    cwd: place,
-    env,
-    encoding: "utf8",
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+async function run(line: string) {
+  const [name, ...words] = line.split(" ") as ["nutshell" | "nexus", ...string[]];
+  const { status, stderr } = await here(name, place, words, env);
   return { status, stderr: stderr.replaceAll(place, "~") };
 }
 
@@ -76,8 +72,8 @@ describe("a mistake", () => {
       "no server is named for the fleet",
       "nexus fleet work --driver demo --yes --jobs 2 --server nats://127.0.0.1:4222",
     ],
-  ])("%s", (line, error, hint) => {
-    const { status, stderr } = run(line);
+  ])("%s", async (line, error, hint) => {
+    const { status, stderr } = await run(line);
     expect(stderr).toContain(`error: `);
     expect(stderr).toContain(error);
     expect(stderr).toContain(`hint: ${hint}`);
@@ -85,10 +81,10 @@ describe("a mistake", () => {
     expect(readdirSync(place).sort()).toEqual(["notes.md", "plain", "task", "task.nut"]);
   });
 
-  it("a draft is not run: an agent would only guess", () => {
-    run("nutshell init draft");
+  it("a draft is not run: an agent would only guess", async () => {
+    await run("nutshell init draft");
     cpSync(join(place, "task/context/demo-agent.json"), join(place, "draft/context/demo-agent.json"));
-    const { status, stderr } = run("nexus run draft");
+    const { status, stderr } = await run("nexus run draft");
     expect(stderr).toContain("error: the request is still a draft");
     expect(stderr).toContain("hint: nutshell check ~/draft");
     expect(status).toBe(1);

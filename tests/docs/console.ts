@@ -192,7 +192,7 @@ async function run(step: Step, { place, work, id, market, registry, fleet }: Pla
     CLAWNET_DATA_DIR: join(place, `clawnet-${step.worker ? 1 : 0}`),
     ...(step.worker ? { DOCS_WORKER: "1" } : {}),
   };
-  const words = plainWords(command);
+  const words = plainWords(command, market[step.worker ? 1 : 0]);
   const { text, status } = await (words === null
     ? inShell(command, { cwd: work, env })
     : inHere(words, { cwd: work, env }));
@@ -226,16 +226,17 @@ function inShell(command: string, { cwd, env }: Around): Promise<Printed> {
 const HERE: Readonly<Record<string, Program>> = { nutshell, nexus };
 
 /**
- * The words of a line that is one command of ours and needs no shell; null for any other. Runs, pages and servers, and what
- * is led to the market's stand-in, are started as a person starts them.
+ * The words of a line that is one command of ours and needs no shell; null for any other. Runs, pages and servers are started
+ * as a person starts them. Market commands are led to the stand-in, as the programs of `writePrograms` do.
  */
-function plainWords(line: string): string[] | null {
-  const [program, command = ""] = line.split(" ");
-  if (HERE[program!] === undefined || ["run", "resume", "fleet", "serve", "view", "mcp"].includes(command)) return null;
-  if (MARKET.test(line)) return null;
+function plainWords(line: string, market = ""): string[] | null {
+  const [program, command = "", second] = line.split(" ");
+  if (HERE[program!] === undefined || ["run", "resume", "serve", "view", "mcp"].includes(command)) return null;
+  if (command === "fleet" && second === "work") return null;
   const words = [...line.matchAll(/(?:'[^']*'|"[^"$`\\]*"|[^\s'"|&;<>()$`*?~#{}\\])+/g)].map(([word]) => word);
   if (words.join(" ") !== line) return null;
-  return words.map((word) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double));
+  const plain = words.map((word) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, (_, single, double) => single ?? double));
+  return MARKET.test(line) ? [...plain, "--clawnet", market] : plain;
 }
 
 /** The command in this process: it starts in no time, and prints the same. */

@@ -1,5 +1,4 @@
 // docs/json.md is written from the commands' output schemas: `npx vitest run tests/docs/json.test.ts -u` after a change.
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +8,8 @@ import { outputSchema } from "../../src/cli/describe.js";
 import { program as nexus } from "../../src/commands/nexus/program.js";
 import { program as nutshell } from "../../src/commands/nutshell/program.js";
 import { JSON_VERSION } from "../../src/version.js";
+import { here } from "../run/here.js";
+import { call } from "../run/program.js";
 import { root } from "./console.js";
 
 interface Shape {
@@ -141,13 +142,9 @@ describe("what is printed", () => {
   afterAll(() => rmSync(place, { recursive: true, force: true }));
   cpSync(join(root, "examples/1-bug-fix"), join(place, "task"), { recursive: true });
   const start = (line: string) => {
-    const [program, ...words] = line.split(" ");
-    const env = { PATH: process.env.PATH, HOME: place, TMPDIR: place };
-    return spawnSync(process.execPath, [join(root, `bin/${program}.js`), ...words, "--json"], {
-      cwd: place,
-      env,
-      encoding: "utf8",
-    });
+    const [program, ...words] = line.split(" ") as ["nutshell" | "nexus", ...string[]];
+    const env = { PATH: process.env.PATH ?? "", HOME: place, TMPDIR: place };
+    return (words[0] === "run" ? call : here)(program, place, [...words, "--json"], env);
   };
 
   it.each([
@@ -180,7 +177,7 @@ describe("what is printed", () => {
     "nexus catalog list",
     "nexus catalog show engineer",
   ])("%s: what its schema says, and nothing else", async (line) => {
-    const { stdout, stderr, status } = start(line);
+    const { stdout, stderr, status } = await start(line);
     expect(status, stderr).toBeLessThan(2);
     const words = line.split(" ");
     const all = await answers();

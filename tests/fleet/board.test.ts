@@ -18,7 +18,7 @@ describe.skipIf(!can)("a fleet on the board", () => {
   beforeAll(async () => {
     server = await startNats(temporary("nut-nats-"));
     desk = new FleetDesk(server);
-    desk.ask(["init", "--lease", "3s"]);
+    await desk.ask(["init", "--lease", "3s"]);
     browser = await openBrowser();
     served = await start("nexus", ["board", "--fleet", "--server", desk.url, "--port", "0"], {
       cwd: desk.root,
@@ -38,10 +38,10 @@ describe.skipIf(!can)("a fleet on the board", () => {
     await page.goto(served.link);
     await shows("Nothing was handed in");
     const files = [await desk.request("seen"), await desk.request("waiting"), await desk.request("given-up")];
-    desk.ask(["submit", files[0]!]);
-    desk.ask(["submit", files[1]!, "--label", "gpu"]);
-    desk.ask(["submit", files[2]!, "--label", "gpu"]);
-    desk.ask(["cancel", files[2]!, "--why", "<b>nobody</b> wants it"]);
+    await desk.ask(["submit", files[0]!]);
+    await desk.ask(["submit", files[1]!, "--label", "gpu"]);
+    await desk.ask(["submit", files[2]!, "--label", "gpu"]);
+    await desk.ask(["cancel", files[2]!, "--why", "<b>nobody</b> wants it"]);
     await shows("needs gpu");
     await shows("<b>nobody</b> wants it");
     // Its clock is an hour late, which is nobody's business but its own.
@@ -53,16 +53,16 @@ describe.skipIf(!can)("a fleet on the board", () => {
     await shows(/works on task 1/);
     await shows("1 of 1 place taken");
     await shows("at work");
-    const { workers } = desk.ask<{ workers: { silent: boolean }[] }>(["workers"]);
+    const { workers } = await desk.ask<{ workers: { silent: boolean }[] }>(["workers"]);
     expect(workers.map(({ silent }) => silent)).toEqual([false]);
     await worker.done;
     await shows("delivered 1");
-    const { counts } = desk.ask<{ counts: Record<string, number> }>(["jobs"]);
+    const { counts } = await desk.ask<{ counts: Record<string, number> }>(["jobs"]);
     for (const [state, count] of Object.entries(counts))
       expect(await page.getByRole("button", { name: `${state} ${count}`, exact: true }).count(), state).toBe(1);
     await page.getByRole("button", { name: "delivered 1" }).click();
     await page.getByRole("link", { name: "Make seen" }).click();
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["jobs", "--state", "delivered"]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["jobs", "--state", "delivered"]);
     await shows(`nexus fleet fetch --server ${desk.url} ${jobs[0]!.job} --rerun`);
     for (const colorScheme of ["light", "dark"] as const) {
       await page.emulateMedia({ colorScheme });
@@ -78,7 +78,7 @@ describe.skipIf(!can)("a fleet on the board", () => {
     await shows("does not answer; this is what was last heard");
     await server.start();
     await page.locator("main [role=alert]").waitFor({ state: "detached", timeout: 20_000 });
-    desk.ask(["submit", await desk.request("later")]);
+    await desk.ask(["submit", await desk.request("later")]);
     await shows("Make later");
     expect(complaints).toEqual([]);
   }, 120_000);

@@ -1,10 +1,12 @@
-// A fleet on this machine: a server, people who submit, machines that work. Every program is the real one.
+// A fleet on this machine: a server, people who submit, machines that work. Machines are the real program; what people type
+// is run in this process, which takes a tenth of the time.
 import type { ChildProcess } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { packFolder } from "../../src/bundle/index.js";
-import { call, environment, type Ran, start } from "../run/program.js";
+import { here } from "../run/here.js";
+import { environment, type Ran, start } from "../run/program.js";
 import { put } from "../run/scripted.js";
 import { temporary } from "../temporary.js";
 import type { NatsServer } from "./nats.js";
@@ -45,13 +47,13 @@ export class FleetDesk {
     return rest;
   }
 
-  nexus(args: readonly string[], home = "alice", extra: Record<string, string> = {}): Ran {
-    return call("nexus", this.root, ["fleet", ...args], this.env(home, extra));
+  nexus(args: readonly string[], home = "alice", extra: Record<string, string> = {}): Promise<Ran> {
+    return here("nexus", this.root, ["fleet", ...args], this.env(home, extra));
   }
 
   /** The answer of a command that says yes. */
-  ask<T>(args: readonly string[], home = "alice", extra: Record<string, string> = {}): T {
-    const ran = this.nexus([...args, "--json"], home, extra);
+  async ask<T>(args: readonly string[], home = "alice", extra: Record<string, string> = {}): Promise<T> {
+    const ran = await this.nexus([...args, "--json"], home, extra);
     if (ran.status !== 0) throw new Error(`fleet ${args.join(" ")}: ${ran.status}\n${ran.stdout}${ran.stderr}`);
     return JSON.parse(ran.stdout) as T;
   }
@@ -97,34 +99,39 @@ export class FleetDesk {
     return machine;
   }
 
-  jobs(...args: string[]): readonly JobRow[] {
-    return this.ask<{ jobs: JobRow[] }>(["jobs", "--all", ...args]).jobs;
+  async jobs(...args: string[]): Promise<readonly JobRow[]> {
+    return (await this.ask<{ jobs: JobRow[] }>(["jobs", "--all", ...args])).jobs;
   }
 
   /** Hands in a request of that name; the job's id. */
   async submit(name: string, more: readonly string[] = []): Promise<string> {
-    return this.ask<{ jobs: JobRow[] }>(["submit", await this.request(name), ...more]).jobs[0]!.job;
+    return (await this.ask<{ jobs: JobRow[] }>(["submit", await this.request(name), ...more])).jobs[0]!.job;
   }
 
-  job(id: string): JobRow {
-    return this.jobs().find(({ job }) => job === id)!;
+  async job(id: string): Promise<JobRow> {
+    return (await this.jobs()).find(({ job }) => job === id)!;
   }
 
-  logs(id: string): string {
-    return this.nexus(["logs", id]).stdout;
+  async logs(id: string): Promise<string> {
+    return (await this.nexus(["logs", id])).stdout;
   }
 
   async running(id: string): Promise<void> {
     await this.until("running", (jobs) => jobs.some(({ job, state }) => job === id && state === "running"), 60);
   }
 
-  async until(what: string, test: (jobs: readonly JobRow[]) => boolean, seconds = 60): Promise<readonly JobRow[]> {
-    for (let tries = 0; tries < seconds * 4; tries += 1) {
-      const jobs = this.jobs();
-      if (test(jobs)) return jobs;
+  async until(
+    what: string,
+    test: (jobs: readonly JobRow[]) => boolean | Promise<boolean>,
+    seconds = 60,
+  ): Promise<readonly JobRow[]> {
+    const end = performance.now() + seconds * 1000;
+    while (performance.now() < end) {
+      const jobs = await this.jobs();
+      if (await test(jobs)) return jobs;
       await sleep(250);
     }
-    throw new Error(`${what}: not within ${seconds} s\n${JSON.stringify(this.jobs(), null, 1)}`);
+    throw new Error(`${what}: not within ${seconds} s\n${JSON.stringify(await this.jobs(), null, 1)}`);
   }
 
   write(name: string, text: string): string {

@@ -14,7 +14,7 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
   beforeAll(async () => {
     server = await startNats(temporary("nut-nats-"));
     desk = new FleetDesk(server);
-    desk.ask(["init", "--lease", "3s"]);
+    await desk.ask(["init", "--lease", "3s"]);
   });
   afterEach(() => desk.stop());
   afterAll(() => server.kill());
@@ -31,14 +31,14 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     line.cut();
     const twin = await desk.worker(["--until-empty"], { agent: AGENT }).done;
     expect(twin.stdout, twin.stderr).toContain("1 job delivered");
-    const { worker } = desk.job(id);
+    const { worker } = await desk.job(id);
     line.mend();
     await sleep(1_000);
-    for (let tries = 0; tries < 60 && !/discarded/.test(desk.logs(id)); tries += 1) await sleep(500);
+    for (let tries = 0; tries < 60 && !/discarded/.test(await desk.logs(id)); tries += 1) await sleep(500);
     late.kill("SIGTERM");
     expect((await late.done).stdout).toContain("0 jobs delivered");
-    expect(desk.job(id)).toMatchObject({ state: "delivered", worker, tries: 2 });
-    expect(desk.logs(id).match(/ delivered: delivered/g)).toHaveLength(1);
+    expect(await desk.job(id)).toMatchObject({ state: "delivered", worker, tries: 2 });
+    expect((await desk.logs(id)).match(/ delivered: delivered/g)).toHaveLength(1);
     line.end();
   }, 120_000);
 
@@ -52,6 +52,6 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     const worked = await worker.done;
     expect(worked.stdout).toContain("1 job delivered");
     expect(worked.stderr).toMatch(/does not answer; it is waited for[\s\S]*answers again/);
-    expect(desk.job(id)).toMatchObject({ state: "delivered" });
+    expect(await desk.job(id)).toMatchObject({ state: "delivered" });
   }, 90_000);
 });

@@ -32,7 +32,7 @@ describe.skipIf(!can)("the server's own permissions", () => {
     for (const password of passwords.values()) expect(printed.stdout).not.toContain(password);
     server = await startNats(folder, { config: printed.stdout, env });
     desk = new FleetDesk(server);
-    for (const tenant of ["red", "blue"]) desk.ask(["init", "--lease", "3s"], "admin", as(`${tenant}-admin`));
+    for (const tenant of ["red", "blue"]) await desk.ask(["init", "--lease", "3s"], "admin", as(`${tenant}-admin`));
   });
   afterAll(async () => {
     await desk?.stop();
@@ -40,10 +40,14 @@ describe.skipIf(!can)("the server's own permissions", () => {
   });
 
   it("lets a submitter hand in and fetch, and take nothing out of the queue", async () => {
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request("one")], "alice", as("red-submitter"));
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(
+      ["submit", await desk.request("one")],
+      "alice",
+      as("red-submitter"),
+    );
     expect(jobs[0]!.fresh).toBe(true);
     expect(
-      desk.nexus(["work", "--driver", "demo", "--yes", "--until-empty"], "alice", as("red-submitter")).status,
+      (await desk.nexus(["work", "--driver", "demo", "--yes", "--until-empty"], "alice", as("red-submitter"))).status,
     ).toBe(2);
     const nc = await connect({
       servers: `127.0.0.1:${server.port}`,
@@ -62,9 +66,9 @@ describe.skipIf(!can)("the server's own permissions", () => {
     const worker = desk.worker(["--until-empty"], { extra: as("red-worker") });
     const worked = await worker.done;
     expect(worked.stdout, worked.stderr).toContain("1 job delivered");
-    expect(desk.nexus(["init"], "worker", as("red-worker")).status).toBe(2);
-    const [job] = desk.ask<{ jobs: JobRow[] }>(["jobs"], "alice", as("red-submitter")).jobs;
-    const fetched = desk.ask<{ verified: boolean }>(
+    expect((await desk.nexus(["init"], "worker", as("red-worker"))).status).toBe(2);
+    const [job] = (await desk.ask<{ jobs: JobRow[] }>(["jobs"], "alice", as("red-submitter"))).jobs;
+    const fetched = await desk.ask<{ verified: boolean }>(
       ["fetch", job!.job, "--rerun", "--yes"],
       "alice",
       as("red-submitter"),
@@ -73,31 +77,31 @@ describe.skipIf(!can)("the server's own permissions", () => {
   }, 60_000);
 
   it("lets a watcher look and nothing else", async () => {
-    const [job] = desk.ask<{ jobs: JobRow[] }>(["jobs"], "eve", as("red-watcher")).jobs;
+    const [job] = (await desk.ask<{ jobs: JobRow[] }>(["jobs"], "eve", as("red-watcher"))).jobs;
     expect(job!.state).toBe("delivered");
     for (const words of [["show", job!.job], ["logs", job!.job], ["workers"], ["top"], ["doctor"]])
-      expect(desk.nexus(words, "eve", as("red-watcher")).status, words.join(" ")).toBe(0);
+      expect((await desk.nexus(words, "eve", as("red-watcher"))).status, words.join(" ")).toBe(0);
     const env = desk.env("eve", as("red-watcher"));
     const board = await start("nexus", ["board", "--fleet", "--port", "0"], { cwd: desk.root, env });
     expect(await board.stop()).toBe(143);
-    const submitted = desk.nexus(["submit", await desk.request("two")], "eve", as("red-watcher"));
+    const submitted = await desk.nexus(["submit", await desk.request("two")], "eve", as("red-watcher"));
     expect([submitted.status, submitted.stderr]).toEqual([
       2,
       expect.stringContaining("the server does not let this user publish"),
     ]);
-    expect(desk.nexus(["retry", job!.job], "eve", as("red-watcher")).status).toBe(2);
-    expect(desk.nexus(["fetch", job!.job], "eve", as("red-watcher")).status).toBe(2);
-    expect(desk.ask<{ jobs: JobRow[] }>(["jobs"], "eve", as("red-watcher")).jobs).toHaveLength(1);
+    expect((await desk.nexus(["retry", job!.job], "eve", as("red-watcher"))).status).toBe(2);
+    expect((await desk.nexus(["fetch", job!.job], "eve", as("red-watcher"))).status).toBe(2);
+    expect((await desk.ask<{ jobs: JobRow[] }>(["jobs"], "eve", as("red-watcher"))).jobs).toHaveLength(1);
   }, 60_000);
 
-  it("keeps tenants apart", () => {
-    expect(desk.ask<{ jobs: JobRow[] }>(["jobs"], "bob", as("blue-submitter")).jobs).toEqual([]);
-    const [job] = desk.ask<{ jobs: JobRow[] }>(["jobs"], "alice", as("red-submitter")).jobs;
-    expect(desk.nexus(["fetch", job!.job], "bob", as("blue-submitter")).stderr).toContain("there is no job");
+  it("keeps tenants apart", async () => {
+    expect((await desk.ask<{ jobs: JobRow[] }>(["jobs"], "bob", as("blue-submitter"))).jobs).toEqual([]);
+    const [job] = (await desk.ask<{ jobs: JobRow[] }>(["jobs"], "alice", as("red-submitter"))).jobs;
+    expect((await desk.nexus(["fetch", job!.job], "bob", as("blue-submitter"))).stderr).toContain("there is no job");
   });
 
-  it("refuses wrong credentials without repeating them", () => {
-    const ran = desk.nexus(["jobs"], "mallory", { NATS_USER: "red-admin", NATS_PASSWORD: "guessed-secret" });
+  it("refuses wrong credentials without repeating them", async () => {
+    const ran = await desk.nexus(["jobs"], "mallory", { NATS_USER: "red-admin", NATS_PASSWORD: "guessed-secret" });
     expect([ran.status, ran.stderr]).toEqual([2, expect.stringContaining("does not know these credentials")]);
     expect(ran.stderr + ran.stdout).not.toContain("guessed-secret");
   });

@@ -15,7 +15,7 @@ describe.skipIf(!can)("a fleet at work", () => {
   beforeAll(async () => {
     server = await startNats(temporary("nut-nats-"));
     desk = new FleetDesk(server);
-    desk.ask(["init", "--lease", "3s", "--budget", "jobs=1"]);
+    await desk.ask(["init", "--lease", "3s", "--budget", "jobs=1"]);
   });
   afterAll(async () => {
     await desk?.stop();
@@ -24,15 +24,17 @@ describe.skipIf(!can)("a fleet at work", () => {
 
   it("is seen by its workers, its figures and its logs, and begins no more than a day allows", async () => {
     const files = [await desk.request("first"), await desk.request("second")];
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
     const agent = "sh -c 'sleep 1; cp files/wanted.txt files/made.txt; echo made it'";
     const worker = desk.worker(["--metrics", "0", "--label", "eu"], { agent });
     let said = "";
     worker.stderr?.on("data", (text) => {
       said += text;
     });
-    await desk.until("one at work", (rows) => rows.some(({ state }) => state === "running"), 20);
-    const { workers } = desk.ask<{ workers: { jobs: string[]; labels: string[]; silent: boolean }[] }>(["workers"]);
+    await desk.until("one at work", (rows) => rows.some(({ state }) => state === "running"), 40);
+    const { workers } = await desk.ask<{ workers: { jobs: string[]; labels: string[]; silent: boolean }[] }>([
+      "workers",
+    ]);
     expect(workers).toMatchObject([{ labels: ["eu"], silent: false }]);
     await sleep(300);
     const url = /http:\/\/127\.0\.0\.1:\d+\/metrics/.exec(said)![0];
@@ -40,26 +42,23 @@ describe.skipIf(!can)("a fleet at work", () => {
     expect(page).toMatch(/^nutcracker_fleet_active [01]$/m);
     expect(page).toMatch(/^nutcracker_fleet_queue_tickets [12]$/m);
     expect(await statusFor(url, "evil.example")).toBe(421);
-    const followed = desk.nexus([
-      "logs",
-      "-f",
-      jobs.find(({ job }) => desk.ask<{ state: string }>(["show", job]).state !== "queued")!.job,
-    ]);
+    const states = await Promise.all(jobs.map(({ job }) => desk.ask<{ state: string }>(["show", job])));
+    const followed = await desk.nexus(["logs", "-f", jobs[states.findIndex(({ state }) => state !== "queued")]!.job]);
     expect(followed.stdout).toContain("delivered: delivered: completed");
     await sleep(2_000);
-    expect(desk.ask<{ counts: Record<string, number>; workers: number }>(["top"])).toMatchObject({
+    expect(await desk.ask<{ counts: Record<string, number>; workers: number }>(["top"])).toMatchObject({
       counts: { delivered: 1, queued: 1 },
       workers: 1,
     });
-    const doctor = desk.nexus(["doctor"]);
+    const doctor = await desk.nexus(["doctor"]);
     expect([doctor.status, doctor.stdout]).toEqual([
       1,
       expect.stringContaining("nothing more is begun today: the limit jobs=1 is reached"),
     ]);
-    desk.ask(["init", "--lease", "3s"]);
+    await desk.ask(["init", "--lease", "3s"]);
     worker.kill("SIGTERM");
     expect((await worker.done).status).toBe(0);
-    expect(desk.ask<{ workers: unknown[] }>(["workers"]).workers).toEqual([]);
+    expect((await desk.ask<{ workers: unknown[] }>(["workers"])).workers).toEqual([]);
   }, 90_000);
 });
 

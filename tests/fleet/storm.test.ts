@@ -14,7 +14,7 @@ describe.skipIf(!can)("a storm [P8]", () => {
   beforeAll(async () => {
     server = await startNats(temporary("nut-nats-"));
     desk = new FleetDesk(server);
-    desk.ask(["init", "--lease", "2s"]);
+    await desk.ask(["init", "--lease", "2s"]);
   });
   afterAll(async () => {
     await desk?.stop();

@@ -22,7 +22,7 @@ export interface Storm {
 export async function weather(desk: FleetDesk, storm: Storm): Promise<void> {
   const files: string[] = [];
   for (let n = 0; n < storm.jobs; n += 1) files.push(await desk.request(`job-${n}`));
-  const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
+  const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
   expect(new Set(jobs.map(({ job }) => job)).size).toBe(storm.jobs);
   const homes = Array.from({ length: storm.workers }, (_, index) => `machine-${index}`);
   const machines = new Map<string, Machine>();
@@ -42,34 +42,34 @@ export async function weather(desk: FleetDesk, storm: Storm): Promise<void> {
   for (; left > 0; left -= 1) {
     const rows = await lookAt(desk);
     // Three kills may meet one job: what was set aside for that is taken up again, as a person would.
-    for (const { job } of rows.filter(({ state }) => state === "dead")) desk.nexus(["retry", job]);
+    for (const { job } of rows.filter(({ state }) => state === "dead")) await desk.nexus(["retry", job]);
     if (rows.length === storm.jobs && rows.every(({ state }) => state === "delivered")) break;
     await sleep(500);
   }
   for (const machine of machines.values()) machine.kill("SIGTERM");
   for (const machine of machines.values()) await machine.done;
-  const rows = desk.jobs();
+  const rows = await desk.jobs();
   expect(rows.filter(({ state }) => state !== "delivered")).toEqual([]);
   expect(rows).toHaveLength(storm.jobs);
   expect(rows.every(({ status }) => status === "completed")).toBe(true);
   for (const { job } of rows.slice(0, Math.max(storm.rerun, 3))) {
-    const told = desk.nexus(["logs", job]).stdout.match(/ delivered: delivered: completed/g) ?? [];
+    const told = (await desk.nexus(["logs", job])).stdout.match(/ delivered: delivered: completed/g) ?? [];
     // A worker killed between the record and the event says nothing; nobody says it twice.
     expect(told.length, job).toBeLessThanOrEqual(1);
   }
   for (const { job, title } of rows.slice(0, storm.rerun)) {
-    const fetched = desk.ask<{ verified: boolean }>(["fetch", job, "--rerun", "--yes", "-o", `${job}.done.nut`]);
+    const fetched = await desk.ask<{ verified: boolean }>(["fetch", job, "--rerun", "--yes", "-o", `${job}.done.nut`]);
     expect(fetched.verified, title).toBe(true);
   }
   for (const home of homes) {
     const place = join(desk.root, "homes", home, ".local/state/nutshell/fleet-work");
     expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
   }
-  expect(desk.ask<{ changed: unknown[] }>(["reconcile"]).changed).toEqual([]);
+  expect((await desk.ask<{ changed: unknown[] }>(["reconcile"])).changed).toEqual([]);
 }
 
 /** A server that is just choosing a leader is asked again. */
 async function lookAt(desk: FleetDesk): Promise<readonly JobRow[]> {
-  const ran = desk.nexus(["jobs", "--all", "--json"]);
+  const ran = await desk.nexus(["jobs", "--all", "--json"]);
   return ran.status === 0 ? (JSON.parse(ran.stdout) as { jobs: JobRow[] }).jobs : [];
 }

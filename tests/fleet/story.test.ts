@@ -26,36 +26,40 @@ describe.skipIf(!can)("a fleet", () => {
     await server.kill();
   });
 
-  it("says what is missing before it is set up, and is set up as often as one likes", () => {
-    const before = desk.nexus(["jobs"]);
+  it("says what is missing before it is set up, and is set up as often as one likes", async () => {
+    const before = await desk.nexus(["jobs"]);
     expect(before.status).toBe(2);
     expect(before.stderr).toContain("hint: nexus fleet init\n");
     expect(
-      desk.ask<{ streams: { made: boolean }[] }>(["init", "--lease", "4s"]).streams.every(({ made }) => made),
+      (await desk.ask<{ streams: { made: boolean }[] }>(["init", "--lease", "4s"])).streams.every(({ made }) => made),
     ).toBe(true);
-    const again = desk.ask<{ next: string; streams: { made: boolean; replicas: number }[] }>(["init", "--lease", "4s"]);
+    const again = await desk.ask<{ next: string; streams: { made: boolean; replicas: number }[] }>([
+      "init",
+      "--lease",
+      "4s",
+    ]);
     expect(again.next).toBe("nexus fleet work on every machine that should work, nexus fleet submit task.nut from any");
     expect(again.streams.map(({ made, replicas }) => [made, replicas])).toEqual(again.streams.map(() => [false, 1]));
   });
 
   it("takes requests in, does each once, and gives back what a stranger can check", async () => {
     const files = [await desk.request("one"), await desk.request("two")];
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["submit", ...files]);
     expect(jobs.map(({ fresh, state }) => [fresh, state])).toEqual([
       [true, "queued"],
       [true, "queued"],
     ]);
-    const twice = desk.ask<{ jobs: JobRow[] }>(["submit", files[0]!]);
+    const twice = await desk.ask<{ jobs: JobRow[] }>(["submit", files[0]!]);
     expect(twice.jobs[0]).toMatchObject({ fresh: false, job: jobs[0]!.job });
     const worker = desk.worker(["--until-empty", "--jobs", "2"]);
     const worked = await worker.done;
     expect(worked.status, worked.stderr).toBe(0);
     expect(worked.stdout, worked.stderr).toContain("2 jobs delivered, 0 failed");
-    expect(desk.jobs().map(({ state, status, tries }) => [state, status, tries])).toEqual([
+    expect((await desk.jobs()).map(({ state, status, tries }) => [state, status, tries])).toEqual([
       ["delivered", "completed", 1],
       ["delivered", "completed", 1],
     ]);
-    const fetched = desk.ask<{ verified: boolean; rerun: boolean; path: string }>([
+    const fetched = await desk.ask<{ verified: boolean; rerun: boolean; path: string }>([
       "fetch",
       jobs[0]!.job,
       "--rerun",
@@ -63,16 +67,23 @@ describe.skipIf(!can)("a fleet", () => {
     ]);
     expect(fetched).toMatchObject({ verified: true, rerun: true });
     expect(existsSync(fetched.path)).toBe(true);
-    const logs = desk.nexus(["logs", jobs[1]!.job]).stdout;
+    const logs = (await desk.nexus(["logs", jobs[1]!.job])).stdout;
     for (const word of ["submitted", "taken", "delivered: completed"]) expect(logs).toContain(word);
     expect(logs.match(/delivered: completed/g)).toHaveLength(1);
     // Nothing of a run stays where it was done.
     expect(readdirSync(join(desk.root, "homes/worker/.local/state/nutshell/fleet-work"))).toEqual([]);
   });
 
-  it("believes the request it is held against, not the worker", () => {
-    const job = desk.jobs().find(({ title }) => title === "Make one");
-    const other = desk.nexus(["fetch", job!.job, "-o", "other-delivery.nut", "--request", join(desk.root, "two.nut")]);
+  it("believes the request it is held against, not the worker", async () => {
+    const job = (await desk.jobs()).find(({ title }) => title === "Make one");
+    const other = await desk.nexus([
+      "fetch",
+      job!.job,
+      "-o",
+      "other-delivery.nut",
+      "--request",
+      join(desk.root, "two.nut"),
+    ]);
     expect(other.status, other.stderr).toBe(1);
     expect(other.stdout).toContain("does not hold");
   });
@@ -81,52 +92,59 @@ describe.skipIf(!can)("a fleet", () => {
     const plain = await desk.request("plain");
     const gpu = await desk.request("gpu");
     const urgent = await desk.request("urgent");
-    desk.ask(["submit", plain, "--priority", "low"]);
-    desk.ask(["submit", gpu, "--label", "gpu"]);
-    desk.ask(["submit", urgent, "--priority", "high", "--driver", "command"]);
+    await desk.ask(["submit", plain, "--priority", "low"]);
+    await desk.ask(["submit", gpu, "--label", "gpu"]);
+    await desk.ask(["submit", urgent, "--priority", "high", "--driver", "command"]);
     const worker = await desk.worker(["--until-empty"]).done;
     expect(worker.stdout).toContain("2 jobs delivered");
     const order = [...worker.stderr.matchAll(/with command: Make (\w+)/g)].map(([, name]) => name);
     expect(order).toEqual(["urgent", "plain"]);
-    expect(desk.jobs("--state", "queued").map(({ title }) => title)).toEqual(["Make gpu"]);
-    expect(desk.nexus(["doctor"]).stdout).toContain("queued jobs that fit no worker that is there: 1 (gpu)");
+    expect((await desk.jobs("--state", "queued")).map(({ title }) => title)).toEqual(["Make gpu"]);
+    expect((await desk.nexus(["doctor"])).stdout).toContain("queued jobs that fit no worker that is there: 1 (gpu)");
     expect((await desk.worker(["--until-empty", "--label", "gpu"]).done).stdout).toContain("1 job delivered");
   });
 
   it("sets a request aside that no worker could do, with the reason, and takes it up again when told to", async () => {
     const file = await desk.request("hopeless");
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", file, "--budget", "agent=1s"]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["submit", file, "--budget", "agent=1s"]);
     const slow = "sh -c 'sleep 30'";
     await desk.worker(["--until-empty"], { agent: slow }).done;
-    const [dead] = desk.jobs("--dead");
+    const [dead] = await desk.jobs("--dead");
     expect(dead).toMatchObject({ job: jobs[0]!.job, state: "dead" });
     expect(dead!.reason).toMatch(/paused/);
-    expect(desk.nexus(["fetch", dead!.job]).stderr).toContain(`hint: nexus fleet retry ${dead!.job}`);
-    desk.ask(["retry", dead!.job, "--budget", "agent=1m"]);
+    expect((await desk.nexus(["fetch", dead!.job])).stderr).toContain(`hint: nexus fleet retry ${dead!.job}`);
+    await desk.ask(["retry", dead!.job, "--budget", "agent=1m"]);
     await desk.worker(["--until-empty"]).done;
-    expect(desk.jobs().find(({ job }) => job === dead!.job)).toMatchObject({ state: "delivered", status: "completed" });
+    expect((await desk.jobs()).find(({ job }) => job === dead!.job)).toMatchObject({
+      state: "delivered",
+      status: "completed",
+    });
   });
 
   it("asks before strangers' requests run, and refuses folders, deliveries and nonsense by name", async () => {
-    const asked = desk.nexus(["work", "--driver", "demo"]);
+    const asked = await desk.nexus(["work", "--driver", "demo"]);
     expect([asked.status, asked.stderr]).toEqual([2, expect.stringContaining("nobody agreed to that")]);
-    expect(desk.nexus(["work"]).stderr).toContain("hint: nexus fleet work --driver codex");
-    expect(desk.nexus(["jobs", "--server", "nats://127.0.0.1:1"]).stderr).toContain(
+    expect((await desk.nexus(["work"])).stderr).toContain("hint: nexus fleet work --driver codex");
+    expect((await desk.nexus(["jobs", "--server", "nats://127.0.0.1:1"])).stderr).toContain(
       "127.0.0.1:1: nobody answers there\nnexus: hint: nats-server --jetstream --addr 127.0.0.1 --port 1 ",
     );
-    expect(desk.nexus(["init", "--lease", "12h"]).stderr).toContain(
+    expect((await desk.nexus(["init", "--lease", "12h"])).stderr).toContain(
       "between 2s and 5m\nnexus: hint: --lease 30s, or 2m\n",
     );
-    expect(desk.nexus(["submit", "requests/one"]).stderr).toContain("is a folder");
+    expect((await desk.nexus(["submit", "requests/one"])).stderr).toContain("is a folder");
     // Said before any server is asked, and before what is there is handed in.
-    const missing = desk.nexus(["submit", "one.nut", "none.nut", "--again", "--server", "nats://127.0.0.1:1"]);
+    const missing = await desk.nexus(["submit", "one.nut", "none.nut", "--again", "--server", "nats://127.0.0.1:1"]);
     expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining("none.nut: no such file")]);
     writeFileSync(join(desk.root, "bad.nut"), "no bundle");
-    expect(desk.nexus(["submit", "bad.nut"]).status).toBe(2);
-    expect(desk.nexus(["submit", "one.nut", "--label", "No Good"]).stderr).toContain("is no label");
-    expect(desk.nexus(["show", "ffff"]).stderr).toContain('there is no job "ffff"');
-    expect(desk.nexus(["jobs", "--server", "nats://example.org:4222"]).stderr).toContain("tls://example.org:4222");
-    expect(desk.nexus(["jobs", "--server", "nats://a:b@127.0.0.1:4222"]).stderr).toContain("holds no user or password");
+    expect((await desk.nexus(["submit", "bad.nut"])).status).toBe(2);
+    expect((await desk.nexus(["submit", "one.nut", "--label", "No Good"])).stderr).toContain("is no label");
+    expect((await desk.nexus(["show", "ffff"])).stderr).toContain('there is no job "ffff"');
+    expect((await desk.nexus(["jobs", "--server", "nats://example.org:4222"])).stderr).toContain(
+      "tls://example.org:4222",
+    );
+    expect((await desk.nexus(["jobs", "--server", "nats://a:b@127.0.0.1:4222"])).stderr).toContain(
+      "holds no user or password",
+    );
   });
 
   it("tells to type what asks the same server as the same user", async () => {
@@ -147,34 +165,34 @@ describe.skipIf(!can)("a fleet", () => {
     expect(await told("doctor")).toContain(`; nexus fleet work ${at} --label gpu\n`);
     expect(await told("fetch", file, "-o", "x.nut")).toContain(`nexus fleet fetch ${file} -o x.nut ${at} --wait\n`);
     await told("cancel", file);
-    const { job } = desk.jobs().find(({ title }) => title === "Make typed")!;
+    const { job } = (await desk.jobs()).find(({ title }) => title === "Make typed")!;
     const twice = await told("submit", file, "--label", "gpu");
     expect(twice).toContain(`(nexus fleet retry ${at} ${job.slice(0, 10)} takes it up`);
     const folder = await told("submit", join(desk.root, "requests/one"), "--label", "gpu");
     expect(folder).toContain(`nexus fleet submit task.nut --label gpu ${at}\n`);
     expect(await told("work", "--driver", "demo")).toContain(`nexus fleet work --driver demo ${at} --yes agrees`);
-    const [delivered] = desk.jobs("--state", "delivered");
+    const [delivered] = await desk.jobs("--state", "delivered");
     expect(await told("show", delivered!.job)).toContain(`fetch it: nexus fleet fetch ${at} ${delivered!.job}\n`);
     alice.remove();
   });
 
   it("hands in again what a server forgot, and does nothing twice", async () => {
     const file = await desk.request("kept");
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", file]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["submit", file]);
     await server.kill();
     const empty = await startNats(temporary("nut-nats-"));
     const other = { NATS_URL: empty.url };
     try {
-      desk.ask(["init"], "alice", other);
+      await desk.ask(["init"], "alice", other);
       // The ledger names the server it was handed in to; another one forgot nothing.
-      expect(desk.ask<{ changed: unknown[] }>(["reconcile"], "alice", other).changed).toEqual([]);
+      expect((await desk.ask<{ changed: unknown[] }>(["reconcile"], "alice", other)).changed).toEqual([]);
     } finally {
       await empty.kill();
     }
     const ledger = join(desk.root, "homes/alice/.local/state/nutshell/fleet.jsonl");
     expect(readFileSync(ledger, "utf8")).toContain(jobs[0]!.job);
     await server.start();
-    expect(desk.ask<{ known: number; changed: unknown[] }>(["reconcile"])).toEqual({ known: 1, changed: [] });
+    expect(await desk.ask<{ known: number; changed: unknown[] }>(["reconcile"])).toEqual({ known: 1, changed: [] });
     // What a power cut takes: the ticket, then the record.
     const nc = await connect({ servers: `127.0.0.1:${server.port}` });
     const lose = async () => (await jetstreamManager(nc)).streams.purge("NUT_WORK");
@@ -184,14 +202,14 @@ describe.skipIf(!can)("a fleet", () => {
       [forget, "resubmitted"],
     ] as const) {
       await cut();
-      const { changed } = desk.ask<{ changed: { job: string; action: string }[] }>(["reconcile"]);
+      const { changed } = await desk.ask<{ changed: { job: string; action: string }[] }>(["reconcile"]);
       expect(changed.map(({ job, action: done }) => [job, done])).toEqual([[jobs[0]!.job, action]]);
     }
     await desk.worker(["--until-empty"]).done;
     // Checkpoints go with the job they are of.
     expect(await (await new Objm(nc).open("nut_runs")).list()).toEqual([]);
     await nc.close();
-    const { state, status, tries } = desk.jobs().find(({ job }) => job === jobs[0]!.job)!;
+    const { state, status, tries } = (await desk.jobs()).find(({ job }) => job === jobs[0]!.job)!;
     expect([state, status, tries]).toEqual(["delivered", "completed", 1]);
   }, 120_000);
 });

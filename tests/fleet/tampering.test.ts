@@ -25,7 +25,7 @@ describe.skipIf(!can)("a server that lies", () => {
   beforeAll(async () => {
     server = await startNats(folder);
     desk = new FleetDesk(server);
-    desk.ask(["init", "--lease", "3s"]);
+    await desk.ask(["init", "--lease", "3s"]);
     nc = await connect({ servers: `127.0.0.1:${server.port}` });
   });
   afterAll(async () => {
@@ -34,8 +34,8 @@ describe.skipIf(!can)("a server that lies", () => {
     await server?.kill();
   });
 
-  const submitted = (words: readonly string[], home = "alice") =>
-    desk.ask<{ jobs: JobRow[] }>(["submit", ...words], home).jobs[0]!.job;
+  const submitted = async (words: readonly string[], home = "alice") =>
+    (await desk.ask<{ jobs: JobRow[] }>(["submit", ...words], home)).jobs[0]!.job;
   const objects = (bucket: string) => new Objm(jetstream(nc)).open(bucket);
   const records = () => new Kvm(nc).open("nut_jobs");
   const change = async (id: string, make: (job: Job) => object) => {
@@ -43,31 +43,31 @@ describe.skipIf(!can)("a server that lies", () => {
     const job = (await kv.get(id))!.json<Job>();
     await kv.put(id, JSON.stringify({ ...job, ...make(job) }));
   };
-  const stateOf = (id: string) => desk.jobs().find(({ job }) => job === id)!;
+  const stateOf = async (id: string) => (await desk.jobs()).find(({ job }) => job === id)!;
 
   it("finds what was changed on the server", async () => {
-    const id = submitted([await desk.request("honest")]);
+    const id = await submitted([await desk.request("honest")]);
     await desk.worker(["--until-empty"]).done;
-    const { sha256, size } = desk.ask<Job>(["show", id]).result!;
+    const { sha256, size } = (await desk.ask<Job>(["show", id])).result!;
     const store = await objects("nut_bundles");
     const bytes = Buffer.from((await store.getBlob(sha256))!);
     bytes[bytes.length >> 1]! ^= 1;
     await store.putBlob({ name: sha256 }, bytes);
     expect(bytes.length).toBe(size);
-    const fetched = desk.nexus(["fetch", id, "-o", "changed.nut"]);
+    const fetched = await desk.nexus(["fetch", id, "-o", "changed.nut"]);
     expect([fetched.status, fetched.stderr]).toEqual([2, expect.stringContaining("is not what was stored")]);
     expect(existsSync(join(desk.root, "changed.nut"))).toBe(false);
 
     const path = await desk.request("swapped");
-    const other = submitted([path]);
+    const other = await submitted([path]);
     const name = sumOf(readFileSync(path));
     await store.putBlob({ name }, randomBytes(readFileSync(path).length));
     await desk.worker(["--until-empty"]).done;
-    expect(stateOf(other)).toMatchObject({ state: "dead", reason: expect.stringContaining("FLEET_CORRUPT") });
+    expect(await stateOf(other)).toMatchObject({ state: "dead", reason: expect.stringContaining("FLEET_CORRUPT") });
   }, 60_000);
 
   it("starts no program that a stored run names", async () => {
-    const id = submitted([await desk.request("poisoned")]);
+    const id = await submitted([await desk.request("poisoned")]);
     const marker = join(desk.root, "owned");
     const runs = await objects("nut_runs");
     const put = async (text: string) => {
@@ -86,18 +86,18 @@ describe.skipIf(!can)("a server that lies", () => {
     await change(id, () => ({ checkpoint: { run: "r-1", list: list.sha256, records: 1, at: "2026-03-14T10:00:00Z" } }));
     await desk.worker(["--until-empty"]).done;
     expect(existsSync(marker)).toBe(false);
-    expect(stateOf(id)).toMatchObject({ state: "delivered", status: "completed" });
-    expect(desk.nexus(["logs", id]).stdout).toContain("names a program that this worker does not start");
+    expect(await stateOf(id)).toMatchObject({ state: "delivered", status: "completed" });
+    expect((await desk.nexus(["logs", id])).stdout).toContain("names a program that this worker does not start");
 
     // A path that climbs is no path of a checkpoint.
-    const climbing = submitted([await desk.request("climbing")]);
+    const climbing = await submitted([await desk.request("climbing")]);
     const text = JSON.stringify({ files: [{ path: "../../../owned", ...journal }] });
     await runs.putBlob({ name: `${climbing}.${sumOf(text)}` }, Buffer.from(text));
     await change(climbing, () => ({
       checkpoint: { run: "r-1", list: sumOf(text), records: 1, at: "2026-03-14T10:00:00Z" },
     }));
     await desk.worker(["--until-empty"]).done;
-    expect(stateOf(climbing).state).toBe("delivered");
+    expect((await stateOf(climbing)).state).toBe("delivered");
   }, 60_000);
 
   it("reads no place that the worker did not name", async () => {
@@ -105,12 +105,12 @@ describe.skipIf(!can)("a server that lies", () => {
     mkdirSync(shared);
     const path = join(shared, "placed.nut");
     writeFileSync(path, readFileSync(await desk.request("placed")));
-    const id = submitted([path, "--in-place"]);
+    const id = await submitted([path, "--in-place"]);
     expect((await desk.worker(["--until-empty"]).done).stdout).toContain("0 jobs delivered, 1 failed");
-    expect(stateOf(id)).toMatchObject({ state: "queued", deaths: 1 });
-    expect(desk.nexus(["show", id]).stdout).toContain("where this worker does not look");
+    expect(await stateOf(id)).toMatchObject({ state: "queued", deaths: 1 });
+    expect((await desk.nexus(["show", id])).stdout).toContain("where this worker does not look");
     await desk.worker(["--until-empty", "--from", shared]).done;
-    expect(stateOf(id)).toMatchObject({ state: "delivered" });
+    expect(await stateOf(id)).toMatchObject({ state: "delivered" });
   }, 60_000);
 
   it("holds a sealed job as ciphertext alone", async () => {
@@ -125,10 +125,10 @@ describe.skipIf(!can)("a server that lies", () => {
     writeIdentityFile(join(own, "peer.key"), keys[1]!.identity);
     const secret = `marker-${randomBytes(8).toString("hex")}`;
     const path = await desk.request("sealed", { "files/wanted.txt": `${secret}\n` });
-    const id = submitted([path, "--seal-for", keys[0]!.peer]);
+    const id = await submitted([path, "--seal-for", keys[0]!.peer]);
     await desk.worker(["--until-empty", "-i", keys[0]!.file], { home: "keyed" }).done;
-    expect(stateOf(id)).toMatchObject({ state: "delivered", status: "completed", title: "sealed" });
-    const fetched = desk.ask<{ verified: boolean; path: string }>([
+    expect(await stateOf(id)).toMatchObject({ state: "delivered", status: "completed", title: "sealed" });
+    const fetched = await desk.ask<{ verified: boolean; path: string }>([
       "fetch",
       path,
       "--rerun",
@@ -144,6 +144,6 @@ describe.skipIf(!can)("a server that lies", () => {
     const words = [secret, "Make sealed"];
     for (const file of written.filter((name) => /\.blk$|\.idx$|\.dat$/.test(name)))
       for (const word of words) expect(readFileSync(file).includes(word), `${word} in ${file}`).toBe(false);
-    expect(desk.nexus(["fetch", path, "-o", "no.nut"], "mallory").status).toBe(2);
+    expect((await desk.nexus(["fetch", path, "-o", "no.nut"], "mallory")).status).toBe(2);
   }, 60_000);
 });

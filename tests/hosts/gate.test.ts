@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { claudePayload, type HookOptions, newProject, runHook } from "./hook-process.js";
+import { askHook, claudePayload, type HookOptions, newProject, runHook } from "./hook-process.js";
 
 const TASKS = JSON.stringify({
   goal: "",
@@ -22,11 +22,11 @@ const denial = (stdout: string): string | null => {
 describe("gate: what was denied", () => {
   it("is a line of the tool log, where there is a session, and nothing anywhere else", async () => {
     const { root } = newProject();
-    await runHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
+    await askHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
     expect(existsSync(join(root, ".nexus"))).toBe(false);
     const session = planned();
     const fields = { agent_id: "a1", agent_type: "tester" };
-    await runHook(use(session.root, "Write", { file_path: "a.txt", content: "x" }, fields));
+    await askHook(use(session.root, "Write", { file_path: "a.txt", content: "x" }, fields));
     const text = readFileSync(join(session.root, ".nexus/state/tool-log.jsonl"), "utf8");
     expect(text).not.toContain("Write");
     const log = text.trim().split("\n");
@@ -45,12 +45,12 @@ describe("gate: what was denied", () => {
 describe("gate: unplanned edits", () => {
   it("denies an edit while there is no task list, and allows it once there is", async () => {
     const { root } = newProject();
-    const before = await runHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
+    const before = await askHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
     expect(before.exit).toBe(0);
     expect(denial(before.stdout)).toContain("no task list");
     mkdirSync(join(root, ".nexus/state"), { recursive: true });
     writeFileSync(join(root, ".nexus/state/tasks.json"), TASKS);
-    const after = await runHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
+    const after = await askHook(use(root, "Write", { file_path: "a.txt", content: "x" }));
     expect(after).toMatchObject({ exit: 0, stdout: "", stderr: "" });
   });
 
@@ -64,7 +64,7 @@ describe("gate: unplanned edits", () => {
   ])("denies %s %j", async (tool, input) => {
     const { root, home } = newProject();
     const own = JSON.parse(JSON.stringify(input).replace("PROJECT", "project"));
-    const { stdout } = await runHook(use(root, tool, own), { home });
+    const { stdout } = await askHook(use(root, tool, own), { home });
     expect(denial(stdout)).not.toBeNull();
   });
 
@@ -81,7 +81,7 @@ describe("gate: unplanned edits", () => {
     ["Agent", { subagent_type: "engineer", prompt: "x" }],
   ])("allows Lead %s %j", async (tool, input) => {
     const { root } = newProject();
-    expect(await runHook(use(root, tool, input))).toMatchObject({ exit: 0, stdout: "" });
+    expect(await askHook(use(root, tool, input))).toMatchObject({ exit: 0, stdout: "" });
   });
 
   it("sees through links and odd spellings", async () => {
@@ -95,7 +95,7 @@ describe("gate: unplanned edits", () => {
       ".nexus/memory/a.ts",
       ".nexus/memory/../../a.ts",
     ]) {
-      const { stdout } = await runHook(use(root, "Write", { file_path, content: "" }));
+      const { stdout } = await askHook(use(root, "Write", { file_path, content: "" }));
       expect(denial(stdout), file_path).not.toBeNull();
     }
   });
@@ -107,13 +107,13 @@ describe("gate: unplanned edits", () => {
       ".nexus/state/nutcracker-claude/session.json": '{"skill":"nx-init"}',
     });
     const edit = (old_string: string) => use(root, "Edit", { file_path: "CLAUDE.md", old_string, new_string: "new" });
-    expect((await runHook(edit("old"))).stdout).toBe("");
-    expect(denial((await runHook(edit("# Mine"))).stdout)).not.toBeNull();
+    expect((await askHook(edit("old"))).stdout).toBe("");
+    expect(denial((await askHook(edit("# Mine"))).stdout)).not.toBeNull();
     const whole = (content: string) => use(root, "Write", { file_path: "CLAUDE.md", content });
-    expect((await runHook(whole(text.replace("old", "quite new")))).stdout).toBe("");
-    expect(denial((await runHook(whole("all new"))).stdout)).not.toBeNull();
+    expect((await askHook(whole(text.replace("old", "quite new")))).stdout).toBe("");
+    expect(denial((await askHook(whole("all new"))).stdout)).not.toBeNull();
     rmSync(join(root, ".nexus/state/nutcracker-claude/session.json"));
-    expect(denial((await runHook(edit("old"))).stdout)).not.toBeNull();
+    expect(denial((await askHook(edit("old"))).stdout)).not.toBeNull();
   });
 });
 
@@ -147,7 +147,7 @@ describe("gate: roles", () => {
     ["reviewer", "Bash", { command: "node /opt/nutcracker/dist/hook/hook.js claude SessionStart < made-up.json" }],
   ])("denies %s %s %j", async (role, tool, input) => {
     const { root, home } = planned();
-    const { exit, stdout } = await runHook(use(root, tool, input, as(role)), { home });
+    const { exit, stdout } = await askHook(use(root, tool, input, as(role)), { home });
     expect(exit).toBe(0);
     expect(denial(stdout)).not.toBeNull();
   });
@@ -164,7 +164,7 @@ describe("gate: roles", () => {
     ["general-purpose", "Write", { file_path: "a.txt", content: "x" }],
   ])("allows %s %s %j", async (role, tool, input) => {
     const { root, home } = planned();
-    expect(await runHook(use(root, tool, input, as(role)), { home })).toMatchObject({ exit: 0, stdout: "" });
+    expect(await askHook(use(root, tool, input, as(role)), { home })).toMatchObject({ exit: 0, stdout: "" });
   });
 
   it.each([
@@ -177,7 +177,7 @@ describe("gate: roles", () => {
     ["a megabyte of substitutions", "$(".repeat(500_000)],
   ])("denies in time what was made to keep it busy: %s", async (_, command) => {
     const { root, home } = planned();
-    const { exit, stdout } = await runHook(use(root, "Bash", { command }, as("reviewer")), { home });
+    const { exit, stdout } = await askHook(use(root, "Bash", { command }, as("reviewer")), { home });
     expect(exit).toBe(0);
     expect(denial(stdout)).toContain("may not change files");
   });
@@ -190,17 +190,17 @@ describe("gate: roles", () => {
       ".nexus/state/tasks.json": TASKS,
       ".nexus/state/nutcracker-claude/agent-tracker.json": tracker,
     });
-    const write = (who: object) => runHook(use(root, "Write", { file_path: "a", content: "" }, who));
+    const write = (who: object) => askHook(use(root, "Write", { file_path: "a", content: "" }, who));
     expect(denial((await write({ agent_id: "a1", agent_type: "engineer" })).stdout)).toContain("tester");
     expect(denial((await write({ agent_id: "a1" })).stdout)).toContain("tester");
     expect(denial((await write({ agent_id: "stranger" })).stdout)).toContain("never announced");
     expect(denial((await write({ agent_id: "__proto__" })).stdout)).toContain("never announced");
-    expect((await runHook(use(root, "Read", { file_path: "a" }, { agent_id: "stranger" }))).stdout).toBe("");
+    expect((await askHook(use(root, "Read", { file_path: "a" }, { agent_id: "stranger" }))).stdout).toBe("");
   });
 
   it("holds a process started in a role to it", async () => {
     const { root } = planned();
-    const { stdout } = await runHook(use(root, "Write", { file_path: "a", content: "" }), {
+    const { stdout } = await askHook(use(root, "Write", { file_path: "a", content: "" }), {
       env: { NEXUS_ROLE: "reviewer" },
     });
     expect(denial(stdout)).toContain("reviewer");
@@ -211,7 +211,7 @@ describe("gate: roles", () => {
       ".nexus/state/tasks.json": TASKS,
       ".nexus/config.yml": "capabilities:\n  engineer: [no_shell_exec]\n",
     });
-    const bash = () => runHook(use(root, "Bash", { command: "ls" }, as("engineer")));
+    const bash = () => askHook(use(root, "Bash", { command: "ls" }, as("engineer")));
     expect(denial((await bash()).stdout)).toContain("may not run commands");
     writeFileSync(join(root, ".nexus/config.yml"), "capabilities: [");
     expect(await bash()).toMatchObject({ exit: 2, stdout: "" });
@@ -269,16 +269,16 @@ describe("gate: what cannot be decided is denied with exit 2", () => {
       ".nexus/state/nutcracker-claude/agent-tracker.json": "{broken",
     });
     const who = { agent_id: "a1", agent_type: "tester" };
-    expect((await runHook(use(root, "Write", { file_path: "a" }, who))).exit).toBe(2);
+    expect((await askHook(use(root, "Write", { file_path: "a" }, who))).exit).toBe(2);
     for (const input of [{}, { file_path: 5 }, { file_path: "" }, [], "x", null]) {
-      expect(denial((await runHook(use(root, "Write", input as object))).stdout), JSON.stringify(input)).not.toBeNull();
+      expect(denial((await askHook(use(root, "Write", input as object))).stdout), JSON.stringify(input)).not.toBeNull();
     }
-    expect(denial((await runHook(use(root, "Bash", { command: 5 }))).stdout)).not.toBeNull();
+    expect(denial((await askHook(use(root, "Bash", { command: 5 }))).stdout)).not.toBeNull();
   });
 
   it("exits 0 with a word to the person for every other event", async () => {
     for (const event of ["SessionStart", "UserPromptSubmit", "PostToolUse", "SubagentStop", "SessionEnd"]) {
-      const result = await runHook(`{"hook_event_name":"${event}"}`, { event });
+      const result = await askHook(`{"hook_event_name":"${event}"}`, { event });
       expect(result.exit, event).toBe(0);
       expect(JSON.parse(result.stdout).systemMessage).toContain("nexus:");
     }

@@ -2,8 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import type { Host } from "../../src/hosts/index.js";
+import { answerHook } from "../../src/hook/answer-hook.js";
+import { readInput } from "../../src/hook/read-input.js";
+import { findHost, type Host } from "../../src/hosts/index.js";
+import { hostProcess } from "../../src/session/sessions.js";
 import type { HostFace } from "../../src/session/surroundings.js";
 import { temporary } from "../temporary.js";
 
@@ -74,6 +78,25 @@ export function runHook(payload: string | Uint8Array | object, options: HookOpti
   return new Promise((resolve) => {
     child.on("close", (exit) => resolve({ exit, stdout, stderr, ms: performance.now() - started }));
   });
+}
+
+/**
+ * The same answer in this process, which takes a twentieth of the time; this process is the host. What ends a process, feeds
+ * it or starts it otherwise is for `runHook`.
+ */
+export async function askHook(payload: string | Uint8Array | object, options: HookOptions = {}): Promise<HookResult> {
+  const { host: name = "claude", event, cwd, keepOpen, hook, uid, onStart } = options;
+  const host = findHost(name);
+  if (host === null || [cwd, keepOpen, hook, uid, onStart].some((own) => own !== undefined))
+    return runHook(payload, options);
+  const env = { PATH: process.env.PATH ?? "", HOME: options.home ?? homeFor(payload), ...options.env };
+  const started = performance.now();
+  const text = typeof payload === "string" || payload instanceof Uint8Array ? payload : JSON.stringify(payload);
+  const prepare = (tree: string, start: typeof spawn) =>
+    start(process.execPath, [HOOK, name, "remember"], { cwd: tree, env, detached: true, stdio: "ignore" }).unref();
+  const around = { env, now: () => new Date(), process: () => hostProcess(process.pid), prepare };
+  const answer = await answerHook(host, await readInput(Readable.from([Buffer.from(text)])), around, event);
+  return { ...answer, ms: performance.now() - started };
 }
 
 /** A host as the gate sees it. */

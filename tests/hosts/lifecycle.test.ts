@@ -1,10 +1,10 @@
-// The events through the real hook process: what is on disk afterwards, and what the host is told.
+// The events through the hook: what is on disk afterwards, and what the host is told.
 import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { loadFixtures } from "../../src/commands/nexus/conformance/fixtures.js";
 import { judgeFiles } from "../../src/commands/nexus/conformance/judge.js";
-import { claudePayload, type HookOptions, newProject, ROOT, runHook } from "./hook-process.js";
+import { askHook, claudePayload, type HookOptions, newProject, ROOT } from "./hook-process.js";
 
 let root: string;
 beforeEach(() => {
@@ -19,7 +19,7 @@ const put = (name: string, value: unknown) => {
   writeFileSync(path(name), typeof value === "string" ? value : JSON.stringify(value));
 };
 const fire = async (event: string, fields: object = {}, options: HookOptions = {}) => {
-  const { exit, stdout, stderr } = await runHook(claudePayload(root, event, fields), { event, ...options });
+  const { exit, stdout, stderr } = await askHook(claudePayload(root, event, fields), { event, ...options });
   expect(exit, stderr).toBe(0);
   const output = stdout === "" ? {} : JSON.parse(stdout);
   return { context: output.hookSpecificOutput?.additionalContext ?? "", message: output.systemMessage ?? "" };

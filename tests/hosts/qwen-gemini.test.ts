@@ -21,7 +21,12 @@ const PROGRAMS: readonly Program[] = [
     name: "qwen",
     settings: { theme: "mine" },
     args: ["-y", "-o", "stream-json"],
-    env: (url) => ({ OPENAI_API_KEY: "none", OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: "scripted" }),
+    env: (url) => ({
+      OPENAI_API_KEY: "none",
+      OPENAI_BASE_URL: `${url}/v1`,
+      OPENAI_MODEL: "scripted",
+      QWEN_CODE_NO_RELAUNCH: "true",
+    }),
     tool: "mcp__nexus__nx_",
     spawn: (role, prompt) => ({ tool: /^agent$/, args: { subagent_type: role, description: "d", prompt } }),
     report: "the test fails",

@@ -10,7 +10,7 @@ import { writeTask } from "./own-tasks.js";
 
 const bin = join(import.meta.dirname, "../../bin/nexus.js");
 const runs =
-  existsSync(join(import.meta.dirname, "../../dist/nexus.js")) &&
+  existsSync(join(import.meta.dirname, "../../dist/nexus.cjs")) &&
   spawnSync("bwrap", ["--version"]).status === 0 &&
   spawnSync("python3", ["-m", "pytest", "--version"]).status === 0;
 

@@ -1,15 +1,13 @@
-import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { main } from "../../src/cli/main.js";
 import { program } from "../../src/commands/nutshell/program.js";
 import type { Prompter } from "../../src/operation.js";
 
-const PROGRAM = fileURLToPath(new URL("./clawnet-double/main.mjs", import.meta.url));
+const SERVE = fileURLToPath(new URL("./clawnet-double/serve.mjs", import.meta.url));
 
 export interface DoubleNode {
   readonly url: string;
@@ -33,12 +31,16 @@ export interface Double {
   stop(): Promise<void>;
 }
 
-/** Starts the stand-in as its own process and waits until its nodes listen. */
-export async function startDouble(...args: string[]): Promise<Double> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  const lines = createInterface({ input: child.stdout });
-  const { value } = await lines[Symbol.asyncIterator]().next();
-  const { control: address, nodes } = JSON.parse(value) as { control: string; nodes: DoubleNode[] };
+interface Serving {
+  readonly control: string;
+  readonly nodes: readonly DoubleNode[];
+  stop(): Promise<void>;
+}
+
+/** The stand-in, in this process: a program of its own for each test took longer than the test. */
+export async function startDouble({ profile }: { readonly profile?: string } = {}): Promise<Double> {
+  const { serve } = (await import(SERVE)) as { serve(options: { profile?: string }): Promise<Serving> };
+  const { control: address, nodes, stop } = await serve({ profile });
   const control = async (verb: string, body: object = {}) => {
     const answer = await fetch(`${address}/${verb}`, {
       method: "POST",
@@ -52,11 +54,7 @@ export async function startDouble(...args: string[]): Promise<Double> {
     control,
     log: () => control("log") as Promise<LogRow[]>,
     account: (node) => control("account", { node }) as Promise<{ balance: number; frozen: number }>,
-    stop: () =>
-      new Promise((resolve) => {
-        child.once("exit", () => resolve());
-        child.stdin.end();
-      }),
+    stop,
   };
 }
 

@@ -9,8 +9,8 @@ let double: Double;
 let author: Person;
 let worker: Person;
 
-const start = async (...args: string[]) => {
-  double = await startDouble(...args);
+const start = async (options?: Parameters<typeof startDouble>[0]) => {
+  double = await startDouble(options);
   author = person(double.nodes[0]!);
   worker = person(double.nodes[1]!);
 };
@@ -303,14 +303,14 @@ describe("who answers on the port", () => {
   it("the successor is recognised and refused", async () => {
     await double.stop();
     leave(author, worker);
-    await start("--profile", "anet-1.x");
+    await start({ profile: "anet-1.x" });
     expect((await author.run("balance")).err).toContain("AgentNetwork (anet)");
   });
 
   it("an older daemon that answers flat is understood", async () => {
     await double.stop();
     leave(author, worker);
-    await start("--profile", "legacy-0.9.9");
+    await start({ profile: "legacy-0.9.9" });
     expect(await author.json("publish", "--dir", writeRequest(author), "--yes")).toMatchObject({ reward: 500 });
   });
 

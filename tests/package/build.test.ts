@@ -46,7 +46,7 @@ function setVersion(version: string): void {
   writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), version }));
 }
 
-const PART = /-[A-Z0-9]{8}\.js$/;
+const PART = /-[A-Z0-9]{8}\.c?js$/;
 const stamp = (): { files: Record<string, [number, number]> } =>
   JSON.parse(readFileSync(join(clone, ".cache/build/stamp.json"), "utf8"));
 const parts = () => readdirSync(join(clone, "dist/chunks")).sort();
@@ -87,9 +87,9 @@ describe("a build", () => {
   });
 
   it("notices what was taken away, and builds nothing half when a source is wrong", async () => {
-    rmSync(join(clone, "dist/nexus.js"));
+    rmSync(join(clone, "dist/nexus.cjs"));
     expect(await start(["scripts/build.mjs"])).toEqual({ code: 0, output: "" });
-    expect(existsSync(join(clone, "dist/nexus.js"))).toBe(true);
+    expect(existsSync(join(clone, "dist/nexus.cjs"))).toBe(true);
     writeFileSync(join(clone, "src/version.ts"), "export const = ;\n");
     expect((await start(["scripts/build.mjs"])).code).toBe(1);
     expect((await start(["bin/nutshell.js", "version"])).output).toBe("nutshell v0.1.1\n");

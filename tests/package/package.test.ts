@@ -57,14 +57,9 @@ describe("the npm package", () => {
   it("asks for nothing at run time that is not installed with it", () => {
     const { dependencies } = JSON.parse(readFileSync(join(installed.folder, "package.json"), "utf8"));
     const allowed = new Set(Object.keys(dependencies));
-    const scripts = installed.packed.filter((path) => path.startsWith("dist/") && path.endsWith(".js"));
+    const scripts = installed.packed.filter((path) => path.startsWith("dist/") && /\.c?js$/.test(path));
     const foreign = scripts.flatMap((path) =>
-      [
-        ...readFileSync(join(installed.folder, path), "utf8").matchAll(
-          /(?:^|[;}\s])(?:import|export)[^;"'`]{0,4000}?from ?"([^"./][^"]*)"/g,
-        ),
-      ]
-        .map(([, name]) => name!)
+      asked(readFileSync(join(installed.folder, path), "utf8"))
         .filter((name) => !name.startsWith("node:") && !allowed.has(name) && !BUILTIN.has(name))
         .map((name) => `${path}: ${name}`),
     );
@@ -82,6 +77,13 @@ describe("the npm package", () => {
     expect(own.private).toBeUndefined();
   });
 });
+
+/** The packages a script imports or requires. */
+const asked = (script: string): readonly string[] =>
+  [
+    /(?:^|[;}\s])(?:import|export)[^;"'`]{0,4000}?from ?"([^"./][^"]*)"/g,
+    /(?<![.\w])(?:require|import)\("([^"./$][^"]*)"\)/g,
+  ].flatMap((way) => [...script.matchAll(way)].map(([, name]) => name!));
 
 const BUILTIN = new Set(
   ["assert", "buffer", "child_process", "crypto", "events", "fs", "http", "https", "module"].concat([

@@ -9,7 +9,7 @@ import { Journal, readJournal } from "../../src/run/record/journal.js";
 import { listRuns } from "../../src/run/record/list-runs.js";
 import { readOptions } from "../../src/run/record/options.js";
 import { copyFolder } from "../../src/trees/slots.js";
-import { call } from "./program.js";
+import { here } from "./here.js";
 import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
 
 type Fields = Record<string, unknown>;
@@ -269,26 +269,26 @@ describe("a run.json that says something else", () => {
 });
 
 describe("the commands", () => {
-  it("refuse a damaged run with one sentence and exit 2, and list it as damaged", () => {
+  it("refuse a damaged run with one sentence and exit 2, and list it as damaged", async () => {
     restore();
     write(waiting.with(4, waiting[4]!.replace('"type":', '"typo":')));
-    const resumed = call("nexus", project(), ["resume", "r1"]);
+    const resumed = await here("nexus", project(), ["resume", "r1"]);
     expect(resumed.status, resumed.stderr).toBe(2);
     expect(resumed.stderr).toMatch(/error: .*journal.jsonl: line 5 is damaged/);
     expect(resumed.stderr).toMatch(/hint: .*sed -i\.damaged '5,\$d' .* && nexus resume r1/);
     expect(resumed.stderr).not.toContain("bug:");
-    const listed = call("nexus", project(), ["runs", "--json"]);
+    const listed = await here("nexus", project(), ["runs", "--json"]);
     expect(JSON.parse(listed.stdout).runs).toMatchObject([{ id: "r1", status: "damaged" }]);
 
     restore();
     writeFileSync(w.folder.options, "{");
-    expect(call("nexus", project(), ["resume", "r1"])).toMatchObject({ status: 2, stdout: "" });
+    expect(await here("nexus", project(), ["resume", "r1"])).toMatchObject({ status: 2, stdout: "" });
     expect(existsSync(w.folder.main)).toBe(true);
 
     rmSync(w.folder.options);
     expect(listRuns(join(project(), ".nexus/state/nutcracker/runs"))).toMatchObject([{ id: "r1", status: "damaged" }]);
-    expect(call("nexus", project(), ["runs"]).stdout).toMatch(/\n {2}run\.json is damaged: it is gone\n/);
-    const gone = call("nexus", project(), ["resume", "r1"]);
+    expect((await here("nexus", project(), ["runs"])).stdout).toMatch(/\n {2}run\.json is damaged: it is gone\n/);
+    const gone = await here("nexus", project(), ["resume", "r1"]);
     expect(gone).toMatchObject({ status: 2, stderr: expect.stringMatching(/run\.json is (?:damaged|gone)/) });
   });
 

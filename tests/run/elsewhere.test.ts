@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { pathWith } from "../drivers/clients.js";
 import { sequence } from "../drivers/sequence.js";
 import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
-import { call, environment, journalOf, start, stateOf } from "./program.js";
+import { here } from "./here.js";
+import { environment, journalOf, start, stateOf } from "./program.js";
 import { helloRequest, put } from "./scripted.js";
 
 const open: { folder?: string; model?: ScriptedModel } = {};
@@ -65,11 +66,11 @@ describe.skipIf(programs.includes(null))("a vendor that limits the account (need
     expect((await nexus("resume", "--model", "claude-other-1")).status).toBe(1);
     expect(modelsIn(model)).toEqual(["claude-sonnet-4-5", "claude-other-1"]);
 
-    const refused = call("nexus", cwd, ["resume", "--driver", "nobody"], env);
+    const refused = await here("nexus", cwd, ["resume", "--driver", "nobody"], env);
     expect([refused.status, refused.stderr]).toEqual([2, expect.stringContaining("nobody")]);
     // All that are named now may take over, wherever the one at work stands among them.
     const alone = { ...env, PATH: `${programs[1]}` };
-    const missing = call("nexus", cwd, ["resume", "--driver", "codex", "--fallback", "claude,codex"], alone);
+    const missing = await here("nexus", cwd, ["resume", "--driver", "codex", "--fallback", "claude,codex"], alone);
     expect([missing.status, missing.stderr]).toEqual([2, expect.stringContaining("claude is not on PATH")]);
     const ended = await nexus("resume", "--driver", "codex");
     expect(ended.status, ended.stderr + ended.stdout).toBe(0);

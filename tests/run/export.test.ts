@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
+import { here } from "./here.js";
 import { call, environment, root, start } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
@@ -110,7 +111,7 @@ describe("a run", () => {
     expect(topic.headers.title).toBe("nexus: end");
     expect(topic.body).toMatch(/^Say hello: completed\n/);
 
-    const written = call("nexus", cwd, ["export", "out.nut", "--otlp", "-o", "spans.json"]);
+    const written = await here("nexus", cwd, ["export", "out.nut", "--otlp", "-o", "spans.json"]);
     expect(written.status, written.stderr).toBe(0);
     const later = spansIn(readFileSync(join(cwd, "spans.json"), "utf8"));
     const key = ({ traceId, spanId, name }: OtlpSpan) => `${traceId} ${spanId} ${name}`;
@@ -120,7 +121,7 @@ describe("a run", () => {
     expect(JSON.parse(sent.stdout)).toMatchObject({ to: `${origin}/v1/traces`, spans: 4 });
     expect(posts.at(-1)!.body).toContain(SECRET);
 
-    const atif = call("nexus", cwd, ["export", id!, "--atif", "--content"]);
+    const atif = await here("nexus", cwd, ["export", id!, "--atif", "--content"]);
     expect(atif.status, atif.stderr).toBe(0);
     const trajectory = JSON.parse(readFileSync(join(cwd, `${id}.trajectory.json`), "utf8"));
     expect(trajectory).toMatchObject({ schema_version: "ATIF-v1.7", session_id: id, agent: { name: "nexus/command" } });
@@ -170,14 +171,14 @@ describe("a run", () => {
     expect(existsSync(join(cwd, ".nexus/state"))).toBe(false);
   });
 
-  it("is exported in one form, and only where it was made", () => {
+  it("is exported in one form, and only where it was made", async () => {
     writeFileSync(join(cwd, "x.nut"), "x");
     for (const [args, why] of [
       [["x.nut"], "say one of --otlp and --atif"],
       [["x.nut", "--otlp"], "no run here made x.nut"],
       [["x.nut", "--atif", "--to", "http://127.0.0.1:1"], "--to goes with --otlp"],
     ] as const) {
-      const ran = call("nexus", cwd, ["export", ...args]);
+      const ran = await here("nexus", cwd, ["export", ...args]);
       expect(ran.status).toBe(2);
       expect(ran.stderr).toContain(why);
     }
@@ -185,8 +186,15 @@ describe("a run", () => {
 });
 
 describe("a request for Harbor", () => {
-  it("carries its tree, its words and its checks, and rewards what passes them", () => {
-    const ran = call("nutshell", cwd, ["export", join(root, "examples/1-bug-fix"), "--harbor", "-o", "task", "--json"]);
+  it("carries its tree, its words and its checks, and rewards what passes them", async () => {
+    const ran = await here("nutshell", cwd, [
+      "export",
+      join(root, "examples/1-bug-fix"),
+      "--harbor",
+      "-o",
+      "task",
+      "--json",
+    ]);
     expect(ran.status, ran.stderr).toBe(0);
     const told = JSON.parse(ran.stdout);
     expect(told).toMatchObject({ checks: 2, image: "node:22-bookworm" });
@@ -216,7 +224,7 @@ describe("a request for Harbor", () => {
     expect(reward(cheat, "cheated")).toBe("0");
   });
 
-  it("takes one request, and writes over nothing", () => {
+  it("takes one request, and writes over nothing", async () => {
     mkdirSync(join(cwd, "task"));
     const example = join(root, "examples/1-bug-fix");
     for (const [args, why] of [
@@ -224,7 +232,7 @@ describe("a request for Harbor", () => {
       [[example, example, "--harbor"], "--harbor takes one request"],
       [[example, "--image", "debian"], "--image goes with --harbor"],
     ] as const) {
-      const ran = call("nutshell", cwd, ["export", ...args]);
+      const ran = await here("nutshell", cwd, ["export", ...args]);
       expect(ran.status, ran.stdout).toBe(2);
       expect(ran.stderr).toContain(why);
     }

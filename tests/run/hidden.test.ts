@@ -2,20 +2,21 @@
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
+import { here } from "./here.js";
 import { call, runFolderOf } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
 afterAll(sweep);
 
-it("keeps hidden checks from the agents, and says that they were not run", () => {
+it("keeps hidden checks from the agents, and says that they were not run", async () => {
   const cwd = join(scratch(), "project");
   mkdirSync(cwd);
   const request = helloRequest(cwd, {}, { "tests/hidden.sh": "grep -q 'hello world' files/hello.txt\n" });
   put(cwd, {
     "hidden.json": JSON.stringify({ criteria: [{ id: "SECRET", type: "shell", script: "tests/hidden.sh" }] }),
   });
-  const { recipient } = JSON.parse(call("nutshell", cwd, ["keygen", "-o", "who.key", "--json"]).stdout);
-  const hidden = call("nutshell", cwd, ["hide", request, "-c", "hidden.json", "-r", recipient]);
+  const { recipient } = JSON.parse((await here("nutshell", cwd, ["keygen", "-o", "who.key", "--json"])).stdout);
+  const hidden = await here("nutshell", cwd, ["hide", request, "-c", "hidden.json", "-r", recipient]);
   expect(hidden.status, hidden.stderr).toBe(0);
   expect(existsSync(join(request, "tests/hidden.sh"))).toBe(false);
   const work = "find . > files/seen.txt; echo hello world > files/hello.txt";
@@ -27,7 +28,7 @@ it("keeps hidden checks from the agents, and says that they were not run", () =>
   const seen = readFileSync(join(runFolderOf(cwd), "delivery/delivery/artifacts/files/seen.txt"), "utf8");
   expect(seen).toContain("files/hello.txt");
   expect(seen).not.toContain("hidden");
-  expect(call("nutshell", cwd, ["verify", "out.nut", "-r", request, "--rerun"]).status).toBe(1);
-  const verified = call("nutshell", cwd, ["verify", "out.nut", "-r", request, "--rerun", "-i", "who.key"]);
+  expect((await here("nutshell", cwd, ["verify", "out.nut", "-r", request, "--rerun"])).status).toBe(1);
+  const verified = await here("nutshell", cwd, ["verify", "out.nut", "-r", request, "--rerun", "-i", "who.key"]);
   expect(verified.stdout, ran.stdout + ran.stderr).toContain("verified: completed");
 });

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { treeDigest } from "../../src/acceptance/index.js";
 import { bwrapAvailable } from "../../src/process/index.js";
+import { here } from "./here.js";
 import { call, journalOf, root, runFolderOf, start, stateOf } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
@@ -23,7 +24,7 @@ function agent(script: string): string[] {
 }
 
 describe("the demo", () => {
-  it("plans, fails, is diagnosed, repairs, and a stranger can check it", () => {
+  it("plans, fails, is diagnosed, repairs, and a stranger can check it", async () => {
     const ran = call("nexus", cwd, ["run", example("2-feature"), "--driver", "demo", "-o", "out.nut"]);
     expect(ran.stderr).toContain("the architect looked into it");
     expect(ran.status, ran.stderr + ran.stdout).toBe(0);
@@ -31,14 +32,14 @@ describe("the demo", () => {
     // What was overcome is not said as if it were so now, and what a check answered is not called judged.
     expect(ran.stdout).toMatch(/! on the way: AC-002 fails/);
     expect(ran.stdout).toContain("Single and combined units are read proven: criterion AC-001");
-    const verified = call("nutshell", cwd, ["verify", "out.nut", "--request", example("2-feature"), "--rerun"]);
+    const verified = await here("nutshell", cwd, ["verify", "out.nut", "--request", example("2-feature"), "--rerun"]);
     expect(verified.status, verified.stdout + verified.stderr).toBe(0);
     expect(verified.stdout).toContain("verified: completed");
     const state = stateOf(cwd);
     expect(state.plan?.source).toBe("lead");
     expect([...state.agents.values()].every(({ end }) => end?.reported)).toBe(true);
     expect(readFileSync(join(runFolderOf(cwd), "agents/engineer-2/report.md"), "utf8")).toContain("not a model");
-    expect(call("nexus", cwd, ["runs"]).stdout).toMatch(/delivered \(completed\)\s+3\/3\s+demo/);
+    expect((await here("nexus", cwd, ["runs"])).stdout).toMatch(/delivered \(completed\)\s+3\/3\s+demo/);
     expect(JSON.parse(readFileSync(join(cwd, ".nexus/history.json"), "utf8")).cycles).toHaveLength(1);
   });
 
@@ -66,14 +67,14 @@ describe("the demo", () => {
 });
 
 describe("before anything is started", () => {
-  it("--dry-run shows plan, roles, limits and commands, and leaves nothing", () => {
-    const ran = call("nexus", cwd, ["run", example("1-bug-fix"), "--dry-run", "--budget", "time=1m"]);
+  it("--dry-run shows plan, roles, limits and commands, and leaves nothing", async () => {
+    const ran = await here("nexus", cwd, ["run", example("1-bug-fix"), "--dry-run", "--budget", "time=1m"]);
     expect(ran.status).toBe(0);
     expect(ran.stdout).toMatch(/1\s+Fix slugs.*engineer/);
     expect(ran.stdout).toContain("no_file_edit");
     expect(ran.stdout).toContain("enforced: Change only files/src/slug.mjs");
     expect(ran.stdout).toContain("limits: time=1m,agent=1h,stall=10m,loop=12");
-    expect(ran.stdout).toContain("demo-agent.js");
+    expect(ran.stdout).toContain("demo-agent.cjs");
     expect(existsSync(join(cwd, ".nexus"))).toBe(false);
   });
 
@@ -94,20 +95,20 @@ describe("before anything is started", () => {
     ],
     ["a run that is not there", ["resume", "x"], 2, 'there is no run "x"'],
     ["nothing to resume", ["resume"], 2, "no run is waiting"],
-  ] as const)("refuses %s in one sentence and leaves nothing", (_, args, status, words) => {
-    const ran = call("nexus", cwd, args);
+  ] as const)("refuses %s in one sentence and leaves nothing", async (_, args, status, words) => {
+    const ran = await here("nexus", cwd, args);
     expect(ran.status).toBe(status);
     expect(ran.stderr).toContain(words);
     expect(ran.stderr).not.toContain("bug:");
     expect(existsSync(join(cwd, ".nexus/state"))).toBe(false);
   });
 
-  it("refuses an incomplete request with the answer no, and leaves no run", () => {
+  it("refuses an incomplete request with the answer no, and leaves no run", async () => {
     const request = helloRequest(join(cwd, ".."), { context: { requirements: "context/missing.md" } });
-    const ran = call("nexus", cwd, ["run", request, ...agent("true")]);
+    const ran = await here("nexus", cwd, ["run", request, ...agent("true")]);
     expect(ran.status).toBe(1);
     expect(ran.stderr).toContain("incomplete");
-    expect(call("nexus", cwd, ["runs"]).stdout).toContain("no runs yet");
+    expect((await here("nexus", cwd, ["runs"])).stdout).toContain("no runs yet");
   });
 });
 
@@ -166,7 +167,7 @@ describe("stopped from outside", () => {
         if (status === "completed") expect(triesOf(stateOf(place), id)).toBe(triesOf(before!, id));
       }
       const check = ["verify", "out.nut", "--request", request, "--allow", "recorded"];
-      expect(call("nutshell", place, check).status).toBe(0);
+      expect((await here("nutshell", place, check)).status).toBe(0);
     }
   }, 240_000);
 });
@@ -193,14 +194,14 @@ describe("a malicious agent", () => {
     expect(existsSync(join(runFolderOf(cwd), "delivery/delivery/artifacts/files/hello.txt"))).toBe(false);
   });
 
-  it("gains nothing by editing tests and claiming success", () => {
+  it("gains nothing by editing tests and claiming success", async () => {
     const request = helloRequest(join(cwd, ".."), { harness: {} });
     const line = "echo 'exit 0' > tests/hello.sh; echo 'RESULT: done, all tests pass'";
     const ran = call("nexus", cwd, ["run", request, ...agent(line), "--yes", "-o", "out.nut"]);
     expect(ran.status).toBe(1);
     expect(ran.stdout).toContain("failed (0 %)");
     expect(ran.stdout).toContain("own tests were changed");
-    expect(call("nutshell", cwd, ["verify", "out.nut", "--request", request, "--rerun"]).stdout).not.toContain(
+    expect((await here("nutshell", cwd, ["verify", "out.nut", "--request", request, "--rerun"])).stdout).not.toContain(
       "verified: completed",
     );
   });
@@ -260,7 +261,7 @@ describe("a malicious agent", () => {
 });
 
 describe("a repository", () => {
-  it("is cloned: the person's checkout, refs and configuration stay as they are", () => {
+  it("is cloned: the person's checkout, refs and configuration stay as they are", async () => {
     const repo = join(cwd, "..", "repo");
     put(repo, { "files/hello.txt": "nothing\n", "README.md": "mine\n" });
     const git = (...args: string[]) => output("git", ["-C", repo, ...args]);
@@ -293,7 +294,7 @@ describe("a repository", () => {
     // A stranger with the request and the commit the work began at runs the acceptance again.
     const base = join(cwd, "..", "base");
     output("git", ["clone", "-q", repo, base]);
-    const again = call("nutshell", cwd, [
+    const again = await here("nutshell", cwd, [
       "verify",
       "out.nut",
       "--request",

@@ -1,8 +1,8 @@
 // What "completed" means and what a run holds to, through the whole engine with scripted agents.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildCleanTree, planChecks, rebuildTree, treeDigest } from "../../src/acceptance/index.js";
+import { cleanTreeOf, planChecks, rebuildTree, treeDigest } from "../../src/acceptance/index.js";
 import { contentDigest, readManifest, unpackBundle } from "../../src/bundle/index.js";
 import { deliveredPaths, readDelivery } from "../../src/request/apply/delivered.js";
 import type { AgentRequest } from "../../src/run/index.js";
@@ -46,7 +46,7 @@ describe("completed", () => {
     await unpackBundle(path, delivery, {});
     rebuildTree(request, delivery, deliveredPaths(readDelivery(delivery, readManifest(delivery))), rebuilt);
     const plan = planChecks(request, readManifest(request));
-    const clean = buildCleanTree({ base: request, request, plan, result: rebuilt, target: join(root, "clean") });
+    const clean = cleanTreeOf({ base: request, request, plan, result: rebuilt });
     expect(result.digests).toEqual({ ...clean.digests, request: contentDigest(request) });
     expect(existsSync(join(delivery, "delivery/artifacts/tests"))).toBe(false);
     expect(w.state().delivered).toMatchObject({ hash, path, status: "completed" });
@@ -129,6 +129,22 @@ describe("behind the harness's back", () => {
     const { path } = (await w.go()).delivery!;
     await unpackBundle(path, join(root, "unpacked"), {});
     expect(readFileSync(join(root, "unpacked/delivery/artifacts/files/hello.txt"), "utf8")).toBe("hello world\n");
+  });
+
+  it("nor is work on a large request whose test was changed meanwhile, times and size put back", async () => {
+    const many = Object.fromEntries(Array.from({ length: 2_100 }, (_, i) => [`files/many/${i}`, `${i}\n`]));
+    helloRequest(root, {}, many);
+    const w = await world({
+      root,
+      agent: (request, more) => {
+        const test = join(w.folder.request, "tests/hello.sh");
+        const [before, { atime, mtime }] = [readFileSync(test, "utf8"), statSync(test)];
+        writeFileSync(test, before.replace("grep -q", "true   "));
+        utimesSync(test, atime, mtime);
+        return honest(request, more);
+      },
+    });
+    await expect(w.go()).rejects.toMatchObject({ code: "RUN_TREE_MOVED" });
   });
 
   it("a run whose request was changed while it waited does not go on", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import type { TryResult } from "../../src/schema/scorecard.js";
+import { here } from "./here.js";
 import { call, start } from "./program.js";
 import { helloRequest, put, scratch, sweep } from "./scripted.js";
 
@@ -136,8 +137,8 @@ describe("nexus bench", () => {
 });
 
 describe("before anybody begins", () => {
-  it("a flag nobody understands is refused, and nothing is made", () => {
-    const ran = call("nexus", cwd, ["race", request("Say hello"), ...who("good", GOOD), "--budget", "lots"]);
+  it("a flag nobody understands is refused, and nothing is made", async () => {
+    const ran = await here("nexus", cwd, ["race", request("Say hello"), ...who("good", GOOD), "--budget", "lots"]);
     expect(ran.status).toBe(2);
     expect(ran.stderr).toContain("--budget does not understand");
     expect(readdirSync(cwd)).toEqual([]);

@@ -5,7 +5,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { pathWith } from "../drivers/clients.js";
 import { type Step, sequence } from "../drivers/sequence.js";
 import { type ScriptedModel, scriptedModel } from "../hosts/scripted-model/server.js";
-import { call, environment, runFolderOf, start, stateOf } from "./program.js";
+import { here } from "./here.js";
+import { environment, runFolderOf, start, stateOf } from "./program.js";
 import { helloRequest, put } from "./scripted.js";
 
 // Not below /tmp: agents get a /tmp of their own, and Codex refuses to keep programs there.
@@ -111,7 +112,7 @@ for (const name of ["claude", "codex", "opencode"] as const) {
         "hello world\n",
       );
       expect(model.requests[0]?.any).toContain("TASK: Say hello");
-      expect(call("nutshell", cwd, ["verify", "out.nut", "--request", request, "--rerun"]).stdout).toContain(
+      expect((await here("nutshell", cwd, ["verify", "out.nut", "--request", request, "--rerun"])).stdout).toContain(
         "verified: completed",
       );
     }, 240_000);

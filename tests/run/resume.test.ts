@@ -1,14 +1,13 @@
 // Going on with a run believes nothing that only a record says.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { bwrapAvailable } from "../../src/process/index.js";
+import { findProgram } from "../../src/process/index.js";
 import { lineOf } from "../../src/run/record/journal-reader.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
+import { here } from "./here.js";
 import { call, environment } from "./program.js";
 import { type Agent, helloRequest, put, scratch, sweep, type World, world } from "./scripted.js";
-
-const held = await bwrapAvailable(process.env);
 
 let root: string;
 beforeEach(() => {
@@ -102,6 +101,16 @@ describe("resume", () => {
   });
 });
 
+/** PATH with all a run needs but bubblewrap. */
+function withoutSandbox(place: string): string {
+  const folder = join(place, "bin");
+  mkdirSync(folder);
+  for (const name of ["sh", "node", "cat", "touch", "git", "echo"]) {
+    symlinkSync(findProgram(name, process.env)!, join(folder, name));
+  }
+  return folder;
+}
+
 describe("a run that was not started here", () => {
   it("goes on only when somebody agrees", async () => {
     helloRequest(root);
@@ -118,13 +127,17 @@ describe("a run that was not started here", () => {
     const w = await world({ root, agent: stopped, signal: stop.signal, options });
     await expect(w.go()).rejects.toThrow("interrupted");
     const env = environment(root, { NUTCRACKER_CONSENT: "" });
-    const refused = call("nexus", project, ["resume"], env);
+    const refused = await here("nexus", project, ["resume"], env);
     expect(refused.status, refused.stderr).toBe(2);
     expect(refused.stderr).toMatch(/run r1 was not started by you here, and nobody agreed/);
     expect(refused.stderr).toContain("hint: nexus resume r1 --yes");
     expect(existsSync(mark)).toBe(false);
+    const bare = { ...env, PATH: withoutSandbox(root) };
+    const unheld = call("nexus", project, ["resume", "--yes"], bare);
+    expect(unheld.stderr).toContain("run r1 was not made here, and there is no sandbox to run it in");
+    expect(existsSync(mark)).toBe(false);
     expect(call("nexus", project, ["resume", "--yes"], env).stderr).not.toContain("nobody agreed");
-    expect(existsSync(mark)).toBe(!held);
+    expect(existsSync(mark)).toBe(false);
   });
 
   it("is one that nexus run noted nowhere", () => {

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { readJournal } from "../../src/run/record/journal.js";
 import type { JournalRecord } from "../../src/schema/journal.js";
+import { here } from "./here.js";
 import { call, start } from "./program.js";
 import { helloRequest, MANIFEST, scratch, sweep } from "./scripted.js";
 
@@ -102,15 +103,15 @@ describe("several requests", () => {
     ["one that is named twice", (a: string) => [a, `${a}/`], "is named twice"],
     ["a branch for all of them", (a: string, b: string) => [a, b, "--apply-to-branch", "x"], "about one request"],
     ["a file for all of them", (a: string, b: string) => [a, b, "-o", `${a}/nutshell.json`], "is no folder"],
-  ] as const)("are refused with %s, and nothing is made", (_, args, words) => {
-    const ran = call("nexus", cwd, ["run", ...args(request("a"), request("b")), ...GREETS]);
+  ] as const)("are refused with %s, and nothing is made", async (_, args, words) => {
+    const ran = await here("nexus", cwd, ["run", ...args(request("a"), request("b")), ...GREETS]);
     expect(ran.status).toBe(2);
     expect(ran.stderr).toContain(words);
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it("show their plans and start nothing", () => {
-    const ran = call("nexus", cwd, ["run", request("a"), request("b"), ...GREETS, "--dry-run"]);
+  it("show their plans and start nothing", async () => {
+    const ran = await here("nexus", cwd, ["run", request("a"), request("b"), ...GREETS, "--dry-run"]);
     expect(ran.status).toBe(0);
     expect(ran.stdout).toContain("Greet from a");
     expect(ran.stdout).toContain("Greet from b");

@@ -38,15 +38,16 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
   };
   /** A cluster has no leader at first. */
   const init = async (desk: FleetDesk, lease: string) => {
-    for (let tries = 0; tries < 60 && desk.nexus(["init", "--lease", lease]).status !== 0; tries += 1) await sleep(500);
-    return desk.ask<{ streams: { replicas: number }[] }>(["init", "--lease", lease]).streams;
+    for (let tries = 0; tries < 60 && (await desk.nexus(["init", "--lease", lease])).status !== 0; tries += 1)
+      await sleep(500);
+    return (await desk.ask<{ streams: { replicas: number }[] }>(["init", "--lease", lease])).streams;
   };
 
   it(`loses none of ${JOBS} jobs and delivers none twice`, async () => {
     const server = await startNats(temporary("nut-nats-"));
     servers.push(server);
     const desk = deskFor(server.url);
-    desk.ask(["init", "--lease", "5s"]);
+    await desk.ask(["init", "--lease", "5s"]);
     await weather(desk, { jobs: JOBS, workers: 6, everyMs: 4_000, kills: JOBS / 5, seconds: 900, rerun: JOBS });
   }, 3_000_000);
 
@@ -71,19 +72,19 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     const desk = deskFor(url);
     await init(desk, "5s");
     const files = await Promise.all(Array.from({ length: 20 }, (_, n) => desk.request(`job-${n}`)));
-    desk.ask(["submit", ...files]);
+    await desk.ask(["submit", ...files]);
     for (const server of three) await server.kill();
     for (const server of three) await server.start();
     let changed: readonly { action: string }[] | null = null;
     for (let tries = 0; tries < 60 && changed === null; tries += 1) {
-      const ran = desk.nexus(["reconcile", "--json"]);
+      const ran = await desk.nexus(["reconcile", "--json"]);
       if (ran.status === 0) changed = JSON.parse(ran.stdout).changed;
       else await sleep(500);
     }
     expect(changed?.filter(({ action }) => action === "lost")).toEqual([]);
     const worker = await desk.worker(["--until-empty", "--jobs", "2"]).done;
     expect(worker.status, worker.stderr).toBe(0);
-    const rows: readonly JobRow[] = desk.jobs();
+    const rows: readonly JobRow[] = await desk.jobs();
     expect(rows.map(({ state }) => state)).toEqual(Array(20).fill("delivered"));
   }, 600_000);
 
@@ -91,8 +92,8 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     const server = await startNats(temporary("nut-nats-"));
     servers.push(server);
     const desk = deskFor(server.url);
-    desk.ask(["init", "--lease", "3s"]);
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request("deadly")]);
+    await desk.ask(["init", "--lease", "3s"]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request("deadly")]);
     const id = jobs[0]!.job;
     for (let n = 0; n < 3; n += 1) {
       const worker = desk.worker([], { agent: "sh -c 'sleep 60'" });
@@ -101,7 +102,7 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
       await worker.done;
     }
     await desk.worker(["--until-empty"]).done;
-    expect(desk.jobs()).toMatchObject([
+    expect(await desk.jobs()).toMatchObject([
       { state: "dead", deaths: 3, reason: expect.stringContaining("it cost 3 workers") },
     ]);
   }, 300_000);
@@ -112,8 +113,8 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
       const server = await startNats(temporary("nut-nats-"));
       servers.push(server);
       const desk = deskFor(server.url);
-      desk.ask(["init", "--lease", "3s"]);
-      desk.ask(["submit", await desk.request("full")]);
+      await desk.ask(["init", "--lease", "3s"]);
+      await desk.ask(["submit", await desk.request("full")]);
       const place = join(desk.root, "small");
       mkdirSync(place);
       const words = [
@@ -140,9 +141,9 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
         },
       );
       expect(sick.stdout, sick.stderr).toContain("0 jobs delivered, 1 failed");
-      expect(desk.nexus(["show", "full.nut"]).stdout).toContain("DISK_FULL");
+      expect((await desk.nexus(["show", "full.nut"])).stdout).toContain("DISK_FULL");
       await desk.worker(["--until-empty"]).done;
-      expect(desk.jobs()).toMatchObject([{ state: "delivered", status: "completed", deaths: 1 }]);
+      expect(await desk.jobs()).toMatchObject([{ state: "delivered", status: "completed", deaths: 1 }]);
     },
     120_000,
   );
@@ -156,23 +157,23 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
       const server = await startNats(temporary("nut-nats-"));
       servers.push(server);
       const desk = deskFor(server.url);
-      desk.ask(["init", "--lease", "3s"]);
+      await desk.ask(["init", "--lease", "3s"]);
       const jump = desk.write("jump.cjs", jumpingClock(by, 4_000));
       const files = await Promise.all(Array.from({ length: 4 }, (_, n) => desk.request(`clock-${n}`)));
-      desk.ask(["submit", ...files]);
+      await desk.ask(["submit", ...files]);
       const agent = "sh -c 'sleep 2; cp files/wanted.txt files/made.txt; echo made it'";
       const options = { agent, extra: { NODE_OPTIONS: `--require=${jump}` } };
       const worker = desk.worker(["--jobs", "2"], options);
       await desk.until("at work", (rows) => rows.some(({ state }) => state === "running"), 30);
       await sleep(4_000);
-      const { workers } = desk.ask<{ workers: { silent: boolean }[] }>(["workers"]);
+      const { workers } = await desk.ask<{ workers: { silent: boolean }[] }>(["workers"]);
       expect(workers.map(({ silent }) => silent)).toEqual([false]);
       await desk.until("delivered", (rows) => rows.every(({ state }) => state === "delivered"), 120);
       worker.kill("SIGTERM");
       await worker.done;
-      expect(desk.jobs().map(({ tries, deaths }) => [tries, deaths])).toEqual(Array(4).fill([1, 0]));
+      expect((await desk.jobs()).map(({ tries, deaths }) => [tries, deaths])).toEqual(Array(4).fill([1, 0]));
       for (const file of files)
-        expect(desk.ask<{ verified: boolean }>(["fetch", file, "--rerun", "--yes"]).verified).toBe(true);
+        expect((await desk.ask<{ verified: boolean }>(["fetch", file, "--rerun", "--yes"])).verified).toBe(true);
     },
     300_000,
   );
@@ -181,10 +182,10 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     const server = await startNats(temporary("nut-nats-"));
     servers.push(server);
     const desk = deskFor(server.url);
-    desk.ask(["init", "--lease", "3s"]);
+    await desk.ask(["init", "--lease", "3s"]);
     const line = await startLine(server.port, 128 * 1024);
     const heavy = randomBytes(768 * 1024).toString("base64");
-    desk.ask(["submit", await desk.request("heavy", { "files/wanted.txt": heavy })]);
+    await desk.ask(["submit", await desk.request("heavy", { "files/wanted.txt": heavy })]);
     const far = desk.worker(["--until-empty"], { extra: { NATS_URL: `nats://127.0.0.1:${line.port}` } });
     // Another is there to take it, should the first be thought dead.
     await desk.until("taken", (rows) => rows.some(({ state }) => state === "running"), 60);
@@ -194,16 +195,20 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     near.kill("SIGTERM");
     await near.done;
     line.end();
-    expect(desk.jobs()).toMatchObject([{ state: "delivered", status: "completed", tries: 1, deaths: 0 }]);
-    expect(desk.ask<{ verified: boolean }>(["fetch", "heavy.nut", "--rerun", "--yes"]).verified).toBe(true);
+    expect(await desk.jobs()).toMatchObject([{ state: "delivered", status: "completed", tries: 1, deaths: 0 }]);
+    expect((await desk.ask<{ verified: boolean }>(["fetch", "heavy.nut", "--rerun", "--yes"])).verified).toBe(true);
   }, 300_000);
 
   it("leaves a newer submitter's job alone, and does the others", async () => {
     const server = await startNats(temporary("nut-nats-"));
     servers.push(server);
     const desk = deskFor(server.url);
-    desk.ask(["init", "--lease", "3s"]);
-    const { jobs } = desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request("newer"), await desk.request("plain")]);
+    await desk.ask(["init", "--lease", "3s"]);
+    const { jobs } = await desk.ask<{ jobs: JobRow[] }>([
+      "submit",
+      await desk.request("newer"),
+      await desk.request("plain"),
+    ]);
     const nc = await connect({ servers: `127.0.0.1:${server.port}` });
     const kv = await new Kvm(nc).open("nut_jobs");
     const id = jobs[0]!.job;
@@ -222,7 +227,7 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     await kv.put(id, JSON.stringify(newer));
     await nc.close();
     await desk.worker(["--until-empty"]).done;
-    expect(desk.jobs().map(({ state, tries }) => [state, tries])).toEqual([
+    expect((await desk.jobs()).map(({ state, tries }) => [state, tries])).toEqual([
       ["delivered", 1],
       ["delivered", 1],
     ]);
@@ -236,12 +241,12 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     servers.push(server);
     const desk = deskFor(server.url);
     const own = { NATS_USER: "own", NATS_PASSWORD: "pown" };
-    desk.ask(["init", "--lease", "3s"], "alice", own);
-    desk.ask(["submit", await desk.request("revoked")], "alice", own);
-    const look = () => desk.ask<{ jobs: JobRow[] }>(["jobs", "--all"], "alice", own).jobs;
+    await desk.ask(["init", "--lease", "3s"], "alice", own);
+    await desk.ask(["submit", await desk.request("revoked")], "alice", own);
+    const look = async () => (await desk.ask<{ jobs: JobRow[] }>(["jobs", "--all"], "alice", own)).jobs;
     const agent = "sh -c 'sleep 15; cp files/wanted.txt files/made.txt; echo made it'";
     const old = desk.worker([], { agent, extra: { NATS_USER: "old", NATS_PASSWORD: "pold" } });
-    for (let tries = 0; tries < 60 && look()[0]!.state !== "running"; tries += 1) await sleep(500);
+    for (let tries = 0; tries < 60 && (await look())[0]!.state !== "running"; tries += 1) await sleep(500);
     const file = join(folder, "nats.conf");
     writeFileSync(file, readFileSync(file, "utf8").replace("pold", "pnew"));
     await server.kill();
@@ -255,8 +260,8 @@ describe.skipIf(!hasNats)("a fleet in a storm [P8]", () => {
     old.kill("SIGTERM");
     const ended = await old.done;
     expect(ended.stdout + ended.stderr).not.toContain("1 job delivered");
-    expect(look()).toMatchObject([{ state: "delivered", status: "completed" }]);
-    const fetched = desk.ask<{ verified: boolean }>(["fetch", "revoked.nut", "--rerun", "--yes"], "alice", own);
+    expect(await look()).toMatchObject([{ state: "delivered", status: "completed" }]);
+    const fetched = await desk.ask<{ verified: boolean }>(["fetch", "revoked.nut", "--rerun", "--yes"], "alice", own);
     expect(fetched.verified).toBe(true);
   }, 300_000);
 });

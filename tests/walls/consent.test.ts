@@ -1,5 +1,5 @@
 // A stranger's request and a stranger's delivery want their commands run.
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { packFolder } from "../../src/bundle/index.js";
@@ -129,6 +129,37 @@ describe("a stranger's request", () => {
     const { path } = await packFolder(folder, { output: desk.path("changed.nut") });
     await desk.run(["accept", path], { ask });
     expect(questions).toHaveLength(2);
+  });
+
+  it("is not another one than was asked about when its file is swapped meanwhile", async () => {
+    const { bundle, folder } = await stranger();
+    changedCopy(folder, desk.path("other"));
+    const { path: other } = await packFolder(desk.path("other"), { output: desk.path("other.nut") });
+    const { ask } = person(true);
+    const swaps = async () => {
+      renameSync(other, bundle);
+      return true;
+    };
+    const line = ["run", bundle, "--driver", "command", "--command", "true", "--force"];
+    const { code, err } = await desk.run(line, { ask: { ...ask, confirm: swaps }, program: "nexus" });
+    expect(err).toContain("changed while it was looked at");
+    expect(code).toBe(2);
+  });
+
+  it.runIf(process.getuid?.() === 0)("runs as it was asked about when its owner changes the folder", async () => {
+    const { folder } = await stranger();
+    const check = (command: string) => JSON.stringify({ criteria: [{ id: "AC-1", type: "shell", command }] });
+    put(folder, "tests/criteria.json", check("echo as asked"));
+    chownSync(folder, 4242, 4242);
+    const changes = async () => {
+      put(folder, "tests/criteria.json", check("echo as changed"));
+      return true;
+    };
+    const ask = { ...person(true).ask, confirm: changes };
+    const logs = desk.path("logs");
+    const { out, err } = await desk.run(["accept", folder, "--quick", "--logs", logs], { ask });
+    expect(out, err).toContain("AC-1");
+    expect(readFileSync(join(logs, "AC-1.log"), "utf8")).toContain("as asked");
   });
 
   it.each([

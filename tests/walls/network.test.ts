@@ -1,9 +1,11 @@
 // A request tries to have our own process ask what its sender cannot reach.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { networkInterfaces } from "node:os";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { NotReached, reach } from "../../src/acceptance/reach.js";
 import { isInner } from "../../src/process/index.js";
+import { isInnerTo } from "../../src/process/inner-address.js";
 import { type Bench, bench } from "../acceptance/room.js";
 
 let asked: string[] = [];
@@ -100,13 +102,27 @@ describe("an address", () => {
       "2002:7f00:1::",
       "::7f00:1",
       "2001:0:a00:1::",
+      "64:ff9b:1::a00:1",
+      "::ffff:0:a00:1",
     ],
+    "168.63.129.16",
   ])("%s is on this machine or its network", (address) => {
     expect(isInner(address)).toBe(true);
   });
 
   it.each(["1.1.1.1", "172.32.0.1", "192.169.0.1", "100.128.0.1", "2606:4700::1111"])("%s is not", (address) => {
     expect(isInner(address)).toBe(false);
+  });
+
+  it("is inner when it is one of this machine's own, or in its network, whatever it looks like", () => {
+    const own = ["203.0.113.5/24", "2606:4700:1::5/64"];
+    const is = (address: string) => isInnerTo(own, address);
+    expect(["203.0.113.5", "203.0.113.77", "::ffff:203.0.113.5", "2606:4700:1::1"].map(is)).toEqual(
+      Array(4).fill(true),
+    );
+    expect(["203.0.114.5", "2606:4700:2::5"].map(is)).toEqual([false, false]);
+    const mine = Object.values(networkInterfaces()).flatMap((rows = []) => rows.map(({ address }) => address));
+    expect(mine.filter((address) => !isInner(address))).toEqual([]);
   });
 
   it("behind a name is looked at: one inner address among others is enough", async () => {

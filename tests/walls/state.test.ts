@@ -1,5 +1,5 @@
 // Where there is no sandbox, an agent in a role runs what it likes in its shell. What it does to files, to our records and to
-// the settings of hosts is seen, and put back or refused. Everything goes through the real hook process.
+// the settings of hosts is seen, and put back or refused. Everything goes through the hook.
 import { spawn, spawnSync } from "node:child_process";
 import {
   chownSync,
@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeEach, describe, expect, it } from "vitest";
-import { claudePayload, HOOK, type HookOptions, newProject, ROOT, runHook } from "../hosts/hook-process.js";
+import { askHook, claudePayload, HOOK, type HookOptions, newProject, ROOT } from "../hosts/hook-process.js";
 
 const SETTINGS =
   '{"hooks":{"PreToolUse":[{"hooks":[{"type":"command","command":"node hook/hook.js claude PreToolUse"}]}]}}\n';
@@ -46,7 +46,7 @@ const sh = (command: string) => spawnSync("/bin/bash", ["-c", command], { cwd: r
 
 async function fire(event: string, fields: object = {}, options: HookOptions = {}) {
   const payload = claudePayload(root, event, fields);
-  const { exit, stdout, stderr } = await runHook(payload, { event, home, env: { NEXUS_SANDBOX: "off" }, ...options });
+  const { exit, stdout, stderr } = await askHook(payload, { event, home, env: { NEXUS_SANDBOX: "off" }, ...options });
   const { systemMessage = "", hookSpecificOutput = {} } = stdout === "" ? {} : JSON.parse(stdout);
   const { permissionDecision, permissionDecisionReason = "" } = hookSpecificOutput;
   const denied = exit === 2 ? stderr : permissionDecision === "deny" ? permissionDecisionReason : null;

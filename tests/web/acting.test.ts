@@ -15,6 +15,7 @@ import { type Acted, type Action, type Agreement, commandOf, lineOf } from "../.
 import { RunFollower } from "../../src/web/board/run-rows.js";
 import { waitingIn } from "../../src/web/board/waiting.js";
 import { remarksText } from "../../src/web/page/diff/remarks-text.js";
+import { here } from "../run/here.js";
 import { call, root as source } from "../run/program.js";
 import { temporary, write } from "./folders.js";
 import { project } from "./projects.js";
@@ -113,7 +114,7 @@ describe("a run that somebody else brought", () => {
     const agreed = await act(answer, asked.consent);
     expect(agreed).toMatchObject({ done: false, consent: null });
     expect(JSON.stringify(agreed)).toMatch(/wish-list\.nut/);
-    expect(call("nexus", root, ["resume", run], env).stderr).not.toContain("was not started by you");
+    expect((await here("nexus", root, ["resume", run], env)).stderr).not.toContain("was not started by you");
   });
 
   it("can be cancelled, is not asked about any more, and is not taken up by itself", async () => {
@@ -125,8 +126,8 @@ describe("a run that somebody else brought", () => {
     const [row] = new RunFollower(root).rows();
     expect(row!.verdict).toMatchObject({ word: "cancelled", next: { command: `nexus resume ${run}` } });
     expect(waitingIn({ runs: [row!], plan: null }).questions).toEqual([]);
-    expect(call("nexus", root, ["runs"], env).stdout).toMatch(/cancelled/);
-    expect(call("nexus", root, ["resume"], env).stderr).toContain("no run is waiting to go on here");
+    expect((await here("nexus", root, ["runs"], env)).stdout).toMatch(/cancelled/);
+    expect((await here("nexus", root, ["resume"], env)).stderr).toContain("no run is waiting to go on here");
     expect(await act({ action: "pause", run })).toMatchObject({
       done: false,
       message: `nobody works on run ${run}: it is cancelled`,
@@ -140,9 +141,9 @@ describe("what cannot be done", () => {
     [["resume", "--retry", "--skip"], "say one of --answer, --retry, --skip, --deliver"],
     [["pause"], "no run is at work here"],
     [["cancel", "nope"], 'there is no run "nope" here'],
-  ])("nexus %j says so", (args, words) => {
+  ])("nexus %j says so", async (args, words) => {
     const { root, env } = place();
-    const { status, stderr } = call("nexus", root, args, env);
+    const { status, stderr } = await here("nexus", root, args, env);
     expect(stderr).toContain(words);
     expect(status).toBe(2);
   });
@@ -155,8 +156,8 @@ describe("what cannot be done", () => {
     writeFileSync(join(root, "plan.json"), '{"tasks":[{"title":"x"}]}');
     write(root, { "request/nutshell.json": { bundle_type: "request" } });
     const consenting = { ...env, NUTCRACKER_CONSENT: "all" };
-    const skip = call("nexus", root, ["resume", run, "--task", "1", "--skip", "-y"], consenting);
-    const plan = call("nexus", root, ["resume", run, "--plan", "plan.json", "-y"], consenting);
+    const skip = await here("nexus", root, ["resume", run, "--task", "1", "--skip", "-y"], consenting);
+    const plan = await here("nexus", root, ["resume", run, "--plan", "plan.json", "-y"], consenting);
     for (const { status } of [skip, plan]) expect(status).toBe(2);
     expect(skip.stderr + plan.stderr).not.toContain("bug:");
     expect(readFileSync(journal, "utf8")).toBe(before);
@@ -197,7 +198,12 @@ describe.skipIf(!held)("a run from the page", () => {
       done: true,
       message: expect.stringContaining("says Ada; the delivery now says partial"),
     });
-    const verified = call("nutshell", root, ["verify", state.delivered!.path, "--request", "task", "--json"], env);
+    const verified = await here(
+      "nutshell",
+      root,
+      ["verify", state.delivered!.path, "--request", "task", "--json"],
+      env,
+    );
     expect(verified.stdout).toContain("Ada: it does not");
     // What the board says follows the delivery, not the journal of before.
     const follower = new RunFollower(root);

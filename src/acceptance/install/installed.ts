@@ -6,11 +6,11 @@ import { isSystemError, NutError } from "../../errors.js";
 import type { Environment } from "../../process/index.js";
 import { type InstalledTree, installedEnvironment } from "../../trees/installed.js";
 import { pathsIn } from "../../trees/tree.js";
-import { isFolderAbove } from "../clean-tree.js";
+import { ownTests } from "../clean-tree.js";
 import type { CheckPlan, Outcome } from "../model.js";
 import { failed, skipped } from "../outcome.js";
 import type { Trees } from "../room/build-trees.js";
-import { type Layers, putOver } from "../room/layers.js";
+import { type Layers, placeOf, putOver } from "../room/layers.js";
 import { type RoomTree, roomTree } from "../room/room-tree.js";
 import type { TreeFiles } from "./recipes.js";
 
@@ -28,7 +28,7 @@ export type Installer = (files: TreeFiles) => Promise<Installed>;
 export function untouchedFiles(base: string, request: string, plan: CheckPlan): TreeFiles {
   const files = new Map(plainFiles(base, () => true));
   if (base === request) return files;
-  const own = (path: string) => plan.isOwnTest(path) || isFolderAbove(path, plan);
+  const own = ownTests(plan);
   for (const [path, from] of plainFiles(request, own)) files.set(path, from);
   return files;
 }
@@ -68,7 +68,7 @@ export async function withInstalled(trees: Trees, install: Installer | undefined
 }
 
 const filesOf = ({ entries }: Layers): TreeFiles =>
-  new Map([...entries].flatMap(([path, { type, from }]) => (type === "file" ? [[path, from] as const] : [])));
+  new Map([...entries].flatMap(([path, at]) => (at.type === "file" ? [[path, placeOf(path, at)] as const] : [])));
 
 async function ofTheWork(layers: Layers, base: Installed, install: Installer): Promise<Installed | Outcome> {
   let own: Installed;

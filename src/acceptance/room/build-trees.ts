@@ -14,13 +14,11 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
-import { byBytes, isText } from "../../files/index.js";
+import { isText } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import {
   changesBetween,
   copyTree,
-  deliverable,
-  entriesDigest,
   filesIn,
   HIDDEN_FILE,
   isResult,
@@ -28,8 +26,8 @@ import {
   type ResultChange,
   type ResultTree,
 } from "../../trees/result-tree.js";
-import { parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
-import { isFolderAbove, testsDigest } from "../clean-tree.js";
+import { parentsAreFolders, type Tree } from "../../trees/tree.js";
+import { ownTests, resultDigest, testsDigest, underTest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
 import { ledLines } from "../controls/lines/led-lines.js";
@@ -95,7 +93,7 @@ export function buildTrees(parts: TreeParts): Trees {
     const removed = writeDelta(join(folder, name), result, delta);
     return roomTree(putOver(untouched, { folder: join(folder, name), removed }), guards);
   };
-  const everything = deliverable(changes).filter(({ path }) => !plan.isOwnTest(path));
+  const everything = underTest(changes, plan);
   return {
     base: roomTree(untouched, guards),
     result: layered("work", { changes: subject.work, texts: subject.merged }),
@@ -104,7 +102,7 @@ export function buildTrees(parts: TreeParts): Trees {
     isGuarded,
     changes,
     digests: {
-      result: resultDigest(before, after, everything, lookAtFiles(request, ownTests(plan)), plan),
+      result: resultDigest({ before, after, changes, request, plan }),
       tests: testsDigest(request, plan),
     },
   };
@@ -116,7 +114,7 @@ function lookAtResult({ result, deleted }: TreeParts, before: ResultTree): Resul
   const entries = new Map(before.entries);
   for (const path of deleted) entries.delete(path);
   for (const [path, entry] of found.entries) entries.set(path, entry);
-  return { ...found, entries: new Map([...entries].sort(([a], [b]) => byBytes(a, b))) };
+  return { ...found, entries };
 }
 
 /** In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name. */
@@ -125,23 +123,6 @@ function withOwnTests(layers: Layers, { request, base, plan, folder }: TreeParts
   const own = join(folder, "own");
   copyTree(request, own, ownTests(plan));
   return putOver(layers, { folder: own });
-}
-
-const ownTests = (plan: CheckPlan) => (path: string) => plan.isOwnTest(path) || isFolderAbove(path, plan);
-
-/** The digest a copy of the tree would have: the base, what the result can deliver, the request's own tests. */
-function resultDigest(before: Tree, after: Tree, changes: readonly ResultChange[], own: Tree, plan: CheckPlan): string {
-  const entries = new Map<string, TreeEntry>(before.entries);
-  const made: string[] = [];
-  for (const { path, kind, folder } of changes) {
-    if (folder === true) made.push(path);
-    else if (kind === "deleted") entries.delete(path);
-    else entries.set(path, after.entries.get(path)!);
-  }
-  for (const [path, entry] of own.entries) if (plan.isOwnTest(path) && isResult(path)) entries.set(path, entry);
-  // Packing computes fields of the manifest, and the request's own digest covers it.
-  entries.delete("nutshell.json");
-  return entriesDigest(entries, made);
 }
 
 /** What the base and the request alone say. A run asks several times, of a base that may be large. */

@@ -3,7 +3,7 @@ import { type Dirent, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parentsAreFolders, seeEntry, type TreeEntry } from "../../trees/tree.js";
 import { isSteering, isTestFile } from "../plan/steering.js";
-import type { Layers } from "./layers.js";
+import { type Layers, placeOf } from "./layers.js";
 import type { RoomTree } from "./room-tree.js";
 
 /** What a test makes in its own folder is data; code and settings there were put by somebody else. */
@@ -76,7 +76,7 @@ type Guards = ReadonlyMap<string, TreeEntry | null>;
 export function guardsBefore({ cover, guarded, layers }: RoomTree, sandboxed: boolean, copy: string | null): Guards {
   const paths = sandboxed ? cover.compared : guarded;
   return new Map(
-    paths.map((path) => [path, seeEntry(copy === null ? layers.entries.get(path)!.from : join(copy, path))]),
+    paths.map((path) => [path, seeEntry(copy === null ? placeOf(path, layers.entries.get(path)!) : join(copy, path))]),
   );
 }
 

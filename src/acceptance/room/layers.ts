@@ -6,11 +6,15 @@ import { byBytes } from "../../files/index.js";
 import { entriesIn } from "../../trees/tree.js";
 import type { TreeView } from "../runners/index.js";
 
+/** One for all entries of a kind in a folder: a tree has a hundred thousand, and there are several trees. */
 export interface Placed {
   readonly type: "file" | "link" | "folder" | "other";
-  /** Where it is on this machine. */
-  readonly from: string;
+  /** The folder on this machine that has it, under the same path. */
+  readonly root: string;
 }
+
+/** Where it is on this machine. */
+export const placeOf = (path: string, { root }: Placed): string => join(root, path);
 
 export interface Layers {
   /** Folders on this machine, the topmost first. */
@@ -56,8 +60,9 @@ export function putOver(layers: Layers, { folder, removed = [] }: Layer): Layers
 export function putFiles(layers: Layers, folder: string, paths: Iterable<string>): Layers {
   const entries = new Map(layers.entries);
   for (const path of paths) {
-    for (const above of foldersAbove(path)) if (!entries.has(above)) entries.set(above, { type: "folder", from: "" });
-    entries.set(path, { type: "file", from: join(folder, path) });
+    for (const above of foldersAbove(path))
+      if (!entries.has(above)) entries.set(above, { type: "folder", root: folder });
+    entries.set(path, { type: "file", root: folder });
   }
   return { ...layers, folders: [folder, ...layers.folders], entries };
 }
@@ -77,11 +82,12 @@ function removeBelow(entries: Map<string, Placed>, paths: readonly string[]): vo
 }
 
 function* listFolder(folder: string, skip?: (path: string) => boolean): Generator<[string, Placed]> {
+  const of = (type: Placed["type"]): Placed => ({ type, root: folder });
+  const placed = { file: of("file"), link: of("link"), folder: of("folder"), other: of("other") };
   for (const { path, type } of entriesIn(folder, skip)) {
-    const from = join(folder, path);
     // In folders that are no part of a result, such as node_modules, a name may be no text.
-    if (path.includes("\uFFFD") && lstatSync(from, { throwIfNoEntry: false }) === undefined) continue;
-    yield [path, { type, from }];
+    if (path.includes("\uFFFD") && lstatSync(join(folder, path), { throwIfNoEntry: false }) === undefined) continue;
+    yield [path, placed[type]];
   }
 }
 
@@ -101,8 +107,8 @@ export function viewOf({ entries }: Layers, own: Pick<TreeView, "checkers" | "is
     exists: (path) => path === "" || entries.has(path),
     read: (path) => {
       const placed = entries.get(path);
-      if (placed?.type !== "file" || lstatSync(placed.from).size > TEXT_LIMIT) return null;
-      return readFileSync(placed.from, "utf8");
+      if (placed?.type !== "file" || lstatSync(placeOf(path, placed)).size > TEXT_LIMIT) return null;
+      return readFileSync(placeOf(path, placed), "utf8");
     },
     list: (folder) => {
       children ??= childrenOf(entries);

@@ -3,7 +3,7 @@
 import { copyFileSync, existsSync, lstatSync, mkdirSync, readlinkSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathsIn, sameEntry, seeEntry } from "../../trees/tree.js";
-import type { Layer, Layers } from "./layers.js";
+import { type Layer, type Layers, placeOf } from "./layers.js";
 
 export interface Written {
   /** Where it is on this machine. */
@@ -27,7 +27,7 @@ export function keepOutputs(
     const from = join(folder, path);
     const stat = lstatSync(from);
     if (stat.isDirectory()) mkdirSync(join(target, path), { recursive: true });
-    else if (!isKept(path) || (!layered && isAsBefore(from, layers.entries.get(path)?.from))) continue;
+    else if (!isKept(path) || (!layered && isAsBefore(from, path, layers))) continue;
     // An overlay notes a removed file as a device that is none.
     else if (stat.isCharacterDevice()) removed.push(path);
     else if (stat.isSymbolicLink()) putLink(from, join(target, path));
@@ -36,8 +36,10 @@ export function keepOutputs(
   return { folder: target, removed };
 }
 
-const isAsBefore = (now: string, before: string | undefined): boolean =>
-  before !== undefined && sameEntry(seeEntry(before), seeEntry(now));
+function isAsBefore(now: string, path: string, { entries }: Layers): boolean {
+  const before = entries.get(path);
+  return before !== undefined && sameEntry(seeEntry(placeOf(path, before)), seeEntry(now));
+}
 
 const missing = (folder: string, { entries }: Layers): string[] =>
   [...entries.keys()].filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false }) === undefined);

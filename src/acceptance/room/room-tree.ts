@@ -32,7 +32,8 @@ export interface Guards {
 }
 
 export function roomTree(layers: Layers, { isGuarded, isChecker = () => false, open: asked = [] }: Guards): RoomTree {
-  const files = [...layers.entries].filter(([, { type }]) => type === "file" || type === "link").map(([path]) => path);
+  const files: string[] = [];
+  for (const [path, { type }] of layers.entries) if (type === "file" || type === "link") files.push(path);
   const guarded = files.filter(isGuarded);
   const guards = new Set(guarded);
   const open = asked.filter((path) => layers.entries.get(path)?.type === "folder");
@@ -66,12 +67,12 @@ export function remembering(
 export const CACHES = [".vite", ".vite-temp", ".vitest", ".cache"];
 
 function cachesOf({ entries }: Layers): string[] {
-  const modules = [...entries].filter(([path, { type }]) => {
-    if (type !== "folder" || !path.endsWith("node_modules")) return false;
+  const modules = [...entries.keys()].filter((path) => {
+    if (!path.endsWith("node_modules") || entries.get(path)!.type !== "folder") return false;
     const parts = path.split("/");
     return parts.indexOf("node_modules") === parts.length - 1;
   });
-  return modules.flatMap(([path]) => CACHES.map((name) => `${path}/${name}`));
+  return modules.flatMap((path) => CACHES.map((name) => `${path}/${name}`));
 }
 
 /** A mount lands where a link leads, so a link of its own is compared instead. */

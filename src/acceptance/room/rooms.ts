@@ -33,7 +33,7 @@ import type { WaysOut } from "../ways-out.js";
 import { cargoSources } from "./cargo-sources.js";
 import { cacheMounts, type Places, roomEnvironment } from "./environment.js";
 import { guardsBefore, isChanged, plantedFiles, plantedLists } from "./guards.js";
-import { type Layer, type Layers, putFiles, viewOf } from "./layers.js";
+import { type Layer, type Layers, placeOf, putFiles, viewOf } from "./layers.js";
 import { openAirFolder } from "./open-air.js";
 import { keepOutputs } from "./outputs.js";
 import { HOME, overlayWorks, removeFolder, TREE } from "./overlay-works.js";
@@ -156,7 +156,8 @@ export async function openRooms({ folder: asked, env, sandbox, places = {} }: Ro
 function alterTree(tree: RoomTree, files: ReadonlyMap<string, Uint8Array>, folder: string): RoomTree {
   if (files.size === 0) return tree;
   for (const [path, bytes] of files) {
-    const executable = isExecutable(tree.layers.entries.get(path)?.from);
+    const before = tree.layers.entries.get(path);
+    const executable = before !== undefined && isExecutable(placeOf(path, before));
     mkdirSync(join(folder, dirname(path)), { recursive: true });
     writeFileSync(join(folder, path), bytes, { mode: executable ? 0o755 : 0o644 });
   }
@@ -164,7 +165,7 @@ function alterTree(tree: RoomTree, files: ReadonlyMap<string, Uint8Array>, folde
   return { ...tree, layers, view: viewOf(layers, { checkers: tree.view.checkers, isGuarded: tree.view.isGuarded }) };
 }
 
-const isExecutable = (path: string | undefined): boolean => path !== undefined && (statSync(path).mode & 0o111) !== 0;
+const isExecutable = (path: string): boolean => (statSync(path).mode & 0o111) !== 0;
 
 /** What all rooms of one acceptance have in common. */
 interface Setting {
@@ -341,8 +342,8 @@ function removedList(folder: string, { layers }: RoomTree): string {
 /** A copy, where layers cannot be. Contents are shared where the file system can. */
 function copyLayers({ entries }: Layers, target: string): void {
   mkdirSync(target, { recursive: true });
-  for (const [path, { type, from }] of entries) {
-    const to = join(target, path);
+  for (const [path, placed] of entries) {
+    const [type, from, to] = [placed.type, placeOf(path, placed), join(target, path)];
     if (type === "folder") mkdirSync(to, { recursive: true });
     else if (type === "link") symlinkSync(readlinkSync(from), to);
     else if (type === "file") {

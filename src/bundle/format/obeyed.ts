@@ -40,6 +40,10 @@ const AGENTS: readonly string[] = [
     "mcp.json",
     ".stackblitzrc",
   ],
+  ...[".adal", ".blackboxrules", ".bob", ".bobrules", ".bobmodes", ".bolt", ".cecli", ".codebuff", "codebuff.json"],
+  ...[".commandcode", ".eca", ".gptme", "gptme.toml", ".hermes.md", "hermes.md", ".kilo", "kilo.json", "kilo.jsonc"],
+  ...[".kode", ".mcpjam", ".neovate", ".qodo", ".sourcegraph", ".tabby", ".vtcode", "vtcode.toml", ".zcode"],
+  ...[".codex-plugin", ".cursor-plugin", ".factory-plugin", "gemini-extension.json", "qwen-extension.json"],
 ];
 
 const EDITORS: readonly string[] = [
@@ -59,14 +63,15 @@ const SHELLS_AND_PACKAGE_MANAGERS: readonly string[] = [
   ...[".envrc", ".autoenv", ".autoenv.zsh", ".mise", ".mise.toml", "mise.toml", ".rtx.toml", ".devbox"],
   ...[".yarnrc", ".yarnrc.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".npmrc", "bunfig.toml", ".bunfig.toml"],
   ...[".pnp.cjs", ".pnp.loader.mjs", ".corepack.env", ".venv", ".flox", ".shadowenv.d", ".ondirrc", ".sdkmanrc"],
-  ...[".prototools", ".bazelrc", ".bazelversion", ".buckconfig"],
+  ...[".prototools", ".bazelrc", ".bazelversion", ".buckconfig", ".rvmrc", ".smartcd", ".smartcd_config", ".bundle"],
+  ...[".miserc.toml"],
 ];
 
 const NAMES: ReadonlySet<string> = new Set([...AGENTS, ...EDITORS, ...CONSOLES, ...SHELLS_AND_PACKAGE_MANAGERS]);
 
 /** Families of names: `.aider.conf.yml`, `.windsurfrules`, `.roorules-code`, `mise.local.toml`, `x.code-workspace`. */
 const FAMILIES: readonly RegExp[] = [
-  /^\.(?:aider|windsurf|roorules|kilocoderules|clinerules|cursorrules)/,
+  /^\.(?:aider|cecli|windsurf|roorules|kilocoderules|clinerules|cursorrules)/,
   /^\.?mise\..*toml$/,
   /^\.autoenv/,
   /\.(?:code-workspace|sublime-project)$/,
@@ -75,6 +80,7 @@ const FAMILIES: readonly RegExp[] = [
 /** Folders that hold much that is harmless; only these entries of theirs are obeyed. */
 const INSIDE: ReadonlyMap<string, readonly string[]> = new Map([
   [".github", ["instructions", "prompts", "chatmodes", "agents", "skills", "hooks", "copilot"]],
+  [".gitlab", ["duo"]],
   [".config", ["mise", "mise.toml", "direnv"]],
   ["mise", ["config.toml", "config.local.toml"]],
   [".mvn", ["jvm.config", "maven.config", "extensions.xml"]],

@@ -56,8 +56,8 @@ function componentProblem(component: string): Problem | null {
 /** Version control folders: never packed, and refused on the way in, because programs run what they find there. */
 export const REPOSITORY_FOLDERS: ReadonlySet<string> = new Set([".git", ".hg", ".svn", ".bzr", ".jj", "_darcs"]);
 
-// Code points that HFS+ drops when it compares names.
-const IGNORABLE = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
+// Code points that HFS+, or Linux in folders that ignore case, drop when they compare names.
+const IGNORABLE = /\p{Default_Ignorable_Code_Point}/gu;
 
 /** A component as the most forgiving file systems compare it. */
 export function folded(component: string): string {

@@ -35,6 +35,15 @@ export interface ConsentQuestion {
   readonly agents?: boolean;
 }
 
+/** The same for whoever opens it later; nothing where there is nothing to hold it against. */
+export function agreedTo(
+  looks: readonly Looked[],
+  path: string,
+): { readonly onOpened?: (digest: string) => Promise<void> } {
+  if (!looks.some(({ digests }) => digests.has(path))) return {};
+  return { onOpened: (digest) => assertAgreed(looks, path, { digest: async () => digest }) };
+}
+
 /** What is about to run and is nobody's here. */
 interface Stranger {
   readonly digest: string;
@@ -55,6 +64,27 @@ interface Wants {
 export interface Consent {
   /** What the checks need may be installed, as the question said. */
   readonly install: boolean;
+  /** What was looked at, by path: bundles, and folders of other accounts. Whoever runs one holds it against this. */
+  readonly digests: ReadonlyMap<string, string>;
+}
+
+/** What somebody looked at. */
+export type Looked = Pick<Consent, "digests">;
+
+/** Throws CONSENT_NEEDED when what is about to run is not what was looked at: others may write where it lies. */
+export async function assertAgreed(
+  looks: readonly Looked[],
+  path: string,
+  opened: { digest(): Promise<string> },
+): Promise<void> {
+  const asked = looks.flatMap(({ digests }) => digests.get(path) ?? []);
+  if (asked.length === 0) return;
+  const digest = await opened.digest();
+  if (asked.every((one) => one === digest)) return;
+  throw new NutError("CONSENT_NEEDED", `${path} changed while it was looked at, and nobody agreed to what it is now`, {
+    hint: "copy it to a folder that only you may write to, and try again",
+    data: { path, digest },
+  });
 }
 
 /**
@@ -66,14 +96,17 @@ export async function askConsent(question: ConsentQuestion, context: Context): P
   const paths = [...new Set(sources.map((source) => resolve(context.cwd, source)))].filter((path) => existsSync(path));
   await assertPolicy(paths, policy, identity, context);
   const strangers: Stranger[] = [];
+  const digests = new Map<string, string>();
   for (const path of paths) {
-    const stranger = await strangerAt(path, identity, context);
+    const asked = await digestAsked(path, identity, context);
+    if (asked?.isSeen === true) digests.set(path, asked.digest);
+    const stranger = asked === null ? null : await strangerAt(path, asked.digest, identity, context);
     if (stranger === null) continue;
     const publisher = knownPublisher(stranger);
     if (publisher === null) strangers.push(stranger);
     else tell([stranger], context, `runs what ${publisher} signed`);
   }
-  const agreed = { install: false };
+  const agreed = { install: false, digests };
   if (strangers.length === 0) return agreed;
   if (yes) {
     tell(strangers, context, "runs what was not made here");
@@ -84,7 +117,7 @@ export async function askConsent(question: ConsentQuestion, context: Context): P
   );
   if (context.ask === null || !(await context.ask.confirm(words, { initial: false }))) throw needed(strangers, words);
   for (const { digest } of strangers) recordAllowed(digest, context);
-  return { install: strangers.some(({ wants }) => wants.installs.length > 0) };
+  return { install: strangers.some(({ wants }) => wants.installs.length > 0), digests };
 }
 
 /** Throws POLICY_REFUSED for a request that nobody signed whose requests may be run. A folder carries no signature in itself. */
@@ -129,13 +162,29 @@ function knownPublisher({ manifest, vouchers }: Stranger): string | null {
   return known === undefined ? null : known.principals.join(", ");
 }
 
-async function strangerAt(path: string, identity: readonly string[], context: Context): Promise<Stranger | null> {
-  const record = readConsentRecord(context.env);
-  const isFolder = statSync(path).isDirectory();
-  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
+/** What a yes would be about; null for the person's own folder. `isSeen`: it is of what lies there now. */
+export async function digestAsked(
+  path: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<{ readonly digest: string; readonly isSeen: boolean } | null> {
+  if (!statSync(path).isDirectory()) return { digest: await bundleDigest(path, identity, context), isSeen: true };
+  const known = strangerDigest(path, readConsentRecord(context.env));
   if (known === null) return null;
-  const digest = known === "" ? contentDigest(path) : known;
-  if (isAllowed(digest, record) || allowedBeforehand(digest, context.env)) return null;
+  return known === "" ? { digest: contentDigest(path), isSeen: true } : { digest: known, isSeen: false };
+}
+
+export async function bundleDigest(path: string, identity: readonly string[], context: Context): Promise<string> {
+  return (await identify(path, identity, context)).digest;
+}
+
+async function strangerAt(
+  path: string,
+  digest: string,
+  identity: readonly string[],
+  context: Context,
+): Promise<Stranger | null> {
+  if (isAllowed(digest, readConsentRecord(context.env)) || allowedBeforehand(digest, context.env)) return null;
   const content = await openContent(await unsealed(path, identity, context), { signal: context.signal });
   try {
     const { manifest } = content;
@@ -147,10 +196,6 @@ async function strangerAt(path: string, identity: readonly string[], context: Co
   } finally {
     await content.close();
   }
-}
-
-export async function bundleDigest(path: string, identity: readonly string[], context: Context): Promise<string> {
-  return (await identify(path, identity, context)).digest;
 }
 
 const Policy = z.looseObject({ consent: z.looseObject({ allow: z.array(z.string()) }).optional() });

@@ -1,12 +1,11 @@
 // What was not made here runs in a sandbox or not at all, unless the person says otherwise at the command line.
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { contentDigest } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { findBwrap } from "../../process/index.js";
-import { readConsentRecord, strangerDigest } from "../records/consent-record.js";
-import { bundleDigest } from "./consent.js";
+import { readConsentRecord } from "../records/consent-record.js";
+import { digestAsked, type Looked } from "./consent.js";
 
 export interface HeldQuestion {
   /** Bundles and folders whose commands or code are about to run, as typed. */
@@ -17,28 +16,37 @@ export interface HeldQuestion {
   readonly identity?: readonly string[];
 }
 
-/** Throws SANDBOX_MISSING when somebody else's commands would run in plain sight. A yes to running them is not a yes to that. */
-export async function assertHeld(question: HeldQuestion, context: Context): Promise<void> {
+/**
+ * Throws SANDBOX_MISSING when somebody else's commands would run in plain sight. A yes to running them is not a yes to that.
+ * Returns what was looked at, as a consent does.
+ */
+export async function assertHeld(question: HeldQuestion, context: Context): Promise<Looked> {
   const { sources, noSandbox, identity = [] } = question;
-  const bwrap = noSandbox ? null : await findBwrap(context.env);
-  if (noSandbox || (bwrap?.network === true && bwrap.accounts)) return;
+  const digests = new Map<string, string>();
+  const lack = noSandbox ? null : await lackOfSandbox(context);
+  if (lack === null) return { digests };
   for (const source of sources) {
-    if (!(await isForeign(resolve(context.cwd, source), identity, context))) continue;
-    const why = bwrap?.accounts !== true ? "there is no sandbox to run it in" : OPEN;
-    throw new NutError("SANDBOX_MISSING", `${source} was not made here, and ${why}`, {
-      hint: "nexus doctor says what is missing (or --no-sandbox: it can then read and change what you can)",
-      data: { path: source },
-    });
+    const path = resolve(context.cwd, source);
+    const asked = existsSync(path) ? await digestAsked(path, identity, context) : null;
+    if (asked === null) continue;
+    if (asked.isSeen) digests.set(path, asked.digest);
+    if (!readConsentRecord(context.env).packed.has(asked.digest)) throw notHeld(source, lack);
   }
+  return { digests };
+}
+
+/** Why nothing of a stranger's can be held here; null when it can. */
+export async function lackOfSandbox({ env }: Pick<Context, "env">): Promise<string | null> {
+  const bwrap = await findBwrap(env);
+  if (bwrap?.accounts !== true) return "there is no sandbox to run it in";
+  return bwrap.network ? null : OPEN;
+}
+
+export function notHeld(source: string, lack: string): NutError {
+  return new NutError("SANDBOX_MISSING", `${source} was not made here, and ${lack}`, {
+    hint: "nexus doctor says what is missing (or --no-sandbox: it can then read and change what you can)",
+    data: { path: source },
+  });
 }
 
 const OPEN = "the sandbox here cannot keep it off your network";
-
-async function isForeign(path: string, identity: readonly string[], context: Context): Promise<boolean> {
-  if (!existsSync(path)) return false;
-  const record = readConsentRecord(context.env);
-  const isFolder = statSync(path).isDirectory();
-  const known = isFolder ? strangerDigest(path, record) : await bundleDigest(path, identity, context);
-  if (known === null) return false;
-  return !record.packed.has(known === "" ? contentDigest(path) : known);
-}

@@ -3,8 +3,8 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
-  buildCleanTree,
   type Change,
+  cleanTreeOf,
   type Judgement,
   judgeDelivery,
   planChecks,
@@ -100,9 +100,7 @@ export async function finishWork(request: FinishRequest, context: Context): Prom
   };
   const ran = request.accept === null ? null : await request.accept({ base, result, logs });
   const accepted = ran?.accepted ?? null;
-  const trees =
-    accepted?.report.digests ??
-    buildCleanTree({ base, request: requestDir, plan, result, target: join(work, "clean") }).digests;
+  const trees = accepted?.report.digests ?? cleanTreeOf({ base, request: requestDir, plan, result }).digests;
   const digests = { ...trees, request: await request.request.digest() };
   const broken = brokenRules(done.changes, manifest);
   const told = await request.tell({ changes: done.changes, accepted, before });

@@ -5,6 +5,7 @@ import { NutError } from "../../errors.js";
 import { clearAway } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import type { Manifest } from "../../schema/manifest.js";
+import { copyTree } from "../../trees/result-tree.js";
 import { unsealed } from "../pack/sealed.js";
 import { settleFolder } from "../vault/both-or-neither.js";
 
@@ -36,6 +37,8 @@ export async function openFolder(
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) throw new NutError("FILE_NOT_FOUND", `${path}: no such file or folder`, { data: { path } });
   if (found.isDirectory()) {
+    // Another account could change it while it is asked about and run.
+    if (isForeign(found.uid) && path !== resolve(target)) return copied(path, target);
     settleFolder(path, context);
     return { dir: path, manifest: readManifest(path), digest: async () => contentDigest(path) };
   }
@@ -47,4 +50,11 @@ export async function openFolder(
     signal: context.signal,
   });
   return { dir, manifest, digest: async () => digest };
+}
+
+const isForeign = (owner: number): boolean => process.getuid !== undefined && owner !== process.getuid();
+
+function copied(path: string, target: string): OpenedFolder {
+  copyTree(path, target);
+  return { dir: target, manifest: readManifest(target), digest: async () => contentDigest(target) };
 }

@@ -54,7 +54,7 @@ const DEMO_AGENT = "demo-agent";
 
 /** The demo agent as a shell line for the command driver. */
 export function demoCommand(): string {
-  const program = STANDALONE ? DEMO_AGENT : join(packageRoot(), "dist", "demo-agent.js");
+  const program = STANDALONE ? DEMO_AGENT : join(packageRoot(), "dist", "demo-agent.cjs");
   return [process.execPath, program].map(quoted).join(" ");
 }
 

@@ -25,7 +25,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
   const report = await runAcceptance({
     request: run.folder.request,
     base: run.folder.base,
-    looked: run.folder.isDelta ? run.start : undefined,
+    looked: run.start,
     manifest: run.manifest,
     result: run.folder.main,
     deleted: run.folder.isDelta ? deletedFrom(run.start, run.main) : undefined,
@@ -60,22 +60,28 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
  * so the run stops; a main tree that was changed is put back from what was really merged.
  */
 export function assertUntouched(run: Run): void {
-  const { folder, state } = run;
-  const isBaseAsItWas =
-    unchangedTree(folder.base) === run.start ||
-    compareTrees(lookAt(folder.base, { skip: (path) => !counts(path) }), run.start).length === 0;
-  if (!isBaseAsItWas || contentDigest(folder.request, { ignoreRules: false }) !== state.requestDigest) {
+  if (!isBaseAsItWas(run)) {
     throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
       hint: `nexus run ${shellWord(run.options.request)}`,
-      data: { path: folder.request },
+      data: { path: run.folder.request },
     });
   }
+  const { folder } = run;
   const put = putBack(folder, run.main, { start: run.start, objects: run.objects });
   if (put.length === 0) return;
   record(run, {
     type: "issue",
     message: `changed behind the harness's back and put back: ${put.slice(0, 5).join(", ")}`,
   });
+}
+
+/** The base and the request, which are one where there is no repository: a list that is the same to the byte speaks for both. */
+function isBaseAsItWas({ folder, start, state }: Run): boolean {
+  const isListed = unchangedTree(folder.base) === start;
+  if (isListed && folder.base === folder.request) return true;
+  const skip = (path: string) => !counts(path);
+  if (!isListed && compareTrees(lookAt(folder.base, { skip }), start).length > 0) return false;
+  return contentDigest(folder.request, { ignoreRules: false }) === state.requestDigest;
 }
 
 /** Adds the task that repairs what the acceptance found; false when it was tried before or nobody may edit. */

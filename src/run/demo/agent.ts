@@ -153,4 +153,4 @@ async function call(tools: Tools, tool: string, input: Record<string, unknown>):
 
 const say = (event: object) => process.stdout.write(`${JSON.stringify(event)}\n`);
 
-await main();
+void main();

@@ -23,7 +23,7 @@ import { type FirstLook, firstLook } from "../../trees/first-look.js";
 import { Objects } from "../../trees/objects.js";
 import { digestOf, skipping } from "../../trees/result-tree.js";
 import { Slots } from "../../trees/slots.js";
-import { lookAt, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
+import { lookAt, pathsIn, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets, type RunSecrets } from "../agents/credentials.js";
 import { brokerProgram } from "../agents/programs.js";
@@ -64,7 +64,7 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     manifest,
     digest,
     warnings: unpacking,
-  } = await openRequest(options.request, folder.request, identity, context);
+  } = await openRequest(options.request, folder.request, identity, context, input.onOpened);
   if (isNew && !options.force) await assertReady(options.request, identity, context);
   const { repo } = options;
   const layered = repo !== undefined && (await canLayer(input));
@@ -187,10 +187,19 @@ async function openTrees(
   };
 }
 
-/** A request is small; a clone may be large, and its names are compared as text. */
+/** Most requests are small, and looked at before a program is started; the names of a clone are compared as text. */
 async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null): Promise<FirstLook> {
-  if (cloned !== null) return firstLook(base, { skip: skipping(base, counts), early: cloned.early });
-  return { tree: lookAt(base, { skip: (path) => !counts(path) }), isAsItWas: () => false };
+  if (cloned !== null) return firstLook(base, skipping(base, counts));
+  const skip = (path: string) => !counts(path);
+  return isLarge(base) ? firstLook(base, skip) : { tree: lookAt(base, { skip }), isAsItWas: () => false };
+}
+
+const LARGE = 2_000;
+
+function isLarge(folder: string): boolean {
+  const paths = pathsIn(folder);
+  for (let count = 0; count < LARGE; count += 1) if (paths.next().done === true) return false;
+  return true;
 }
 
 /** A repository is not copied for every agent where all who may work on it are held by a sandbox. */

@@ -10,20 +10,29 @@ import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
-import { type EarlyHashes, type FirstLook, readBeside } from "../../trees/first-look.js";
+import type { FirstLook } from "../../trees/first-look.js";
 import { bareGit } from "../../trees/git/git.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
-  filesOfCommit,
   findCommit,
   type RepositoryFacts,
   repositoryFacts,
+  submodules,
   uncommitted,
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
 import { copyFolder } from "../../trees/slots.js";
-import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, sameEntry, type Tree } from "../../trees/tree.js";
+import {
+  compareTrees,
+  fileChanges,
+  lookAt,
+  lookAtCopy,
+  rememberTree,
+  sameEntry,
+  type Tree,
+  type TreeEntry,
+} from "../../trees/tree.js";
 import { replaceable } from "../record/damaged-file.js";
 import type { RunFolder } from "../record/folder.js";
 
@@ -39,6 +48,7 @@ export async function openRequest(
   target: string,
   identity: readonly string[],
   context: Context,
+  onOpened?: (digest: string) => Promise<void>,
 ): Promise<OpenedRequest> {
   const { signal } = context;
   const warnings: string[] = [];
@@ -49,8 +59,8 @@ export async function openRequest(
     }
     const isFolder = lstatSync(source).isDirectory();
     const aside = isFolder
-      ? copyRequest(source, target, signal)
-      : (await unpackBundle(await unsealed(source, identity, context), target, { signal })).quarantined;
+      ? await copyRequest(source, target, signal, onOpened)
+      : await unpackRequest(source, target, { identity, context, onOpened });
     if (aside.length > 0) warnings.push(`set aside, because programs would obey them: ${aside.join(", ")}`);
   }
   const manifest = isKnown ? readAgain(target) : readManifest(target);
@@ -71,23 +81,50 @@ function readAgain(target: string): Manifest {
   }
 }
 
+interface Unpacking {
+  readonly identity: readonly string[];
+  readonly context: Context;
+  readonly onOpened: ((digest: string) => Promise<void>) | undefined;
+}
+
+async function unpackRequest(source: string, target: string, { identity, context, onOpened }: Unpacking) {
+  const opened = await unpackBundle(await unsealed(source, identity, context), target, { signal: context.signal });
+  try {
+    await onOpened?.(opened.contentDigest);
+  } catch (error) {
+    rmSync(target, { recursive: true, force: true });
+    throw error;
+  }
+  return opened.quarantined;
+}
+
 /** What packing and unpacking would leave, without either: a folder runs as the bundle made from it would. */
-function copyRequest(source: string, target: string, signal: AbortSignal): string[] {
-  const aside: string[] = [];
+async function copyRequest(
+  source: string,
+  target: string,
+  signal: AbortSignal,
+  onOpened?: (digest: string) => Promise<void>,
+): Promise<string[]> {
   const staging = `${target}.part`;
-  rmSync(staging, { recursive: true, force: true });
-  mkdirSync(staging, { recursive: true });
-  for (const { path, kind } of [
-    ...listFolder(source, { signal }).entries,
-    { path: MANIFEST_NAME, kind: "file" as const },
-  ]) {
-    const place = join(staging, asidePath(path) ?? path);
-    if (asidePath(path) !== null) aside.push(path);
-    if (kind === "folder") mkdirSync(place, { recursive: true });
-    else copyFolder(join(source, path), place);
+  const entries = [...listFolder(source, { signal }).entries, { path: MANIFEST_NAME, kind: "file" as const }];
+  const copyTo = (folder: string, from: string, place: (path: string) => string) => {
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    for (const { path, kind } of entries) {
+      if (kind === "folder") mkdirSync(join(folder, place(path)), { recursive: true });
+      else copyFolder(join(from, path), join(folder, place(path)));
+    }
+  };
+  const asItIs = `${target}.seen`;
+  if (onOpened !== undefined) copyTo(asItIs, source, (path) => path);
+  try {
+    await onOpened?.(contentDigest(asItIs));
+    copyTo(staging, onOpened === undefined ? source : asItIs, (path) => asidePath(path) ?? path);
+  } finally {
+    rmSync(asItIs, { recursive: true, force: true });
   }
   renameSync(staging, target);
-  return aside;
+  return entries.map(({ path }) => path).filter((path) => asidePath(path) !== null);
 }
 
 interface Source {
@@ -100,8 +137,6 @@ interface Source {
 
 export interface OpenedRepository {
   readonly facts: RepositoryFacts;
-  /** Its files, read while they were written. */
-  readonly early: Promise<EarlyHashes>;
   readonly warnings: readonly string[];
 }
 
@@ -120,7 +155,7 @@ export async function openRepository(
   };
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
-  const [dirty, facts, { commit, early, unseen, pointers }] = await together([
+  const [dirty, facts, { commit, unseen, pointers }] = await together([
     uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
     cloned({ repo, readOnly }, target, world).catch(refused),
@@ -138,7 +173,7 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit }, early, warnings };
+  return { facts: { ...facts, commit }, warnings };
 }
 
 interface Clone {
@@ -153,9 +188,8 @@ async function cloned(
   { repo, readOnly }: Pick<Source, "repo" | "readOnly">,
   target: string,
   world: Pick<Context, "env" | "signal">,
-): Promise<Clone & Pick<OpenedRepository, "early">> {
-  const written = Promise.resolve();
-  if (existsSync(target)) return inCommit(target, written, world);
+): Promise<Clone> {
+  if (existsSync(target)) return inCommit(target, world);
   const place = `${target}.part`;
   rmSync(place, { recursive: true, force: true });
   const links = readOnly ? [] : ["--no-hardlinks"];
@@ -166,7 +200,7 @@ async function cloned(
     (error: unknown) => ({ error }),
   );
   const [found, failed] = await together([
-    inCommit(place, writing, world),
+    inCommit(place, world),
     writing,
     bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
@@ -176,16 +210,11 @@ async function cloned(
   return found;
 }
 
-async function inCommit(
-  clone: string,
-  written: Promise<unknown>,
-  world: Pick<Context, "env" | "signal">,
-): Promise<Clone & Pick<OpenedRepository, "early">> {
+async function inCommit(clone: string, world: Pick<Context, "env" | "signal">): Promise<Clone> {
   const commit = await findCommit(clone, "HEAD", world);
-  if (commit === null) return { commit, early: Promise.resolve(new Map()), unseen: [], pointers: [] };
-  const { files, submodules: unseen } = await filesOfCommit(clone, commit, world);
-  const early = readBeside(clone, files, written);
-  return { commit, early, unseen, pointers: await lfsPointers(clone, commit, world) };
+  if (commit === null) return { commit, unseen: [], pointers: [] };
+  const unseen = await submodules(clone, commit, world);
+  return { commit, unseen, pointers: await lfsPointers(clone, commit, world) };
 }
 
 /** What one of them throws is thrown when none is at work any more. */
@@ -207,7 +236,7 @@ export function openMain(folder: RunFolder, { tree, isAsItWas }: FirstLook): voi
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
   // No agent has started yet.
-  rememberTree(folder.base, tree);
+  rememberTree(folder.base, tree, isAsItWas);
   rememberTree(folder.main, lookAtCopy(folder.main, tree));
 }
 
@@ -225,10 +254,14 @@ export function putBack(
 
 /** What of a tree differs from where it started, with the folders it lies in. */
 function deltaOf(start: Tree, { entries, takenMs }: Tree): Tree {
-  const paths = [...entries.keys()].filter((path) => !sameEntry(start.entries.get(path), entries.get(path)));
-  const needed = foldersAbove(paths);
-  const held = [...entries].filter(([path, entry]) => needed.has(path) || !sameEntry(start.entries.get(path), entry));
-  return { entries: new Map(held), takenMs };
+  const paths = new Set<string>();
+  for (const [path, entry] of entries) if (!sameEntry(start.entries.get(path), entry)) paths.add(path);
+  const held = new Map<string, TreeEntry>();
+  for (const path of [...foldersAbove(paths), ...paths]) {
+    const entry = entries.get(path);
+    if (entry !== undefined) held.set(path, entry);
+  }
+  return { entries: held, takenMs };
 }
 
 /** What counts as work in a tree: the result, and neither git's own files nor what programs leave lying about. */

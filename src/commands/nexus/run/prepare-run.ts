@@ -9,7 +9,7 @@ import { beginProbe, isDriverName, lineFrom } from "../../../drivers/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { beginSandbox } from "../../../process/index.js";
-import { askConsent } from "../../../request/consent/consent.js";
+import { agreedTo, askConsent } from "../../../request/consent/consent.js";
 import { assertHeld } from "../../../request/consent/held.js";
 import {
   carriesDemoScript,
@@ -217,7 +217,7 @@ export async function prepareRun(
   const preview = async () => previewRun({ options, runner, catalog, context });
   const asked = { request: input.request, title: peek.title };
   if (input.dryRun) return { ...asked, options, preview, start: preview };
-  await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
+  const held = await assertHeld({ sources: [request], noSandbox: input.noSandbox, identity }, context);
   const consent = { sources: [request], yes: input.yes, noSandbox: input.noSandbox, identity, agents: true };
   const agreed = await askConsent(consent, context);
   const allowed = { ...options, ...(agreed.install ? { allow_install: true } : {}) };
@@ -231,7 +231,19 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
-    const parts = { folder, options: allowed, budget, runner, fallbacks, reviewer, signer, catalog, outer };
+    const onOpened = agreedTo([held, agreed], request);
+    const parts = {
+      folder,
+      options: allowed,
+      budget,
+      runner,
+      fallbacks,
+      reviewer,
+      signer,
+      catalog,
+      outer,
+      ...onOpened,
+    };
     try {
       return await watched({ folder, options: allowed, config: catalog.config, context: within }, async (heard) =>
         toBranch(await toResult(folder, await executeRun({ ...parts, context: heard })), options, heard),

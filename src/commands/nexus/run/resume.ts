@@ -22,7 +22,7 @@ import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { toBranch } from "./apply-branch.js";
 import { RunResult, toResult } from "./result.js";
-import { askToResume, believedOptions } from "./run-consent.js";
+import { askToResume, assertRunHeld, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
 import {
   fallbackNames,
@@ -99,6 +99,7 @@ export default command({
     const { driver: _driver, command: _command, model: _model, ...rest } = stored;
     const known = { ...rest, ...program, ...chosen, yes: stored.yes || input.yes };
     await assertHeld({ sources: [known.request], noSandbox, identity: known.identity ?? [] }, context);
+    await assertRunHeld(folder, noSandbox, context);
     const agreed = await askToResume(folder, known, input.yes, context);
     const options = { ...known, ...(agreed.install ? { allow_install: true } : {}) };
     const catalog = await loadCatalog({ configFile: join(outer.layout.nexus, "config.yml") });

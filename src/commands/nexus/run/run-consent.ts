@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { askConsent, type Consent } from "../../../request/consent/consent.js";
+import { lackOfSandbox, notHeld } from "../../../request/consent/held.js";
 import { isAllowed, readConsentRecord, recordAllowed } from "../../../request/records/consent-record.js";
 import type { RunFolder } from "../../../run/index.js";
 import type { RunOptions } from "../../../schema/run.js";
@@ -22,6 +23,13 @@ export function believedOptions(folder: RunFolder, stored: RunOptions, context: 
   if (isAllowed(markOf(folder), readConsentRecord(context.env))) return stored;
   const { no_sandbox: _, allow_origins: __, allow_install: ___, oracle: ____, ...rest } = stored;
   return { ...rest, yes: false, identity: [], output: join(context.cwd, basename(stored.output)) };
+}
+
+/** Throws SANDBOX_MISSING for a run that was not started here where nothing would hold it, whatever request it names. */
+export async function assertRunHeld(folder: RunFolder, noSandbox: boolean, context: Context): Promise<void> {
+  if (noSandbox || isAllowed(markOf(folder), readConsentRecord(context.env))) return;
+  const lack = await lackOfSandbox(context);
+  if (lack !== null) throw notHeld(`run ${folder.id}`, lack);
 }
 
 /** Returns when the run may go on. Throws CONSENT_NEEDED when somebody has to be asked and nobody can be, or says no. */

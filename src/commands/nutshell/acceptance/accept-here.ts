@@ -1,9 +1,9 @@
 // The one place where a command puts a request to acceptance: what may run is asked first, then it is run as the flags say.
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import type { z } from "zod";
 import type { AcceptanceOptions } from "../../../acceptance/index.js";
 import type { Context } from "../../../operation.js";
-import { askConsent } from "../../../request/consent/consent.js";
+import { askConsent, assertAgreed } from "../../../request/consent/consent.js";
 import { assertHeld } from "../../../request/consent/held.js";
 import { type Accepted, acceptAll } from "../../../request/hidden/hidden.js";
 import { tell } from "../../../request/judge/acceptance-shapes.js";
@@ -18,8 +18,8 @@ export interface AcceptanceQuestion extends Pick<AcceptanceOptions, "result" | "
   readonly base: string;
   /** A folder of the command's own. */
   readonly work: string;
-  /** What was typed: whoever made these is asked about. */
-  readonly sources: readonly string[];
+  /** What was typed, and what was opened of it: whoever made these is asked about. */
+  readonly sources: readonly { readonly typed: string; readonly opened?: OpenedFolder }[];
   /** The folder whose record of uses is kept; null when it goes away with the command. */
   readonly uses?: string | null;
 }
@@ -31,10 +31,15 @@ export interface AcceptedHere {
 }
 
 export async function acceptHere(asked: AcceptanceQuestion, flags: Flags, context: Context): Promise<AcceptedHere> {
-  const { request, base, work, sources, uses = null, ...rest } = asked;
+  const { request, base, work, sources: all, uses = null, ...rest } = asked;
   const { identity, noSandbox, yes, policy } = flags;
-  await assertHeld({ sources, noSandbox, identity }, context);
+  const sources = all.map(({ typed }) => typed);
+  const held = await assertHeld({ sources, noSandbox, identity }, context);
   const agreed = await askConsent({ sources, yes, noSandbox, identity, policy }, context);
+  // They were opened before they were looked at.
+  for (const { typed, opened } of all) {
+    if (opened !== undefined) await assertAgreed([held, agreed], resolve(context.cwd, typed), opened);
+  }
   const credentials = acceptanceCredentials(request.dir, identity, context, {
     usesFolder: uses,
     allowOrigins: flags.allowOrigin,

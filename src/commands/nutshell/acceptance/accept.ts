@@ -69,7 +69,10 @@ export default command({
           base,
           result,
           work,
-          sources: [input.request ?? input.target, input.target],
+          sources: [
+            { typed: input.request ?? input.target, opened: request },
+            { typed: input.target, opened: target },
+          ],
           uses: target.dir.startsWith(work) ? null : target.dir,
           // Without an untouched request there is nothing to compare with.
           baseline: !input.noBaseline && result !== base,

@@ -153,7 +153,13 @@ interface Where {
 
 async function accept(tree: AcceptedTree, input: FinishInput, { request, work, dir }: Where, context: Context) {
   const uses = existsSync(join(dir, "nutshell.json")) ? dir : null;
-  const asked = { ...tree, request, work, sources: [input.request, input.dir], uses };
+  const asked = {
+    ...tree,
+    request,
+    work,
+    sources: [{ typed: input.request, opened: request }, { typed: input.dir }],
+    uses,
+  };
   const { accepted, credentialsUsed } = await acceptHere(asked, input, context);
   return { accepted, credentials: credentialsUsed };
 }

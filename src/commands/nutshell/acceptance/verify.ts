@@ -2,8 +2,7 @@
 import { join, resolve } from "node:path";
 import { z } from "zod";
 import {
-  buildCleanTree,
-  compareTrees,
+  cleanTreeOf,
   type HiddenReport,
   judgeDelivery,
   planChecks,
@@ -321,15 +320,22 @@ async function secondLook({ input, context, work, target, delivery, request }: S
   const result = join(work, "result");
   rebuildTree(base, target.dir, deliveredPaths(delivery), result);
   const plan = planChecks(request.dir, request.manifest);
-  const asked = { request, base, result, work, sources: [input.request!, input.delivery] };
+  const asked = {
+    request,
+    base,
+    result,
+    work,
+    sources: [
+      { typed: input.request!, opened: request },
+      { typed: input.delivery, opened: target },
+    ],
+  };
   const { accepted, credentialsUsed } = input.rerun
     ? await acceptHere(asked, input, context)
     : { accepted: null, credentialsUsed: [] };
-  const trees =
-    accepted?.report.digests ??
-    buildCleanTree({ base, request: request.dir, plan, result, target: join(work, "clean") }).digests;
+  const { changes, digests } = accepted?.report ?? cleanTreeOf({ base, request: request.dir, plan, result });
   const rules = readConstraints(request.manifest.harness?.constraints ?? []).rules;
-  const broken = violations(compareTrees(base, result), rules).filter(({ path }) => !plan.isOwnTest(path));
+  const broken = violations(changes, rules).filter(({ path }) => !plan.isOwnTest(path));
   return {
     checks: plan.checks,
     delivery: withDeliveredEvidence(delivery, base, result),
@@ -358,7 +364,7 @@ async function secondLook({ input, context, work, target, delivery, request }: S
       ),
     ],
     credentialsUsed,
-    digests: { ...trees, request: await request.digest() },
+    digests: { ...digests, request: await request.digest() },
     requestId: request.manifest.id,
   };
 }

@@ -5,7 +5,7 @@ import { measureStrength } from "../../../acceptance/index.js";
 import { bold, count, dim, green, red, table, yellow } from "../../../cli/text.js";
 import { NutError } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
-import { askConsent } from "../../../request/consent/consent.js";
+import { askConsent, assertAgreed } from "../../../request/consent/consent.js";
 import { assertHeld } from "../../../request/consent/held.js";
 import { openInstaller } from "../../../request/install/installer.js";
 import { tell } from "../../../request/judge/acceptance-shapes.js";
@@ -49,8 +49,9 @@ export function strengthOf(question: StrengthQuestion, context: Context): Promis
   }
   return withWorkFolder(context, async (work) => {
     const request = await openFolder(source, context, join(work, "request"), identity);
-    await assertHeld({ sources: [source], noSandbox, identity }, context);
+    const held = await assertHeld({ sources: [source], noSandbox, identity }, context);
     const agreed = await askConsent({ sources: [source], yes, noSandbox, identity }, context);
+    await assertAgreed([held, agreed], resolve(context.cwd, source), request);
     const credentials = acceptanceCredentials(request.dir, identity, context);
     const allowed = question.allowInstall || agreed.install;
     const { checks, standIns, sandboxed } = await measureStrength({
