@@ -1,15 +1,18 @@
 // Which commands are tried with how much of what. docs/growth.md says which are not here.
 import {
   bundle,
+  changeable,
   cycles,
   folder,
   fresh,
   freshParts,
+  hideable,
   issues,
   type Program,
   parts,
   repository,
   runs,
+  signingKey,
   tasks,
   vault,
 } from "./growth-inputs.js";
@@ -30,6 +33,8 @@ export interface Case {
 const FILES = [100, 1_000, 10_000, 100_000];
 /** Bundles of more than 50,000 entries are opened by unpack and inspect alone, when told so. */
 const BUNDLED = [100, 1_000, 10_000, 49_000];
+/** A task of others holds at most 20,000. */
+const IMPORTED = [100, 1_000, 10_000, 19_000];
 const MANY = ["--max-entries", "200000"];
 const MEGABYTES = [1, 10, 100, 1_000];
 const LINES = [4_000, 40_000, 400_000];
@@ -85,6 +90,16 @@ const NUTSHELL: readonly Case[] = [
     (n) => ["finish", folder("files", n), "-r", bundle("files", n), "-m", "m", "-o", fresh("done.nut")],
     [2],
   ),
+  bundled("sign", (n) => ["sign", changeable("files", n), "--key", signingKey()]),
+  bundled("judge", (n) => [
+    ...["judge", changeable("delivery", n), "-r", bundle("judged", n), "--all", "--status", "passed"],
+    ...["--by", "Ada", "--why", "read"],
+  ]),
+  bundled("apply", (n) => [
+    ...["apply", bundle("delivery", n), "--repo", repository(n), "--base", "HEAD", "--patch", fresh("work.patch")],
+  ]),
+  byFiles("hide", async (n) => ["hide", ...(await hideable(n))]),
+  ours("import", "files", IMPORTED, (n) => ["import", "terminal-bench", folder("foreign", n), "-o", fresh("imported")]),
   ours("validate a delivery", "files", BUNDLED, (n) => ["validate", bundle("delivery", n)]),
 
   ours("pack", "megabytes", MEGABYTES, (n) => packed("pack", "megabytes", n)),

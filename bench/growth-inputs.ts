@@ -1,6 +1,16 @@
 // What grows, made as large as asked: folders by what they have much of, bundles of them, and projects.
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -53,6 +63,19 @@ const lines = (n: number, seed: number): string => many(n, (i) => `${i % 3 === s
 const folders = {
   files: (dir: string, n: number) => {
     put(join(dir, "nutshell.json"), manifest());
+    for (let i = 0; i < n; i += 1) put(join(dir, `files/d${i % 100}/f${i}.txt`), `content of ${i}\n`);
+  },
+  /** A request whose one point a person judges. */
+  judged: (dir: string, n: number) => {
+    put(join(dir, "nutshell.json"), manifest({ acceptance: { checklist: ["polite"] } }));
+    for (let i = 0; i < n; i += 1) put(join(dir, `files/d${i % 100}/f${i}.txt`), `content of ${i}\n`);
+  },
+  /** Somebody else's task, with a check to seal. */
+  foreign: (dir: string, n: number) => {
+    put(join(dir, "task.yaml"), "instruction: do it\ndifficulty: easy\nparser_name: pytest\n");
+    put(join(dir, "Dockerfile"), "FROM python:3.13\nWORKDIR /app\nCOPY files /app/files\n");
+    put(join(dir, "run-tests.sh"), "pytest tests\n");
+    put(join(dir, "tests/test_outputs.py"), "def test_it():\n    assert True\n");
     for (let i = 0; i < n; i += 1) put(join(dir, `files/d${i % 100}/f${i}.txt`), `content of ${i}\n`);
   },
   megabytes: (dir: string, n: number) => {
@@ -152,15 +175,40 @@ export const parts = (n: number): string[] => {
   return partNames(n);
 };
 
+/** A bundle that a command may change. */
+export function changeable(axis: Axis, n: number): string {
+  const path = fresh(`changeable-${n}.nut`);
+  copyFileSync(bundle(axis, n), path);
+  return path;
+}
+
+/** A folder whose checks can be hidden, made anew, and the words that hide them. */
+export async function hideable(n: number): Promise<string[]> {
+  const dir = fresh(`hideable-${n}`);
+  folders.files(dir, n);
+  const criteria = join(work, "hidden.json");
+  put(criteria, JSON.stringify({ criteria: [{ id: "h", type: "shell", command: "sh tests/h.sh" }] }));
+  put(join(dir, "tests/h.sh"), "true\n");
+  return [dir, "--criteria", criteria, "--recipient", await recipientOf(ownKey())];
+}
+
+/** One's own key to sign with. */
+export const signingKey = (): string =>
+  once(join(work, "signer.key"), (path) => must("nutshell", ["keygen", "--peer", "-o", path]));
+
 const KEY = join(work, "identity.txt");
+
+function ownKey(): string {
+  if (!existsSync(KEY)) must("nutshell", ["keygen", "-o", KEY]);
+  return readAgeIdentityFile(KEY)[0] ?? "";
+}
 
 /** A folder whose vault holds so many credentials, and the key that opens it. */
 export async function vault(n: number): Promise<{ dir: string; key: string }> {
   const dir = join(work, `vault-${n}`);
   if (made.has(dir)) return { dir, key: KEY };
   made.add(dir);
-  if (!existsSync(KEY)) must("nutshell", ["keygen", "-o", KEY]);
-  const [key = ""] = readAgeIdentityFile(KEY);
+  const key = ownKey();
   const credentials = Array.from({ length: n }, (_, i) => ({
     ...{ name: `credential-${i}`, type: "api_key", value: `value-of-number-${i}`, scopes: ["read"] },
     expires_at: "2099-01-01T00:00:00Z",
