@@ -137,6 +137,16 @@ describe("a run in a repository", () => {
     expect(seen).toEqual(w.started.map(() => [".cache"]));
   });
 
+  it("does not begin in a bare one, and says what does", async () => {
+    const bare = join(root, "bare.git");
+    expect(inRepo("clone", "-q", "--bare", repo, bare).status).toBe(0);
+    const w = await world({ root, agent: play(() => {}), options: { repo: bare } });
+    await expect(w.go()).rejects.toMatchObject({
+      code: "RUN_NO_REPOSITORY",
+      hint: `git clone ${bare} '<folder>'`,
+    });
+  });
+
   it("delivers what it changed in the clone", async () => {
     const w = await start(() => {});
     expect((await w.go()).delivery?.result).toMatchObject({

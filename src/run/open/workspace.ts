@@ -153,6 +153,12 @@ export async function openRepository(
       data: { path: repo },
     });
   };
+  if (["HEAD", "objects", "refs"].every((name) => existsSync(join(repo, name))) && !existsSync(join(repo, ".git"))) {
+    throw new NutError("RUN_NO_REPOSITORY", `${repo}: a bare repository has no files to work in`, {
+      hint: `git clone ${shellWord(repo)} '<folder>'`,
+      data: { path: repo },
+    });
+  }
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
   const [dirty, facts, { commit, unseen, pointers }] = await together([
