@@ -22,7 +22,7 @@ for (const [net, bits] of [
 }
 
 /** An address of this machine with the network it is in: `203.0.113.5/24`. */
-export type OwnNetwork = string;
+type OwnNetwork = string;
 
 /**
  * Whether an address is this machine's, its networks', a private or link-local network's, or nobody's in particular. Machines
