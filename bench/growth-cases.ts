@@ -169,6 +169,8 @@ const NEXUS: readonly Case[] = [
   harness("status", "cycles", CYCLES, cycles),
   harness("runs", "runs", RUNS, runs),
   harness("doctor", "runs", RUNS, runs),
+  harness("setup", "files", FILES, repository, ["claude", "--dry-run"]),
+  harness("doctor", "files", FILES, repository),
   {
     name: "nexus run: files",
     program: "nexus",

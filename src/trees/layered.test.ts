@@ -87,7 +87,10 @@ const TRICKS: readonly [name: string, script: string][] = [
   ["a folder below one that came back", "rm -rf src; mkdir -p src/in/deep; echo q > src/in/deep/b.js"],
   ["a folder that went twice", "rm -rf docs; echo f > docs; rm docs; mkdir docs; echo n > docs/new"],
   ["a deep file alone that is gone", "rm src/deep/b.js"],
-  ["a deep folder that became a file and a folder again", "rm -rf src/deep; echo f > src/deep; rm src/deep; mkdir src/deep"],
+  [
+    "a deep folder that became a file and a folder again",
+    "rm -rf src/deep; echo f > src/deep; rm src/deep; mkdir src/deep",
+  ],
   ["a folder that nobody may enter", "rm src/deep/b.js; chmod 000 src/deep"],
   ["names that are odd", "touch 'a\nb' ' c' \"d'e\" -- '-f'"],
 ];

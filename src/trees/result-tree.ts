@@ -18,6 +18,7 @@ import {
 import { dirname, join, posix } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { byBytes, entryAt, foldersAbove, isText } from "../files/index.js";
+import { Folders } from "./folders.js";
 import { countChangedLines, countLines } from "./line-diff.js";
 import {
   type Change,
@@ -372,41 +373,4 @@ function copyEntry(source: string, folders: Folders, path: string, { kind, execu
     copyFileSync(source, folders.free(path), constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
   }
   chmodSync(file, executable ? 0o755 : 0o644);
-}
-
-/** The folders of a tree that we write, each looked at once: that it is one, and no link to somewhere. */
-class Folders {
-  readonly #root: string;
-  readonly #made = new Set<string>();
-
-  constructor(root: string) {
-    this.#root = root;
-  }
-
-  /** Where a path is, the folders above it made. */
-  at(path: string): string {
-    const slash = path.lastIndexOf("/");
-    if (slash > 0) this.make(path.slice(0, slash));
-    return join(this.#root, path);
-  }
-
-  /** The same, with nothing there any more. */
-  free(path: string): string {
-    const place = this.at(path);
-    const stat = lstatSync(place, { throwIfNoEntry: false });
-    if (stat?.isDirectory() === true) this.#made.clear();
-    if (stat !== undefined) rmSync(place, { recursive: true });
-    return place;
-  }
-
-  make(path: string): void {
-    if (this.#made.has(path)) return;
-    const place = this.at(path);
-    const stat = lstatSync(place, { throwIfNoEntry: false });
-    if (stat?.isDirectory() !== true) {
-      if (stat !== undefined) rmSync(place);
-      mkdirSync(place);
-    }
-    this.#made.add(path);
-  }
 }

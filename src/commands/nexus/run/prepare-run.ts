@@ -32,6 +32,7 @@ import { collectorOf } from "../../../traces/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
+import { holdLess } from "./hold-less.js";
 import { type RunResult, toResult } from "./result.js";
 import { recordStarted } from "./run-consent.js";
 import { fallbackNames, findFallbacks, findReviewer, findRunner, runSigner, tellNotes } from "./runner.js";
@@ -231,6 +232,7 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
+    holdLess();
     const onOpened = agreedTo([held, agreed], request);
     const parts = {
       folder,

@@ -21,6 +21,7 @@ import {
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { toBranch } from "./apply-branch.js";
+import { holdLess } from "./hold-less.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume, assertRunHeld, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";
@@ -119,6 +120,7 @@ export default command({
     const budget = parseBudget(input.budget, options.budget);
     const edited = input.plan === undefined ? {} : { editedPlan: readPlanFile(resolve(context.cwd, input.plan)) };
     context.progress({ type: "run_resumed", run: id, message: `run ${id} goes on: ${options.title}` });
+    holdLess();
     const parts = { folder, options, budget, runner, fallbacks, reviewer, signer, catalog, outer };
     const changed = { ...edited, ...(switched === null ? {} : { switched }) };
     return watched({ folder, options, config: catalog.config, context }, async (heard) => {
