@@ -272,7 +272,6 @@ describe("commands", () => {
         "Rscript -",
         "sbcl",
         "dc",
-        "m4",
         "parallel",
         "less a.txt",
         "man ls",

@@ -5,7 +5,7 @@ import type { StartedProgram } from "./shell-writes.js";
 
 /** Without a script they read one from whoever types. */
 const INTERPRETERS =
-  /^(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|tsx|ts-node|perl[\d.]*|ruby[\d.]*|irb|php[\d.]*|lua[\d.]*|tclsh|wish|expect|jshell|groovysh|ghci|R|Rscript|julia|octave|gnuplot|scala|swift|ocaml|sbcl|clisp|guile|racket|erl|iex|elixir|osh|yash|m4|dc|parallel)$/;
+  /^(?:python[\d.]*|pypy3?|node|nodejs|deno|bun|tsx|ts-node|perl[\d.]*|ruby[\d.]*|irb|php[\d.]*|lua[\d.]*|tclsh|wish|expect|jshell|groovysh|ghci|R|Rscript|julia|octave|gnuplot|scala|swift|ocaml|sbcl|clisp|guile|racket|erl|iex|elixir|osh|yash|dc|parallel)$/;
 
 /** Whatever they are given, they take commands, and one of them starts a shell or writes a file. */
 const ALWAYS =

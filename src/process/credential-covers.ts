@@ -1,6 +1,6 @@
 // Files that hold credentials and lie among what a sandbox shows of the machine: beside an installation, in its settings, or
 // where package managers keep theirs. Each is covered by something empty.
-import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, realpathSync, type Stats } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Mount } from "./sandbox.js";
 
@@ -82,7 +82,7 @@ const settingsIn = (folder: string): string[] =>
 
 function holdsLogin(path: string): boolean {
   const real = whereItIs(path);
-  const stat = real === null ? undefined : lstatSync(real, { throwIfNoEntry: false });
+  const stat = real === null ? null : lookAt(real);
   if (stat?.isFile() !== true) return false;
   if (stat.size > MOST_SETTING_BYTES) return true;
   try {
@@ -126,17 +126,26 @@ function namesIn(folder: string): string[] {
   }
 }
 
-const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+const isFolder = (path: string): boolean => lookAt(path)?.isDirectory() === true;
+
+/** null where there is nothing, or a file where a folder would have to be. */
+function lookAt(path: string): Stats | null {
+  try {
+    return lstatSync(path);
+  } catch {
+    return null;
+  }
+}
 
 /** A mount lands where a link leads. */
 function whereItIs(path: string): string | null {
-  if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() !== true) return path;
+  if (lookAt(path)?.isSymbolicLink() !== true) return path;
   return existsSync(path) ? realpathSync(path) : null;
 }
 
 function cover(path: string): Mount[] {
   if (isFolder(path)) return [{ access: "hidden", path }];
-  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true) return [];
+  if (lookAt(path)?.isFile() !== true) return [];
   return basename(path) === MUST_BE_GONE ? without(path) : [{ access: "hidden-file", path }];
 }
 

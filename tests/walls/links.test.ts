@@ -91,6 +91,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "trees/kept-tree.ts": LOOKOUT,
   "trees/merge.ts": FRESH,
   "trees/objects.ts": CHECKED,
+  "trees/folders.ts": CHECKED,
   "trees/result-tree.ts": CHECKED,
   "trees/slots.ts": "removes links as links; what goes back into a slot goes through objects.ts",
   "trees/tree-guard.ts": PROJECT,

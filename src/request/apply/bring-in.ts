@@ -77,7 +77,8 @@ async function assertClean({ repository, paths, allowDirty }: BringRequest, cont
   const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=no"];
   const { out } = await ownGit(args, { cwd: repository }, context);
   const dirty = rows(out).map((row) => row.slice(3));
-  const inTheWay = allowDirty ? dirty.filter((path) => paths.includes(path)) : dirty;
+  const ours = new Set(paths);
+  const inTheWay = allowDirty ? dirty.filter((path) => ours.has(path)) : dirty;
   if (inTheWay.length === 0) return;
   const more = inTheWay.length > 3 ? `, and ${inTheWay.length - 3} more` : "";
   const what = allowDirty ? "both you and the delivery changed" : "uncommitted changes in";
@@ -174,7 +175,8 @@ async function putBack(
   await ownGit(["cherry-pick", "--quit"], { cwd: repository, fine: [0, 1, 128] }, context);
   const changed = await ask(["diff", "--name-only", "--no-renames", "-z", "HEAD", "--"]);
   // Where everything was clean before, all of it is ours; else only what the work names.
-  const ours = allowDirty ? changed.filter((path) => paths.includes(path)) : changed;
+  const worked = new Set(paths);
+  const ours = allowDirty ? changed.filter((path) => worked.has(path)) : changed;
   const known = new Set(await ask(["ls-tree", "-r", "-z", "--name-only", "HEAD"]));
   const stdin = (names: readonly string[]) => names.map((name) => `${name}\0`).join("");
   const from = ["--pathspec-from-file=-", "--pathspec-file-nul"];

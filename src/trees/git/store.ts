@@ -86,7 +86,8 @@ export class GitStore {
     await this.#git(["read-tree", base], result);
     if (paths.length > 0) {
       const list = paths.map((path) => `${path}\0`).join("");
-      await this.#git(["add", "--all", "--force", "--pathspec-from-file=-", "--pathspec-file-nul"], result, list);
+      // `git add` would hold every file against every path.
+      await this.#git(["update-index", "--add", "--remove", "--replace", "-z", "--stdin"], result, list);
     }
     const tree = (await this.#git(["write-tree"], result)).out.trim();
     const when = `@${Math.floor(at.getTime() / 1000)} +0000`;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { holdLess } from "../../../cli/hold-less.js";
 import { lineFrom } from "../../../drivers/index.js";
 import { NutError } from "../../../errors.js";
 import { assertHeld } from "../../../request/consent/held.js";
@@ -21,7 +22,6 @@ import {
 import { openProject } from "../../../state/index.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { toBranch } from "./apply-branch.js";
-import { holdLess } from "./hold-less.js";
 import { RunResult, toResult } from "./result.js";
 import { askToResume, assertRunHeld, believedOptions } from "./run-consent.js";
 import { runExit, runText } from "./run-text.js";

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { manifestFile, openBundle, readManifest, unpackBundle, writeManifest } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { holdLess } from "../../../cli/hold-less.js";
 import { bold, dim } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { replaceFiles } from "../../../files/index.js";
@@ -56,7 +57,10 @@ export default command({
     ['nutshell judge done.nut --item "polite" --status passed --by Ada --why "read"', "one point"],
     ['nutshell judge done.nut --all --status failed --by Ada --why "no sketch"', "all"],
   ],
-  run: (input, context) => withWorkFolder(context, (work) => judge(work, input, context)),
+  run: (input, context) => {
+    holdLess();
+    return withWorkFolder(context, (work) => judge(work, input, context));
+  },
   text: ({ judged, status, by, delivery_status }) => [
     ...judged.map((item) => `${MARKS[status]} ${bold(item)} ${dim(`(${status}, ${by})`)}`),
     `the delivery now says: ${delivery_status}`,
