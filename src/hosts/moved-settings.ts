@@ -1,6 +1,6 @@
 // Settings that lie where a variable says instead of in their usual place, and those of the whole machine. Whoever names a
 // folder for a host's settings has them there; an agent must not change them any more than the others.
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,8 +30,8 @@ export function movedTo(path: string, env: Environment, cwd: string): string[] {
     const named = env[variable];
     const isBelow = path.startsWith(usual) && (usual.endsWith("/") || path === usual);
     if (!named || !isBelow) return [];
-    const folder = /^~(?:\/|$)/.test(named) ? join(env.HOME ?? "", named.slice(1)) : resolve(cwd, named);
-    return isAbsolute(folder) ? [`${folder.replace(/\/+$/, "")}${below}${path.slice(usual.length)}`] : [];
+    const folder = resolve(cwd, /^~(?:\/|$)/.test(named) ? join(env.HOME ?? "", named.slice(1)) : named);
+    return [`${folder === "/" ? "" : folder}${below}${path.slice(usual.length)}`];
   });
 }
 

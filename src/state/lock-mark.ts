@@ -32,8 +32,10 @@ export function isMarked(path: string): boolean {
   return mark?.held === true && !isDead(mark.holder);
 }
 
+/** Who holds it by the kernel; null when only whoever had it last is known. */
 export function markedPid(path: string): number | null {
-  return readMark(path)?.holder.pid ?? null;
+  const mark = readMark(path);
+  return mark?.held === true ? mark.holder.pid : null;
 }
 
 /** null for what no version of ours wrote. A mark that is being written is looked at again. */

@@ -107,7 +107,9 @@ describe("in trouble", () => {
       );
       if (message === "") server.child.kill("SIGCONT");
     }
-    expect(message).toBe(`the project's state is held by process ${server.child.pid} for more than 0.3 s`);
+    // A stop may hit it between taking the lock and saying so; then nobody is named, least of all who had it before.
+    const held = (who: string) => `the project's state is held by ${who} for more than 0.3 s`;
+    expect([held(`process ${server.child.pid}`), held("another process")]).toContain(message);
     await server.kill();
     await busy;
     await addTask(project, { title: "after", context: "c" }, new Date());
