@@ -63,7 +63,9 @@ export async function weather(desk: FleetDesk, storm: Storm): Promise<void> {
   }
   for (const home of homes) {
     const place = join(desk.root, "homes", home, ".local/state/nutshell/fleet-work");
-    expect(existsSync(place) ? readdirSync(place) : []).toEqual([]);
+    // Who is killed in the moment of its start leaves a folder that a worker removes when it is a minute old.
+    const left = (existsSync(place) ? readdirSync(place) : []).filter((name) => !name.endsWith(".new"));
+    expect(left).toEqual([]);
   }
   expect((await desk.ask<{ changed: unknown[] }>(["reconcile"])).changed).toEqual([]);
 }
