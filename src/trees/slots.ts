@@ -281,7 +281,8 @@ function copiedBySystem(from: string, to: string): boolean {
 /** As many as are copied in the time a program takes to start. */
 const FEW = 30;
 
-function holdsAtMost(folder: string, most: number): boolean {
+/** Whether there are no more files and folders in it; looks no further than that. */
+export function holdsAtMost(folder: string, most: number): boolean {
   const left = [folder];
   let count = 0;
   for (let next = left.pop(); next !== undefined; next = left.pop()) {

@@ -30,6 +30,7 @@ import {
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
 import { collectorOf } from "../../../traces/index.js";
+import { holdsAtMost } from "../../../trees/slots.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
@@ -232,7 +233,7 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
-    holdLess();
+    if (input.repo !== undefined || isLarge(request)) holdLess();
     const onOpened = agreedTo([held, agreed], request);
     const parts = {
       folder,
@@ -325,3 +326,7 @@ function outputPath(given: string | undefined, slug: string, { outputs, folder }
     return path;
   }
 }
+
+/** Where memory matters; collecting often takes a small run longer than it spares. */
+const isLarge = (request: string): boolean =>
+  statSync(request).isDirectory() ? !holdsAtMost(request, 2_000) : statSync(request).size > 256 * 1024;
