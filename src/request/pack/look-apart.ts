@@ -13,7 +13,10 @@ import type { FromThread, SharedPiece, ThreadData, ToThread } from "./look-threa
 const APART_FROM_BYTES = 32 * 1024 ** 2;
 const MAX_THREADS = 3;
 /** How far the threads may be behind, in bytes of blocks. */
-const MAX_BEHIND_BYTES = 12 * 1024 ** 2;
+const MAX_BEHIND_BYTES = 6 * 1024 ** 2;
+
+/** It keeps little; left alone it would let much more pile up before it collects. */
+const SMALL = { maxYoungGenerationSizeMb: 6 };
 
 export interface LookersApart extends Looker {
   /** Everything found by all threads, in no order; `last` is scanned too. Called once, after `hashes`. */
@@ -102,7 +105,7 @@ class Thread {
 
   constructor(data: ThreadData) {
     // What this process was started with (loaders, profiles) is not the thread's.
-    this.#worker = new Worker(program()!, { workerData: data, execArgv: [] });
+    this.#worker = new Worker(program()!, { workerData: data, execArgv: [], resourceLimits: SMALL });
     this.#worker.on("message", (message: FromThread) => this.#heard(message));
     this.#worker.on("error", (error: Error) => this.#failed(error));
     this.#worker.on("exit", () => this.#failed(new Error("the thread that looks at what is packed has ended")));
