@@ -128,6 +128,7 @@ export const look = {
   ...shared,
   plugins: [...shared.plugins, pastFaces(["bundle", "vault"])],
   entryPoints: { look: "src/request/pack/look-thread.ts" },
+  minifyIdentifiers: true,
   outdir: "dist",
   format: "esm",
   banner: requireForPackages,
