@@ -32,10 +32,11 @@ export function isMarked(path: string): boolean {
   return mark?.held === true && !isDead(mark.holder);
 }
 
-/** Who holds it by the kernel; null when only whoever had it last is known. */
+/** Who holds it by the kernel, or had it last; null when that is this process, which gave it back. */
 export function markedPid(path: string): number | null {
   const mark = readMark(path);
-  return mark?.held === true ? mark.holder.pid : null;
+  if (mark === null || (!mark.held && mark.holder.pid === process.pid)) return null;
+  return mark.holder.pid;
 }
 
 /** null for what no version of ours wrote. A mark that is being written is looked at again. */

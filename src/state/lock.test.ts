@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { exclusively, type Lock, openLock } from "./lock.js";
+import { exclusively, type Lock, lockedBy, openLock } from "./lock.js";
 import { isDead, thisProcess } from "./lock-holder.js";
 
 let folder: string;
@@ -87,6 +87,18 @@ describe("a lock [P5]", () => {
     const waiting = exclusively({ lock: openLock(path), path }, () => 1, 20);
     await expect(waiting).rejects.toMatchObject({ code: "STATE_LOCKED", data: { pid: process.pid } });
     lock.release();
+  });
+});
+
+describe("a refusal", () => {
+  it.each([
+    ["names who holds it", { held: true }, `process ${process.pid}`],
+    ["names the other one that comes and goes", { held: false, pid: 1 }, "process 1"],
+    ["never names this process when it gave the lock back", { held: false }, "another process"],
+  ])("%s", (_, mark, who) => {
+    mkdirSync(join(folder, "own"));
+    writeFileSync(path, JSON.stringify({ ...thisProcess(), ...mark }));
+    expect(lockedBy(path, 300).message).toBe(`the project's state is held by ${who} for more than 0.3 s`);
   });
 });
 
