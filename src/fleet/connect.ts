@@ -1,4 +1,6 @@
 // One connection to the fleet's server, and what a server's refusals mean to a person.
+
+import { setTimeout as sleep } from "node:timers/promises";
 import {
   type Authenticator,
   AuthorizationError,
@@ -149,4 +151,20 @@ export function isPassing(error: unknown): boolean {
   return (
     refusal.code === "FLEET_UNREACHABLE" || (refusal.code === "FLEET_NOT_READY" && !isStreamMissing(error as Error))
   );
+}
+
+/** How long a server that is away or choosing a leader is waited for in the middle of a job. */
+const PATIENCE_MS = 60_000;
+
+/** Asks again while the server is away, so `ask` may be called more than once. Throws what does not pass. */
+export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+  const until = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isPassing(error) || performance.now() > until) throw error;
+      await sleep(200);
+    }
+  }
 }

@@ -7,7 +7,7 @@ import type { Context } from "../operation.js";
 import type { RunFolder } from "../run/index.js";
 import type { FleetEvent, Job } from "../schema/fleet.js";
 import type { Cipher } from "./checkpoints.js";
-import { isPassing } from "./connect.js";
+import { isPassing, patiently } from "./connect.js";
 import type { Fleet } from "./fleet.js";
 import { WAKE } from "./names.js";
 import type { Handed } from "./queue.js";
@@ -178,8 +178,8 @@ export class HeldJob {
     const { job } = this;
     const tokens = end.result.deliverer?.total_tokens ?? 0;
     const cost_usd = Number((end.result.deliverer as { total_cost_usd?: number } | undefined)?.total_cost_usd ?? 0);
-    await addSpent(fleet, context.now(), { tokens, cost_usd });
-    const stored = await this.#store(end.path, cipher);
+    await patiently(() => addSpent(fleet, context.now(), { tokens, cost_usd }));
+    const stored = await patiently(() => this.#store(end.path, cipher));
     const result: NonNullable<Job["result"]> = {
       ...stored,
       status: end.result.status,

@@ -1,16 +1,13 @@
 // The records of jobs. A record changes by compare-and-set alone: what a function decides is written only on top of what
 // it decided on.
-import { setTimeout as sleep } from "node:timers/promises";
 import { JetStreamApiCodes, JetStreamApiError } from "@nats-io/jetstream";
 import type { KV } from "@nats-io/kv";
 import { NutError } from "../errors.js";
 import { FLEET_VERSION, Job } from "../schema/fleet.js";
-import { isPassing } from "./connect.js";
+import { patiently } from "./connect.js";
 
 /** Somebody else's write in between is normal; this many in a row are not. */
 const MOST_CONFLICTS = 50;
-/** How long a server that is away or choosing a leader is waited for while a record is written. */
-const PATIENCE_MS = 60_000;
 
 export interface Kept {
   readonly job: Job;
@@ -68,25 +65,26 @@ export class Jobs {
    * Decides and writes, again and again until nobody wrote in between. `decide` may be called more than once and after a
    * write whose answer was lost, so what it decides on its own result must be that result. Returns the record as it is then.
    */
-  async update(id: string, decide: (job: Job | null) => Job): Promise<Job> {
-    const until = performance.now() + PATIENCE_MS;
-    for (let conflicts = 0; ; ) {
-      try {
-        const kept = await this.get(id);
-        const next = decide(kept?.job ?? null);
-        if (kept === null) throw new Error("a job is made by create alone");
-        if (next === kept.job) return next;
-        await this.#kv.update(id, JSON.stringify(next), kept.revision);
-        return next;
-      } catch (error) {
-        if (isConflict(error) && conflicts < MOST_CONFLICTS) {
+  update(id: string, decide: (job: Job | null) => Job): Promise<Job> {
+    let conflicts = 0;
+    return patiently(async () => {
+      for (;;) {
+        try {
+          return await this.#change(id, decide);
+        } catch (error) {
+          if (!isConflict(error) || conflicts >= MOST_CONFLICTS) throw error;
           conflicts += 1;
-          continue;
         }
-        if (!isPassing(error) || performance.now() > until) throw error;
-        await sleep(200);
       }
-    }
+    });
+  }
+
+  async #change(id: string, decide: (job: Job | null) => Job): Promise<Job> {
+    const kept = await this.get(id);
+    const next = decide(kept?.job ?? null);
+    if (kept === null) throw new Error("a job is made by create alone");
+    if (next !== kept.job) await this.#kv.update(id, JSON.stringify(next), kept.revision);
+    return next;
   }
 }
 

@@ -1,8 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { temporary } from "../temporary.js";
-import { AGENT, FleetDesk, slow } from "./desk.js";
+import { AGENT, FleetDesk, type JobRow, slow } from "./desk.js";
 import { startLine } from "./line.js";
 import { hasNats, type NatsServer, startNats } from "./nats.js";
 
@@ -53,5 +54,19 @@ describe.skipIf(!can)("a job of a fleet [P8]", () => {
     expect(worked.stdout).toContain("1 job delivered");
     expect(worked.stderr).toMatch(/does not answer; it is waited for[\s\S]*answers again/);
     expect(await desk.job(id)).toMatchObject({ state: "delivered" });
+  }, 90_000);
+
+  it("goes on when the server is killed while the request is being fetched", async () => {
+    const line = await startLine(server.port, 1024 * 1024);
+    const large = { "files/large.bin": randomBytes(3 * 1024 * 1024).toString("base64") };
+    const id = (await desk.ask<{ jobs: JobRow[] }>(["submit", await desk.request("fetched", large)])).jobs[0]!.job;
+    const worker = desk.worker(["--until-empty"], { extra: { NATS_URL: `nats://127.0.0.1:${line.port}` } });
+    await desk.running(id);
+    await server.kill();
+    await sleep(500);
+    await server.start();
+    expect((await worker.done).stdout).toContain("1 job delivered, 0 failed");
+    expect(await desk.job(id)).toMatchObject({ state: "delivered", tries: 1 });
+    line.end();
   }, 90_000);
 });
