@@ -23,7 +23,7 @@ const INPUTS = [
   ...["build", "build-stamp", "bundling", "late-loading", "past-faces", "put-in-place", "third-party"].map(
     (name) => `scripts/${name}.mjs`,
   ),
-  "scripts/later.cjs",
+  ...["scripts/later.cjs", "scripts/compiled.cjs"],
   "package.json",
   "tsconfig.json",
   "tsconfig.types.json",

@@ -17,8 +17,8 @@ export async function loadedLate({ outputFiles, metafile }, { outdir }) {
   });
   const files = await Promise.all(parts.map((part) => commonJs(part, folder)));
   const faces = parts.filter(({ name }) => name.startsWith("lib/")).map(faceOf);
-  const own = { name: LATER, contents: readFileSync(join(root, "scripts", LATER)) };
-  return [...files, ...faces, own].map(({ name, contents }) => ({ path: join(folder, name), contents }));
+  const own = [LATER, "compiled.cjs"].map((name) => ({ name, contents: readFileSync(join(root, "scripts", name)) }));
+  return [...files, ...faces, ...own].map(({ name, contents }) => ({ path: join(folder, name), contents }));
 }
 
 const faceOf = ({ name, exports }) => ({

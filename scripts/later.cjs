@@ -2,6 +2,10 @@
 // Lies in dist/, and is how the parts of the programs reach each other: what a part imports is loaded when it is first used, so a
 // command loads what it really runs.
 
+const { readdirSync, readFileSync } = require("node:fs");
+const { basename, dirname } = require("node:path");
+const { compile } = require("./compiled.cjs");
+
 /** `$` is what `load` gives, from its first use on. A class, because thousands are made at a start. */
 class Later {
   constructor(load) {
@@ -40,7 +44,6 @@ const kept = new Map();
 
 /** A command may need a part hours after its start, when an upgrade has taken the files away or put others in their place. */
 exports.keepParts = () => {
-  const { readdirSync, readFileSync } = require("node:fs");
   try {
     for (const folder of ["chunks", "lib"]) {
       for (const file of readdirSync(`${__dirname}/${folder}`)) {
@@ -58,20 +61,21 @@ const loaded = new Map();
 /** By its file's name without the ending, with its folder when that is not chunks/. */
 function part(name) {
   if (!loaded.has(name)) {
-    const file = name.includes("/") ? `${name}.cjs` : `chunks/${name}.cjs`;
-    if (kept.has(file)) runKept(name, file);
-    else loaded.set(name, require(`./${file}`));
+    // What the library's faces share with us must be there once.
+    if (name.includes("/") && !kept.has(`${name}.cjs`)) loaded.set(name, require(`./${name}.cjs`));
+    else run(name, name.includes("/") ? name : `chunks/${name}`);
   }
   return loaded.get(name);
 }
 exports.part = part;
 
-function runKept(name, file) {
-  const path = `${__dirname}/${file}`;
-  const { Module } = require("node:module");
-  const made = new Module(path);
-  // A part asks for Node's own modules and for this one, which may be on no disk any more.
-  made.require = (asked) => (asked === "../later.cjs" ? exports : require(asked));
+function run(name, file) {
+  const path = `${__dirname}/${file}.cjs`;
+  const source = String(kept.get(`${file}.cjs`) ?? readFileSync(path));
+  const made = { exports: {} };
   loaded.set(name, made.exports);
-  made._compile(String(kept.get(file)), path);
+  compile(basename(file), path, source)(made.exports, asked, made, path, dirname(path));
 }
+
+/** A part asks for Node's own modules and for this one, which may be on no disk any more. */
+const asked = (name) => (name === "../later.cjs" ? exports : require(name));
