@@ -3,11 +3,14 @@
 // a start. The engine believes what it is given, so each carries the sums of itself and of its source; who may write here may as
 // well write the parts. Only the account that owns the package keeps anything. NODE_DISABLE_COMPILE_CACHE=1 says no, as it does to Node.
 const fs = require("node:fs");
+const { basename, dirname } = require("node:path");
 const vm = require("node:vm");
 const { crc32 } = require("node:zlib");
 
 /** More than the parts of several versions: then all are made anew. */
 const MOST_PARTS = 1_500;
+/** Engines, and options they were started with, of which something is kept. */
+const MOST_ENGINES = 6;
 const SUMS_BYTES = 8;
 
 const { NODE_DISABLE_COMPILE_CACHE, NODE_OPTIONS = "" } = process.env;
@@ -54,8 +57,7 @@ function keep() {
   try {
     const owner = fs.statSync(__dirname).uid;
     if (process.geteuid !== undefined && process.geteuid() !== owner) return;
-    fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
-    if (fs.readdirSync(folder).length > MOST_PARTS) fs.rmSync(folder, { recursive: true });
+    makeRoom();
     fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
     for (const [name, { script, sum }] of made) {
       const data = script.createCachedData();
@@ -69,4 +71,16 @@ function keep() {
   } catch {
     // The disk is full or may not be written.
   }
+}
+
+function makeRoom() {
+  const all = dirname(folder);
+  if (!fs.existsSync(all)) return;
+  const others = fs.readdirSync(all).filter((name) => name !== basename(folder));
+  const oldest = others
+    .map((name) => ({ name, time: fs.statSync(`${all}/${name}`).mtimeMs }))
+    .sort((a, b) => a.time - b.time)
+    .slice(0, Math.max(0, others.length + 1 - MOST_ENGINES));
+  for (const { name } of oldest) fs.rmSync(`${all}/${name}`, { recursive: true, force: true });
+  if (fs.existsSync(folder) && fs.readdirSync(folder).length > MOST_PARTS) fs.rmSync(folder, { recursive: true });
 }

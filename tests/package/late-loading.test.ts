@@ -129,5 +129,7 @@ describe("what the engine made of our code", () => {
     rmSync(path!);
     version();
     expect(keptParts().size).toBeLessThan(10);
+    for (let nth = 0; nth < 12; nth += 1) node(`--stack-size=${900 + nth}`, "bin/nutshell.js", "version");
+    expect(readdirSync(kept).length).toBe(6);
   });
 });
