@@ -1,11 +1,7 @@
 // The kernel's lock without the addon, which ends a Bun process when a lock is held by someone else. These are the same
 // locks as the addon's, so a single file and a nexus run by Node wait for each other.
 import { dlopen } from "bun:ffi";
-
-interface Kernel {
-  tryLock(fd: number): boolean;
-  unlock(fd: number): void;
-}
+import type { Kernel } from "../../src/state/kernel-addon.js";
 
 export const loadAddon = (): Kernel => (process.platform === "darwin" ? bsdLock() : openFileLock());
 

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { NutError } from "../errors.js";
 import { makeFolder } from "../files/index.js";
 import { claimant, fileLock, isClaimed } from "./file-lock.js";
-import { loadAddon } from "./kernel-addon.js";
+import { type Kernel, loadAddon } from "./kernel-addon.js";
 import { isMarked, markedPid, writeMark } from "./lock-mark.js";
 
 export interface Lock {
@@ -103,17 +103,12 @@ function oncePerProcess(lock: Lock): Lock {
   };
 }
 
-interface Kernel {
-  tryLock(fd: number): boolean;
-  unlock(fd: number): void;
-}
-
 let kernel: Kernel | null | undefined;
 
 function loadKernel(): Kernel | null {
   if (kernel !== undefined) return kernel;
   try {
-    kernel = loadAddon() as Kernel;
+    kernel = loadAddon();
   } catch {
     kernel = null; // No prebuilt addon for this platform.
   }
