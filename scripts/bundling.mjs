@@ -134,6 +134,16 @@ export const look = {
   banner: requireForPackages,
 };
 
+/** The thread that writes what is unpacked. */
+export const write = {
+  ...shared,
+  entryPoints: { write: "src/bundle/read/write-thread.ts" },
+  minifyIdentifiers: true,
+  outdir: "dist",
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+};
+
 /** The pages of the viewer and the board, for the browser. */
 export const pages = {
   absWorkingDir: root,
@@ -157,4 +167,4 @@ export const pages = {
   logLevel: "warning",
 };
 
-export const builds = [programs, hooks, hookRest, broker, look, pages];
+export const builds = [programs, hooks, hookRest, broker, look, write, pages];
