@@ -6,8 +6,8 @@ import { createHash } from "node:crypto";
 import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { build, type Metafile, type Plugin } from "esbuild";
-import { manifest, pages, requireForPackages, root, shared, version } from "./bundling.mjs";
+import { type BuildOptions, build, type Metafile, type Plugin } from "esbuild";
+import { manifest, pages, readLater, requireForPackages, root, shared, version } from "./bundling.mjs";
 import { BUN, bunOf, cache, hostTarget, TARGETS } from "./standalone/targets.js";
 import { billOfMaterials, bundledPackages, notices } from "./third-party.mjs";
 
@@ -79,19 +79,31 @@ async function layOutAssets(folder: string): Promise<Metafile> {
   return metafile;
 }
 
-async function bundle(tool: Tool, target: string, folder: string): Promise<Metafile> {
-  const { metafile } = await build({
+/** What nexus reads when it asks for it. */
+const LATER = { full: "src/session/full.ts", "nexus-rest": "scripts/standalone/nexus-rest.ts" };
+
+/** Parts of a tool. A host waits for nexus at every tool call: the gate's part holds all it needs, as in the package. */
+async function bundle(tool: Tool, target: string, folder: string): Promise<Metafile[]> {
+  const plugins = [...(shared.plugins ?? []), carryLock(TARGETS[target]!.addon)];
+  const options: BuildOptions & { metafile: true } = {
     ...shared,
     metafile: true,
-    entryPoints: [join(root, `scripts/standalone/${tool}.ts`)],
-    outfile: join(folder, `${tool}.js`),
+    outdir: folder,
     format: "esm",
     external: ["bun:ffi"],
     define: { ...shared.define, __STANDALONE__: "true" },
     banner: requireForPackages,
-    plugins: [...(shared.plugins ?? []), carryLock(TARGETS[target]!.addon)],
-  });
-  return metafile;
+    plugins,
+  };
+  const first = { [tool]: `scripts/standalone/${tool}.ts` };
+  const builds =
+    tool === "nutshell"
+      ? [build({ ...options, entryPoints: first, splitting: true })]
+      : [
+          build({ ...options, entryPoints: first, plugins: [...plugins, readLater(Object.keys(LATER))] }),
+          build({ ...options, entryPoints: LATER, splitting: true }),
+        ];
+  return (await Promise.all(builds)).map(({ metafile }) => metafile);
 }
 
 function compile(tool: Tool, target: string, folder: string): string {
@@ -101,12 +113,12 @@ function compile(tool: Tool, target: string, folder: string): string {
     bunOf(here),
     [
       "build",
-      ...["--compile", "--minify", "--bytecode", "--format=esm"],
+      ...["--compile", "--splitting", "--minify", "--bytecode", "--format=esm"],
       // What an executable does must not depend on files that happen to lie where it is started.
       ...["--no-compile-autoload-dotenv", "--no-compile-autoload-bunfig"],
       ...["--target", TARGETS[target]!.bun.replace("aarch64", "arm64"), "--compile-executable-path", bunOf(target)],
       ...readdirSync(join(folder, "assets")).flatMap((asset) => ["--asset", asset]),
-      ...["--outfile", join(out, name), join(folder, `${tool}.js`)],
+      ...["--outfile", join(out, name), join(folder, tool, `${tool}.js`)],
     ],
     { cwd: join(folder, "assets"), stdio: ["ignore", "ignore", "inherit"] },
   );
@@ -154,7 +166,7 @@ async function main(names: readonly string[]): Promise<number> {
     const folder = join(cache, `work-${target}-${process.pid}`);
     metafiles.push(await layOutAssets(join(folder, "assets")));
     for (const tool of TOOLS) {
-      metafiles.push(await bundle(tool, target, folder));
+      metafiles.push(...(await bundle(tool, target, join(folder, tool))));
       console.log(compile(tool, target, folder));
     }
     rmSync(folder, { recursive: true, force: true });

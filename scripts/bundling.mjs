@@ -51,6 +51,17 @@ export const shared = {
 /** Bundled CommonJS packages call require() for Node's own modules. */
 export const requireForPackages = { js: "const require=(name)=>process.getBuiltinModule(name);" };
 
+/** Leaves modules of these names out of a bundle: they lie beside it, and are read when it asks for them. */
+export const readLater = (names) => ({
+  name: "read-later",
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`/(?:${names.join("|")})\\.js$`) }, ({ path }) => ({
+      path: `./${path.slice(path.lastIndexOf("/") + 1)}`,
+      external: true,
+    }));
+  },
+});
+
 /** The faces a library user may import: the export of package.json → its source. */
 export const faces = {
   acceptance: "src/acceptance/index.ts",
@@ -93,14 +104,7 @@ export const hooks = {
   minifyIdentifiers: true,
   outdir: "dist",
   format: "esm",
-  plugins: [
-    {
-      name: "full-later",
-      setup({ onResolve }) {
-        onResolve({ filter: /\/full\.js$/ }, () => ({ path: "./full.js", external: true }));
-      },
-    },
-  ],
+  plugins: [readLater(["full"])],
 };
 
 export const hookRest = {
@@ -134,6 +138,16 @@ export const look = {
   banner: requireForPackages,
 };
 
+/** The thread that writes what is unpacked. */
+export const write = {
+  ...shared,
+  entryPoints: { write: "src/bundle/read/write-thread.ts" },
+  minifyIdentifiers: true,
+  outdir: "dist",
+  outExtension: { ".js": ".cjs" },
+  format: "cjs",
+};
+
 /** The pages of the viewer and the board, for the browser. */
 export const pages = {
   absWorkingDir: root,
@@ -157,4 +171,4 @@ export const pages = {
   logLevel: "warning",
 };
 
-export const builds = [programs, hooks, hookRest, broker, look, pages];
+export const builds = [programs, hooks, hookRest, broker, look, write, pages];

@@ -116,6 +116,7 @@ const KNOWN: Readonly<Record<string, string>> = {
   "bundle/read/attached.ts": NAMED,
   "bundle/read/content.ts": "opens to read",
   "bundle/read/file-store.ts": FRESH,
+  "bundle/read/file-writer.ts": FRESH,
   "bundle/read/open-bundle.ts": FRESH,
   "bundle/read/unpack-bundle.ts": FRESH,
   "bundle/write/bundle-writer.ts": NAMED,

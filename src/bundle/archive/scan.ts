@@ -23,6 +23,8 @@ export interface ScanOptions extends ManifestOptions {
   readonly visit?: (entry: ArchiveEntry) => EntrySink | null;
   /** The manifest as an earlier pass read it: while its bytes are the same it is neither kept nor parsed again. */
   readonly known?: KnownManifest;
+  /** Awaited after every piece: whoever takes the entries may be slower than their reader. */
+  readonly turn?: () => Promise<void>;
   /** Asked after every piece; true ends the pass early. */
   readonly enough?: (pass: { readonly manifest: Manifest | null }) => boolean;
 }
@@ -46,6 +48,7 @@ export async function scan(input: ByteInput, options: ScanOptions): Promise<Scan
   const pass = new Pass(options);
   for await (const compression of readArchive(input, options, pass.reader)) {
     pass.compression = compression;
+    await options.turn?.();
     if (options.enough?.(pass) === true) break;
   }
   return pass.result();
@@ -104,7 +107,7 @@ async function* readArchive(
 /** Reads no further than the end of the manifest. */
 export function scanManifest(
   input: ByteInput,
-  options: Omit<ScanOptions, "visit" | "enough" | "hashes">,
+  options: Omit<ScanOptions, "visit" | "turn" | "enough" | "hashes">,
 ): Promise<Scan> {
   return scan(input, { ...options, enough: ({ manifest }) => manifest !== null });
 }

@@ -87,8 +87,12 @@ const SUSPECT = /^[._gG]|[^\u0000-\u007f]/;
 const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 const INVISIBLE = /[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/;
 
+// Whatever could be one of them; most names are not, and this runs for every entry.
+const MAY_NOT_TRAVEL = /[^\w./-]|\.(?:\/|$)|(?:^|\/)(?:con|prn|aux|nul|com|lpt)/i;
+
 /** Why a legal name will not travel to every system, or null. A warning here, a refusal where the system is that one. */
 export function portabilityProblem(path: string): string | null {
+  if (!MAY_NOT_TRAVEL.test(path)) return null;
   for (const component of path.split("/")) {
     if (DEVICE.test(component)) return "is a device name on Windows";
     if (/[. ]$/.test(component)) return "ends in a dot or space, which Windows drops";

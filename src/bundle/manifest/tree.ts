@@ -40,7 +40,7 @@ export function treeHashes(manifest: Manifest): ReadonlyMap<string, string> {
   return hashes;
 }
 
-const cleanPath = (path: string) => path.replace(/^\.\//, "");
+const cleanPath = (path: string) => (path.startsWith("./") ? path.slice(2) : path);
 
 /** Compares the tree with the files that are really there. */
 export function judgeTree(manifest: Manifest, files: readonly HashedFile[]): TreeJudgement {
@@ -84,7 +84,7 @@ function rowProblem(row: TreeRow, file: HashedFile | undefined): readonly [strin
   if (typeof row.size === "number" && row.size !== file.size) {
     return ["TREE_SIZE", `${row.path} has ${file.size} bytes, files.tree says ${row.size}`];
   }
-  if (row.hash === undefined) return null;
+  if (row.hash === undefined || row.hash === file.hash) return null;
   if (typeof row.hash !== "string" || !/^sha256:[0-9a-f]{64}$/i.test(row.hash)) {
     return ["TREE_HASH", `${row.path} has a hash of an unknown kind in files.tree`];
   }

@@ -1,17 +1,6 @@
 // Unpacking writes into a fresh private folder beside the target, checks everything, and only then moves it into place.
 // Files are created anew (never through what already lies there), so links planted on the way cannot be followed.
-import {
-  chmodSync,
-  closeSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { type Finding, fromSystemError, isSystemError, NutError, shellWord } from "../../errors.js";
@@ -27,6 +16,8 @@ import { type Limits, withLimits } from "../format/limits.js";
 import { asidePath } from "../format/obeyed.js";
 import { MANIFEST_NAME, portabilityProblem, quoted } from "../format/safe-path.js";
 import { digestOf } from "../write/content-digest.js";
+import { FilesHere, type FileWriter, WriteFailure } from "./file-writer.js";
+import { canWriteApart, FilesApart } from "./write-apart.js";
 
 export interface UnpackProgress {
   readonly type: "entry_unpacked";
@@ -77,22 +68,25 @@ export async function unpackBundle(
     await input.close();
     throw missingFolder(error, dir) ?? fromSystemError(error, dirname(dir)) ?? error;
   }
+  const stage = new Stage(staging, options);
   try {
-    const stage = new Stage(staging, options);
     const result = await scan(input, {
       limits: withLimits(options.limits),
       lenient: true,
       hashes: true,
       signal: options.signal,
       visit: (entry) => stage.entry(entry),
+      turn: () => stage.turn(),
     });
     const findings = entryFindings(result);
     assertSound(findings);
-    stage.writeManifest(result.manifestBytes);
+    await stage.finish(result.manifestBytes);
     chmodSync(staging, 0o777 & ~process.umask());
     move(staging, dir, isThere);
     return summary(dir, result, findings, stage);
   } catch (error) {
+    // Nobody may be writing there any more.
+    await stage.close();
     rmSync(staging, { recursive: true, force: true });
     throw error;
   }
@@ -165,6 +159,9 @@ function move(staging: string, dir: string, isThere: boolean): void {
   }
 }
 
+/** From so many files on a thread takes less time to start than it spares. */
+const APART_FROM_FILES = 1500;
+
 /** The folder being filled. */
 class Stage {
   readonly quarantined: string[] = [];
@@ -172,11 +169,16 @@ class Stage {
   private readonly trust: readonly string[];
   private readonly options: UnpackOptions;
   private readonly made = new Set<string>([""]);
+  private readonly here: FilesHere;
+  private apart: FilesApart | null = null;
+  private writer: FileWriter;
   private done = 0;
 
   constructor(root: string, options: UnpackOptions) {
     this.root = root;
     this.options = options;
+    this.here = new FilesHere(root);
+    this.writer = this.here;
     this.trust = (options.trust ?? []).map((path) => path.replace(/^\.\//, "").replace(/\/+$/, ""));
   }
 
@@ -192,16 +194,31 @@ class Stage {
     return this.write(path, entry);
   }
 
-  writeManifest(bytes: Buffer): void {
-    const sink = this.write(MANIFEST_NAME, {
-      path: MANIFEST_NAME,
-      kind: "file",
-      size: bytes.length,
-      executable: false,
-      offset: 0,
-    });
-    sink.chunk(bytes);
-    sink.end();
+  /** Waits for whoever writes, if that is far behind. */
+  async turn(): Promise<void> {
+    try {
+      await this.apart?.turn();
+    } catch (error) {
+      throw this.refusal(error);
+    }
+  }
+
+  /** Writes the manifest, once all the rest is written. */
+  async finish(manifest: Buffer): Promise<void> {
+    try {
+      await this.apart?.finish();
+      this.here.begin(MANIFEST_NAME, false);
+      this.here.write(manifest);
+      this.here.end();
+    } catch (error) {
+      throw this.refusal(error);
+    }
+    await this.apart?.close();
+  }
+
+  async close(): Promise<void> {
+    await this.apart?.close();
+    this.here.close();
   }
 
   /** Where an entry goes: in its place, or aside if a program would act on it. */
@@ -217,46 +234,42 @@ class Stage {
     if (this.made.has(path)) return;
     const slash = path.lastIndexOf("/");
     if (slash > 0) this.makeFolder(path.slice(0, slash));
-    try {
-      mkdirSync(`${this.root}/${path}`);
-    } catch (error) {
-      throw this.refusal(error, path);
-    }
+    this.attempt(() => this.writer.folder(path));
     this.made.add(path);
   }
 
-  private write(path: string, entry: ArchiveEntry): EntrySink {
-    let file: number;
-    try {
-      file = openSync(`${this.root}/${path}`, "wx", entry.executable ? 0o755 : 0o644);
-    } catch (error) {
-      throw this.refusal(error, path);
-    }
+  private write(path: string, { executable, size }: ArchiveEntry): EntrySink {
+    if (this.done === APART_FROM_FILES && canWriteApart()) this.writer = this.apart = new FilesApart(this.root);
+    const { writer } = this;
+    this.attempt(() => writer.begin(path, executable));
     return {
-      chunk: (bytes) => {
-        try {
-          for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
-        } catch (error) {
-          closeSync(file);
-          throw this.refusal(error, path);
-        }
-      },
+      chunk: (bytes) => this.attempt(() => writer.write(bytes)),
       end: () => {
-        closeSync(file);
+        this.attempt(() => writer.end());
         this.done += 1;
-        this.options.onProgress?.({ type: "entry_unpacked", path, bytes: entry.size, done: this.done });
+        this.options.onProgress?.({ type: "entry_unpacked", path, bytes: size, done: this.done });
       },
     };
   }
 
-  private refusal(error: unknown, path: string): unknown {
-    if (isSystemError(error) && error.code === "EEXIST") {
+  private attempt(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      throw this.refusal(error);
+    }
+  }
+
+  private refusal(error: unknown): unknown {
+    if (!(error instanceof WriteFailure)) return error;
+    const { path, cause } = error;
+    if (isSystemError(cause) && cause.code === "EEXIST") {
       return new NutError("BUNDLE_UNSAFE_PATH", `entry ${quoted(path)} has the same name as another on this disk`, {
         hint: "unpack it on a file system that tells upper and lower case apart",
         data: { path },
       });
     }
-    return fromSystemError(error, join(this.root, path)) ?? error;
+    return fromSystemError(cause, join(this.root, path)) ?? cause;
   }
 }
 

@@ -1,14 +1,13 @@
 // Hashing and the leak scan on threads of their own, so that a large pack uses all cores. Files are dealt out to the threads, each
 // to one; the bytes lie in memory that all threads see, so nothing is copied.
-import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { Looker, Piece } from "../../bundle/index.js";
-import { STANDALONE } from "../../process/self.js";
+import { threadProgram } from "../../process/thread-program.js";
 import type { Leak, Secret } from "../../vault/index.js";
 import type { FromThread, SharedPiece, ThreadData, ToThread } from "./look-thread.js";
 
+const PROGRAM = "look.js";
 /** Under this a thread takes longer to start than it spares. */
 const APART_FROM_BYTES = 32 * 1024 ** 2;
 const MAX_THREADS = 3;
@@ -33,15 +32,8 @@ export interface ApartOptions {
 
 /** How many threads so many bytes are worth; 0 for none. */
 export function threadsFor(bytes: number, cores: number = availableParallelism()): number {
-  if (bytes < APART_FROM_BYTES || cores < 2 || program() === null) return 0;
+  if (bytes < APART_FROM_BYTES || cores < 2 || threadProgram(PROGRAM) === null) return 0;
   return Math.min(MAX_THREADS, Math.floor(cores / 2));
-}
-
-/** The thread's own program; null where there is none, as in a single file. Beside what was built, or built from here. */
-function program(): string | null {
-  if (STANDALONE) return null;
-  const places = ["../look.js", "../../../dist/look.js"].map((place) => fileURLToPath(new URL(place, import.meta.url)));
-  return places.find((place) => existsSync(place)) ?? null;
 }
 
 export function lookApart(threads: number, { knownValues, isScanned }: ApartOptions): LookersApart {
@@ -105,7 +97,7 @@ class Thread {
 
   constructor(data: ThreadData) {
     // What this process was started with (loaders, profiles) is not the thread's.
-    this.#worker = new Worker(program()!, { workerData: data, execArgv: [], resourceLimits: SMALL });
+    this.#worker = new Worker(threadProgram(PROGRAM)!, { workerData: data, execArgv: [], resourceLimits: SMALL });
     this.#worker.on("message", (message: FromThread) => this.#heard(message));
     this.#worker.on("error", (error: Error) => this.#failed(error));
     this.#worker.on("exit", () => this.#failed(new Error("the thread that looks at what is packed has ended")));
