@@ -2,6 +2,8 @@
 # Installs nutshell and nexus as single files, after checking what was fetched.
 # `sh install.sh --help` says how. Works when it is piped into sh, too.
 set -eu
+# What is made here is for everybody to use and for nobody else to change.
+umask 022
 
 # Read to its end before anything is done: what arrives cut short does nothing.
 {
@@ -65,10 +67,11 @@ case $(uname -m) in
 esac
 [ "$os-$arch" != windows-arm64 ] || arch=amd64
 
-work=$(mktemp -d)
+# In the folder itself, where nobody else may rename what was checked, as they may in some temporary folders.
 bin=$prefix/bin
-new_nutshell='' new_nexus=''
-trap 'rm -rf "$work"; rm -f ${new_nutshell:+"$new_nutshell"} ${new_nexus:+"$new_nexus"}' EXIT
+mkdir -p "$bin" || fail "cannot make $bin" "sh install.sh --prefix ~/.local"
+work=$(mktemp -d "$bin/.nutcracker.XXXXXX") || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
+trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -117,24 +120,17 @@ digest() {
 fetch SHA256SUMS
 for tool in nutshell nexus; do
   name=$tool-$os-$arch$suffix
-  wanted=$(awk -v name="$name" '$2 == name || $2 == "*" name { print $1 }' "$work/SHA256SUMS")
+  # Words of a list that is fetched are not shown unless they are a digest.
+  wanted=$(awk -v name="$name" '($2 == name || $2 == "*" name) && length($1) == 64 && $1 !~ /[^0-9a-f]/ { print $1 }' "$work/SHA256SUMS")
   [ -n "$wanted" ] || fail "SHA256SUMS does not name $name"
   fetch "$name"
   got=$(digest "$work/$name" | awk '{ print $1 }')
   [ "$got" = "$wanted" ] || fail "$name is not what SHA256SUMS says: $got, expected $wanted" "fetch it again, or ask who published it"
 done
 
-mkdir -p "$bin" || fail "cannot make $bin" "sh install.sh --prefix ~/.local"
-# Made by mktemp, so that nothing that waits under a name that could be guessed is written to.
-new_nutshell=$(mktemp "$bin/.nutshell.XXXXXX") || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
-new_nexus=$(mktemp "$bin/.nexus.XXXXXX") || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
-for tool in nutshell nexus; do
-  if [ "$tool" = nutshell ]; then new=$new_nutshell; else new=$new_nexus; fi
-  cp "$work/$tool-$os-$arch$suffix" "$new" || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
-  chmod 755 "$new"
-done
-mv -f "$new_nutshell" "$bin/nutshell$suffix"
-mv -f "$new_nexus" "$bin/nexus$suffix"
+chmod 755 "$work/nutshell-$os-$arch$suffix" "$work/nexus-$os-$arch$suffix"
+mv -f "$work/nutshell-$os-$arch$suffix" "$bin/nutshell$suffix"
+mv -f "$work/nexus-$os-$arch$suffix" "$bin/nexus$suffix"
 printf '%s\n' "$bin/nutshell$suffix" "$bin/nexus$suffix"
 case :$PATH: in
   *:"$bin":*) ;;

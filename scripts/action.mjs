@@ -19,9 +19,12 @@ const policy = env.NUTCRACKER_POLICY?.trim() || null;
 const required = (env.NUTCRACKER_REQUIRE ?? "").split("\n").flatMap((line) => line.trim() || []);
 const junit = env.NUTCRACKER_JUNIT?.trim() || null;
 
-/** A path as it is, or everything that fits: * and ? within a name, ** over any folders. Hidden ones only when named. */
+/**
+ * A path as it is, or everything that fits: * and ? within a name, ** over any folders. Hidden ones only when named. A file that bears
+ * a pattern's own name fits it, and keeps nothing else from being judged.
+ */
 function expand(pattern) {
-  if (!/[*?]/.test(pattern) || existsSync(resolve(cwd, pattern))) return [pattern];
+  if (!/[*?]/.test(pattern)) return [pattern];
   const found = matching("", pattern.replace(/^\.\//, "").split("/"));
   return found.length === 0 ? [pattern] : [...new Set(found)].sort();
 }
@@ -163,8 +166,16 @@ function summary(judged) {
 }
 
 /** A workflow command's own escapes; a bundle must not be able to write one. */
-const escaped = (text) => String(text).replaceAll("%", "%25").replaceAll("\r", "%0D").replaceAll("\n", "%0A");
+const escaped = (text) =>
+  String(text)
+    .replaceAll("%", "%25")
+    .replace(/[\p{Cc}\p{Cf}]/gu, encodeURIComponent);
 const property = (text) => escaped(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+/** A line of the log. Runners look for `::` at its start, and for `##[` anywhere. */
+const plain = (text) =>
+  escaped(text)
+    .replace(/^(\s*):/, "$1%3A")
+    .replaceAll("##[", "%23%23[");
 
 function annotate(judged) {
   for (const { path, answers } of judged) {
@@ -228,7 +239,7 @@ const judged = paths.map(judge);
 const ok = judged.every((one) => one.ok);
 annotate(judged);
 for (const { path, answers } of judged)
-  for (const answer of answers) console.log(escaped(`${path}: ${answer.command}: ${verdictOf(answer)}`));
+  for (const answer of answers) console.log(plain(`${path}: ${answer.command}: ${verdictOf(answer)}`));
 if (env.GITHUB_STEP_SUMMARY) appendFileSync(env.GITHUB_STEP_SUMMARY, summary(judged));
 if (junit !== null) writeFileSync(resolve(cwd, junit), report(judged));
 if (env.GITHUB_OUTPUT) appendFileSync(env.GITHUB_OUTPUT, `ok=${ok}\n`);

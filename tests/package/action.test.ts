@@ -124,6 +124,26 @@ describe("the GitHub Action", () => {
     expect(named.split(/[\r\n]/).filter((line) => line.startsWith("::set-output"))).toEqual([]);
   });
 
+  it("lets no name of a file write workflow commands", () => {
+    const names = ["::notice::q.nut", "  ::warning::q.nut", "q##[add-mask]a.nut", "q\u001b[2K\u202e.nut"];
+    for (const name of names) writeFileSync(join(work, name), "no bundle");
+    try {
+      const { status, stdout } = runAction({ path: "*q*.nut" });
+      expect({ status }).toEqual({ status: 2 });
+      const lines = stdout.split("\n").filter((line) => !/^::(?:error|warning) file=[^:,]*::/.test(line));
+      expect(lines.filter((line) => /^\s*::|##\[/.test(line))).toEqual([]);
+      expect(stdout).not.toMatch(/[^\n\P{Cc}]|\p{Cf}/u);
+    } finally {
+      for (const name of names) rmSync(join(work, name));
+    }
+  });
+
+  it("judges all that fits a pattern, although a file bears the pattern's own name", () => {
+    nutshell("pack", "--dir", "task", "-o", "own-*.nut");
+    writeFileSync(join(work, "own-bad.nut"), "no bundle");
+    expect(runAction({ path: "own-*.nut" })).toMatchObject({ status: 2, output: "ok=false\n" });
+  });
+
   it("verifies a delivery against its request, and runs its acceptance again when asked", () => {
     nutshell("pack", "--dir", "task", "-o", "request.nut");
     const run = spawnSync(

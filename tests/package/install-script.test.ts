@@ -8,6 +8,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -118,6 +119,35 @@ describe("install.sh", () => {
     const { status, stderr } = spawnSync("sh", ["-c", planting], { encoding: "utf8" });
     expect(status, stderr).toBe(0);
     expect(readFileSync(join(work, "theirs"), "utf8")).toBe("theirs\n");
+  });
+
+  it("checks what it installs where nobody else may rename it", () => {
+    const [fake, log] = [join(work, "fake"), join(work, "checked")];
+    mkdirSync(fake, { recursive: true });
+    const program = `#!/bin/sh\nprintf '%s\\n' "$1" >> "${log}"\nexec /usr/bin/sha256sum "$1"\n`;
+    writeFileSync(join(fake, "sha256sum"), program, { mode: 0o755 });
+    const { status, installed } = install(LINUX, release, { TMPDIR: join(work, "nowhere") });
+    expect({ status, installed }).toEqual({ status: 0, installed: ["nexus", "nutshell"] });
+    const places = readFileSync(log, "utf8").trim().split("\n");
+    expect(places.filter((path) => !path.startsWith(join(work, "prefix/bin/")))).toEqual([]);
+    expect(places).toHaveLength(2);
+  });
+
+  it("makes no folder that others may write to, whatever the umask", () => {
+    const prefix = join(work, "open");
+    const line = `umask 0; sh '${join(root, "install.sh")}' --from '${release}' --prefix '${prefix}'`;
+    expect(spawnSync("sh", ["-c", line], { env: { PATH: process.env.PATH!, HOME: work, TMPDIR: work } }).status).toBe(
+      0,
+    );
+    for (const path of ["", "bin", "bin/nutshell"]) expect(statSync(join(prefix, path)).mode & 0o022).toBe(0);
+  });
+
+  it("lets checksums say nothing to the terminal", () => {
+    const sums = readFileSync(join(release, "SHA256SUMS"), "utf8").replace(/^[0-9a-f]+/gm, "\u001b]0;theirs\u0007");
+    writeFileSync(join(release, "SHA256SUMS"), sums);
+    const { status, stderr } = install(LINUX, release);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("SHA256SUMS") });
+    expect(stderr).not.toContain("\u001b");
   });
 
   it("refuses a machine there is no file for, with another way", () => {

@@ -5,8 +5,7 @@ import { treeDigest } from "../../acceptance/index.js";
 import { type Finding, NutError, shellWord } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import type { Delivery, RepositoryBase } from "../../schema/delivery.js";
-import { ownGit } from "../../trees/git/git.js";
-import { asSafe, findCommit, repositoryAt } from "../../trees/git/repository.js";
+import { askRepository, findCommit, repositoryAt } from "../../trees/git/repository.js";
 import { GitStore } from "../../trees/git/store.js";
 import { isResult } from "../../trees/result-tree.js";
 
@@ -56,8 +55,8 @@ function digestFindings({ digest, commit }: RepositoryBase, folder: string): Fin
 
 /** A worker could name any commit, also one at which the task was easier. */
 async function historyFindings(repo: string, { commit }: RepositoryBase, context: Context): Promise<Finding[]> {
-  const args = [...asSafe(repo), "merge-base", "--is-ancestor", commit, "HEAD"];
-  const { code } = await ownGit(args, { cwd: repo, fine: [0, 1, 128] }, context);
+  const args = ["merge-base", "--is-ancestor", commit, "HEAD"];
+  const { code } = await askRepository(repo, args, { fine: [0, 1, 128] }, context);
   if (code === 0) return [];
   const message = `the work began with commit ${commit.slice(0, 12)}, which is not in the history of what is checked out here`;
   return [{ code: "BASE_ELSEWHERE", severity: "warning", path: "base.commit", message }];

@@ -16,6 +16,7 @@ import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
   findCommit,
+  isOthers,
   type RepositoryFacts,
   repositoryFacts,
   submodules,
@@ -161,8 +162,10 @@ export async function openRepository(
   }
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
+  const isTheirs = isOthers(repo);
   const [dirty, facts, { commit, unseen, pointers }] = await together([
-    uncommitted(repo, ours, world).catch(refused),
+    // Looking into files would run the filters its settings name.
+    isTheirs ? [] : uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
     cloned({ repo, readOnly }, target, world).catch(refused),
   ]);
@@ -173,6 +176,11 @@ export async function openRepository(
     });
   }
   const warnings = [
+    ...(isTheirs
+      ? [
+          "the repository is another user's: whether it has uncommitted changes was not asked; the run starts from its last commit",
+        ]
+      : []),
     ...(dirty.length === 0 ? [] : ["the repository has uncommitted changes; the run starts from its last commit"]),
     ...(unseen.length === 0 ? [] : [`files of submodules are not there for agents and checks: ${some(unseen)}`]),
     ...(pointers.length === 0

@@ -1,8 +1,8 @@
 // Files that Git LFS keeps elsewhere: a commit holds pointers in their place, and only git-lfs itself, as the person who
 // installed it lets it, turns one into the other.
 import { closeSync, openSync, readSync } from "node:fs";
-import { type GitWorld, ownGit, rows } from "./git.js";
-import { asSafe } from "./repository.js";
+import { type GitWorld, rows } from "./git.js";
+import { askRepository } from "./repository.js";
 
 /** Its specification asks for less than 1024 bytes. */
 const POINTER_BYTES = 1_024;
@@ -10,8 +10,7 @@ const POINTER = "version https://git-lfs.github.com/spec/v1\n";
 
 /** Files that are pointers in a commit. */
 export async function lfsPointers(repo: string, commit: string, world: GitWorld): Promise<string[]> {
-  const ask = async (args: readonly string[]) =>
-    rows((await ownGit([...asSafe(repo), ...args], { cwd: repo, fine: [0, 1] }, world)).out);
+  const ask = async (args: readonly string[]) => rows((await askRepository(repo, args, { fine: [0, 1] }, world)).out);
   const find = (text: string) => ["grep", "-z", "-l", "-F", "-e", text, commit, "--"];
   // Most repositories end here, without a look at every file.
   if ((await ask([...find("filter=lfs"), ":(glob)**/.gitattributes"])).length === 0) return [];
@@ -33,8 +32,8 @@ export async function unpointed(
   world: GitWorld,
 ): Promise<string[]> {
   if (paths.length === 0) return [];
-  const options = { cwd: repo, stdin: paths.map((path) => `${path}\0`).join("") };
-  const { out } = await ownGit([...asSafe(repo), "check-attr", "-z", "--stdin", "filter"], options, world);
+  const options = { stdin: paths.map((path) => `${path}\0`).join("") };
+  const { out } = await askRepository(repo, ["check-attr", "-z", "--stdin", "filter"], options, world);
   const words = out.split("\0");
   return paths.filter((path, at) => words[at * 3 + 2] === "lfs" && !isPointer(fileOf(path)));
 }

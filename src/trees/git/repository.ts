@@ -1,7 +1,7 @@
 // What a repository says of where work began: its commit, branch and remote. Credentials in a remote's address stay here.
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type GitWorld, ownGit, rows } from "./git.js";
+import { type GitAnswer, type GitOptions, type GitWorld, ownGit, rows } from "./git.js";
 
 export interface RepositoryFacts {
   readonly commit: string;
@@ -19,11 +19,35 @@ export const asSafe = (repo: string): string[] => [
   `safe.directory=${join(repo, ".git")}`,
 ];
 
+/** Whether a repository is another user's. Of one whose owner is not seen here git decides, and refuses it. */
+export function isOthers(repo: string): boolean {
+  const me = process.geteuid?.();
+  const owners = [repo, join(repo, ".git")].map((path) => lstatSync(path, { throwIfNoEntry: false })?.uid);
+  return me !== undefined && owners.some((owner) => owner !== undefined && owner !== me);
+}
+
+/**
+ * Asks about commits and settings, in another user's repository too. Git would start what settings name (a watcher, whatever fetches
+ * missing objects), which is why it refuses to look there; here nothing of another user's is started. What reads files, and would run
+ * filters, is not asked this way.
+ */
+export function askRepository(
+  repo: string,
+  args: readonly string[],
+  options: Omit<GitOptions, "cwd">,
+  world: GitWorld,
+): Promise<GitAnswer> {
+  if (!isOthers(repo)) return ownGit(args, { ...options, cwd: repo }, world);
+  const env = { ...world.env, GIT_ALLOW_PROTOCOL: "none", GIT_NO_LAZY_FETCH: "1" };
+  const careful = [...asSafe(repo), "-c", "core.fsmonitor=false"];
+  return ownGit([...careful, ...args], { ...options, cwd: repo }, { ...world, env });
+}
+
 /** The top of the repository a folder lies in; null when it lies in none. */
 export async function repositoryAt(folder: string, world: GitWorld): Promise<string | null> {
   if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return null;
   const args = ["rev-parse", "--show-toplevel"];
-  const { code, out } = await ownGit([...asSafe(folder), ...args], { cwd: folder, fine: [0, 128] }, world);
+  const { code, out } = await askRepository(folder, args, { fine: [0, 128] }, world);
   return code === 0 && out.trim() !== "" ? out.replace(/\n$/, "") : null;
 }
 
@@ -31,14 +55,14 @@ export async function repositoryAt(folder: string, world: GitWorld): Promise<str
 export async function findCommit(repo: string, name: string, world: GitWorld): Promise<string | null> {
   if (name === "" || name.startsWith("-")) return null;
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
-  const { code, out } = await ownGit([...asSafe(repo), ...args], { cwd: repo, fine: [0, 1, 128] }, world);
+  const { code, out } = await askRepository(repo, args, { fine: [0, 1, 128] }, world);
   return code === 0 ? out.trim() : null;
 }
 
 /** Where objects are, in a linked work tree too. */
 export async function objectsOf(repo: string, world: GitWorld): Promise<{ folder: string; format: string }> {
   const ask = async (args: readonly string[]) =>
-    (await ownGit([...asSafe(repo), "rev-parse", ...args], { cwd: repo }, world)).out.replace(/\n$/, "");
+    (await askRepository(repo, ["rev-parse", ...args], {}, world)).out.replace(/\n$/, "");
   return { folder: resolve(repo, await ask(["--git-path", "objects"])), format: await ask(["--show-object-format"]) };
 }
 
@@ -47,7 +71,7 @@ export async function repositoryFacts(repo: string, world: GitWorld): Promise<Re
   const commit = await findCommit(repo, "HEAD", world);
   if (commit === null) return null;
   const ask = async (args: readonly string[]) => {
-    const { code, out } = await ownGit([...asSafe(repo), ...args], { cwd: repo, fine: [0, 1, 2, 128] }, world);
+    const { code, out } = await askRepository(repo, args, { fine: [0, 1, 2, 128] }, world);
     return code === 0 && out.trim() !== "" ? out.trim() : undefined;
   };
   const branch = await ask(["symbolic-ref", "--quiet", "--short", "HEAD"]);
@@ -73,11 +97,11 @@ export function publicRemote(address: string): string | null {
   return url.href;
 }
 
-/** Tracked files that differ from the last commit, and new ones git would show; nothing of ours. */
+/** Tracked files that differ from the last commit, and new ones git would show; nothing of ours. Refused in another user's. */
 export async function uncommitted(repo: string, ours: readonly string[], world: GitWorld): Promise<string[]> {
   // Nothing of a submodule is in the trees we make, so what programs left lying in one is no change either.
   const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"];
-  const { out } = await ownGit([...asSafe(repo), ...args, "--ignore-submodules=untracked"], { cwd: repo }, world);
+  const { out } = await ownGit([...args, "--ignore-submodules=untracked"], { cwd: repo }, world);
   const found = rows(out).map((row) => ({ state: row.slice(0, 2), path: row.slice(3) }));
   const isOurs = (path: string) => /^\.nexus(?:\/|$)/.test(path) || ours.includes(path);
   return found.filter(({ state, path }) => state !== "??" || !isOurs(path)).map(({ path }) => path);
@@ -85,7 +109,7 @@ export async function uncommitted(repo: string, ours: readonly string[], world: 
 
 /** Folders of a commit that hold another repository, whose files are in no tree of this one. */
 export async function submodules(repo: string, commit: string, world: GitWorld): Promise<string[]> {
-  const { out } = await ownGit([...asSafe(repo), "ls-tree", "-r", "-z", commit], { cwd: repo }, world);
+  const { out } = await askRepository(repo, ["ls-tree", "-r", "-z", commit], {}, world);
   // Few of many rows, so the list is not taken apart.
   return [...out.matchAll(/(?<=^|\0)160000 [^\t\0]*\t([^\0]*)/g)].map(([, path]) => path!);
 }
@@ -95,5 +119,5 @@ export async function changedSubmodules(repo: string, commit: string, world: Git
   const known = await submodules(repo, commit, world);
   if (known.length === 0) return [];
   const args = ["diff", "--name-only", "-z", "--ignore-submodules=untracked", commit, "--", ...known];
-  return rows((await ownGit([...asSafe(repo), ...args], { cwd: repo }, world)).out);
+  return rows((await ownGit(args, { cwd: repo }, world)).out);
 }

@@ -1,8 +1,8 @@
 // The files a delivery's work began with, when it was done in a repository and that commit is in the one the viewer was started
 // in. The request does not hold them.
 
-import { type GitWorld, ownGit, rows } from "../../trees/git/git.js";
-import { asSafe, findCommit, repositoryAt } from "../../trees/git/repository.js";
+import { type GitWorld, rows } from "../../trees/git/git.js";
+import { askRepository, findCommit, repositoryAt } from "../../trees/git/repository.js";
 import { type Loose, line, object } from "./safe-text.js";
 
 export interface BaseFiles {
@@ -19,7 +19,7 @@ export async function baseFiles(delivery: object, cwd: string, world: GitWorld):
   const repo = await repositoryAt(cwd, world);
   const commit = repo === null ? null : await findCommit(repo, named, world);
   if (repo === null || commit !== named) return null;
-  const ask = async (args: readonly string[]) => (await ownGit([...asSafe(repo), ...args], { cwd: repo }, world)).out;
+  const ask = async (args: readonly string[]) => (await askRepository(repo, args, {}, world)).out;
   const listed = rows(await ask(["ls-tree", "-r", "-l", "-z", "--full-tree", commit]));
   const files = listed.flatMap((row) => {
     const [, object, size, path] = /^\d+ blob ([0-9a-f]+) +(\d+)\t(.+)$/s.exec(row) ?? [];
