@@ -88,6 +88,7 @@ const PLAIN_RENAMES = [
   "request/pack/new-folder.ts",
   "run/open/workspace.ts",
   "run/record/prune.ts",
+  "session/lookout.ts",
 ];
 
 describe("architecture", () => {

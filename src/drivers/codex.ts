@@ -190,7 +190,14 @@ export const codexFeatures = (may: SessionRequest["may"]): Record<string, unknow
   multi_agent: false,
   // Models that come with agents of their own bring them along whatever the feature says, the older ones inside scripts.
   // Those of the newer kind can be left out, so every model gets the newer kind, left out.
-  multi_agent_v2: { enabled: true, disable_native_tools: true },
+  multi_agent_v2: {
+    enabled: true,
+    disable_native_tools: true,
+    // Nor is a model told how to use what it does not have.
+    usage_hint_enabled: false,
+    root_agent_usage_hint_text: "",
+    multi_agent_mode_hint_text: "",
+  },
   plugins: false,
   hooks: false,
   goals: false,

@@ -10,8 +10,8 @@ import {
   toolNames,
 } from "../hosts/index.js";
 import type { LifecycleEvent, PreToolUse, Verdict } from "../schema/events.js";
-import { agentsAtWork, gateFacts } from "../session/gate-facts.js";
-import { projectOf } from "../session/lookout.js";
+import { agentsAtWork, gateFacts, lookoutAt } from "../session/gate-facts.js";
+import { forgetFormer, projectOf, takeFormer } from "../session/lookout.js";
 import type { HostFace, Surroundings } from "../session/surroundings.js";
 import { recordDenial } from "../session/tool-log.js";
 
@@ -56,7 +56,10 @@ export async function gateVerdict(event: PreToolUse, host: Host, given: HookSurr
 
 async function verdictOn(given: LifecycleEvent, host: Host, around: HookSurroundings): Promise<Verdict> {
   const event = host.namesCallers === false ? withCaller(given, host, around) : given;
-  if (event.type === "pre_tool_use") return gateVerdict(event, host, around);
+  if (event.type === "pre_tool_use") {
+    if (host.announcesResumed === false) await announceAgain(event, host, around);
+    return gateVerdict(event, host, around);
+  }
   const { fire } = await import("../session/full.js");
   const untold = await untoldBefore(event, host, around, fire);
   const verdict = await fire(event, surroundings(event, host, around));
@@ -75,6 +78,30 @@ function withCaller(event: LifecycleEvent, host: Host, around: HookSurroundings)
   if (first === undefined) return event;
   const { agentId, agentName } = first;
   return { ...event, caller: { agentId, agentName, beside: others.map((other) => other.agentName) } };
+}
+
+/** An agent that goes on after its end begins anew with the first call that may change something: it is held before that runs. */
+async function announceAgain(
+  { caller: { agentId }, tool, sessionId, cwd }: PreToolUse,
+  host: Host,
+  given: HookSurroundings,
+): Promise<void> {
+  if (agentId === undefined || tool.access === "read") return;
+  const around = surroundings({ sessionId, cwd }, host, given);
+  const lookout = lookoutAt(around);
+  if (lookout === null) return;
+  for (;;) {
+    const former = takeFormer(lookout, agentId, sessionId);
+    if (former === null) return;
+    if (former !== "busy") {
+      const { fire } = await import("../session/full.js");
+      const { agentName } = former;
+      await fire({ type: "subagent_spawn", agentId, agentName, sessionId, cwd }, around);
+      return forgetFormer(lookout, agentId);
+    }
+    // Another call of it is at it; whoever waits too long is denied.
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 }
 
 /** What a host that tells less would have told by now: that a session began, and that agents nobody waits for have ended. */
@@ -103,7 +130,11 @@ async function untoldBefore(
 }
 
 /** Agents may go anywhere; the project stays the one the session began in. */
-function surroundings({ sessionId, cwd }: LifecycleEvent, host: Host, given: HookSurroundings): Surroundings {
+function surroundings(
+  { sessionId, cwd }: Pick<LifecycleEvent, "sessionId" | "cwd">,
+  host: Host,
+  given: HookSurroundings,
+): Surroundings {
   const root = projectOf(sessionId, host.harnessId, given.env);
   const env = root === null ? given.env : { ...given.env, NEXUS_PROJECT_DIR: root };
   return { ...given, env, cwd, host: faceOf(host, env, cwd), looksOut: true };

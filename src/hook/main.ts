@@ -10,7 +10,7 @@ import { readInput } from "./read-input.js";
 
 /** A gate answers well before any host's patience ends; other events may wait for a lock. */
 const GATE_MS = 1_800;
-/** Where the start of an agent is shown to a gate alone, its tree is remembered there; the shell around it waits 5 s. */
+/** Where a gate may be the first to see an agent, its tree is remembered there; the shell around it waits 5 s. */
 const STARTING_MS = 4_000;
 const OTHER_MS = 14_000;
 
@@ -32,7 +32,7 @@ export async function hookMain(argv: readonly string[]): Promise<void> {
   process.on("uncaughtException", bug);
   for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, late);
   // It keeps the process alive on purpose: one that waits for something that never comes would end with a status of Node's own.
-  setTimeout(late, gates ? (name === "gemini" ? STARTING_MS : GATE_MS) : OTHER_MS);
+  setTimeout(late, gates ? (host?.startsAtGate === true ? STARTING_MS : GATE_MS) : OTHER_MS);
 
   if (host === null) return end("", `nexus: unknown host "${name.slice(0, 40)}"; denied\n`, 2);
   const raw = await readInput(process.stdin);

@@ -29,6 +29,10 @@ export interface Host {
   readonly namesCallers?: false;
   /** false: a session may begin with its first message and nothing before. */
   readonly announcesSessions?: false;
+  /** false: an agent that has ended may go on without a word to us. */
+  readonly announcesResumed?: false;
+  /** Whether a gate may have to record the start of an agent first. */
+  readonly startsAtGate?: true;
   /** false: a command runs as the model gave it, or not at all. */
   readonly rewrites?: false;
   /** Topic → what a model is told on this host. */

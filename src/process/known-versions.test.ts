@@ -6,8 +6,8 @@ it.each([
   ["1.9.9", "1.10.0", true],
   ["1.10.0", "1.9.9", false],
   ["2.0.0", "1.9.9", false],
-  ["0.160.0", "0.160.0", false],
-  ["0.160.0", "0.160.1", true],
+  ["0.163.0", "0.163.0", false],
+  ["0.163.0", "0.163.1", true],
 ])("%s is older than %s: %s", (version, minimum, older) => {
   expect(isOlder(version, minimum)).toBe(older);
 });

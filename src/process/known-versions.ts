@@ -11,7 +11,8 @@ export interface KnownVersions {
 export const KNOWN_VERSIONS = {
   // Earlier ones leave out a whole settings file that names an event they do not know (ConfigChange): no hook would run.
   claude: known("2.1.48", "2.1.325", "@anthropic-ai/claude-code"),
-  codex: known("0.160.0", "0.166.0", "@openai/codex"),
+  // Earlier ones do not start with what keeps their models from agents of their own.
+  codex: known("0.163.0", "0.166.0", "@openai/codex"),
   opencode: known("1.17.0", "1.18.33", "opencode-ai"),
   qwen: known("0.15.0", "0.15.10", "@qwen-code/qwen-code"),
   gemini: known("0.60.0", "0.61.0", "@google/gemini-cli"),

@@ -5,7 +5,7 @@ import { findTop, linkedTrees, trackComplete, trackSpawn } from "../state/index.
 import { changesSince, compareTree, type Guarded, remember } from "../trees/tree-guard.js";
 import type { Applying, Remarks } from "./effects.js";
 import { placesOf, realPath } from "./gate-facts.js";
-import { agentRecords, dropAgent, type Lookout, lookoutOf, readAgent, settingsFolder, writeAgent } from "./lookout.js";
+import { agentRecords, endAgent, type Lookout, lookoutOf, readAgent, settingsFolder, writeAgent } from "./lookout.js";
 import { acceptChange, putSettingsBack, watchSettings } from "./settings-watch.js";
 import type { Surroundings } from "./surroundings.js";
 
@@ -102,7 +102,7 @@ export function checkSettings(
   }
   const copies = join(applying.project.layout.own, "reverted", `settings-${Date.now()}`);
   const changed = putSettingsBack(record.watched, settingsFolder(lookout, agentId), copies);
-  dropAgent(lookout, agentId);
+  endAgent(lookout, record);
   if (changed.length > 0)
     remarks.warnings.push(
       `settings were changed while the ${agentName} role was at work, which no role may: ${list(changed)}: put back, the other version is kept in ${copies}`,

@@ -69,12 +69,15 @@ export async function gateFacts({ cwd, env, host, coreDir }: Standpoint): Promis
 const realFolder = (path: string): string => (path.endsWith("/") ? `${realPath(path.slice(0, -1))}/` : realPath(path));
 
 /** Agents that were announced and have not ended, of whom the caller may be one. Those that may not edit come first. */
-export function agentsAtWork({ cwd, env, host }: Standpoint): readonly AgentRecord[] {
-  const lookout = lookoutOf(realPath(findRoot(cwd, env)), host.harnessId, env);
+export function agentsAtWork(at: Standpoint): readonly AgentRecord[] {
+  const lookout = lookoutAt(at);
   if (lookout === null) return [];
   const rank = ({ agentId }: AgentRecord) => (isRemembered(lookout, agentId) ? 0 : 1);
   return agentRecords(lookout).sort((a, b) => rank(a) - rank(b));
 }
+
+export const lookoutAt = ({ cwd, env, host }: Standpoint): Lookout | null =>
+  lookoutOf(realPath(findRoot(cwd, env)), host.harnessId, env);
 
 /** As written, and as the disk has it: the deepest part that exists is resolved, the rest is kept. */
 export function placesOf(path: string, cwd: string, home: string | null): string[] {

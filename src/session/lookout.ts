@@ -1,7 +1,7 @@
 // What the harness keeps of a session outside the project, in the account's state folder, where no agent works: which project
 // a session belongs to, which agents it announced, and how the settings of hosts were when they started. An agent may forge
 // or delete what lies in the project; compared with this it does not go unseen. Read by every gate: plain and small.
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { atomicWrite, makeFolder } from "../files/index.js";
 import type { Env } from "../state/index.js";
@@ -109,10 +109,40 @@ export function agentRecords({ folder }: Lookout): AgentRecord[] {
   });
 }
 
-export function dropAgent(lookout: Lookout, agentId: string): void {
+/** It has ended. That it was once announced is kept: it may go on. */
+export function endAgent(lookout: Lookout, { agentId, agentName, sessionId }: AgentRecord): void {
+  makeFolder(join(lookout.folder, "former"), 0o700);
+  const text = `${JSON.stringify({ agentName, sessionId })}\n`;
+  atomicWrite(formerFile(lookout, agentId), text, { mode: 0o600, durable: false });
   rmSync(agentFile(lookout, agentId), { force: true });
   rmSync(settingsFolder(lookout, agentId), { recursive: true, force: true });
   rmSync(markFile(lookout, agentId), { force: true });
+}
+
+/** An agent of this session that goes on after its end. Of several calls at once one is told, the others that it is `busy`. */
+export function takeFormer(
+  lookout: Lookout,
+  agentId: string,
+  sessionId: string,
+): Pick<AgentRecord, "agentName"> | "busy" | null {
+  const file = formerFile(lookout, agentId);
+  const former = readRecord(file) as Pick<AgentRecord, "agentName" | "sessionId"> | null;
+  if (former?.sessionId === sessionId && isRenamed(file, takenFile(lookout, agentId))) return former;
+  return existsSync(takenFile(lookout, agentId)) ? "busy" : null;
+}
+
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What was taken is an agent at work again. */
+export function forgetFormer(lookout: Lookout, agentId: string): void {
+  rmSync(takenFile(lookout, agentId), { force: true });
 }
 
 /** Nothing of an earlier session counts any more, a start of an agent that could not be seen included. */
@@ -131,6 +161,9 @@ export const settingsFolder = ({ folder }: Lookout, agentId: string): string =>
   join(folder, "agents", safeName(agentId));
 
 const agentFile = (lookout: Lookout, agentId: string): string => `${settingsFolder(lookout, agentId)}.json`;
+const formerFile = ({ folder }: Lookout, agentId: string): string =>
+  join(folder, "former", `${safeName(agentId)}.json`);
+const takenFile = (lookout: Lookout, agentId: string): string => `${formerFile(lookout, agentId)}.taken`;
 const markFile = ({ marks, mark }: Lookout, agentId: string): string => join(marks, `${mark}-${safeName(agentId)}`);
 
 /** null when there is none, or nothing that can be read. */

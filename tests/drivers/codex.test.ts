@@ -19,24 +19,26 @@ afterEach(async () => {
   await model.close();
 });
 
+const settings = (url: string) => ({
+  "person/.codex/config.toml": [
+    'model = "scripted"',
+    'model_provider = "s"',
+    'notify = ["touch", "/tmp/obeyed"]',
+    "analytics = { enabled = false }",
+    "[model_providers.s]",
+    'name = "s"',
+    `base_url = "${url}/v1"`,
+    'wire_api = "responses"',
+    "request_max_retries = 0",
+    "stream_max_retries = 0",
+    "supports_websockets = false",
+  ].join("\n"),
+});
+
 async function open(...replies: readonly Step[]): Promise<void> {
   model = await scriptedModel(sequence(...replies));
   at = desk({ PATH: PATH! });
-  at.put({
-    "person/.codex/config.toml": [
-      'model = "scripted"',
-      'model_provider = "s"',
-      'notify = ["touch", "/tmp/obeyed"]',
-      "analytics = { enabled = false }",
-      "[model_providers.s]",
-      'name = "s"',
-      `base_url = "${model.url}/v1"`,
-      'wire_api = "responses"',
-      "request_max_retries = 0",
-      "stream_max_retries = 0",
-      "supports_websockets = false",
-    ].join("\n"),
-  });
+  at.put(settings(model.url));
 }
 
 const echo = (): McpServer => ({
@@ -48,6 +50,19 @@ const echo = (): McpServer => ({
 
 const shell = (cmd: string): Reply => ({ unoffered: "exec_command", args: { cmd } });
 const offered = () => model.requests.at(-1)!.tools.map(({ name }) => name);
+
+/** Every tool by which any model starts an agent or has one go on, under every name it goes by. */
+const AGENT_CALLS: readonly Reply[] = Object.entries({
+  collaboration: ["spawn_agent", "followup_task", "send_message", "interrupt_agent", "list_agents", "wait_agent"],
+  multi_agent_v1: ["spawn_agent", "send_input", "resume_agent", "close_agent", "wait_agent"],
+  functions: ["spawn_agent", "create_goal"],
+}).flatMap(([namespace, names]) =>
+  names.map((unoffered) => ({
+    unoffered,
+    namespace,
+    args: { task_name: "x", target: "x", id: "x", message: "CHILD GO", fork_turns: "none", objective: "x" },
+  })),
+);
 
 describe.skipIf(PATH === null)("codex (needs the real program)", () => {
   it("plays a role: tools, files, usage, report", async () => {
@@ -82,14 +97,29 @@ describe.skipIf(PATH === null)("codex (needs the real program)", () => {
     expect(settings).toMatch(/analytics.*enabled = false/s);
   });
 
-  it.each(["gpt-6.1-sol", "gpt-5.6-luna"])("cannot start agents of its own, also from a script: %s", async (slug) => {
-    await open({ tool: /^functions\/exec$/, args: "text(ALL_TOOLS.map((tool) => tool.name).join(' '))" }, "done");
-    expect(await at.run("codex", { model: slug })).toMatchObject({ outcome: "completed", text: "done" });
-    const seen = model.requests.at(-1)!;
-    expect(seen.last).toContain("exec_command");
-    expect(seen.last).not.toMatch(/spawn_agent|create_goal/);
-    expect(offered().filter((name) => /agent|goal/.test(name))).toEqual([]);
-  });
+  it.each(["gpt-6.1-sol", "gpt-5.6-luna", "gpt-5.5"])(
+    "cannot start agents of its own, whatever it tries: %s",
+    async (slug) => {
+      const listed = "text(ALL_TOOLS.map((tool) => tool.name).join(' '))";
+      const look: Reply = slug === "gpt-5.5" ? shell("true") : { tool: /^functions\/exec$/, args: listed };
+      model = await scriptedModel([
+        { name: "child", when: { last: /CHILD GO/ }, reply: ["I was started."] },
+        { name: "look", times: 1, reply: [look] },
+        { name: "try", times: 1, reply: AGENT_CALLS },
+        { name: "end", reply: ["done"] },
+      ]);
+      at = desk({ PATH: PATH! });
+      at.put(settings(model.url));
+      expect(await at.run("codex", { model: slug })).toMatchObject({ outcome: "completed", text: "done" });
+      const [first, looked, tried] = model.requests;
+      expect(model.used()).toEqual(["look", "try", "end"]);
+      expect(looked!.last).not.toMatch(/spawn_agent|create_goal/);
+      expect(offered().filter((name) => /agent|goal|followup|send_message/.test(name))).toEqual([]);
+      expect(tried!.last.match(/unsupported call/g)).toHaveLength(AGENT_CALLS.length);
+      // Nor is it told of agents it does not have.
+      expect(first!.any).not.toMatch(/spawn_agent|wait_agent|sub-agent/);
+    },
+  );
 
   it("has no shell and cannot edit in a role that may not", async () => {
     await open(shell("echo x > made.txt"), "could not");

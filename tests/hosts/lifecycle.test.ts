@@ -229,6 +229,27 @@ describe("agents", () => {
     expect(json(`${OWN}/agent-tracker.json`)).toMatchObject([{ status: "running", resume_count: 1 }]);
   });
 
+  it("takes up an agent that goes on without being announced, once, before anything of it runs", async () => {
+    const codex = { host: "codex", env: { NEXUS_SANDBOX: "off" } };
+    const tester = { agent_id: "a1", agent_type: "tester" };
+    const look = { ...tester, tool_name: "Bash", tool_input: { command: "cat a.txt" } };
+    await fire("SessionStart", { source: "startup" }, codex);
+    await fire("SubagentStart", tester, codex);
+    await fire("SubagentStop", { ...tester, last_assistant_message: "done" }, codex);
+    const asked = await Promise.all([1, 2, 3].map(() => askHook(claudePayload(root, "PreToolUse", look), codex)));
+    expect(asked.map(({ exit, stderr }) => [exit, stderr])).toEqual([1, 2, 3].map(() => [0, ""]));
+    put("a.txt", "changed");
+    const tracked = json(".nexus/state/nutcracker-codex/agent-tracker.json");
+    expect(tracked).toMatchObject([{ agent_id: "a1", status: "running", resume_count: 1 }]);
+    await fire("SubagentStop", { ...tester, last_assistant_message: "done" }, codex);
+    expect(readFileSync(path("a.txt"), "utf8")).toBe("hello\n");
+    // Nobody who was never announced, and nobody of another session.
+    for (const other of [{ agent_id: "a2" }, { session_id: "another" }]) {
+      const { stdout } = await askHook(claudePayload(root, "PreToolUse", { ...look, ...other }), codex);
+      expect(stdout).toContain("its start was not recorded");
+    }
+  });
+
   it("puts back what a role left changed, keeps a copy, and blames nobody else", async () => {
     await begin("session-1", { env: { NEXUS_SANDBOX: "off" } });
     put("sub/keep.txt", "keep");

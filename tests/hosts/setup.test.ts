@@ -226,7 +226,7 @@ describe("nexus setup", () => {
 /** Answers as `codex app-server` does, from the project's hooks and how much of them it is told to trust. */
 const CODEX = `#!${process.execPath}
 const { readFileSync } = require("node:fs");
-if (process.argv[2] === "--version") { console.log("codex-cli 0.160.0"); process.exit(0); }
+if (process.argv[2] === "--version") { console.log("codex-cli 0.163.0"); process.exit(0); }
 const trusted = readFileSync("trust.txt", "utf8").trim();
 const lists = Object.values(JSON.parse(readFileSync(".codex/hooks.json", "utf8")).hooks).flat();
 const hooks = trusted === "none seen" ? [] : lists.flatMap(({ hooks: all }) => all).map(({ command }, index) => ({

@@ -1,10 +1,11 @@
 // The long form of tests/hosts/setup-kill.test.ts: a kill before every change a set-up makes; and what an organization may
-// decide for Claude Code, with the real program.
+// decide for Claude Code, with the real program; and every model that Codex ships.
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { bwrapAvailable } from "../../src/process/index.js";
 import { clientProgram, newPlace } from "../hosts/clients.js";
+import { everyRole, goingOn, shippedModels } from "../hosts/codex-generations.js";
 import { ROOT } from "../hosts/hook-process.js";
 import { scriptedModel } from "../hosts/scripted-model/server.js";
 import { killSetup } from "../hosts/setup-kill.js";
@@ -79,3 +80,23 @@ describe.skipIf(CLAUDE === null || !(await bwrapAvailable(process.env)))(
     });
   },
 );
+
+const CODEX = clientProgram("codex");
+describe.each(CODEX === null ? [] : shippedModels(CODEX))("inside Codex, with %s", (slug, generation) => {
+  it.each([
+    ["holds Lead, an engineer and a tester to what they may", everyRole],
+    ["holds an agent that goes on after its end to its role again", goingOn],
+  ])("%s", async (_, trial) => {
+    let close = async () => {};
+    try {
+      await trial(CODEX!, slug, generation, ({ place, model }) => {
+        close = async () => {
+          await model.close();
+          place.remove();
+        };
+      });
+    } finally {
+      await close();
+    }
+  });
+});

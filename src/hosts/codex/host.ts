@@ -74,11 +74,13 @@ export const codex: Host = {
     { path: "~/.codex/config.toml", shared: true },
   ],
   canResume: true,
+  announcesResumed: false,
+  startsAtGate: true,
   ownSandbox: true,
   docs: {
     report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",
     resume_invocation:
-      "To continue an earlier agent here, call followup_task with its task name or, where there is no such tool, resume_agent or send_input with its agent id; otherwise start a new one with spawn_agent and name the role as agent_type.",
+      "To continue an earlier agent here, call followup_task with its task name or, where there is no such tool, send_input with its agent id (resume_agent first, if it was closed); otherwise start a new one with spawn_agent and name the role as agent_type.",
     instruction_file: "The instruction file here is AGENTS.md; write only between its nexus markers.",
   },
   toolName: (abstract) => `mcp__${SERVER}__nx_${abstract}`,

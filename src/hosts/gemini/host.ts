@@ -190,6 +190,7 @@ export const gemini: Host = {
   ],
   canResume: false,
   namesCallers: false,
+  startsAtGate: true,
   docs: {
     report: "Report to Lead with your final message: it is all that Lead receives. Talk to nobody else.",
     resume_invocation:

@@ -113,6 +113,15 @@ export function answerResponses(
       };
     const { tool, args } = item;
     const space = tool.namespace === null ? {} : { namespace: tool.namespace };
+    if (tool.kind === "tool_search")
+      return {
+        type: "tool_search_call",
+        id: id("tsc"),
+        call_id: id("call"),
+        execution: "client",
+        arguments: args,
+        status: "completed",
+      };
     if (tool.kind === "custom")
       return {
         type: "custom_tool_call",

@@ -41,7 +41,7 @@ export interface Trouble {
 export type Reply =
   | string
   | { readonly tool: RegExp; readonly args: Record<string, unknown> | string }
-  | { readonly unoffered: string; readonly args: Record<string, unknown> };
+  | { readonly unoffered: string; readonly namespace?: string; readonly args: Record<string, unknown> };
 
 export interface SeenRequest extends Conversation {
   readonly rule: string;
@@ -120,8 +120,8 @@ function fits({ when = {}, bare = false }: Rule, { system, last, any, tools }: C
 function itemFor(reply: Reply, { tools }: Conversation): Item {
   if (typeof reply === "string") return { text: reply };
   if ("unoffered" in reply) {
-    const own = reply.unoffered;
-    return { tool: { name: own, own, namespace: null, kind: "function" }, args: reply.args };
+    const { unoffered: own, namespace = null, args } = reply;
+    return { tool: { name: own, own, namespace, kind: "function" }, args };
   }
   const tool = tools.find(({ name }) => reply.tool.test(name));
   if (tool === undefined) return { text: `the model has no tool like ${reply.tool}` };
