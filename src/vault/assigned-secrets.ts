@@ -1,5 +1,6 @@
 // Secrets without a shape of their own, known by the name they are given to: `FASTLY_API_TOKEN=…`, `"client_secret": "…"`.
 // With a provider's name it is a finding, with a general one a warning, and in both cases only if the value looks drawn.
+import { bytesLike, skip } from "./byte-runs.js";
 import type { OwnRule } from "./own-leak-rules.js";
 
 /** Nobody's secret: what documents and examples write where one belongs. */
@@ -93,6 +94,8 @@ const WORDS = [
 /** The value is only looked at, since it may be an assignment itself: `line = "API_KEY=…"`. */
 const SIGN_AND_VALUE = /(?:=>|:=|[=:])(?=\s{0,4}["'`]?(?:Bearer )?([\w\-./+~|:]{16,256}))/g;
 const LONGEST_NAME = 61;
+/** From a name's first letter to its sign: the name, a quote, a bracket and four blanks. */
+const FARTHEST_SIGN = LONGEST_NAME + 6;
 /** How much of the text around a word is looked at. */
 const REACH = { before: 64, after: 360 };
 
@@ -139,8 +142,8 @@ function assigned(id: string, isMeant: (name: string) => boolean): OwnRule {
     id,
     keywords: WORDS.map((text) => [text, assignmentFollows]),
     reach: REACH,
-    find: (text) =>
-      assignments(text)
+    find: (text, at) =>
+      assignments(text, at)
         .filter(({ name, value }) => isMeant(name) && !PUBLIC_NAME.test(name) && isDrawn(value))
         .map(({ start, end }) => [start, end]),
   };
@@ -154,12 +157,21 @@ interface Assignment {
   readonly value: string;
 }
 
-/** A sign with a long value after it is rare, so names are looked for from there: the other way every word of a text would be tried. */
-export function assignments(text: string): Assignment[] {
-  return [...text.matchAll(SIGN_AND_VALUE)].flatMap(({ index, 0: sign, 1: value = "" }) => {
+/**
+ * A sign with a long value after it is rare, so names are looked for from there: the other way every word of a text would be tried.
+ * With `at`, which is no sign, only those that hold this place.
+ */
+export function assignments(text: string, at?: number): Assignment[] {
+  const found: Assignment[] = [];
+  SIGN_AND_VALUE.lastIndex = at ?? 0;
+  for (let match = SIGN_AND_VALUE.exec(text); match !== null; match = SIGN_AND_VALUE.exec(text)) {
+    const { index, 0: sign, 1: value = "" } = match;
+    if (at !== undefined && index - at > FARTHEST_SIGN) break;
     const name = nameBefore(text, index);
-    return name === null ? [] : [{ ...name, end: index + sign.length, value }];
-  });
+    if (name !== null && (at === undefined || name.start <= at))
+      found.push({ ...name, end: index + sign.length, value });
+  }
+  return found;
 }
 
 /** A name, a quote or a bracket that closes it, and blanks, read backwards: each letter is looked at once. */
@@ -289,15 +301,6 @@ function hasDigit(bytes: Uint8Array, from: number, to: number): boolean {
   return false;
 }
 
-function skip(bytes: Uint8Array, from: number, most: number, kind: Uint8Array): number {
-  const end = Math.min(bytes.length, from + most);
-  let at = from;
-  while (at < end && kind[bytes[at]!] === 1) at += 1;
-  return at;
-}
-
-const bytesLike = (pattern: RegExp): Uint8Array =>
-  Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
 const NAME = bytesLike(/[\w.-]/);
 const LETTER = bytesLike(/[A-Za-z]/);
 const CLOSING = bytesLike(/["'`\]]/);

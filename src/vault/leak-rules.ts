@@ -26,8 +26,8 @@ interface RuleSource {
 
 export interface LeakRule {
   readonly id: string;
-  /** Where in `text` something that must not leave starts and ends. */
-  find(text: string): readonly (readonly [start: number, end: number])[];
+  /** Where in `text` something that must not leave starts and ends. What does not hold the place `at` need not be told. */
+  find(text: string, at?: number): readonly (readonly [start: number, end: number])[];
   /** How much of the text around a keyword it needs, when that is less than most do. */
   readonly reach?: { readonly before: number; readonly after: number };
   /** It may well be none: said, never refused. */

@@ -358,6 +358,10 @@ describe("leak scan", () => {
         });
         found += expected.length;
         expect(assignments(text)).toEqual(expected);
+        for (const { index } of text.matchAll(/[A-Za-z_-]/g)) {
+          const there = expected.filter(({ start, end }) => start <= index && index < end);
+          expect(assignments(text, index)).toEqual(there);
+        }
       }),
       { numRuns: 2000 },
     );

@@ -170,7 +170,7 @@ function ruleHit(rule: LeakRule, bytes: Uint8Array, at: number): number | null {
   const to = Math.min(bytes.length, at + after);
   // One character per byte, so that positions in the text are positions in the file.
   const text = Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString("latin1");
-  for (const [start, end] of rule.find(text))
+  for (const [start, end] of rule.find(text, at - from))
     if (start <= at - from && at - from < Math.max(end, start + 1)) return from + start;
   return null;
 }

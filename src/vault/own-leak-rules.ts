@@ -2,6 +2,7 @@
 // row is one line so that a new format is one more. A rule is asked only where one of its keywords stands.
 // Long because: one format is one line, and there are many.
 import { ASSIGNED_RULES, isDrawn, PLACEHOLDER } from "./assigned-secrets.js";
+import { bytesLike, skip } from "./byte-runs.js";
 import type { LeakRule } from "./leak-rules.js";
 
 /** What must stand in the text, and what must follow it at once: so many token characters, or whatever a look says. */
@@ -207,12 +208,12 @@ const SHAPES: readonly OwnRule[] = [
   rule(
     "authorization",
     /authorization["']?\s?[:=,]\s?["']?(?:AccessKey|ApiKey|Api-Key|Bearer|GenieKey|SSWS|Splunk|Token|token|Key) [\w\-./+=~:]{16,}/gi,
-    ["uthorization", "UTHORIZATION"].map((text) => [text, 0]),
+    ["uthorization", "UTHORIZATION"].map((text) => [text, headerFollows]),
     (match) => !isDrawn(match.slice(match.lastIndexOf(" ") + 1)),
   ),
   rule("jdbc-password", /jdbc:[a-z]+:[^\s"'<>]{1,300}?[?&;]password=(?![$%{<*])[^\s&;"'<>]{6,60}/gi, [["jdbc:", 8]]),
   rule("oracle-url", /jdbc:oracle:\w+:[^\s/:@"']{1,60}\/[^\s/@"']{6,60}@/g, [["jdbc:oracle:", 8]]),
-  rule("npmrc-auth", /^\s*_auth\s?=\s?["']?[A-Za-z0-9+/]{16,}={0,2}/gm, [["_auth", 0]]),
+  rule("npmrc-auth", /^\s*_auth\s?=\s?["']?[A-Za-z0-9+/]{16,}={0,2}/gm, [["_auth", equalsFollows]]),
   rule(
     "curl-user",
     /(?:\s-u|--user)[ =]["']?[\w.@-]{1,60}:[^\s"'$]{12,}/g,
@@ -407,8 +408,26 @@ function resendFollows(bytes: Uint8Array, from: number): boolean {
   return true;
 }
 
-const bytesLike = (pattern: RegExp): Uint8Array =>
-  Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
+/** Whether a sign, a word and sixteen characters of a value follow, as in `authorization: Bearer …`. */
+function headerFollows(bytes: Uint8Array, from: number): boolean {
+  const sign = skip(bytes, skip(bytes, from, 1, QUOTES), 1, BLANK);
+  const after = skip(bytes, sign, 1, HEADER_SIGN);
+  if (after === sign) return false;
+  const word = skip(bytes, skip(bytes, after, 1, BLANK), 1, QUOTES);
+  const end = skip(bytes, word, LONGEST_SCHEME, SCHEME);
+  return end > word && bytes[end] === 0x20 && skip(bytes, end + 1, 16, HEADER_VALUE) === end + 17;
+}
+
+function equalsFollows(bytes: Uint8Array, from: number): boolean {
+  return bytes[skip(bytes, from, 1, BLANK)] === 0x3d;
+}
+
+const LONGEST_SCHEME = 9;
+const QUOTES = bytesLike(/["']/);
+const BLANK = bytesLike(/\s/);
+const HEADER_SIGN = bytesLike(/[:=,]/);
+const SCHEME = bytesLike(/[A-Za-z-]/);
+const HEADER_VALUE = bytesLike(/[\w\-./+=~:]/);
 const BASE64 = bytesLike(/[A-Za-z0-9+/]/);
 const WORD_BYTES = bytesLike(/\w/);
 

@@ -96,11 +96,15 @@ export class PatternScan {
       const first = before[one | previous]! & after[one | ((word >>> 16) & 0xff)]!;
       const second = before[two | ((word >>> 8) & 0xff)]! & after[two | next]!;
       previous = word >>> 24;
-      if ((first | second) === 0) continue;
-      if (first !== 0) this.#compare(look, start + index * 4, one >> 8, first);
-      if (second !== 0) this.#compare(look, start + index * 4 + 2, two >> 8, second);
+      if ((first | second) !== 0) this.#compareBoth(look, start + index * 4, one >> 8, first, two >> 8, second);
     }
     return start + end * 4;
+  }
+
+  /** Apart from the loop, in which V8 has seen all there is once it has seen one of the two. */
+  #compareBoth(look: Look, here: number, one: number, first: number, two: number, second: number): void {
+    if (first !== 0) this.#compare(look, here, one, first);
+    if (second !== 0) this.#compare(look, here + 2, two, second);
   }
 
   /** Looks at one pair, anywhere; returns where the next one is. */

@@ -7,7 +7,7 @@ import { NutError, shellWord } from "../../errors.js";
 import { readPieces } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { byPlace, type Leak, leakScanner, type Secret } from "../../vault/index.js";
-import { lookApart } from "./look-apart.js";
+import { type LookThreads, lookApart } from "./look-apart.js";
 
 export interface LeakGuardOptions {
   /** Paths, or folders of them, that may go although something was found. */
@@ -20,8 +20,8 @@ export interface LeakGuardOptions {
   readonly skip?: readonly string[];
   /** Told what may be a secret and is packed all the same. */
   readonly onWarning?: (leaks: readonly Leak[]) => void;
-  /** On how many threads of their own files are hashed and scanned while they are packed; on none when absent. */
-  readonly threads?: number;
+  /** On which threads files are hashed and scanned while they are packed; on this one when absent. */
+  readonly threads?: LookThreads | null | undefined;
 }
 
 /** Hooks for packFolder. */
@@ -33,15 +33,13 @@ export interface LeakGuard {
   readonly approve: (manifest: Manifest) => Promise<void>;
   /** What is refused; warnings are not. */
   readonly leaks: () => Promise<readonly Leak[]>;
-  /** Ends the threads. */
-  readonly close: () => Promise<void>;
 }
 
 /** How many findings a refusal spells out; all are in its data. */
 const SHOWN = 5;
 
 export async function leakGuard(folder: string, options: LeakGuardOptions = {}): Promise<LeakGuard> {
-  const { threads = 0, knownValues = [] } = options;
+  const { threads = null, knownValues = [] } = options;
   const allowed = (options.allow ?? []).map(normal);
   const skipped = new Set(options.skip ?? []);
   const keys = new Set(
@@ -54,7 +52,7 @@ export async function leakGuard(folder: string, options: LeakGuardOptions = {}):
       keyLeaks.push({ path, line: null, rule: "identity", masked: "a key in use", severity: "error" });
     return true;
   };
-  const scan = threads > 0 ? lookApart(threads, { knownValues, isScanned }) : await scanHere(knownValues);
+  const scan = threads !== null ? lookApart(threads, { knownValues, isScanned }) : await scanHere(knownValues);
   const leaks = async (last: LastText | null) =>
     bySeverity([...keyLeaks, ...(await scan.leaks(last)).toSorted(byPlace)]);
   return {
@@ -71,9 +69,6 @@ export async function leakGuard(folder: string, options: LeakGuardOptions = {}):
       if (warnings.length > 0) options.onWarning?.(warnings);
     },
     leaks: async () => (await leaks(null))[0],
-    close: async () => {
-      if ("close" in scan) await scan.close();
-    },
   };
 }
 

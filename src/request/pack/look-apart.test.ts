@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { temporary } from "../../../tests/temporary.js";
 import { packFolder } from "../../bundle/index.js";
-import { type LeakGuard, leakGuard } from "./leak-guard.js";
-import { threadsFor } from "./look-apart.js";
+import { leakGuard } from "./leak-guard.js";
+import { type LookThreads, startThreads, threadsFor } from "./look-apart.js";
 
 const TOKEN = `ghp_${"aB3dE5gH7jK9".repeat(3)}`;
 const VALUE = "the-value-of-a-credential";
@@ -33,12 +33,13 @@ function folder(files: Record<string, string> = {}): string {
   return dir;
 }
 
-async function packed(dir: string, threads: number, use: (guard: LeakGuard) => void = () => {}) {
+async function packed(dir: string, count: number, use: (threads: LookThreads | null) => void = () => {}) {
   const knownValues = [{ name: "c", value: VALUE }];
+  const threads = startThreads(count);
   const guard = await leakGuard(dir, { threads, knownValues, allow: ["files/allowed.txt"] });
-  const output = join(dirname(dir), `${threads}.nut`);
+  const output = join(dirname(dir), `${count}.nut`);
   try {
-    use(guard);
+    use(threads);
     const { hash } = await packFolder(dir, {
       output,
       observe: guard.observe,
@@ -47,7 +48,7 @@ async function packed(dir: string, threads: number, use: (guard: LeakGuard) => v
     });
     return { hash, bytes: readFileSync(output) };
   } finally {
-    await guard.close();
+    await threads?.close();
   }
 }
 
@@ -81,7 +82,7 @@ describe("looking on threads of their own", () => {
 
   it("says no, and leaves nothing, when a thread ends before its work does", async () => {
     const dir = folder();
-    await expect(packed(dir, 2, (guard) => void guard.close())).rejects.toThrow();
+    await expect(packed(dir, 2, (threads) => void threads?.close())).rejects.toThrow();
     expect(readdirSync(dirname(dir))).toEqual(["task"]);
   });
 

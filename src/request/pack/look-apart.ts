@@ -5,7 +5,7 @@ import { Worker } from "node:worker_threads";
 import type { Looker, Piece } from "../../bundle/index.js";
 import { threadProgram } from "../../process/thread-program.js";
 import type { Leak, Secret } from "../../vault/index.js";
-import type { FromThread, SharedPiece, ThreadData, ToThread } from "./look-thread.js";
+import type { FromThread, SharedPiece, ToThread } from "./look-thread.js";
 
 const PROGRAM = "look.js";
 /** Under this a thread takes longer to start than it spares. */
@@ -20,6 +20,11 @@ const SMALL = { maxYoungGenerationSizeMb: 6 };
 export interface LookersApart extends Looker {
   /** Everything found by all threads, in no order; `last` is scanned too. Called once, after `hashes`. */
   leaks(last: { readonly path: string; readonly text: string } | null): Promise<readonly Leak[]>;
+}
+
+/** Threads that load their rules while whoever started them finds out what is to be packed. */
+export interface LookThreads {
+  readonly all: readonly Thread[];
   /** Ends the threads, whatever they are doing. */
   close(): Promise<void>;
 }
@@ -36,8 +41,18 @@ export function threadsFor(bytes: number, cores: number = availableParallelism()
   return Math.min(MAX_THREADS, Math.floor(cores / 2));
 }
 
-export function lookApart(threads: number, { knownValues, isScanned }: ApartOptions): LookersApart {
-  const all = Array.from({ length: threads }, () => new Thread({ knownValues }));
+/** null for none. The caller closes them. */
+export function startThreads(count: number): LookThreads | null {
+  if (count === 0) return null;
+  const all = Array.from({ length: count }, () => new Thread());
+  const close = async () => {
+    await Promise.all(all.map((each) => each.close()));
+  };
+  return { all, close };
+}
+
+export function lookApart({ all }: LookThreads, { knownValues, isScanned }: ApartOptions): LookersApart {
+  for (const each of all) each.tell({ knownValues });
   let thread = all[0]!;
   let scanned = false;
   return {
@@ -71,9 +86,6 @@ export function lookApart(threads: number, { knownValues, isScanned }: ApartOpti
       const found = all.map((each, index) => each.leaks(index === 0 && last !== null ? [last] : []));
       return (await Promise.all(found)).flat();
     },
-    async close() {
-      await Promise.all(all.map((each) => each.close()));
-    },
   };
 }
 
@@ -95,9 +107,9 @@ class Thread {
   #wake: () => void = () => {};
   #leaks: readonly Leak[] | null = null;
 
-  constructor(data: ThreadData) {
+  constructor() {
     // What this process was started with (loaders, profiles) is not the thread's.
-    this.#worker = new Worker(threadProgram(PROGRAM)!, { workerData: data, execArgv: [], resourceLimits: SMALL });
+    this.#worker = new Worker(threadProgram(PROGRAM)!, { execArgv: [], resourceLimits: SMALL });
     this.#worker.on("message", (message: FromThread) => this.#heard(message));
     this.#worker.on("error", (error: Error) => this.#failed(error));
     this.#worker.on("exit", () => this.#failed(new Error("the thread that looks at what is packed has ended")));
@@ -123,7 +135,7 @@ class Thread {
       },
     });
     this.#blockBytes += block.byteLength;
-    this.#tell({ block, pieces: this.#pieces });
+    this.tell({ block, pieces: this.#pieces });
     this.#pieces = [];
     this.#pieceBytes = 0;
   }
@@ -134,7 +146,7 @@ class Thread {
   }
 
   async leaks(last: readonly { readonly path: string; readonly text: string }[]): Promise<readonly Leak[]> {
-    this.#tell({ last });
+    this.tell({ last });
     await this.#until(() => this.#leaks !== null);
     return this.#leaks!;
   }
@@ -143,7 +155,7 @@ class Thread {
     await this.#worker.terminate();
   }
 
-  #tell(message: ToThread): void {
+  tell(message: ToThread): void {
     this.#worker.postMessage(message);
   }
 

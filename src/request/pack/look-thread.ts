@@ -1,11 +1,12 @@
 // A thread that hashes what is packed and scans it for leaks: a program of its own, started by look-apart.ts. What it is given lies in
 // memory that both threads see, and it answers block by block, in order.
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort } from "node:worker_threads";
 import { type Piece, pieceByPiece } from "../../bundle/index.js";
 import { type Leak, leakScanner, type Secret } from "../../vault/index.js";
 
-/** What a thread is told: a block with the pieces that are this thread's; or text to scan before it tells all it found. */
+/** What a thread is told: first what to look for, then blocks with the pieces that are its own, and text to scan before it tells all. */
 export type ToThread =
+  | { readonly knownValues: readonly Secret[] }
   | { readonly block: SharedArrayBuffer; readonly pieces: readonly SharedPiece[] }
   | { readonly last: readonly { readonly path: string; readonly text: string }[] };
 
@@ -19,12 +20,9 @@ export type FromThread =
   | { readonly hashes: readonly (readonly [file: number, digest: string])[] }
   | { readonly leaks: readonly Leak[] };
 
-export interface ThreadData {
-  readonly knownValues: readonly Secret[];
-}
-
-const { knownValues } = workerData as ThreadData;
-const scanner = await leakScanner({ knownValues });
+/** Loads the rules before anybody says what else to look for. */
+let scanner = await leakScanner();
+let begun: Promise<unknown> = Promise.resolve();
 let hashes: [number, string][] = [];
 let isScanned = false;
 const look = pieceByPiece(
@@ -32,18 +30,26 @@ const look = pieceByPiece(
   (file, digest) => hashes.push([file, digest]),
 );
 
-const answer = (message: FromThread) => parentPort!.postMessage(message);
+async function begin(knownValues: readonly Secret[]): Promise<void> {
+  scanner = await leakScanner({ knownValues });
+}
 
-parentPort!.on("message", (message: ToThread) => {
+function answerTo(message: Exclude<ToThread, { readonly knownValues: unknown }>): FromThread {
   if ("last" in message) {
     for (const { path, text } of message.last) scanner.scan(path, Buffer.from(text));
-    return answer({ leaks: scanner.leaks() });
+    return { leaks: scanner.leaks() };
   }
   const block = Buffer.from(message.block);
   for (const piece of message.pieces) {
     isScanned = piece.scanned;
     look(block, piece);
   }
-  answer({ hashes });
+  const done = hashes;
   hashes = [];
+  return { hashes: done };
+}
+
+parentPort!.on("message", (message: ToThread) => {
+  if ("knownValues" in message) begun = begin(message.knownValues);
+  else begun = begun.then(() => parentPort!.postMessage(answerTo(message)));
 });

@@ -22,7 +22,7 @@ import { recordPacked } from "../records/consent-record.js";
 import { settleFolder } from "../vault/both-or-neither.js";
 import { bindVault } from "../vault/vault-binding.js";
 import { defaultName } from "./default-name.js";
-import { threadsFor } from "./look-apart.js";
+import { type LookThreads, startThreads, threadsFor } from "./look-apart.js";
 import { type GuardRequest, guardPack } from "./pack-guard.js";
 
 export interface PackRequest extends GuardRequest {
@@ -66,6 +66,21 @@ export async function packBundle(request: PackRequest, context: Context): Promis
 /** The same for what may still be thrown away: whoever keeps it records it. */
 export async function packUnrecorded(request: PackRequest, context: Context): Promise<Packed> {
   const first = prepare(request, context);
+  const bytes = first.listing.entries.reduce((sum, { size }) => sum + size, 0);
+  const threads = startThreads(threadsFor(bytes));
+  try {
+    return await packPrepared(first, threads, request, context);
+  } finally {
+    await threads?.close();
+  }
+}
+
+async function packPrepared(
+  first: Prepared,
+  threads: LookThreads | null,
+  request: PackRequest,
+  context: Context,
+): Promise<Packed> {
   const contextTokens = folderTokens(first.folder, first.manifest, first.listing);
   const judged = await assessPrepared(first, contextTokens, request, context);
   if (!request.force && judged.findings.some(({ severity, code }) => severity === "error" && code !== PLACEHOLDER))
@@ -74,29 +89,23 @@ export async function packUnrecorded(request: PackRequest, context: Context): Pr
   const seal = request.peer === undefined ? undefined : (await import("./sealing.js")).sealFor(request.peer);
   const bound = await bindVault(first.folder, first.manifest, request.vaultIdentity ?? [], context);
   const prepared = { ...(bound.resealed ? prepare(request, context) : first), manifest: bound.manifest };
-  const bytes = prepared.listing.entries.reduce((sum, { size }) => sum + size, 0);
-  const guarded = { ...request, threads: threadsFor(bytes) };
-  const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, guarded, context);
-  try {
-    return await packFolder(prepared.folder, {
-      output: prepared.output,
-      isNew: request.isNew,
-      seal,
-      compression: request.compression,
-      level: request.level,
-      manifest,
-      listing: prepared.listing,
-      contextTokens,
-      completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
-      signal: context.signal,
-      onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
-      observe: guard.observe,
-      look: guard.look,
-      approve: guard.approve,
-    });
-  } finally {
-    await guard.close();
-  }
+  const { guard, manifest } = await guardPack(prepared.folder, prepared.manifest, { ...request, threads }, context);
+  return packFolder(prepared.folder, {
+    output: prepared.output,
+    isNew: request.isNew,
+    seal,
+    compression: request.compression,
+    level: request.level,
+    manifest,
+    listing: prepared.listing,
+    contextTokens,
+    completeness: { status: judged.status, missing: [...judged.missing], warnings: [...judged.warnings] },
+    signal: context.signal,
+    onProgress: ({ done, total }) => context.progress({ type: "entry_packed", message: "packing", done, total }),
+    observe: guard.observe,
+    look: guard.look,
+    approve: guard.approve,
+  });
 }
 
 function assessPrepared(

@@ -10,6 +10,7 @@ import { assertNothingClear } from "../hidden/sealed-checks.js";
 import { collectKeys, defaultIdentityPath, hasHome, peerPaths } from "../vault/keys.js";
 import { backendOf, dirWords, readVaultFolder, unlock, type VaultFolder } from "../vault/vault-folder.js";
 import { type LeakGuard, leakGuard, leakList, showFiles, withAllowed } from "./leak-guard.js";
+import type { LookThreads } from "./look-apart.js";
 
 export interface GuardRequest {
   /** The folder as typed, for hints to repeat. */
@@ -22,8 +23,8 @@ export interface GuardRequest {
   readonly vaultIdentity?: readonly string[] | undefined;
   /** Whose vault holds the values to look for, when it is not the folder's own: the request a delivery answers. */
   readonly vaultFolder?: string | undefined;
-  /** On how many threads of their own files are hashed and scanned; whoever asks for some closes the guard. */
-  readonly threads?: number | undefined;
+  /** On which threads files are hashed and scanned. */
+  readonly threads?: LookThreads | null;
 }
 
 export interface GuardedPack {
@@ -38,7 +39,7 @@ export async function guardPack(
   request: GuardRequest,
   context: Context,
 ): Promise<GuardedPack> {
-  const { allow = [], plainVault, vaultIdentity = [], threads = 0 } = request;
+  const { allow = [], plainVault, vaultIdentity = [], threads } = request;
   await assertNothingClear(dir, manifest, context);
   const folder = readVaultFolder(dir, context.env);
   const backend = backendOf(folder);
