@@ -3,7 +3,7 @@
 import {
   changesBetween,
   deliverable,
-  entriesDigest,
+  digestOver,
   isResult,
   lookAtFiles,
   type ResultChange,
@@ -47,18 +47,18 @@ export interface LookedAt {
 
 /** The digest a copy of the tree would have: the base, what the result can deliver, the request's own tests. */
 export function resultDigest({ before, after, changes, request, plan }: LookedAt): string {
-  const entries = new Map<string, TreeEntry>(before.entries);
+  // What is not the base's own; null for what is not there. The base is not copied for a few changes.
+  const own = new Map<string, TreeEntry | null>();
   const made: string[] = [];
   for (const { path, kind, folder } of underTest(changes, plan)) {
     if (folder === true) made.push(path);
-    else if (kind === "deleted") entries.delete(path);
-    else entries.set(path, after.entries.get(path)!);
+    else own.set(path, kind === "deleted" ? null : after.entries.get(path)!);
   }
-  const own = lookAtFiles(request, ownTests(plan));
-  for (const [path, entry] of own.entries) if (plan.isOwnTest(path) && isResult(path)) entries.set(path, entry);
+  const tests = lookAtFiles(request, ownTests(plan));
+  for (const [path, entry] of tests.entries) if (plan.isOwnTest(path) && isResult(path)) own.set(path, entry);
   // Packing computes fields of the manifest, and the request's own digest covers it.
-  entries.delete("nutshell.json");
-  return entriesDigest(entries, made);
+  own.set("nutshell.json", null);
+  return digestOver(before.entries, own, made);
 }
 
 /** Packing computes fields of the manifest, and the request's own digest covers it. */

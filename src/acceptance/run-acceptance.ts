@@ -122,6 +122,15 @@ export interface AcceptanceReport {
 }
 
 export async function runAcceptance(options: AcceptanceOptions): Promise<AcceptanceReport> {
+  return inRooms(options, async (work) => toReport(options, await runAll(work), work));
+}
+
+/** What each check comes to, and no word about the tree. */
+export async function runChecks(options: AcceptanceOptions): Promise<CheckResult[]> {
+  return inRooms(options, runAll);
+}
+
+async function inRooms<T>(options: AcceptanceOptions, run: (work: Work) => Promise<T>): Promise<T> {
   const {
     request,
     manifest,
@@ -139,9 +148,9 @@ export async function runAcceptance(options: AcceptanceOptions): Promise<Accepta
   try {
     const bare = buildTrees({ request, manifest, plan, base, looked, result, deleted, folder: rooms.place() });
     const trees = await withInstalled(bare, options.install);
-    const results = await runAll({ options, plan, trees, rooms });
+    const found = await run({ options, plan, trees, rooms });
     signal?.throwIfAborted();
-    return toReport(options, results, { trees, plan, rooms });
+    return found;
   } finally {
     rooms.remove();
   }

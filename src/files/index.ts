@@ -14,7 +14,7 @@ export { appendInside, makeInside, removeInside, within, writeInside } from "./i
 export { isText } from "./is-text.js";
 export { makeFolder, removeEmpty } from "./make-folder.js";
 export { NamelessFile } from "./nameless-file.js";
-export { byBytes, foldersAbove } from "./paths.js";
+export { byBytes, foldersAbove, sortByBytes } from "./paths.js";
 export { readPieces } from "./read-pieces.js";
 export { renameOver } from "./rename-over.js";
 export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./replace-files.js";

@@ -9,6 +9,11 @@ export function byBytes(a: string, b: string): number {
 }
 const HIGH = /[\ud800-\uffff]/;
 
+/** In place. Where no path has such a letter, the engine's own order is the same, and quicker. */
+export function sortByBytes(paths: string[]): string[] {
+  return paths.some((path) => HIGH.test(path)) ? paths.sort(byBytes) : paths.sort();
+}
+
 /** Every folder that one of the paths lies in, however deep. */
 export function foldersAbove(paths: Iterable<string>): ReadonlySet<string> {
   const folders = new Set<string>();

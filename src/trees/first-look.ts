@@ -4,33 +4,64 @@ import { spawn } from "node:child_process";
 import { hash as hashOf } from "node:crypto";
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { byBytes } from "../files/index.js";
-import { listAll, listAllBeside, stampedPaths } from "./listing.js";
-import { lookAt, type StampedEntry, type Tree } from "./tree.js";
+import { sortByBytes } from "../files/index.js";
+import type { IndexNotes } from "./git/index-notes.js";
+import { ListedRecord, listAll, listAllBeside, stampedPaths } from "./listing.js";
+import { lookAt, type Remembered, type StampedEntry, slowly, type Tree, without } from "./tree.js";
 
-export interface FirstLook {
-  readonly tree: Tree;
-  /** Tells later whether the folder is to the byte as it was then: a tenth of the time of a look. Never, where nobody can tell. */
-  readonly isAsItWas: () => boolean;
+/** What a folder must hold, because git just wrote it. */
+export interface Written {
+  /** Every file and folder. */
+  readonly entries: Tree["entries"];
+  /** What git noted of each file as it wrote it; null when it cannot be read. */
+  readonly notes: () => IndexNotes | null;
 }
 
-/** What `lookAt` finds, for a folder with names that are text. */
-export async function firstLook(folder: string, skip: (path: string) => boolean): Promise<FirstLook> {
+/** What `lookAt` finds, for a folder with names that are text. Where it is as git just wrote it, no file is read. */
+export async function firstLook(
+  folder: string,
+  skip: (path: string) => boolean,
+  written: Written | null = null,
+): Promise<Remembered> {
   const takenMs = Date.now();
-  const listing = await listAllBeside(folder);
-  if (listing === null) return { tree: lookAt(folder, { skip }), isAsItWas: () => false };
-  const listed = sha256(listing);
-  const isAsItWas = () => {
-    const now = listAll(folder);
-    return now !== null && sha256(now) === listed;
+  const listed = listAllBeside(folder);
+  const notes = written === null ? null : written.notes();
+  const listing = await listed;
+  if (listing === null) return slowly(lookAt(folder, { skip }));
+  const digest = sha256(listing);
+  const isSame = (now: Buffer | null) => now !== null && sha256(now) === digest;
+  // A tenth of the time of a look.
+  const later = {
+    isAsItWas: () => isSame(listAll(folder)),
+    isAsItWasBeside: async () => isSame(await listAllBeside(folder)),
   };
+  if (written !== null && notes !== null && isAsNoted(listing, written.entries, notes)) {
+    return { tree: without({ entries: written.entries, takenMs, whole: true }, skip), ...later };
+  }
   const entries = entriesOf(listing, skip);
   const files: string[] = [];
   for (const [path, { type }] of entries) if (type === "file") files.push(path);
   const isRead = await readAll(folder, files, (path, hash) => {
     entries.get(path)!.hash = hash;
   });
-  return { tree: isRead ? { entries, takenMs } : lookAt(folder, { skip }), isAsItWas };
+  return { tree: isRead ? { entries, takenMs } : lookAt(folder, { skip }), ...later };
+}
+
+/** Whether the list names these entries and no other, and every file of them is as git left it. */
+function isAsNoted(listing: Buffer, entries: Tree["entries"], notes: IndexNotes): boolean {
+  const record = new ListedRecord(listing);
+  // The first is the folder itself.
+  let count = -1;
+  for (; record.next(); count += 1) {
+    const path = record.path();
+    if (path === "") continue;
+    const entry = entries.get(path);
+    if (entry?.type !== record.type) return false;
+    if (entry.type === "folder") continue;
+    const executable = entry.type === "file" && (record.mode & 0o111) !== 0;
+    if (executable !== entry.executable || !notes.has(path, record)) return false;
+  }
+  return count === entries.size;
 }
 
 type Unread = { -readonly [K in keyof StampedEntry]: StampedEntry[K] };
@@ -51,7 +82,7 @@ function entriesOf(listing: Buffer, skip: (path: string) => boolean): Map<string
     found.set(path, { type, executable, size: hasBytes ? size : 0, hash, stamp });
   }
   const entries = new Map<string, Unread>();
-  for (const path of [...found.keys()].sort(byBytes)) entries.set(path, found.get(path)!);
+  for (const path of sortByBytes([...found.keys()])) entries.set(path, found.get(path)!);
   return entries;
 }
 

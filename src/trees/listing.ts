@@ -198,7 +198,57 @@ export function* stampedPaths(listing: Buffer): Generator<StampedPath> {
   }
 }
 
-const SPACE = 0x20;
+const [SPACE, DOT, ZERO] = [0x20, 0x2e, 0x30];
+const LETTERS: Readonly<Record<number, ListingEntry["type"]>> = { 102: "file", 100: "folder", 108: "link" };
+
+/** The records of a list one after the other, as numbers: of a hundred thousand no text is made that nobody keeps. */
+export class ListedRecord {
+  readonly #listing: Buffer;
+  #at = 0;
+  #start = 0;
+  #end = 0;
+  type: ListingEntry["type"] = "other";
+  mode = 0;
+  size = 0;
+  /** Its lower half. */
+  inode = 0;
+  seconds = 0;
+  nanoseconds = 0;
+
+  constructor(listing: Buffer) {
+    this.#listing = listing;
+  }
+
+  /** false behind the last. */
+  next(): boolean {
+    if (this.#at >= this.#listing.length) return false;
+    this.type = LETTERS[this.#listing[this.#at]!] ?? "other";
+    this.#start = this.#at + 2;
+    this.mode = this.#number(SPACE, 8);
+    this.size = this.#number(SPACE);
+    this.inode = this.#number(SPACE);
+    this.seconds = this.#number(DOT);
+    // Ten places are printed.
+    this.nanoseconds = this.#number(SPACE, 10, 9);
+    this.#end = this.#listing.indexOf(0, this.#start);
+    this.#at = this.#listing.indexOf(0, this.#end + 1) + 1;
+    return true;
+  }
+
+  path(): string {
+    return this.#listing.toString("utf8", this.#start, this.#end);
+  }
+
+  /** Of the digits up to `end` the first `places`, without what does not fit into 32 bits. */
+  #number(end: number, base = 10, places = 20): number {
+    let value = 0;
+    for (let place = 0; this.#listing[this.#start] !== end; place += 1, this.#start += 1) {
+      if (place < places) value = (value * base + this.#listing[this.#start]! - ZERO) % 2 ** 32;
+    }
+    this.#start += 1;
+    return value;
+  }
+}
 
 /** Where the path begins: after five fields. */
 function afterFields(listing: Buffer, from: number): number {

@@ -17,7 +17,7 @@ import {
 } from "node:fs";
 import { dirname, join, posix } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
-import { byBytes, entryAt, foldersAbove, isText } from "../files/index.js";
+import { byBytes, entryAt, foldersAbove, isText, sortByBytes } from "../files/index.js";
 import { Folders } from "./folders.js";
 import { countChangedLines, countLines } from "./line-diff.js";
 import {
@@ -113,7 +113,7 @@ function filesOf(root: string, tree: Tree): ResultTree {
     (path) => !full.has(path) && readdirSync(join(root, path)).length === 0,
   );
   const entries = new Map<string, TreeEntry>();
-  for (const path of pathsOf(tree, "file", "link").sort(byBytes)) entries.set(path, tree.entries.get(path)!);
+  for (const path of sortByBytes(pathsOf(tree, "file", "link"))) entries.set(path, tree.entries.get(path)!);
   return { entries, takenMs, emptyFolders };
 }
 
@@ -148,22 +148,37 @@ export const treeDigest = (root: string, counts?: Counts): string => entriesDige
 /** The digest of a tree that was looked at, folders and all. */
 export const digestOf = (tree: Tree): string => rowsDigest(tree.entries, pathsOf(tree, "file", "link"), []);
 
-/** The same digest for entries that are known already. Empty folders that the work made are rows after all others. */
-export const entriesDigest = (entries: Tree["entries"], madeFolders: readonly string[] = []): string =>
-  rowsDigest(entries, [...entries.keys()], madeFolders);
+/** The same digest for entries that are known already. */
+export const entriesDigest = (entries: Tree["entries"]): string => rowsDigest(entries, [...entries.keys()], []);
+
+/**
+ * The same with some entries in another version, or not there (null). Empty folders that the work made are rows after all others.
+ */
+export function digestOver(
+  entries: Tree["entries"],
+  own: ReadonlyMap<string, TreeEntry | null>,
+  madeFolders: readonly string[],
+): string {
+  const paths: string[] = [];
+  for (const path of entries.keys()) if (!own.has(path)) paths.push(path);
+  for (const [path, entry] of own) if (entry !== null) paths.push(path);
+  return rowsDigest({ get: (path) => own.get(path) ?? entries.get(path) }, paths, madeFolders);
+}
 
 /** Rows that are hashed at once: one takes longer than its bytes, all of them are a text as large as the tree. */
 const ROWS = 1_000;
 
-function rowsDigest(entries: Tree["entries"], paths: string[], madeFolders: readonly string[]): string {
+function rowsDigest(entries: Pick<Tree["entries"], "get">, paths: string[], madeFolders: readonly string[]): string {
   const digest = createHash("sha256");
-  paths.sort(byBytes);
+  sortByBytes(paths);
   for (let from = 0; from < paths.length; from += ROWS) {
-    const rows = paths.slice(from, from + ROWS).map((path) => {
+    let rows = "";
+    for (let at = from; at < Math.min(paths.length, from + ROWS); at += 1) {
+      const path = paths[at]!;
       const { type, executable, hash } = entries.get(path)!;
-      return `${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`;
-    });
-    digest.update(rows.join(""));
+      rows += `${type === "link" ? "l" : executable ? "x" : "f"} ${hash} ${path}\n`;
+    }
+    digest.update(rows);
   }
   for (const path of [...madeFolders].sort(byBytes)) digest.update(`d ${path}\n`);
   return `sha256:${digest.digest("hex")}`;

@@ -19,7 +19,18 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { firstLook } from "./first-look.js";
 import { hasMarkers, mergeChanges } from "./merge.js";
 import { Objects } from "./objects.js";
-import { compareTrees, fileChanges, lookAt, lookAtCopy, rememberTree, seeEntry, withChanges } from "./tree.js";
+import {
+  compareTrees,
+  fileChanges,
+  lookAt,
+  lookAtCopy,
+  rememberTree,
+  seeEntry,
+  slowly,
+  unchangedTree,
+  unchangedTreeBeside,
+  withChanges,
+} from "./tree.js";
 
 let root: string;
 beforeEach(() => {
@@ -251,18 +262,21 @@ describe("a copy we just made", () => {
     const file = join(to, "in/a.txt");
     await new Promise((resolve) => setTimeout(resolve, 60));
     const times = statSync(file);
-    for (const isAsItWas of [undefined, (await firstLook(to, () => false)).isAsItWas]) {
-      rememberTree(to, lookAtCopy(to, start), isAsItWas);
+    for (const look of [slowly(start), await firstLook(to, () => false)]) {
+      rememberTree(to, { ...look, tree: lookAtCopy(to, start) });
       expect(compareTrees(start, lookAt(to))).toEqual([]);
     }
+    expect(await unchangedTreeBeside(to)).toBe(unchangedTree(to));
+    expect(unchangedTree(to)).not.toBeNull();
     change(file);
     utimesSync(file, times.atime, times.mtime);
     expect(compareTrees(start, lookAt(to)).map(({ path }) => path)).toContain("in/a.txt");
+    expect([unchangedTree(to), await unchangedTreeBeside(to)]).toEqual([null, null]);
   });
 
   it("leaves out what is skipped when nothing changed, with all it holds", () => {
     const { to, start } = make();
-    rememberTree(to, lookAtCopy(to, start), () => true);
+    rememberTree(to, { ...slowly(lookAtCopy(to, start)), isAsItWas: () => true });
     expect([...lookAt(to, { skip: (path) => path === "in" }).entries.keys()]).toEqual(["run.sh"]);
   });
 });

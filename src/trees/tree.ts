@@ -35,6 +35,8 @@ export interface Tree {
   readonly entries: ReadonlyMap<string, TreeEntry>;
   /** When the look began; a file changed later than this (less the clock's grain) may hide behind equal stamps. */
   readonly takenMs: number;
+  /** Nothing of the folder was left out but git's own. */
+  readonly whole?: true;
 }
 
 /** File systems stamp with the kernel's tick, which may lag behind the clock. */
@@ -56,19 +58,36 @@ export interface LookOptions {
  * Looks that later ones at the same folder build on. Only those taken before anybody could work there: a file that is mapped
  * and dirty already can be written to without a new change time, one that nobody has opened yet cannot.
  */
-const remembered = new Map<string, { readonly tree: Tree; readonly isAsItWas: () => boolean }>();
+const remembered = new Map<string, Remembered>();
 
-/** `isAsItWas` may know a quicker way to tell that nothing changed since than to look at every entry. */
-export function rememberTree(folder: string, tree: Tree, isAsItWas: () => boolean = () => false): void {
+/** A look, and quicker ways to tell that nothing changed since than to look at every entry. */
+export interface Remembered {
+  readonly tree: Tree;
+  readonly isAsItWas: () => boolean;
+  /** The same while others are at work; null where nobody can tell. */
+  readonly isAsItWasBeside: (() => Promise<boolean>) | null;
+}
+
+/** A look that nobody can compare quickly. */
+export const slowly = (tree: Tree): Remembered => ({ tree, isAsItWas: () => false, isAsItWasBeside: null });
+
+export function rememberTree(folder: string, look: Remembered): void {
   // Two a run; a process that makes many of them keeps the last.
   for (const oldest of [...remembered.keys()].slice(0, -3)) remembered.delete(oldest);
-  remembered.set(folder, { tree, isAsItWas });
+  remembered.set(folder, look);
 }
 
 /** The look at a folder that was remembered, if it is known quickly that nothing changed there since. */
 export function unchangedTree(folder: string): Tree | null {
   const kept = remembered.get(folder);
   return kept?.isAsItWas() === true ? kept.tree : null;
+}
+
+/** The same while others are at work; null at once where nobody can tell. */
+export function unchangedTreeBeside(folder: string): Promise<Tree | null> | null {
+  const kept = remembered.get(folder);
+  const same = kept?.isAsItWasBeside?.();
+  return same === undefined ? null : same.then((isSame) => (isSame ? kept!.tree : null));
 }
 
 /** Looks at every entry under `folder`. Never follows a link. */

@@ -79,7 +79,8 @@ export function findSubject(facts: SubjectFacts): Subject {
     work: [...work, ...facts.changes.filter(({ path }) => following.has(path))],
     merged,
     outside: outside.filter((row) => !follows(row)),
-    isChecker: (path) => facts.plan.subject === null && asks.isChecker(path) && facts.base.exists(path),
+    // Whether it is there first: what a text says of a name takes reading all code.
+    isChecker: (path) => facts.plan.subject === null && facts.base.exists(path) && asks.isChecker(path),
   };
 }
 

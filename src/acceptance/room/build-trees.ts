@@ -26,7 +26,7 @@ import {
   type ResultChange,
   type ResultTree,
 } from "../../trees/result-tree.js";
-import { parentsAreFolders, type Tree } from "../../trees/tree.js";
+import { parentsAreFolders, type Tree, type TreeEntry } from "../../trees/tree.js";
 import { ownTests, resultDigest, testsDigest, underTest } from "../clean-tree.js";
 import { testLanguage } from "../controls/assertions.js";
 import { decides, filesRunAlone } from "../controls/decides.js";
@@ -55,6 +55,7 @@ export interface TreeParts {
   readonly folder: string;
 }
 
+/** What takes long and not everybody asks for is made when it is asked for. */
 export interface Trees {
   readonly base: RoomTree;
   readonly result: RoomTree;
@@ -74,8 +75,8 @@ const HIDDEN = [".git", ".nexus", HIDDEN_FILE];
 export function buildTrees(parts: TreeParts): Trees {
   const { request, plan, base, looked, result, folder } = parts;
   const before = looked === undefined ? lookAtFiles(base, isResult) : filesIn(base, looked, isResult);
-  const after = base === result ? before : lookAtResult(parts, before);
-  const changes = base === result ? [] : changesBetween(before, after, { before: base, after: result });
+  const after = base === result ? before : lookAtFiles(result, isResult);
+  const changes = base === result ? [] : changesOf(parts, before, after);
   const known = knownOf(parts, before);
   const subject = findSubject(factsWith(known, parts, changes));
   const untouched = withOwnTests(known.layers(), parts);
@@ -94,27 +95,36 @@ export function buildTrees(parts: TreeParts): Trees {
     return roomTree(putOver(untouched, { folder: join(folder, name), removed }), guards);
   };
   const everything = underTest(changes, plan);
+  const bare = lazily(() => roomTree(untouched, guards));
+  const digests = lazily(() => ({
+    result: resultDigest({ before, after, changes, request, plan }),
+    tests: testsDigest(request, plan),
+  }));
   return {
-    base: roomTree(untouched, guards),
+    get base() {
+      return bare();
+    },
     result: layered("work", { changes: subject.work, texts: subject.merged }),
     steered: subject.outside.length === 0 ? null : layered("everything", { changes: everything, texts: new Map() }),
     subject,
     isGuarded,
     changes,
-    digests: {
-      result: resultDigest({ before, after, changes, request, plan }),
-      tests: testsDigest(request, plan),
+    get digests() {
+      return digests();
     },
   };
 }
 
-function lookAtResult({ result, deleted }: TreeParts, before: ResultTree): ResultTree {
-  const found = lookAtFiles(result, isResult);
-  if (deleted === undefined) return found;
-  const entries = new Map(before.entries);
-  for (const path of deleted) entries.delete(path);
-  for (const [path, entry] of found.entries) entries.set(path, entry);
-  return { ...found, entries };
+function changesOf({ base, result, deleted }: TreeParts, before: ResultTree, after: ResultTree): ResultChange[] {
+  const roots = { before: base, after: result };
+  if (deleted === undefined) return changesBetween(before, after, roots);
+  // All else is as it was.
+  const entries = new Map<string, TreeEntry>();
+  for (const path of [...after.entries.keys(), ...deleted]) {
+    const entry = before.entries.get(path);
+    if (entry !== undefined) entries.set(path, entry);
+  }
+  return changesBetween({ ...before, entries }, after, roots);
 }
 
 /** In a repository the request stands beside the tree; its tests are brought along, whatever was there under that name. */
@@ -127,6 +137,7 @@ function withOwnTests(layers: Layers, { request, base, plan, folder }: TreeParts
 
 /** What the base and the request alone say. A run asks several times, of a base that may be large. */
 interface Known {
+  readonly files: Tree["entries"];
   readonly named: SubjectFacts["named"];
   /** Paths, and whether they are part of the checks. */
   readonly guarded: Map<string, boolean>;
@@ -142,8 +153,8 @@ function knownOf(parts: TreeParts, before: Tree): Known {
   const asked = JSON.stringify([parts.base, parts.request, own, checks, ownFiles, subject, parts.manifest.task]);
   const earlier = knownBefore.get(before);
   if (earlier?.asked === asked) return earlier.known;
-  const layers = lazily(() => layersOf(parts.base, HIDDEN));
-  const known: Known = { named: namedFacts(parts, before, own), guarded: new Map(), layers };
+  const layers = lazily(() => layersOf(parts.base, HIDDEN, parts.looked));
+  const known: Known = { files: before.entries, named: namedFacts(parts, before, own), guarded: new Map(), layers };
   knownBefore.set(before, { asked, known });
   return known;
 }
@@ -151,13 +162,15 @@ function knownOf(parts: TreeParts, before: Tree): Known {
 export const subjectFacts = (parts: TreeParts, changes: readonly ResultChange[], before: Tree): SubjectFacts =>
   factsWith(knownOf(parts, before), parts, changes);
 
-function factsWith({ named }: Known, parts: TreeParts, changes: readonly ResultChange[]): SubjectFacts {
+function factsWith({ named, files }: Known, parts: TreeParts, changes: readonly ResultChange[]): SubjectFacts {
   const { plan, manifest, base, result, deleted } = parts;
+  const below = readable(base);
   return {
     plan,
     constraints: manifest.harness?.constraints ?? [],
     changes,
-    base: readable(base),
+    // Asked about every file: the look knows most of them.
+    base: { ...below, exists: (path) => files.has(path) || below.exists(path) },
     result: {
       ...(deleted === undefined ? readable(result) : readableDelta(parts, new Set(deleted))),
       head: (path) => firstBytes(join(result, path)),

@@ -3,8 +3,9 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { byBytes } from "../../files/index.js";
-import { entriesIn } from "../../trees/tree.js";
+import { entriesIn, type Tree } from "../../trees/tree.js";
 import type { TreeView } from "../runners/index.js";
+import { OverMap } from "./over-map.js";
 
 /** One for all entries of a kind in a folder: a tree has a hundred thousand, and there are several trees. */
 export interface Placed {
@@ -24,9 +25,14 @@ export interface Layers {
   readonly entries: ReadonlyMap<string, Placed>;
 }
 
-/** One folder as a tree of its own. `hides` leaves out what stands in the folder and is no part of the tree. */
-export function layersOf(folder: string, hides: readonly string[] = []): Layers {
-  const entries = new Map(listFolder(folder, (path) => hides.includes(path)));
+/**
+ * One folder as a tree of its own. `hides` leaves out what stands in the folder and is no part of the tree. A look at the whole
+ * folder saves listing it.
+ */
+export function layersOf(folder: string, hides: readonly string[] = [], looked?: Tree): Layers {
+  const isHidden = (path: string) => hides.includes(path);
+  const isKnown = looked?.whole === true && !hides.some((path) => looked.entries.has(path));
+  const entries = new Map(isKnown ? placedIn(folder, looked.entries) : listFolder(folder, isHidden));
   const removed = hides.filter((path) => lstatSync(join(folder, path), { throwIfNoEntry: false }) !== undefined);
   return { folders: [folder], removed, entries };
 }
@@ -40,15 +46,13 @@ export interface Layer {
 /** The tree with a layer on top. */
 export function putOver(layers: Layers, { folder, removed = [] }: Layer): Layers {
   const added = new Map(listFolder(folder));
-  const entries = new Map(layers.entries);
+  const below = layers.entries;
   const gone = removed.filter((path) => goes(path, added));
-  removeBelow(entries, gone);
   // What is no folder any more holds nothing any more.
   const solid = [...added.keys()].filter(
-    (path) => added.get(path)!.type !== "folder" && entries.get(path)?.type === "folder",
+    (path) => added.get(path)!.type !== "folder" && below.get(path)?.type === "folder",
   );
-  removeBelow(entries, solid);
-  for (const [path, placed] of added) entries.set(path, placed);
+  const entries = new OverMap(below, added, namesBelow(below, [...gone, ...solid]));
   return {
     folders: [folder, ...layers.folders],
     removed: [...layers.removed, ...gone].filter((path) => goes(path, added)),
@@ -58,13 +62,13 @@ export function putOver(layers: Layers, { folder, removed = [] }: Layer): Layers
 
 /** The tree with some of its files in another version. */
 export function putFiles(layers: Layers, folder: string, paths: Iterable<string>): Layers {
-  const entries = new Map(layers.entries);
+  const placed = placedAt(folder);
+  const added = new Map<string, Placed>();
   for (const path of paths) {
-    for (const above of foldersAbove(path))
-      if (!entries.has(above)) entries.set(above, { type: "folder", root: folder });
-    entries.set(path, { type: "file", root: folder });
+    for (const above of foldersAbove(path)) if (!layers.entries.has(above)) added.set(above, placed.folder);
+    added.set(path, placed.file);
   }
-  return { ...layers, folders: [folder, ...layers.folders], entries };
+  return { ...layers, folders: [folder, ...layers.folders], entries: new OverMap(layers.entries, added, NONE) };
 }
 
 /** What the layer puts there, above it or below it stays: removing it would remove the layer's own, or lead through a link. */
@@ -73,17 +77,33 @@ function goes(path: string, added: ReadonlyMap<string, Placed>): boolean {
   return foldersAbove(path).every((folder) => (added.get(folder)?.type ?? "folder") === "folder");
 }
 
-function removeBelow(entries: Map<string, Placed>, paths: readonly string[]): void {
-  if (paths.length === 0) return;
+const NONE: ReadonlySet<string> = new Set();
+
+/** These paths and all that lies below them. */
+function namesBelow(entries: ReadonlyMap<string, Placed>, paths: readonly string[]): ReadonlySet<string> {
+  if (paths.length === 0) return NONE;
   const gone = new Set(paths);
+  const names = new Set<string>();
   for (const path of entries.keys()) {
-    if (gone.has(path) || foldersAbove(path).some((folder) => gone.has(folder))) entries.delete(path);
+    if (gone.has(path) || foldersAbove(path).some((folder) => gone.has(folder))) names.add(path);
   }
+  return names;
+}
+
+type ByType = Readonly<Record<Placed["type"], Placed>>;
+
+function placedAt(root: string): ByType {
+  const of = (type: Placed["type"]): Placed => ({ type, root });
+  return { file: of("file"), link: of("link"), folder: of("folder"), other: of("other") };
+}
+
+function* placedIn(folder: string, entries: Tree["entries"]): Generator<[string, Placed]> {
+  const placed = placedAt(folder);
+  for (const [path, { type }] of entries) yield [path, placed[type]];
 }
 
 function* listFolder(folder: string, skip?: (path: string) => boolean): Generator<[string, Placed]> {
-  const of = (type: Placed["type"]): Placed => ({ type, root: folder });
-  const placed = { file: of("file"), link: of("link"), folder: of("folder"), other: of("other") };
+  const placed = placedAt(folder);
   for (const { path, type } of entriesIn(folder, skip)) {
     // In folders that are no part of a result, such as node_modules, a name may be no text.
     if (path.includes("\uFFFD") && lstatSync(join(folder, path), { throwIfNoEntry: false }) === undefined) continue;

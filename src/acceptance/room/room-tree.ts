@@ -67,11 +67,12 @@ export function remembering(
 export const CACHES = [".vite", ".vite-temp", ".vitest", ".cache"];
 
 function cachesOf({ entries }: Layers): string[] {
-  const modules = [...entries.keys()].filter((path) => {
-    if (!path.endsWith("node_modules") || entries.get(path)!.type !== "folder") return false;
+  const modules: string[] = [];
+  for (const [path, { type }] of entries) {
+    if (type !== "folder" || !path.endsWith("node_modules")) continue;
     const parts = path.split("/");
-    return parts.indexOf("node_modules") === parts.length - 1;
-  });
+    if (parts.indexOf("node_modules") === parts.length - 1) modules.push(path);
+  }
   return modules.flatMap((path) => CACHES.map((name) => `${path}/${name}`));
 }
 

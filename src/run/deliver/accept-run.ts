@@ -8,7 +8,7 @@ import { NutError, shellWord } from "../../errors.js";
 import { AcceptedReport } from "../../schema/journal.js";
 import type { RunTask } from "../../schema/run.js";
 import { deletedFrom } from "../../trees/slots.js";
-import { compareTrees, lookAt, unchangedTree } from "../../trees/tree.js";
+import { compareTrees, lookAt, type Tree, unchangedTreeBeside } from "../../trees/tree.js";
 import { counts, putBack } from "../open/workspace.js";
 import { mirrorTasks } from "../record/mirror.js";
 import { sawThisTree } from "../record/run-state.js";
@@ -16,7 +16,7 @@ import { type Run, record, roleOf } from "../run.js";
 
 /** Runs it and records what it came to. */
 export async function acceptRun(run: Run): Promise<AcceptedReport> {
-  assertUntouched(run);
+  const untouched = assertUntouched(run);
   const attempt = (run.state.accepted?.attempt ?? 0) + 1;
   const logs = join(run.folder.logs, "acceptance");
   rmSync(logs, { recursive: true, force: true });
@@ -42,6 +42,7 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
     signal: run.halt.signal,
     onProgress: (event) => run.context.progress({ ...event, type: `acceptance_${event.type}` }),
   });
+  await untouched;
   const accepted = AcceptedReport.parse(report);
   record(run, { type: "accepted", attempt, versions: run.state.versions.length, report: accepted });
   run.context.progress({
@@ -57,27 +58,35 @@ export async function acceptRun(run: Run): Promise<AcceptedReport> {
 
 /**
  * Agents in a sandbox cannot reach the run's folder; without one they can. Tests that were changed would prove nothing,
- * so the run stops; a main tree that was changed is put back from what was really merged.
+ * so the run stops; a main tree that was changed is put back from what was really merged, at once. A large base is listed while
+ * whoever asks goes on: a change stays visible, so the answer is worth the same when it comes.
  */
-export function assertUntouched(run: Run): void {
-  if (!isBaseAsItWas(run)) {
-    throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
-      hint: `nexus run ${shellWord(run.options.request)}`,
-      data: { path: run.folder.request },
-    });
-  }
+export function assertUntouched(run: Run): Promise<void> {
   const { folder } = run;
+  const listing = unchangedTreeBeside(folder.base);
+  if (listing === null) assertSame(run, null);
   const put = putBack(folder, run.main, { start: run.start, objects: run.objects });
-  if (put.length === 0) return;
-  record(run, {
-    type: "issue",
-    message: `changed behind the harness's back and put back: ${put.slice(0, 5).join(", ")}`,
+  if (put.length > 0) {
+    const message = `changed behind the harness's back and put back: ${put.slice(0, 5).join(", ")}`;
+    record(run, { type: "issue", message });
+  }
+  const compared = listing === null ? Promise.resolve() : listing.then((listed) => assertSame(run, listed));
+  // Whoever asked may be stopped before the answer.
+  compared.catch(() => {});
+  return compared;
+}
+
+function assertSame(run: Run, listed: Tree | null): void {
+  if (isBaseAsItWas(run, listed)) return;
+  throw new NutError("RUN_TREE_MOVED", "the request in the run's folder was changed while agents worked", {
+    hint: `nexus run ${shellWord(run.options.request)}`,
+    data: { path: run.folder.request },
   });
 }
 
 /** The base and the request, which are one where there is no repository: a list that is the same to the byte speaks for both. */
-function isBaseAsItWas({ folder, start, state }: Run): boolean {
-  const isListed = unchangedTree(folder.base) === start;
+function isBaseAsItWas({ folder, start, state }: Run, listed: Tree | null): boolean {
+  const isListed = listed === start;
   if (isListed && folder.base === folder.request) return true;
   const skip = (path: string) => !counts(path);
   if (!isListed && compareTrees(lookAt(folder.base, { skip }), start).length > 0) return false;

@@ -76,7 +76,7 @@ function resultOf(run: Run, accepted: AcceptedReport): Delivery {
 export async function deliver(run: Run, accepted: AcceptedReport): Promise<void> {
   const { folder, manifest } = run;
   // The acceptance ran code of the result; what is delivered is the tree it ran on.
-  assertUntouched(run);
+  const untouched = assertUntouched(run);
   const result = resultOf(run, accepted);
   const scrubbed = JSON.parse(run.secrets.scrub(JSON.stringify(result))) as Delivery;
   rmSync(folder.delivery, { recursive: true, force: true });
@@ -87,6 +87,7 @@ export async function deliver(run: Run, accepted: AcceptedReport): Promise<void>
   const clean = await withPatch(run, withLeaks(scrubbed, await leaksIn(folder.delivery)), changes);
   writeFileSync(join(folder.delivery, RESULT), `${JSON.stringify(clean, null, 2)}\n`);
   writeManifest(folder.delivery, deliveryManifest(manifest, clean, run.context.now()));
+  await untouched;
   const { path, hash } = await pack(run, clean.id!, accepted);
   record(run, { type: "delivered", path, hash, status: clean.status, ms: stretchMs(run) });
 }

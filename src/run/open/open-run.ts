@@ -19,11 +19,11 @@ import {
   planFile,
   tasksFile,
 } from "../../state/index.js";
-import { type FirstLook, firstLook } from "../../trees/first-look.js";
+import { firstLook } from "../../trees/first-look.js";
 import { Objects } from "../../trees/objects.js";
 import { digestOf, skipping } from "../../trees/result-tree.js";
 import { Slots } from "../../trees/slots.js";
-import { lookAt, pathsIn, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
+import { lookAt, pathsIn, type Remembered, slowly, type Tree, type TreeEntry, withChanges } from "../../trees/tree.js";
 import { AgentEvents } from "../agents/agent-events.js";
 import { openSecrets, type RunSecrets } from "../agents/credentials.js";
 import { brokerProgram } from "../agents/programs.js";
@@ -188,10 +188,10 @@ async function openTrees(
 }
 
 /** Most requests are small, and looked at before a program is started; the names of a clone are compared as text. */
-async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null): Promise<FirstLook> {
-  if (cloned !== null) return firstLook(base, skipping(base, counts));
+async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null): Promise<Remembered> {
+  if (cloned !== null) return firstLook(base, skipping(base, counts), cloned.written);
   const skip = (path: string) => !counts(path);
-  return isLarge(base) ? firstLook(base, skip) : { tree: lookAt(base, { skip }), isAsItWas: () => false };
+  return isLarge(base) ? firstLook(base, skip) : slowly(lookAt(base, { skip }));
 }
 
 const LARGE = 2_000;

@@ -10,8 +10,10 @@ import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
 import type { Manifest } from "../../schema/manifest.js";
-import type { FirstLook } from "../../trees/first-look.js";
+import type { Written } from "../../trees/first-look.js";
+import { type CommitFiles, commitFiles } from "../../trees/git/commit-files.js";
 import { bareGit } from "../../trees/git/git.js";
+import { indexNotes } from "../../trees/git/index-notes.js";
 import { lfsPointers, some } from "../../trees/git/lfs.js";
 import {
   asSafe,
@@ -29,8 +31,10 @@ import {
   fileChanges,
   lookAt,
   lookAtCopy,
+  type Remembered,
   rememberTree,
   sameEntry,
+  slowly,
   type Tree,
   type TreeEntry,
 } from "../../trees/tree.js";
@@ -139,6 +143,8 @@ interface Source {
 export interface OpenedRepository {
   readonly facts: RepositoryFacts;
   readonly warnings: readonly string[];
+  /** What git just wrote; null when the clone was there, or when files may differ from what the commit holds. */
+  readonly written: Written | null;
 }
 
 /** A clone of the repository at its current commit. Uncommitted work of the person stays theirs. */
@@ -163,7 +169,7 @@ export async function openRepository(
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));
   const isTheirs = isOthers(repo);
-  const [dirty, facts, { commit, unseen, pointers }] = await together([
+  const [dirty, facts, { commit, unseen, pointers, written }] = await together([
     // Looking into files would run the filters its settings name.
     isTheirs ? [] : uncommitted(repo, ours, world).catch(refused),
     repositoryFacts(repo, world),
@@ -187,10 +193,10 @@ export async function openRepository(
       ? []
       : [`Git LFS keeps these elsewhere, and agents and checks see pointers in their place: ${some(pointers)}`]),
   ];
-  return { facts: { ...facts, commit }, warnings };
+  return { facts: { ...facts, commit }, warnings, written };
 }
 
-interface Clone {
+interface Clone extends Pick<OpenedRepository, "written"> {
   /** null when nothing was committed yet. */
   readonly commit: string | null;
   readonly unseen: readonly string[];
@@ -203,32 +209,50 @@ async function cloned(
   target: string,
   world: Pick<Context, "env" | "signal">,
 ): Promise<Clone> {
-  if (existsSync(target)) return inCommit(target, world);
+  if (existsSync(target)) {
+    const commit = await findCommit(target, "HEAD", world);
+    return { commit, ...(commit === null ? NOTHING_COMMITTED : await inCommit(target, commit, world)), written: null };
+  }
   const place = `${target}.part`;
   rmSync(place, { recursive: true, force: true });
   const links = readOnly ? [] : ["--no-hardlinks"];
-  const clone = ["clone", "--quiet", "--no-checkout", ...links, "--no-tags", "--single-branch", "--", repo, place];
-  await bareGit([...asSafe(repo), ...clone], { cwd: "/" }, world);
-  const writing = bareGit(["read-tree", "-m", "-u", "HEAD"], { cwd: place }, world).then(
-    () => null,
-    (error: unknown) => ({ error }),
-  );
-  const [found, failed] = await together([
-    inCommit(place, world),
-    writing,
+  const clone = ["clone", "--quiet", "--no-checkout", "--template=", ...links, "--no-tags", "--single-branch"];
+  await bareGit([...asSafe(repo), ...clone, "--", repo, place], { cwd: "/" }, world);
+  const commit = await findCommit(place, "HEAD", world);
+  // Has no files to write, and is told of by whoever asked.
+  if (commit === null) return { commit, ...NOTHING_COMMITTED, written: null };
+  const [, files] = await together([
+    bareGit([...PARALLEL, "read-tree", "-m", "-u", commit], { cwd: place }, world),
+    filesIn(place, commit, world),
     bareGit(["remote", "remove", "origin"], { cwd: place }, world),
   ]);
-  // A repository without a commit has no files to write, and is told of by whoever asked.
-  if (failed !== null && found.commit !== null) throw failed.error;
   renameSync(place, target);
-  return found;
+  return { commit, ...files, written: writtenTo(target, commit, files.files) };
 }
 
-async function inCommit(clone: string, world: Pick<Context, "env" | "signal">): Promise<Clone> {
-  const commit = await findCommit(clone, "HEAD", world);
-  if (commit === null) return { commit, unseen: [], pointers: [] };
+const NOTHING_COMMITTED = { unseen: [], pointers: [] };
+
+/** As many as there are processors. */
+const PARALLEL = ["-c", "checkout.workers=0"];
+
+async function filesIn(clone: string, commit: string, world: Pick<Context, "env" | "signal">) {
+  const files = await commitFiles(clone, commit, world);
+  if (files === null) return { files, ...(await inCommit(clone, commit, world)) };
+  const hasPointers = files.attributes.some((text) => text.includes("filter=lfs"));
+  return { files, unseen: files.submodules, pointers: hasPointers ? await lfsPointers(clone, commit, world) : [] };
+}
+
+/** Attributes by which git writes other bytes than those it keeps. */
+const CONVERTING = /crlf|ident|encoding/;
+
+function writtenTo(clone: string, commit: string, files: CommitFiles | null): Written | null {
+  if (files === null || files.attributes.some((text) => CONVERTING.test(text))) return null;
+  return { entries: files.entries, notes: () => indexNotes(clone, commit, files.entries) };
+}
+
+async function inCommit(clone: string, commit: string, world: Pick<Context, "env" | "signal">) {
   const unseen = await submodules(clone, commit, world);
-  return { commit, unseen, pointers: await lfsPointers(clone, commit, world) };
+  return { unseen, pointers: await lfsPointers(clone, commit, world) };
 }
 
 /** What one of them throws is thrown when none is at work any more. */
@@ -238,10 +262,10 @@ async function together<T extends readonly unknown[]>(all: T): Promise<{ [K in k
 }
 
 /** The main tree: a copy of the base, which was looked at, made once; of a repository, what differs from it. */
-export function openMain(folder: RunFolder, { tree, isAsItWas }: FirstLook): void {
+export function openMain(folder: RunFolder, look: Remembered): void {
   if (folder.isDelta) {
     mkdirSync(folder.main, { recursive: true });
-    rememberTree(folder.base, tree, isAsItWas);
+    rememberTree(folder.base, look);
     return;
   }
   if (existsSync(folder.main)) return;
@@ -250,8 +274,8 @@ export function openMain(folder: RunFolder, { tree, isAsItWas }: FirstLook): voi
   copyFolder(folder.base, staging);
   renameSync(staging, folder.main);
   // No agent has started yet.
-  rememberTree(folder.base, tree, isAsItWas);
-  rememberTree(folder.main, lookAtCopy(folder.main, tree));
+  rememberTree(folder.base, look);
+  rememberTree(folder.main, slowly(lookAtCopy(folder.main, look.tree)));
 }
 
 /** Makes the main tree what the journal says, and names what was not. */

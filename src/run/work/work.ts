@@ -303,8 +303,8 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     if (marked.length > 0) return marked.map(({ path }) => `${path} still holds conflict markers`);
   }
   if (task.criteria === undefined) return [];
-  const { runAcceptance } = await import("../../acceptance/index.js");
-  const { results } = await runAcceptance({
+  const { runChecks } = await import("../../acceptance/run-acceptance.js");
+  const results = await runChecks({
     request: run.folder.request,
     base: run.folder.base,
     // Nobody in a sandbox can have changed what layers lie over, and whatever counts is run again on a base that was compared.
@@ -324,7 +324,7 @@ async function testProblems(run: Run, { task, last }: TaskState, slot: Slot): Pr
     install: run.install,
     signal: run.halt.signal,
   }).catch((error: unknown) => {
-    if (run.halt.signal.aborted) return { results: [] };
+    if (run.halt.signal.aborted) return [];
     throw error;
   });
   return results

@@ -11,6 +11,8 @@ export interface GitWorld {
 export interface GitOptions {
   readonly cwd: string;
   readonly stdin?: string;
+  /** Is given the answer piece by piece, which is then not kept. */
+  readonly onOutput?: (piece: Buffer) => void;
   /** Exit codes that are an answer, not a failure. */
   readonly fine?: readonly number[];
 }
@@ -23,6 +25,8 @@ export interface GitAnswer {
 
 /** Lists of paths may be long; more than this is no list anybody works with. */
 const MAX_ANSWER_BYTES = 256 * 1024 ** 2;
+/** What git says of a failure is short. */
+const MAX_WORDS = 16 * 1024;
 
 /** Where git would look instead of where it is told to. */
 const PLACES = /^GIT_(?:DIR|WORK_TREE|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_|NAMESPACE|PREFIX|COMMON_DIR|.*PATHSPECS$)/;
@@ -54,7 +58,7 @@ export function bareGit(
 }
 
 async function ask(args: readonly string[], options: GitOptions, { env, signal }: GitWorld): Promise<GitAnswer> {
-  const { cwd, stdin, fine = [0] } = options;
+  const { cwd, stdin, onOutput, fine = [0] } = options;
   const { code, stdout, stderr } = await runChild({
     command: "git",
     args,
@@ -62,7 +66,12 @@ async function ask(args: readonly string[], options: GitOptions, { env, signal }
     env,
     signal,
     timeoutMs: 600_000,
-    maxOutputBytes: MAX_ANSWER_BYTES,
+    ...(onOutput === undefined
+      ? { maxOutputBytes: MAX_ANSWER_BYTES }
+      : {
+          maxOutputBytes: MAX_WORDS,
+          onOutput: (piece: Buffer, stream: string) => (stream === "stdout" ? onOutput(piece) : undefined),
+        }),
     ...(stdin === undefined ? {} : { stdin: { text: stdin } }),
   });
   signal.throwIfAborted();

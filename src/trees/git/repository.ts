@@ -99,9 +99,11 @@ export function publicRemote(address: string): string | null {
 
 /** Tracked files that differ from the last commit, and new ones git would show; nothing of ours. Refused in another user's. */
 export async function uncommitted(repo: string, ours: readonly string[], world: GitWorld): Promise<string[]> {
-  // Nothing of a submodule is in the trees we make, so what programs left lying in one is no change either.
+  // Whoever asks does more at once, and threads would take the processor from it.
+  const alone = ["-c", "core.preloadIndex=false"];
   const args = ["status", "--porcelain=v1", "-z", "--no-renames", "--untracked-files=normal"];
-  const { out } = await ownGit([...args, "--ignore-submodules=untracked"], { cwd: repo }, world);
+  // Nothing of a submodule is in the trees we make, so what programs left lying in one is no change either.
+  const { out } = await ownGit([...alone, ...args, "--ignore-submodules=untracked"], { cwd: repo }, world);
   const found = rows(out).map((row) => ({ state: row.slice(0, 2), path: row.slice(3) }));
   const isOurs = (path: string) => /^\.nexus(?:\/|$)/.test(path) || ours.includes(path);
   return found.filter(({ state, path }) => state !== "??" || !isOurs(path)).map(({ path }) => path);
