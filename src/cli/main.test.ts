@@ -130,6 +130,12 @@ describe("main", () => {
     expect(out).toBe("hello \\x1b[31mred\\u{202e}\\x0aline\n");
   });
 
+  it("escapes it in JSON too, which stays the same document", async () => {
+    const { out } = await run("greet", "\u009b2J\u202e\u2028", "--json");
+    expect(out.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\u2028]/u);
+    expect(JSON.stringify(JSON.parse(out))).toContain("\u009b2J\u202e\u2028");
+  });
+
   it("teaches with help", async () => {
     expect((await run("help")).out).toContain("greet");
     const { out, code } = await run("greet", "--help");

@@ -12,7 +12,7 @@ import { progressLine } from "./progress.js";
 import { Stopped } from "./stopped.js";
 import { stoppedBy } from "./stopped-by.js";
 import { suggest } from "./suggest.js";
-import { red, render } from "./text.js";
+import { jsonText, red, render } from "./text.js";
 
 /** Runs one command line and returns its exit status. Never throws, never exits the process. */
 export async function main(program: Program, argv: readonly string[], io: Io): Promise<number> {
@@ -64,13 +64,13 @@ async function answer(
   const progress: Context["progress"] = (event) => {
     if (!(json && command.stream)) line.show(event);
     // A heartbeat moves a line on a terminal; in a log it says nothing new.
-    else if (event.live !== true) io.stdout.write(`${JSON.stringify(event)}\n`);
+    else if (event.live !== true) io.stdout.write(`${jsonText(event)}\n`);
   };
   const context = contextOf(io, json, progress, typed);
   try {
     const result = await command.run(input, context);
     line.clear();
-    if (json) io.stdout.write(`${JSON.stringify(result, null, command.stream ? undefined : 2)}\n`);
+    if (json) io.stdout.write(`${jsonText(result, command.stream ? undefined : 2)}\n`);
     else {
       print(command.text(result as never, { columns: io.stdout.columns ?? 80, quiet }), color, io);
     }
@@ -193,8 +193,7 @@ function report(program: Program, error: unknown, io: Io, json: boolean): number
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   const { platform, arch, version: node } = process;
   const hint = `this is our mistake; please report it with ${json ? "this line" : "the lines above"} and: ${program.name} ${VERSION}, Node ${node}, ${platform} ${arch}`;
-  if (json)
-    io.stderr.write(`${JSON.stringify({ error: { code: "BUG", message: String(error), hint, data: { stack } } })}\n`);
+  if (json) io.stderr.write(`${jsonText({ error: { code: "BUG", message: String(error), hint, data: { stack } } })}\n`);
   else {
     for (const text of `${program.name}: ${red("bug:")} ${stack}`.split("\n")) say(text);
     say(`${program.name}: hint: ${hint}`);
@@ -205,7 +204,7 @@ function report(program: Program, error: unknown, io: Io, json: boolean): number
 /** Says why a command could not do what was asked, and gives its exit status. */
 export function refuse(program: Program, refusal: NutError, io: Io, json: boolean): number {
   const { code, message, hint, data } = refusal;
-  if (json) io.stderr.write(`${JSON.stringify({ error: { code, message, hint, data } })}\n`);
+  if (json) io.stderr.write(`${jsonText({ error: { code, message, hint, data } })}\n`);
   else {
     const say = sayer(io);
     say(`${program.name}: ${red("error:")} ${message}`);

@@ -1,18 +1,20 @@
 // What may reach a terminal. Text from bundles, agents and servers is hostile until proven otherwise: every line the
 // command line prints passes through `render`, which escapes control characters, so no caller can forget to.
-// Styling therefore travels as Unicode noncharacters, which no valid document contains, and becomes ANSI only at the end.
+// Styling therefore travels as Unicode noncharacters, which become ANSI only at the end. A document may hold those too, so each is
+// followed by a few that were drawn when this process began: nobody's text is coloured but ours.
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
+const OURS = Array.from({ length: 8 }, () => String.fromCharCode(0xfdd0 + Math.floor(Math.random() * 32))).join("");
 const MARKS: Readonly<Record<Style, string>> = {
-  bold: "\uFDD0",
-  dim: "\uFDD1",
-  red: "\uFDD2",
-  green: "\uFDD3",
-  yellow: "\uFDD4",
-  cyan: "\uFDD5",
+  bold: `\uFDD0${OURS}`,
+  dim: `\uFDD1${OURS}`,
+  red: `\uFDD2${OURS}`,
+  green: `\uFDD3${OURS}`,
+  yellow: `\uFDD4${OURS}`,
+  cyan: `\uFDD5${OURS}`,
 };
-const END = "\uFDDF";
+const END = `\uFDDF${OURS}`;
 const ANSI: ReadonlyMap<string, string> = new Map([
   [MARKS.bold, "\x1b[1m"],
   [MARKS.dim, "\x1b[2m"],
@@ -34,10 +36,13 @@ export const green = (text: string) => styled("green", text);
 export const yellow = (text: string) => styled("yellow", text);
 export const cyan = (text: string) => styled("cyan", text);
 
-// C0 and C1 controls, and the invisible characters that reorder or hide text (bidi controls, zero-width, BOM, tags).
-const UNSAFE =
-  /[\u0000-\u001f\u007f-\u009f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/gu;
-const STYLES = /[\uFDD0-\uFDDF]/g;
+// C1 controls, and the characters that reorder text or are not seen in it: bidi controls, zero-width, fillers, BOM, tags, and
+// selectors of a variant but for the two that emoji use.
+const UNSEEN =
+  "\\u007f-\\u009f\\u00ad\\u034f\\u061c\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180f\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufdd0-\\ufdef\\ufe00-\\ufe0d\\ufeff\\uffa0\\ufff0-\\ufffb\\ufffe\\uffff\\u{1bca0}-\\u{1bca3}\\u{1d173}-\\u{1d17a}\\u{e0000}-\\u{e0fff}";
+const UNSAFE = new RegExp(`[\\u0000-\\u001f${UNSEEN}]`, "gu");
+const UNSAFE_IN_JSON = new RegExp(`[${UNSEEN}]`, "gu");
+const STYLES = new RegExp(`([\\uFDD0-\\uFDDF]${OURS})`, "g");
 
 /** Escapes whatever could move the cursor, hide or reorder text. The result is one line. */
 export function printable(text: string): string {
@@ -50,7 +55,20 @@ export function printable(text: string): string {
 
 /** One line for the terminal: escaped, then coloured or stripped of styling. */
 export function render(line: string, color: boolean): string {
-  return printable(line).replace(STYLES, (mark) => (color ? (ANSI.get(mark) ?? "") : ""));
+  return line
+    .split(STYLES)
+    .map((piece, at) => (at % 2 === 0 ? printable(piece) : color ? (ANSI.get(piece) ?? "") : ""))
+    .join("");
+}
+
+/** JSON that is the same document, and as harmless on a terminal as any line: what is not seen is written as `\\u…`. */
+export function jsonText(value: unknown, indent?: number): string {
+  return (JSON.stringify(value, null, indent) ?? "null").replace(UNSAFE_IN_JSON, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 }
 
 /** How many columns a line takes, styling aside. Wide characters count once: good enough for aligning ASCII tables. */

@@ -115,7 +115,9 @@ function orderProblem(criteria: readonly Criterion[]): string | null {
   for (const { id, after = [] } of criteria) {
     for (const earlier of after) {
       if (!waiting.has(earlier)) return `"${id}" comes after "${earlier}", which is no criterion`;
-      followers.set(earlier, [...(followers.get(earlier) ?? []), id]);
+      const list = followers.get(earlier);
+      if (list === undefined) followers.set(earlier, [id]);
+      else list.push(id);
     }
   }
   const free = criteria.filter(({ after = [] }) => after.length === 0).map(({ id }) => id);

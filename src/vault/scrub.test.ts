@@ -5,6 +5,12 @@ import { describe, expect, it } from "vitest";
 import { scrubber } from "./scrub.js";
 import { secretsOf } from "./secrets.js";
 
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+const base32 = (bytes: Uint8Array) => {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+  return (bits.match(/.{1,5}/g) ?? []).map((five) => BASE32[Number.parseInt(five.padEnd(5, "0"), 2)]).join("");
+};
+
 const secret = 'p4ss "word"/+é-longer';
 const secrets = [
   { name: "db", value: secret },
@@ -87,6 +93,24 @@ describe("scrubber", () => {
     ["JSON in base64", Buffer.from(inJson(nested.value)).toString("base64")],
     ["base64 in base64", Buffer.from(bytes.toString("base64")).toString("base64")],
     ["base64 in hex", Buffer.from(bytes.toString("base64")).toString("hex")],
+    ["base32", base32(bytes)],
+    ["base32 in small letters, unpadded, inside more", base32(Buffer.from(`us:${nested.value}:x`)).toLowerCase()],
+    ["wrapped base32", wrap(base32(bytes), 8, "\n")],
+    ["\\u{} escapes", [...nested.value].map((c) => `\\u{${c.codePointAt(0)!.toString(16)}}`).join("")],
+    ["\\U escapes", [...nested.value].map((c) => `\\U${c.codePointAt(0)!.toString(16).padStart(8, "0")}`).join("")],
+    ["a list of bytes", JSON.stringify([...bytes])],
+    ["a list of bytes, one a line", JSON.stringify([...bytes], null, 2)],
+    ["UTF-16 in base64", Buffer.from(nested.value, "utf16le").toString("base64")],
+    ["base64 in a URL", encodeURIComponent(bytes.toString("base64"))],
+    ["base64 with escaped slashes", bytes.toString("base64").replaceAll("/", "\\/").replaceAll("+", "\\u002b")],
+    ["a word over two lines", `${nested.value.slice(0, 9)}\n    ${nested.value.slice(9)}`],
+    ["a word over two lines of a shell", `${nested.value.slice(0, 9)}\\\n${nested.value.slice(9)}`],
+    ["CSV", nested.value.replaceAll('"', '""')],
+    ["SQL", nested.value.replaceAll("'", "''")],
+    ["coloured text", `${nested.value.slice(0, 5)}\u001b[01;31m\u001b[K${nested.value.slice(5)}`],
+    ["percent twice, every byte", percent.replaceAll("%", "%25")],
+    ["ASCII JSON in JSON", inJson(inJson(nested.value).replaceAll("ä", "\\u00e4"))],
+    ["HTML twice", nested.value.replaceAll("&", "&amp;amp;").replaceAll("<", "&amp;lt;").replaceAll(">", "&amp;gt;")],
     ["a shell's backslashes", nested.value.replace(/[^A-Za-z0-9ä]/g, "\\$&")],
   ];
 

@@ -2,8 +2,8 @@
 import { Transform } from "node:stream";
 import { Suspicion } from "./bulk-scrub.js";
 import { PatternScan } from "./pattern-scan.js";
-import { base64Shapes, decodedShapes, hexShapes, type Secret, shapesOf } from "./secrets.js";
-import { backslashView, compactView, hexView, htmlView, percentView, shellView, type View } from "./views.js";
+import { compactShapes, decodedShapes, hexShapes, type Secret, shapesOf } from "./secrets.js";
+import { compactView, DECODED_VIEWS, hexView, type Seen } from "./views.js";
 
 export interface Scrubber {
   text(text: string): string;
@@ -150,17 +150,17 @@ interface Match {
 
 /** What is looked for in one view of the text. */
 interface Layer {
-  readonly scan: PatternScan;
+  readonly scan: () => PatternScan;
   readonly shapes: readonly Uint8Array[];
   readonly marks: readonly Buffer[];
   /** null: the text itself. */
-  readonly view: ((text: Uint8Array, isLast: boolean) => View | null) | null;
+  readonly view: ((text: Uint8Array, isLast: boolean) => Seen | null) | null;
   /** Whether a secret may begin with a piece that was cut off. */
   readonly waitsForPieces: boolean;
 }
 
-/** A byte may be written as `&#x000041;`, and lines may break. */
-const WIDEST = 12;
+/** A byte may be written as `&amp;#x000041;`, and lines may break. */
+const WIDEST = 16;
 const SLACK_BYTES = 4 * 1024;
 
 class Shapes {
@@ -171,11 +171,14 @@ class Shapes {
   constructor(secrets: readonly Secret[]) {
     this.#layers = [
       layer(secrets, shapesOf, null),
-      ...[percentView, backslashView, htmlView, shellView].map((view) => layer(secrets, decodedShapes, view, true)),
-      layer(secrets, base64Shapes, compactView),
+      ...DECODED_VIEWS.map((view) => layer(secrets, decodedShapes, view, true)),
+      layer(secrets, compactShapes, compactView),
       layer(secrets, hexShapes, hexView),
     ].filter(({ shapes }) => shapes.length > 0);
-    this.#longest = SLACK_BYTES + WIDEST * Math.max(0, ...this.#layers.map(({ scan }) => scan.longest));
+    const longest = this.#layers
+      .flatMap(({ shapes }) => shapes)
+      .reduce((most, { length }) => Math.max(most, length), 0);
+    this.#longest = SLACK_BYTES + WIDEST * longest;
   }
 
   /** The bytes without secrets; of bytes that go on, `rest` is what must wait, because a secret may have begun there. */
@@ -203,12 +206,16 @@ class Shapes {
       const seen = view === null ? null : view(bytes, isLast);
       if (view !== null && seen === null) continue;
       const text = seen?.bytes ?? bytes;
-      scan.each(text, 0, text.length, (at, shape) => {
+      scan().each(text, 0, text.length, (at, shape) => {
         const last = at + shapes[shape]!.length - 1;
         matches.push({ at: seen?.startOf(at) ?? at, end: seen?.endOf(last) ?? last + 1, mark: marks[shape]! });
       });
       if (isLast) continue;
-      waiting.push(...scan.cutOff(text).map((place) => seen?.startOf(place) ?? place));
+      waiting.push(
+        ...scan()
+          .cutOff(text)
+          .map((place) => seen?.startOf(place) ?? place),
+      );
       if (waitsForPieces && seen !== null && seen.cut < bytes.length) waiting.push(seen.cut);
     }
     return {
@@ -231,5 +238,16 @@ function layer(
   const shapes = [...names.keys()].map((shape) => Buffer.from(shape, "utf8"));
   // A name comes from a vault that may be a stranger's, and goes to a terminal.
   const marks = [...names.values()].map((name) => Buffer.from(`[redacted:${name.replace(/[^\w.-]/g, "?")}]`, "utf8"));
-  return { scan: new PatternScan(shapes), shapes, marks, view, waitsForPieces };
+  let scan: PatternScan | null = null;
+  return {
+    // Most texts are escaped in few ways, so the tables for a way are made when it is met.
+    scan: () => {
+      scan ??= new PatternScan(shapes);
+      return scan;
+    },
+    shapes,
+    marks,
+    view,
+    waitsForPieces,
+  };
 }

@@ -67,6 +67,9 @@ export function shapesOf(value: string): string[] {
     JSON.stringify(value).slice(1, -1),
     encodeURIComponent(bytes.toString("utf8")),
     value.replaceAll("\n", "\r\n"),
+    // As CSV and SQL write a quotation mark.
+    value.replaceAll('"', '""'),
+    value.replaceAll("'", "''"),
     // In UTF-16, either way round.
     ...(/^[\0-\x7f]+$/.test(value) ? [[...value].join("\0")] : []),
   ]);
@@ -83,7 +86,10 @@ const inJson = (value: string): string => JSON.stringify(value).slice(1, -1);
 /** What a decoded text may show: the secret, or what is encoded once more. A `+` in it may have been one, or a space. */
 export function decodedShapes(value: string): string[] {
   const again = [inJson(value), inJson(inJson(value)), encodeURIComponent(Buffer.from(value).toString("utf8"))];
-  const shapes = [value, ...again, ...longLines(value)].flatMap((shape) => [shape, shape.replaceAll("+", " ")]);
+  const shapes = [value, ...again, ...longLines(value), ...base64Of(value)].flatMap((shape) => [
+    shape,
+    shape.replaceAll("+", " "),
+  ]);
   return [...new Set(shapes)].filter((shape) => Buffer.byteLength(shape) >= MIN_SECRET_LENGTH);
 }
 
@@ -94,18 +100,52 @@ export function hexShapes(value: string): string[] {
   return encodable(value).map((bytes) => bytes.toString("hex"));
 }
 
-export function base64Shapes(value: string): string[] {
+export const base64Shapes = (value: string): string[] => encodable(value).flatMap(inBase64);
+
+/** The secret itself in base64, and nothing that is encoded once more. */
+const base64Of = (value: string): string[] => encodable(value).slice(0, 1).flatMap(inBase64);
+
+function inBase64(bytes: Buffer): string[] {
   const shapes = new Set<string>();
-  for (const bytes of encodable(value)) for (let skip = 0; skip < 3; skip += 1) addBase64(shapes, bytes, skip);
+  for (let skip = 0; skip < 3; skip += 1) addBase64(shapes, bytes, skip);
   return [...shapes];
 }
 
-/** What may be encoded as a whole: the secret, the secret in JSON, and the secret in base64. */
+/** What may be encoded as a whole: the secret, the secret in JSON, in base64 and in UTF-16. */
 function encodable(value: string): Buffer[] {
   const bytes = Buffer.from(value, "utf8");
   if (bytes.length < MIN_ENCODED_BYTES) return [];
   const base64 = bytes.toString("base64").replace(/.{0,3}=+$/, "");
-  return [...new Set([value, inJson(value), base64])].map((text) => Buffer.from(text, "utf8"));
+  const texts = [...new Set([value, inJson(value), base64])].map((text) => Buffer.from(text, "utf8"));
+  return [...texts, Buffer.from(value, "utf16le")];
+}
+
+/** Shorter words stand beside each other by accident. */
+const MIN_SPREAD_BYTES = 8;
+
+/** What is found when white space is left out: base64 and base32 that were wrapped, a list of bytes, and the secret over two lines. */
+export function compactShapes(value: string): string[] {
+  const bytes = Buffer.from(value, "utf8");
+  const base32 = bytes.length < MIN_ENCODED_BYTES ? [] : base32Shapes(bytes);
+  const list = bytes.length < MIN_ENCODED_BYTES ? [] : [bytes.join(",")];
+  const spread = value.replace(/\s+/g, "");
+  return [
+    ...base64Shapes(value),
+    ...base32.flatMap((shape) => [shape, shape.toLowerCase()]),
+    ...list,
+    ...(Buffer.byteLength(spread) < MIN_SPREAD_BYTES ? [] : [spread]),
+  ];
+}
+
+const BASE32 = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
+
+/** The characters that stay the same whatever stands before and after, for each place among five bytes. */
+function base32Shapes(bytes: Buffer): string[] {
+  return [0, 1, 2, 3, 4].map((skip) => {
+    const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, "0")).join("");
+    const from = Math.ceil((skip * 8) / 5) * 5 - skip * 8;
+    return (bits.slice(from).match(/.{5}/g) ?? []).map((five) => BASE32[Number.parseInt(five, 2)]!).join("");
+  });
 }
 
 /** The characters that stay the same whatever stands before and after the secret. */

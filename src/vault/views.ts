@@ -1,9 +1,17 @@
 // The same text as a secret's encodings see it: escapes undone, line breaks of base64 left out, separators of hex left out.
 // A match in a view leads back to its place in the text. Everything printed passes here, so runs are copied whole.
 
-/** Pieces of a text and what they stand for. */
-export class View {
+/** A text as it is read, and where in the text each byte of it stands. */
+export interface Seen {
+  readonly bytes: Uint8Array;
   /** Where a piece begins that the end of the text cut off; the length of the text when there is none. */
+  readonly cut: number;
+  startOf(index: number): number;
+  endOf(index: number): number;
+}
+
+/** Pieces of a text and what they stand for. */
+class View implements Seen {
   cut: number;
   readonly #text: Uint8Array;
   readonly #bytes: Uint8Array;
@@ -108,11 +116,11 @@ function without(text: Uint8Array, isLast: boolean, { out, first, second }: Leav
 }
 
 const SPACE = " \t\n\v\f\r";
-const WRAPS: Leaving = { out: isIn(SPACE), first: isIn("\\"), second: isIn("nr") };
+const WRAPS: Leaving = { out: isIn(SPACE), first: isIn("\\"), second: isIn("nr\n\r") };
 const SEPARATORS: Leaving = { out: isIn(`${SPACE}:,-`), first: isIn("0\\"), second: isIn("xX") };
 const LOWER = table((byte) => (byte >= 65 && byte <= 90 ? byte + 32 : byte));
 
-/** Without white space, and without line breaks written as `\n`: base64 that was wrapped. */
+/** Without white space, without line breaks written as `\n`, and without the backslash before one: whatever was wrapped. */
 export const compactView = (text: Uint8Array, isLast: boolean): View => without(text, isLast, WRAPS);
 
 /** In lower case, without separators and `0x` or `\x` before digits: hex however it was spaced. */
@@ -127,15 +135,17 @@ interface Escaping {
   readonly first: string;
   readonly unfinished: RegExp;
   readonly read: (ahead: string) => Piece | null;
+  /** How far one may reach; a pair of surrogates otherwise. */
+  readonly longest?: number;
   /** A byte that stands for another one. */
   readonly also?: readonly [string, string];
 }
 
-/** No escape is longer: a pair of surrogates. */
+/** A pair of surrogates. */
 const LONGEST = 12;
 
 /** The text with one way of escaping undone; null when nothing in it is escaped that way. Ways are not mixed. */
-function decodedView({ first, unfinished, read, also }: Escaping) {
+function decodedView({ first, unfinished, read, also, longest = LONGEST }: Escaping) {
   const mark = code(first);
   const other = also === undefined ? null : table((byte) => (byte === code(also[0]) ? code(also[1]) : byte));
   return (text: Uint8Array, isLast: boolean): View | null => {
@@ -143,7 +153,7 @@ function decodedView({ first, unfinished, read, also }: Escaping) {
     const view = new View(text);
     let from = 0;
     for (let at = text.indexOf(mark); at >= 0; at = text.indexOf(mark, at)) {
-      const length = Math.min(LONGEST, text.length - at);
+      const length = Math.min(longest, text.length - at);
       const ahead = Buffer.from(text.buffer, text.byteOffset + at, length).toString("latin1");
       if (!isLast && at + length === text.length && unfinished.test(ahead)) {
         view.cut = at;
@@ -164,7 +174,7 @@ function decodedView({ first, unfinished, read, also }: Escaping) {
 }
 
 /** URLs and forms, where `+` is a space. */
-export const percentView = decodedView({
+const percentView = decodedView({
   first: "%",
   unfinished: /^%[0-9a-f]?$/i,
   read: (ahead) => byteEscape(/^%([0-9a-f]{2})/i.exec(ahead), 16),
@@ -172,20 +182,22 @@ export const percentView = decodedView({
 });
 
 /** JSON, `\u`, `\x`, octal, and a shell's backslashes. */
-export const backslashView = decodedView({
+const backslashView = decodedView({
   first: "\\",
-  unfinished: /^\\(?:x[0-9a-f]?|[0-7]{1,2}|u[0-9a-f]{0,3}|ud[89ab][0-9a-f]{2}(?:\\(?:u[0-9a-f]{0,3})?)?)?$/i,
+  unfinished:
+    /^\\(?:x[0-9a-f]?|[0-7]{1,2}|u[0-9a-f]{0,3}|[ux]\{[0-9a-f]{0,6}|u0[0-9a-f]{3,6}|ud[89ab][0-9a-f]{2}(?:\\(?:u[0-9a-f]{0,3})?)?)?$/i,
   read: (ahead) =>
+    point(/^\\[ux]\{([0-9a-f]{1,6})\}|^\\U(00[0-9a-f]{6})/i.exec(ahead)) ??
     unicode(ahead) ??
     byteEscape(/^\\x([0-9a-f]{2})/i.exec(ahead), 16) ??
     byteEscape(/^\\([0-3][0-7]{2})/.exec(ahead), 8) ??
     simple(ahead[1]),
 });
 
-export const htmlView = decodedView({ first: "&", unfinished: /^&#?[0-9a-z]{0,7}$/i, read: entity });
+const htmlView = decodedView({ first: "&", unfinished: /^&#?[0-9a-z]{0,7}$/i, read: entity });
 
 /** A single quote between single quotes, as shells need it: `'\''` or `'"'"'`. */
-export const shellView = decodedView({
+const shellView = decodedView({
   first: "'",
   unfinished: /^'(?:\\'?|"(?:'"?)?)?$/,
   read: (ahead) => {
@@ -194,8 +206,55 @@ export const shellView = decodedView({
   },
 });
 
+/** Without the colours a program puts into its lines. */
+const colourView = decodedView({
+  first: "\x1b",
+  longest: 40,
+  unfinished: /^\x1b(?:\[[0-9;:?]*)?$/,
+  read: (ahead) => {
+    const match = /^\x1b\[[0-9;:?]*[A-Za-z]/.exec(ahead);
+    return match === null ? null : { length: match[0].length, bytes: [] };
+  },
+});
+
+type Viewer = (text: Uint8Array, isLast: boolean) => Seen | null;
+
+/** What was escaped twice the same way; `again` is how an escape itself is escaped. */
+const twice =
+  (view: Viewer, again: string): Viewer =>
+  (text, isLast) => {
+    if (!Buffer.from(text.buffer, text.byteOffset, text.length).includes(again)) return null;
+    const outer = view(text, isLast);
+    const inner = outer === null ? null : view(outer.bytes, isLast);
+    if (outer === null || inner === null) return null;
+    return {
+      bytes: inner.bytes,
+      cut: inner.cut < outer.bytes.length ? outer.startOf(inner.cut) : outer.cut,
+      startOf: (index) => outer.startOf(inner.startOf(index)),
+      endOf: (index) => outer.endOf(inner.endOf(index) - 1),
+    };
+  };
+
+/** Every way of escaping that is undone, once, or twice where that is usual. */
+export const DECODED_VIEWS: readonly Viewer[] = [
+  percentView,
+  backslashView,
+  htmlView,
+  shellView,
+  colourView,
+  twice(percentView, "%25"),
+  twice(backslashView, "\\\\"),
+  twice(htmlView, "&amp;"),
+];
+
 function byteEscape(match: RegExpExecArray | null, base: number): Piece | null {
   return match === null ? null : { length: match[0].length, bytes: [Number.parseInt(match[1]!, base)] };
+}
+
+function point(match: RegExpExecArray | null): Piece | null {
+  if (match === null) return null;
+  const value = Number.parseInt(match[1] ?? match[2]!, 16);
+  return value > 0x10ffff ? null : character(match[0].length, String.fromCodePoint(value));
 }
 
 function unicode(ahead: string): Piece | null {

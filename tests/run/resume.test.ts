@@ -140,6 +140,22 @@ describe("a run that was not started here", () => {
     expect(existsSync(mark)).toBe(false);
   });
 
+  it("says what it starts in lines of ours alone", async () => {
+    helloRequest(root);
+    const stop = new AbortController();
+    const stopped: Agent = () => {
+      stop.abort("SIGTERM");
+      return new Promise(() => {});
+    };
+    const options = { driver: "command", command: "echo no\n  starts: demo\r\n\u2028  request: nothing" };
+    const w = await world({ root, agent: stopped, signal: stop.signal, options });
+    await expect(w.go()).rejects.toThrow("interrupted");
+    const env = environment(root, { NUTCRACKER_CONSENT: "" });
+    const { stderr } = await here("nexus", join(root, "project"), ["resume", "--json"], env);
+    const lines = (JSON.parse(stderr).error.data.question as string).split(/[\r\n\u2028]/);
+    expect(lines.map((line) => line.trim().split(" ")[0])).toEqual(["Run", "starts:", "request:", "writes:", "Go"]);
+  });
+
   it("is one that nexus run noted nowhere", () => {
     helloRequest(root);
     const project = join(root, "project");

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConstraints } from "../../src/acceptance/index.js";
 import { openContent, packFolder } from "../../src/bundle/index.js";
+import { criteriaProblem } from "../../src/schema/criteria.js";
 import { seeEntry } from "../../src/trees/tree.js";
 import { MANIFEST } from "../bundle/forge.js";
 import { temporaryFolder } from "../bundle/temp.js";
@@ -96,5 +97,31 @@ describe("a folder 1,500 deep", () => {
     });
     expect(err).not.toContain("bug:");
     expect([0, 1, 2]).toContain(code);
+  });
+});
+
+describe("criteria that come after one another", () => {
+  const criterion = (id: string, after: readonly string[]) => ({ id, type: "shell", command: "true", after });
+
+  it("are shared out in time, however many ways lead from one to another", async () => {
+    const layers = Array.from({ length: 40 }, (_, layer) =>
+      ["a", "b"].map((side) => criterion(`${side}${layer}`, layer === 0 ? [] : [`a${layer - 1}`, `b${layer - 1}`])),
+    );
+    const task = folder({
+      "files/one.txt": "1\n",
+      "files/two.txt": "2\n",
+      "tests/criteria.json": JSON.stringify({ criteria: layers.flat() }),
+    });
+    const took = await timed(async () => {
+      const { code, err } = await runNutshell(["split", task, "-n", "2"], { cwd: root });
+      expect({ code, err }).toEqual({ code: 0, err: "" });
+    });
+    expect(took).toBeLessThan(20_000);
+  });
+
+  it("are put in order in time, when all of them follow one", async () => {
+    const all = [criterion("first", []), ...Array.from({ length: 60_000 }, (_, n) => criterion(`${n}`, ["first"]))];
+    const took = await timed(() => expect(criteriaProblem(all)).toBeNull());
+    expect(took).toBeLessThan(5_000);
   });
 });

@@ -86,6 +86,20 @@ describe("a vault", () => {
     }
   });
 
+  it("is not bound to a stranger's checks by packing them again, unless its key is named", async () => {
+    await pack();
+    await transplanted();
+    expect((await desk.run(["unpack", desk.path("theirs.nut"), "-o", desk.path("got")])).code).toBe(0);
+    const again = (...more: string[]) =>
+      desk.run(["pack", "--dir", desk.path("got"), "-o", desk.path("again.nut"), "--force", ...more]);
+    expect(await again()).toMatchObject({ code: 0, err: expect.stringContaining("somebody else's") });
+    const { used, err } = await accept(desk.path("again.nut"));
+    expect(used).toEqual([]);
+    expect(err).toContain("was made for other checks");
+    expect((await again("--vault-identity", keyFile())).code).toBe(0);
+    expect((await accept(desk.path("again.nut"))).used).toEqual(["api"]);
+  });
+
   it("is given to no agent of a run with other checks", async () => {
     await pack();
     await transplanted();

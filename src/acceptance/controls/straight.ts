@@ -25,7 +25,9 @@ export function straightAssertions(path: string, text: string, language: TestLan
     const { sure, weak, edits, test } = assertion;
     if (!sure || weak === true || edits.length === 0 || !isStraight(assertion)) continue;
     if (test !== null && failsOnPurpose(text, test)) continue;
-    groups.set(test, [...(groups.get(test) ?? []), assertion]);
+    const group = groups.get(test);
+    if (group === undefined) groups.set(test, [assertion]);
+    else group.push(assertion);
   }
   // A document has no way out: each of its examples is tried.
   const ends = language === "doctest" ? () => false : wayOut(text, language, assertions);

@@ -18,7 +18,9 @@ export function parseGoMod(text: string): Directives | null {
     }
     const [, name, rest] = DIRECTIVE.exec(line) ?? [];
     if (name === undefined || rest === undefined) return null;
-    found.set(name, [...(found.get(name) ?? []), ...(rest === "(" ? [] : [rest])]);
+    const list = found.get(name) ?? [];
+    if (rest !== "(") list.push(rest);
+    found.set(name, list);
     if (rest === "(") open = name;
   }
   return open === null ? Object.fromEntries(found) : null;

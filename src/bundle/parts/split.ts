@@ -148,7 +148,8 @@ function children(entries: readonly ContentEntry[], folder: string): Unit[] {
 /** One criterion, and everything that is written about how it is checked. */
 export interface CriterionText {
   readonly id: string;
-  readonly text: string;
+  /** What it says of itself, and the scripts it names; many may name the same. */
+  readonly texts: readonly string[];
   readonly after: readonly string[];
 }
 
@@ -165,21 +166,41 @@ export function criteriaOfParts(
   const own = parts.map(({ paths }) =>
     paths.filter((path) => path.startsWith("files/") && holders.get(path) !== parts.length),
   );
-  const named = (id: string, seen: readonly string[] = []): Set<number> => {
-    const found = criteria.find((one) => one.id === id);
-    if (found === undefined || seen.includes(id)) return new Set();
-    const direct = own.flatMap((paths, index) => (paths.some((path) => names(found.text, path)) ? [index] : []));
-    return new Set([...direct, ...found.after.flatMap((before) => [...named(before, [...seen, id])])]);
-  };
-  const wanted = criteria.map(({ id }) => ({ id, parts: named(id) }));
+  const named = partsNamed(criteria, own);
   return parts.map(({ criteria: asked }, index) => {
     const ids =
       asked ??
-      wanted
+      criteria
+        .map(({ id }) => ({ id, parts: named.get(id)! }))
         .filter((one) => one.parts.size === 0 || (one.parts.size === 1 && one.parts.has(index)))
         .map(({ id }) => id);
     return ids.length === criteria.length ? undefined : ids;
   });
+}
+
+/** Of each criterion the parts whose files it names, itself or by what it comes after. Each is handed on once. */
+function partsNamed(criteria: readonly CriterionText[], own: readonly (readonly string[])[]): Map<string, Set<number>> {
+  const inText = new Map<string, readonly number[]>();
+  const partsOf = (text: string) => {
+    const known = inText.get(text);
+    if (known !== undefined) return known;
+    const found = own.flatMap((paths, index) => (paths.some((path) => names(text, path)) ? [index] : []));
+    inText.set(text, found);
+    return found;
+  };
+  const named = new Map(criteria.map(({ id, texts }) => [id, new Set(texts.flatMap(partsOf))]));
+  const followers = new Map<string, string[]>(criteria.map(({ id }) => [id, []]));
+  for (const { id, after } of criteria) for (const before of after) followers.get(before)?.push(id);
+  const waiting = [...named].flatMap(([id, parts]) => [...parts].map((part) => ({ id, part })));
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    for (const id of followers.get(next.id)!) {
+      const parts = named.get(id)!;
+      if (parts.has(next.part)) continue;
+      parts.add(next.part);
+      waiting.push({ id, part: next.part });
+    }
+  }
+  return named;
 }
 
 /** A test names a file by its path from the root, from files/, or from where it stands. */

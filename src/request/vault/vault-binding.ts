@@ -11,6 +11,7 @@ import type { Context } from "../../operation.js";
 import type { Manifest } from "../../schema/manifest.js";
 import type { Vault } from "../../schema/vault.js";
 import { sealVault } from "../../vault/index.js";
+import { readConsentRecord, strangerDigest } from "../records/consent-record.js";
 import { collectKeys } from "./keys.js";
 import { putVault, readVaultFolder, unlock } from "./vault-folder.js";
 
@@ -63,6 +64,13 @@ export interface Bound {
   readonly resealed: boolean;
 }
 
+/** A yes to running a stranger's checks is none to giving them what was sealed for others. */
+function isStrangers(dir: string, { env }: Context): boolean {
+  const record = readConsentRecord(env);
+  const digest = strangerDigest(dir, record);
+  return digest !== null && !record.packed.has(digest);
+}
+
 /** Binds a request's vault to its checks, for the same people; where it cannot be opened, says that it stays as it is. */
 export async function bindVault(
   dir: string,
@@ -78,6 +86,12 @@ export async function bindVault(
     const bound = { ...manifest, credentials: { ...manifest.credentials, binding } };
     const { vault, backend, target } = await unlock(folder, keys);
     if (vault.binding === binding) return { manifest: bound, resealed: false };
+    if (identity.length === 0 && isStrangers(dir, context)) {
+      const message =
+        "the vault stays closed for these checks: the request is somebody else's (--vault-identity binds it)";
+      context.progress({ type: "vault_unbound", message });
+      return { manifest, resealed: false };
+    }
     await putVault(folder, await sealVault({ ...vault, binding }, backend, target, keys), null);
     return { manifest: bound, resealed: true };
   } catch (error) {

@@ -161,7 +161,11 @@ function circles(tasks: readonly RunTask[]): number[] {
   const waiting = new Map(tasks.map(({ id, deps }) => [id, new Set(deps)]));
   const followers = new Map<number, number[]>();
   for (const { id, deps } of tasks) {
-    for (const dep of deps) followers.set(dep, [...(followers.get(dep) ?? []), id]);
+    for (const dep of deps) {
+      const list = followers.get(dep);
+      if (list === undefined) followers.set(dep, [id]);
+      else list.push(id);
+    }
   }
   const free = tasks.filter(({ deps }) => deps.length === 0).map(({ id }) => id);
   while (free.length > 0) {

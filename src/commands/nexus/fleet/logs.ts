@@ -3,7 +3,7 @@ import { rawCommand } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
 import { interrupted } from "../../../cli/serving.js";
-import { render } from "../../../cli/text.js";
+import { jsonText, render } from "../../../cli/text.js";
 import { FleetEvent, type Job } from "../../../schema/fleet.js";
 import { aboutFleet } from "./about-fleet.js";
 import { findJob, jobField } from "./find-job.js";
@@ -30,7 +30,7 @@ export default aboutFleet(
         const job = await findJob(fleet, input.job, context);
         const follow = input.follow && !isOver(job);
         for await (const event of fleet.events.of(job.id, { follow, signal: io.signal })) {
-          if (json) io.stdout.write(`${JSON.stringify(event)}\n`);
+          if (json) io.stdout.write(`${jsonText(event)}\n`);
           else if (event.message !== undefined || LAST.has(event.type)) {
             const { at, worker, type, message } = event;
             io.stdout.write(`${render(`${at} ${worker ?? "-"} ${type}: ${message ?? ""}`, false)}\n`);

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
-import { bold, dim, render, table, yellow } from "../../../cli/text.js";
+import { bold, dim, jsonText, render, table, yellow } from "../../../cli/text.js";
 import type { Fleet } from "../../../fleet/index.js";
 import { JOB_STATES, JobState } from "../../../schema/fleet.js";
 import { aboutFleet } from "./about-fleet.js";
@@ -46,7 +46,7 @@ export default aboutFleet(
       await ask(input, context, async (fleet) => {
         do {
           const view = await lookAt(fleet, io.now());
-          if (json) io.stdout.write(`${JSON.stringify(view, null, 2)}\n`);
+          if (json) io.stdout.write(`${jsonText(view, 2)}\n`);
           else {
             const rows = Math.max(LEAST_ROWS, ((io.stdout as { rows?: number }).rows ?? 24) - 5);
             const text = lines(view, rows)

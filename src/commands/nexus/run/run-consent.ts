@@ -64,14 +64,16 @@ export async function askToResume(
 
 const question = ({ id }: RunFolder, options: RunOptions): string => {
   const { title, driver, command, reviewer, reviewer_command: reviews, request, repo, output } = options;
-  return [
+  const lines = [
     `Run ${id} was not started by you here: ${title}`,
     `  starts: ${command === undefined ? driver : `${driver} (${command})`}`,
     ...(reviewer === undefined ? [] : [`  reviews: ${reviews === undefined ? reviewer : `${reviewer} (${reviews})`}`]),
     `  request: ${request}`,
     ...(repo === undefined ? [] : [`  shows its agents: ${repo}`]),
     `  writes: ${output}`,
-  ].join("\n");
+  ];
+  // They are a stranger's words: none of them makes a line of its own.
+  return lines.map((line) => line.trimEnd().replace(/\s*[\n\r\v\f\u0085\u2028\u2029]\s*/g, " ")).join("\n");
 };
 
 /** What the run was started with, and where. */

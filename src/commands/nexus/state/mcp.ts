@@ -2,6 +2,7 @@ import { z } from "zod";
 import { rawCommand } from "../../../cli/command.js";
 import { contextOf } from "../../../cli/io.js";
 import { stoppedBy } from "../../../cli/stopped-by.js";
+import { printable } from "../../../cli/text.js";
 import { relay } from "../../../mcp/relay.js";
 import { TOOL_SOCKET } from "../../../schema/tools.js";
 
@@ -27,7 +28,7 @@ export default rawCommand({
       stdout: io.stdout,
       onError: (error) => {
         if ((error as NodeJS.ErrnoException).code === "EPIPE") return;
-        io.stderr.write(`nexus: mcp: ${error.message.split("\n")[0]}\n`);
+        io.stderr.write(`nexus: mcp: ${printable(error.message.split("\n")[0]!)}\n`);
       },
     });
     // That the client went away is how this ends, even in the middle of an answer.

@@ -166,7 +166,10 @@ function verdict({ status, bundle_type: kind }: { status: string; bundle_type: s
 function steps(heading: string, findings: readonly { path: string; message: string; fix?: string | undefined }[]) {
   const byFix = new Map<string, string[]>();
   for (const { path, message, fix } of findings) {
-    if (fix !== undefined) byFix.set(fix, [...(byFix.get(fix) ?? []), `${path}: ${message}`]);
+    if (fix === undefined) continue;
+    const why = byFix.get(fix);
+    if (why === undefined) byFix.set(fix, [`${path}: ${message}`]);
+    else why.push(`${path}: ${message}`);
   }
   if (byFix.size === 0) return [];
   const lines = ["", heading];

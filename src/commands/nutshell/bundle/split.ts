@@ -106,6 +106,7 @@ export default command({
       }));
       await makeFolders(folders, context.signal);
       const allCriteria = (await criterionTexts(content)).map(({ id }) => id);
+      const answered = folders.map(({ manifest }) => recordedCriteria(manifest)).map((ids) => ids && new Set(ids));
       const everywhere = entries.filter((entry) => given.every((paths) => paths.has(entry.path)));
       return {
         parts: folders.map(({ target, manifest, files }) => ({
@@ -116,9 +117,7 @@ export default command({
           criteria: [...(recordedCriteria(manifest) ?? allCriteria)],
         })),
         shared: everywhere.length,
-        whole: allCriteria.filter((one) =>
-          folders.every(({ manifest }) => recordedCriteria(manifest)?.includes(one) === false),
-        ),
+        whole: allCriteria.filter((one) => answered.every((ids) => ids?.has(one) === false)),
       };
     } finally {
       await content.close();
@@ -146,16 +145,22 @@ async function digestOf(path: string, context: Context): Promise<string> {
 /** Every criterion with all that is written about it: its command, and the scripts it names. */
 async function criterionTexts({ manifest, files, read }: OpenedContent): Promise<CriterionText[]> {
   const { criteria_file: file = DEFAULT_CRITERIA, test_scripts: scripts = [] } = manifest.acceptance ?? {};
-  const textOf = async (path: string | undefined) =>
-    path !== undefined && files.has(path) ? Buffer.from(await read(path)).toString("utf8") : "";
+  const known = new Map<string, Promise<string>>();
+  const textOf = (path: string | undefined): Promise<string> => {
+    if (path === undefined || !files.has(path)) return Promise.resolve("");
+    const text = known.get(path) ?? read(path).then((bytes) => Buffer.from(bytes).toString("utf8"));
+    known.set(path, text);
+    return text;
+  };
   const parsed = Criteria.safeParse(parseJsonOrNull(await textOf(file)));
   const criteria = parsed.success ? parsed.data.criteria : [];
-  const rest = scripts.filter((script) => !criteria.some((one) => one.script === script));
+  const used = new Set(criteria.map(({ script }) => script));
+  const rest = scripts.filter((script) => !used.has(script));
   const all: Criterion[] = [...criteria, ...rest.map((script) => ({ id: script, type: "shell", script }))];
   return Promise.all(
     all.map(async (one) => {
       const texts = await Promise.all([one.script, one.start, one.setup].map(textOf));
-      return { id: one.id, text: [JSON.stringify(one), ...texts].join("\n"), after: one.after ?? [] };
+      return { id: one.id, texts: [JSON.stringify(one), ...texts], after: one.after ?? [] };
     }),
   );
 }

@@ -5,7 +5,7 @@ import { rawCommand } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { contextOf } from "../../../cli/io.js";
 import { progressLine } from "../../../cli/progress.js";
-import { printable } from "../../../cli/text.js";
+import { jsonText, printable } from "../../../cli/text.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { folderTarget } from "../../../request/open/target.js";
@@ -62,7 +62,7 @@ const reveal = rawCommand({
     const keys = collectKeys(input.identity, context);
     const value = input.all ? await wholeVault(input, keys, context) : await oneValue(input, keys, context);
     const text = () => Buffer.from(value).toString("utf8");
-    if (json) io.stdout.write(`${JSON.stringify({ name: input.name ?? null, value: text() }, null, 2)}\n`);
+    if (json) io.stdout.write(`${jsonText({ name: input.name ?? null, value: text() }, 2)}\n`);
     else if (io.stdout.isTTY === true) io.stdout.write(`${text().split("\n").map(printable).join("\n")}\n`);
     // A pipe gets the value and nothing else: not even a newline, which would become part of a password.
     else io.stdout.write(value);

@@ -24,7 +24,8 @@ export async function confirm(context: Context, { yes, question, command }: Conf
   if (context.ask === null) {
     throw new NutError("NO_TERMINAL", `${question}: nobody can answer here`, { hint: `${command} --yes` });
   }
-  if (!(await context.ask.confirm(question))) {
+  // Titles are a stranger's words: none of them makes a line of its own.
+  if (!(await context.ask.confirm(question.replace(/\s+/g, " ")))) {
     throw new NutError("MARKET_NOT_READY", "not confirmed; nothing was sent", { hint: command });
   }
 }
