@@ -205,6 +205,21 @@ describe("another program", () => {
     expect(listRuns(runsFolder(join(root, "project")))).toMatchObject([{ driver: "other" }]);
   });
 
+  it("takes over in time although the one before waits by itself, which counts as well", async () => {
+    const time = sleepless();
+    const silent: Agent = async (request, emit) => {
+      if (request.role !== "engineer") return honest(request, emit);
+      emit({ type: "waiting", why: "limit", message: "too many requests" });
+      await time.sleep(90_000);
+      emit({ type: "waiting", why: "limit", message: "too many requests" });
+      return { outcome: "failed", text: "", error: "too many requests", trouble: limit() };
+    };
+    const w = await world({ root, agent: silent, fallbacks: { other: honest }, budget: ["wait=3m"], ...time });
+    expect((await w.go()).delivery?.result.status).toBe("completed");
+    expect(of(w, "switched")).toMatchObject([{ from: "scripted", to: "other" }]);
+    expect(time.slept).toEqual([90_000, 5_000, 90_000]);
+  });
+
   it("is not held up by a login of the one before that is refused afterwards", async () => {
     const plan = join(root, "plan.json");
     const tasks = [

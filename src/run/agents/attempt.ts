@@ -11,7 +11,7 @@ import { type Change, fileChanges, type TreeEntry } from "../../trees/tree.js";
 import { mirrorTasks, movedTasks, taskStatus } from "../record/mirror.js";
 import { readAnswer } from "../review/answer.js";
 import { type Run, record, roleOf, runnerOf } from "../run.js";
-import { getOver, gotOver, untilItMayStart } from "../work/get-over.js";
+import { getOver, gotOver, untilItMayStart, waitedInside } from "../work/get-over.js";
 import type { AgentRunner } from "./agent.js";
 import { type AnyRole, agentRequest, leadRole, reportFile, reportKind } from "./agent-request.js";
 import { brokenRules } from "./broken-rules.js";
@@ -100,6 +100,7 @@ async function runAgent(run: Run, attempt: Attempt): Promise<AgentEnd> {
       await given.close();
     }
   })();
+  if (watched.waitedFromMs !== null && watched.trouble !== undefined) waitedInside(run, runner, watched.waitedFromMs);
   const git = { before: gitBefore, after: slotGitFacts(slot) };
   const end = finish(run, attempt, { agent, role, session: watched, git });
   const files = fileChanges(end.changes).map(({ path }) => path);

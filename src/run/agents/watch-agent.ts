@@ -12,6 +12,8 @@ export interface WatchedSession extends AgentOutcome {
   readonly usage: AgentUsage;
   readonly tools: readonly string[];
   readonly ms: number;
+  /** By the run's clock: since when its program had been trying again by itself when it ended; null when it had not. */
+  readonly waitedFromMs: number | null;
 }
 
 /** Runs one session to its end. */
@@ -31,6 +33,9 @@ export async function watchAgent(run: Run, runner: AgentRunner, request: AgentRe
   }
 }
 
+/** Signs that its vendor answers. */
+const WORK: ReadonlySet<AgentEvent["type"]> = new Set(["message", "tool", "file"]);
+
 class Watch {
   readonly #run: Run;
   readonly #request: AgentRequest;
@@ -40,6 +45,7 @@ class Watch {
   #usage: AgentUsage = { tokens: 0, costUsd: 0 };
   #timer: NodeJS.Timeout | undefined;
   #isOpen = true;
+  #waitingFromMs: number | null = null;
 
   constructor(run: Run, request: AgentRequest) {
     this.#run = run;
@@ -69,6 +75,8 @@ class Watch {
     const line = JSON.stringify({ at: context.now().toISOString(), ...event });
     appendFileSync(join(folder.agents, agent, "log.jsonl"), `${line}\n`);
     this.#signs = { ...this.#signs, lastEventMs: this.#nowMs() };
+    if (event.type === "waiting") this.#waitingFromMs ??= this.#nowMs();
+    if (WORK.has(event.type)) this.#waitingFromMs = null;
     if (event.type === "session") record(this.#run, { ...event, type: "agent_session", agent, session: event.id });
     if (event.type === "tool") this.#hearTool(event);
     if (event.type === "usage") {
@@ -84,7 +92,7 @@ class Watch {
 
   end(outcome: AgentOutcome): WatchedSession {
     const ms = this.#nowMs() - this.#signs.startedMs;
-    return { ...outcome, usage: this.#usage, tools: [...this.#tools], ms };
+    return { ...outcome, usage: this.#usage, tools: [...this.#tools], ms, waitedFromMs: this.#waitingFromMs };
   }
 
   close(): void {

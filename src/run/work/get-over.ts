@@ -17,6 +17,22 @@ export interface BackOff {
   waitedMs: number;
   /** By the run's clock: nobody starts it before. */
   untilMs: number;
+  /** By the run's clock: what programs waited by themselves is counted up to here. */
+  countedMs: number;
+}
+
+const backOffOf = (run: Run, { name }: AgentRunner): BackOff => {
+  const so = run.backOffs.get(name) ?? { times: 0, waitedMs: 0, untilMs: 0, countedMs: 0 };
+  run.backOffs.set(name, so);
+  return so;
+};
+
+/** A session waited by itself from then until now, in vain. Several at once wait for the same thing. */
+export function waitedInside(run: Run, runner: AgentRunner, fromMs: number): void {
+  const so = backOffOf(run, runner);
+  const now = run.clock();
+  so.waitedMs += Math.max(0, now - Math.max(fromMs, so.untilMs, so.countedMs));
+  so.countedMs = now;
 }
 
 /** Comes back when a session may be started again. Throws Pause when a person, or more time than allowed, is needed. */
@@ -28,8 +44,7 @@ export async function getOver(run: Run, runner: AgentRunner, trouble: AgentTroub
   if (kind === "login") return getIn(run, runner, message);
   if (kind === "model") throw modelPause(run, runner, message);
   const what = `${runner.name} ${WORDS[kind]} (${message})`;
-  const so = run.backOffs.get(runner.name) ?? { times: 0, waitedMs: 0, untilMs: 0 };
-  run.backOffs.set(runner.name, so);
+  const so = backOffOf(run, runner);
   // Somebody beside us waits for the same thing.
   if (so.untilMs > run.clock()) return untilItMayStart(run, runner);
   const ms = waitFor(so, trouble);
