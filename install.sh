@@ -69,9 +69,21 @@ esac
 
 # In the folder itself, where nobody else may rename what was checked, as they may in some temporary folders.
 bin=$prefix/bin
+made='' work='' dir=$bin
+while [ ! -d "$dir" ]; do
+  made=$dir
+  dir=$(dirname "$dir")
+done
+# Folders that were made for nothing go again, as far as they are empty.
+leave() {
+  [ -z "$work" ] || rm -rf "$work"
+  [ -n "$made" ] || return 0
+  dir=$bin
+  while rmdir "$dir" 2>/dev/null && [ "$dir" != "$made" ]; do dir=$(dirname "$dir"); done
+}
+trap leave EXIT
 mkdir -p "$bin" || fail "cannot make $bin" "sh install.sh --prefix ~/.local"
 work=$(mktemp -d "$bin/.nutcracker.XXXXXX") || fail "cannot write to $bin" "sh install.sh --prefix ~/.local"
-trap 'rm -rf "$work"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 

@@ -12,8 +12,9 @@ const LATER = "later.cjs";
 export async function loadedLate({ outputFiles, metafile }, { outdir }) {
   const folder = resolve(root, outdir);
   const parts = outputFiles.map(({ path, text }) => {
-    const { imports, exports } = metafile.outputs[relative(root, path)];
-    return { name: relative(folder, path).replaceAll("\\", "/"), text, imports, exports };
+    const { imports, exports, inputs } = metafile.outputs[relative(root, path)];
+    const isOthers = Object.keys(inputs).every((input) => input.startsWith("node_modules/"));
+    return { name: relative(folder, path).replaceAll("\\", "/"), text, imports, exports, isOthers };
   });
   const files = await Promise.all(parts.map((part) => commonJs(part, folder)));
   const faces = parts.filter(({ name }) => name.startsWith("lib/")).map(faceOf);
@@ -31,12 +32,13 @@ const partName = (name) => name.replace(/^chunks\//, "").replace(/\.js$/, "");
 
 const commonName = (name) => name.replace(/\.js$/, ".cjs");
 
-async function commonJs({ name, text, imports }, folder) {
+async function commonJs({ name, text, imports, isOthers }, folder) {
   const late = imports
     .filter(({ kind, external }) => kind === "dynamic-import" && !external)
     .reduce((code, { path }) => partsLater(code, relative(folder, resolve(root, path))), text);
   const { code } = await transform(late, { ...AS, define: { "import.meta.url": "part$url" } });
-  const small = { minifySyntax: true, minifyWhitespace: true, treeShaking: true };
+  // Names in packages tell us little when something fails there.
+  const small = { minifySyntax: true, minifyWhitespace: true, minifyIdentifiers: isOthers, treeShaking: true };
   const { code: contents } = await transform(linked(code), { ...AS, ...small });
   const way = name.includes("/") ? ".." : ".";
   const head = `"use strict";const{later,latePart,exporting,part,keepParts}=require("${way}/${LATER}");`;

@@ -204,7 +204,7 @@ function writes({ text }: { readonly text: string }): boolean {
   return plain || (names.includes("openSync") && OPENS_TO_WRITE.test(text)) || OURS_THAT_WRITE.test(text);
 }
 
-const REQUIRES = /(?:require|import)\(\s*["'](?:node:)?fs/;
+const REQUIRES = /(?:require|import)\(\s*["'](?:node:)?fs(?:\/promises)?["']/;
 /** Programs that run inside a room, as text. */
 const PROGRAMS_OF_ROOMS = ["acceptance/line-programs.ts", "acceptance/runners/wrappers.ts"];
 /** A thread as text, which only reads. */
