@@ -1,8 +1,8 @@
 // Tasks that are worked on in a terminal: terminal-bench (task.yaml) and Harbor (task.toml). The tree is what the image has in
 // its working folder, known there by that folder's own name; tests are the request's, the solution is the oracle.
 import { posix } from "node:path";
-import { isMap, isScalar, parseDocument } from "yaml";
 import { isObeyed } from "../bundle/index.js";
+import { parseYaml } from "../catalog/yaml.js";
 import { NutError } from "../errors.js";
 import { ROOM_PLACES } from "../schema/places.js";
 import { type Dockerfile, type FileStep, readDockerfile } from "./dockerfile.js";
@@ -28,9 +28,7 @@ interface Shape {
 
 export function readTerminalBench(folder: SourceFolder): ImportedTask {
   const text = needed(folder, "task.yaml");
-  const document = parseDocument(text);
-  if (document.errors.length > 0) throw unfit(folder, `task.yaml: ${document.errors[0]!.message.split("\n")[0]}`);
-  const fields = table(document.toJS({ maxAliasCount: 100 }));
+  const fields = table(parseYaml(text, (reason) => unfit(folder, `task.yaml: ${reason}`)));
   const instruction = typeof fields.instruction === "string" ? fields.instruction : descriptionOf(fields.descriptions);
   if (instruction === null) throw unfit(folder, "task.yaml has no instruction");
   const parser = fields.parser_name;
@@ -149,16 +147,21 @@ function testFiles(folder: SourceFolder, leftOut: LeftOut[]): { files: Map<strin
 
 /** Tasks with several containers say where the one that is worked in is built. */
 function contextOf(folder: SourceFolder): string {
-  const compose = parseDocument(textOf(folder, "docker-compose.yaml") ?? "");
-  const build = compose.errors.length > 0 ? null : plain(compose.getIn(["services", "client", "build"], true));
+  const { build } = table(table(table(composeOf(folder)).services).client);
   const context = typeof build === "string" ? build : table(build).context;
   const path = typeof context === "string" ? posix.normalize(`${context}/`) : "";
   return folder.files.has(`${path}Dockerfile`) && !path.startsWith("./") ? path : "";
 }
 
-/** A word, or a table of words; aliases are not followed. */
-const plain = (node: unknown): unknown =>
-  isScalar(node) ? node.value : isMap(node) ? { context: node.get("context") } : null;
+/** null when it cannot be read: then the task is taken for one of a single container. */
+function composeOf(folder: SourceFolder): unknown {
+  try {
+    return parseYaml(textOf(folder, "docker-compose.yaml") ?? "", (reason) => unfit(folder, reason));
+  } catch (error) {
+    if (error instanceof NutError) return null;
+    throw error;
+  }
+}
 
 /** What the image's file steps leave in the working folder; what goes elsewhere is listed. */
 function imageFiles(

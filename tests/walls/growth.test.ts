@@ -5,6 +5,8 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readConstraints } from "../../src/acceptance/index.js";
 import { openContent, packFolder } from "../../src/bundle/index.js";
+import { parseYaml } from "../../src/catalog/yaml.js";
+import { readToml } from "../../src/import/toml.js";
 import { criteriaProblem } from "../../src/schema/criteria.js";
 import { seeEntry } from "../../src/trees/tree.js";
 import { MANIFEST } from "../bundle/forge.js";
@@ -123,5 +125,36 @@ describe("criteria that come after one another", () => {
     const all = [criterion("first", []), ...Array.from({ length: 60_000 }, (_, n) => criterion(`${n}`, ["first"]))];
     const took = await timed(() => expect(criteriaProblem(all)).toBeNull());
     expect(took).toBeLessThan(5_000);
+  });
+});
+
+describe("settings that somebody else wrote", () => {
+  const refuse = (reason: string) => new Error(`refused: ${reason}`);
+  const many = (count: number, row: (n: number) => string) => Array.from({ length: count }, (_, n) => row(n));
+  const bomb = many(9, (n) => `b${n}: &b${n} [${Array(9).fill(n === 0 ? "1" : `*b${n - 1}`)}]`).join("\n");
+
+  it.each([
+    ["many thousand keys", many(50_000, (n) => `k${n}: 1`).join("\n"), /^read$/],
+    ["a table of as many", `a: {${many(50_000, (n) => `k${n}: 1`)}}`, /^read$/],
+    ["a word with thousands of tags", `a: ${"!!str ".repeat(50_000)}x`, /^refused: line 1: /],
+    ["aliases of aliases", bomb, /^refused: .*alias/i],
+    ["lists without end", `a: ${"[".repeat(100_000)}`, /^refused: /],
+    ["a key twice", "a: 1\nb:\n  c: 1\n  c: 2\n", /^refused: line 4: Map keys must be unique$/],
+  ])("are read or refused in time: %s", async (_, text, said) => {
+    let answer = "read";
+    const took = await timed(() => {
+      try {
+        parseYaml(text, refuse);
+      } catch (error) {
+        answer = (error as Error).message;
+      }
+    });
+    expect(answer).toMatch(said);
+    expect(took).toBeLessThan(15_000);
+  });
+
+  it("are no TOML when a key has thousands of names", async () => {
+    expect(readToml("[a.b]\nc.d = 1\n")).toEqual({ a: { b: { c: { d: 1 } } } });
+    expect(await timed(() => expect(readToml(`[a${".a".repeat(100_000)}]`)).toBeNull())).toBeLessThan(5_000);
   });
 });
