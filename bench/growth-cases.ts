@@ -19,6 +19,7 @@ import {
   signingKey,
   tasks,
   vault,
+  watched,
 } from "./growth-inputs.js";
 
 type Words = readonly string[];
@@ -233,8 +234,8 @@ const LATER: readonly Case[] = [
   ),
   hook("a session's start: tasks", TASKS, tasks, (n) => event("SessionStart", tasks(n), { source: "startup" })),
   hook("a prompt: cycles", CYCLES, cycles, (n) => event("UserPromptSubmit", cycles(n), { prompt: "[plan] go" })),
-  hook("a role's start: files", FILES, repository, (n) => nextStart(repository(n))),
-  hook("a role's end: files", FILES, repository, (n) => nextEnd(repository(n))),
+  hook("a role's start: files", FILES, watched, (n) => nextStart(watched(n))),
+  hook("a role's end: files", FILES, watched, (n) => nextEnd(watched(n))),
 ];
 
 export const CASES: readonly Case[] = [...NUTSHELL, ...NEXUS, ...LATER];

@@ -277,6 +277,13 @@ export function cycles(n: number): string {
 export const event = (name: string, cwd: string, more: object = {}): string =>
   JSON.stringify({ session_id: "s", cwd, hook_event_name: name, ...more });
 
+/** A repository whose sessions are watched: hooks leave projects alone that nexus does not know. */
+export const watched = (n: number): string => {
+  const dir = repository(n);
+  mkdirSync(join(dir, ".nexus"), { recursive: true });
+  return dir;
+};
+
 const agents = new Map<string, number>();
 const about = (cwd: string) => ({
   ...{ agent_id: `a${agents.get(cwd) ?? 0}`, agent_type: "reviewer", last_assistant_message: "VERDICT: pass" },
