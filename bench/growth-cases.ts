@@ -3,18 +3,23 @@ import {
   bundle,
   changeable,
   cycles,
+  event,
   folder,
   fresh,
   freshParts,
   hideable,
   issues,
+  nextEnd,
+  nextStart,
   type Program,
   parts,
+  paused,
   repository,
   runs,
   signingKey,
   tasks,
   vault,
+  watched,
 } from "./growth-inputs.js";
 
 type Words = readonly string[];
@@ -26,6 +31,8 @@ export interface Case {
   readonly steps: readonly number[];
   readonly args: (n: number) => Words | Promise<Words>;
   readonly cwd?: (n: number) => string;
+  /** What is given to it on its standard input. */
+  readonly input?: (n: number) => string;
   /** Other exit codes than yes and no that are right. */
   readonly codes?: readonly number[];
 }
@@ -46,6 +53,7 @@ const CREDENTIALS = [10, 100, 1_000, 10_000];
 const TASKS = [30, 300, 3_000];
 const CYCLES = [300, 3_000, 30_000];
 const RUNS = [20, 200, 2_000];
+const JOURNAL = [2_000, 20_000, 200_000];
 
 const ours = (
   command: string,
@@ -100,6 +108,7 @@ const NUTSHELL: readonly Case[] = [
   ]),
   byFiles("hide", async (n) => ["hide", ...(await hideable(n))]),
   ours("import", "files", IMPORTED, (n) => ["import", "terminal-bench", folder("foreign", n), "-o", fresh("imported")]),
+  { ...bundled("serve", (n) => ["serve", bundle("files", n), "--port", "0"]), program: "browse" },
   ours("validate a delivery", "files", BUNDLED, (n) => ["validate", bundle("delivery", n)]),
 
   ours("pack", "megabytes", MEGABYTES, (n) => packed("pack", "megabytes", n)),
@@ -200,4 +209,33 @@ const NEXUS: readonly Case[] = [
   },
 ];
 
-export const CASES: readonly Case[] = [...NUTSHELL, ...NEXUS];
+const resumed = (what: string, steps: readonly number[], cwd: (n: number) => string): Case => ({
+  ...harness("resume", what, steps, cwd, ["--driver", "noop", "--answer", "go on"]),
+  codes: [2],
+});
+
+const hook = (name: string, steps: readonly number[], cwd: (n: number) => string, input: Case["input"]): Case => ({
+  ...{ name: `nexus hook, ${name}`, program: "hook", steps, args: () => ["claude"], cwd },
+  ...(input === undefined ? {} : { input }),
+});
+
+const LATER: readonly Case[] = [
+  {
+    name: "nexus race: files",
+    program: "nexus",
+    steps: BUNDLED,
+    args: (n) => ["race", bundle("files", n), "--with", "command:true", "--plan", "work", "-o", fresh("raced")],
+    cwd: (n) => repository(Math.min(n, 1)),
+  },
+  resumed("files", BUNDLED, (n) => paused(n, 0)),
+  resumed("lines of the journal", JOURNAL, (n) => paused(1, n)),
+  hook("a tool: tasks", TASKS, tasks, (n) =>
+    event("PreToolUse", tasks(n), { tool_name: "Read", tool_input: { file_path: "a" } }),
+  ),
+  hook("a session's start: tasks", TASKS, tasks, (n) => event("SessionStart", tasks(n), { source: "startup" })),
+  hook("a prompt: cycles", CYCLES, cycles, (n) => event("UserPromptSubmit", cycles(n), { prompt: "[plan] go" })),
+  hook("a role's start: files", FILES, watched, (n) => nextStart(watched(n))),
+  hook("a role's end: files", FILES, watched, (n) => nextEnd(watched(n))),
+];
+
+export const CASES: readonly Case[] = [...NUTSHELL, ...NEXUS, ...LATER];

@@ -3,10 +3,12 @@ import { spawnSync } from "node:child_process";
 import {
   closeSync,
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   rmSync,
   writeFileSync,
   writeSync,
@@ -26,17 +28,19 @@ mkdirSync(home);
 export const env = { PATH: process.env.PATH, HOME: home, TMPDIR: work, NUTCRACKER_CONSENT: "all" };
 const MB = 1024 ** 2;
 
-export type Program = "nutshell" | "nexus";
-export const commandLine = (program: Program, args: readonly string[]): string[] => [
-  process.execPath,
-  join(root, `bin/${program}.js`),
-  ...args,
-];
+/** `hook` is what a host starts for every event; `browse` looks at what a command of nutshell serves. */
+export type Program = "nutshell" | "nexus" | "hook" | "browse";
+export function commandLine(program: Program, args: readonly string[]): string[] {
+  if (program === "browse")
+    return [process.execPath, join(root, "bench/growth-browse.mjs"), ...commandLine("nutshell", args)];
+  const file = program === "hook" ? "dist/hook/hook.js" : `bin/${program}.js`;
+  return [process.execPath, join(root, file), ...args];
+}
 
 /** Made ready, not measured. */
-function must(program: Program, args: readonly string[]): void {
+function must(program: Program, args: readonly string[], more: { cwd?: string; input?: string } = {}): void {
   const [node = "", ...words] = commandLine(program, args);
-  const { status, stderr } = spawnSync(node, words, { cwd: work, env, encoding: "utf8" });
+  const { status, stderr } = spawnSync(node, words, { cwd: work, env, encoding: "utf8", ...more });
   if (status !== 0 && status !== 1) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
 }
 
@@ -269,6 +273,62 @@ export function cycles(n: number): string {
   });
 }
 
+/** An event as Claude Code tells it. */
+export const event = (name: string, cwd: string, more: object = {}): string =>
+  JSON.stringify({ session_id: "s", cwd, hook_event_name: name, ...more });
+
+/** A repository whose sessions are watched: hooks leave projects alone that nexus does not know. */
+export const watched = (n: number): string => {
+  const dir = repository(n);
+  mkdirSync(join(dir, ".nexus"), { recursive: true });
+  return dir;
+};
+
+const agents = new Map<string, number>();
+const about = (cwd: string) => ({
+  ...{ agent_id: `a${agents.get(cwd) ?? 0}`, agent_type: "reviewer", last_assistant_message: "VERDICT: pass" },
+});
+const fire = (name: string, cwd: string): void =>
+  must("hook", ["claude"], { cwd, input: event(name, cwd, about(cwd)) });
+
+/** A reviewer, who may not edit, is about to start: the one before it has ended, and one was there at least. */
+export function nextStart(cwd: string): string {
+  if (!agents.has(cwd)) fire("SubagentStart", cwd);
+  fire("SubagentStop", cwd);
+  agents.set(cwd, (agents.get(cwd) ?? 0) + 1);
+  return event("SubagentStart", cwd, about(cwd));
+}
+
+/** The same who is about to end. */
+export function nextEnd(cwd: string): string {
+  must("hook", ["claude"], { cwd, input: nextStart(cwd) });
+  return event("SubagentStop", cwd, about(cwd));
+}
+
+/** A project with a run that waits for an answer, made anew; `lines` of its journal say that it waited. */
+export function paused(files: number, lines: number): string {
+  const made = once(join(work, `paused-${files}`), (dir) => {
+    mkdirSync(dir);
+    const words = [
+      "run",
+      bundle("files", files),
+      "--driver",
+      "command",
+      "--command",
+      "false",
+      "--plan",
+      "work",
+      "--quiet",
+    ];
+    must("nexus", words, { cwd: dir });
+  });
+  const dir = fresh("resumed");
+  cpSync(made, dir, { recursive: true });
+  const runs = join(dir, ".nexus/state/nutcracker/runs");
+  if (lines > 0) appendWaiting(new Journal(join(runs, readdirSync(runs)[0]!, "journal.jsonl")), lines);
+  return dir;
+}
+
 const RUN = "20260101-000000-000001";
 
 export function fillJournal(path: string, n: number): void {
@@ -276,6 +336,11 @@ export function fillJournal(path: string, n: number): void {
   const at = "2026-01-01T00:00:00.000Z";
   journal.append({ at, type: "created", version: RUN_VERSION, run: RUN });
   journal.append({ at, type: "opened", digest: `sha256:${"0".repeat(64)}`, base: `sha256:${"1".repeat(64)}` });
+  appendWaiting(journal, n);
+}
+
+function appendWaiting(journal: Journal, n: number): void {
+  const at = "2026-01-01T00:00:00.000Z";
   const waiting = { at, type: "waiting", program: "p", trouble: "limit", message: "m", ms: 1 } as const;
   for (let i = 0; i < n; i += 1) journal.append(waiting);
   journal.close();

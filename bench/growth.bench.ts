@@ -34,15 +34,17 @@ const peakFile = join(work, "peaks");
 const PEAK = `import{appendFileSync,readFileSync}from"node:fs";process.on("exit",()=>appendFileSync(${JSON.stringify(peakFile)},/VmHWM:\\s+(\\d+)/.exec(readFileSync("/proc/self/status","utf8"))[1]+"\\n"))`;
 const PRELOAD = `--import=data:text/javascript,${encodeURIComponent(PEAK)}`;
 
-async function run({ program, args, cwd = () => work, codes = [] }: Case, n: number): Promise<Cost> {
-  const words = await args(n);
+async function run({ program, args, cwd = () => work, input, codes = [] }: Case, n: number): Promise<Cost> {
+  const words = [...(await args(n)), ...(program === "hook" ? [] : ["--quiet"])];
   const where = cwd(n);
+  const given = input?.(n);
   rmSync(peakFile, { force: true });
   writeFileSync(peakFile, "");
-  const { status, output } = spawnSync("bash", ["-c", TIMED, "bash", ...commandLine(program, [...words, "--quiet"])], {
+  const { status, output } = spawnSync("bash", ["-c", TIMED, "bash", ...commandLine(program, words)], {
     cwd: where,
     env: { ...env, NODE_OPTIONS: PRELOAD },
-    stdio: ["ignore", "ignore", "inherit", "pipe", "pipe"],
+    ...(given === undefined ? {} : { input: given }),
+    stdio: [given === undefined ? "ignore" : "pipe", "ignore", "inherit", "pipe", "pipe"],
     timeout: LIMIT_MS,
     encoding: "utf8",
   });
