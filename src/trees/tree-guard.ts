@@ -12,11 +12,10 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, renameOver } from "../files/index.js";
 import { KeptBlobs } from "./blobs.js";
 import { onDisk, safeName } from "./disk-names.js";
 import {
@@ -199,7 +198,7 @@ function keepEnd(file: string, listing: Buffer, { root, skipped, before, blobs, 
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const kept = keepListing(root, listing, before, blobs);
   // The agent's own is no longer needed.
-  if (kept !== before || !named(() => renameSync(known, tree))) writeKept(tree, kept);
+  if (kept !== before || !named(() => renameOver(known, tree))) writeKept(tree, kept);
   const record: EndRecord = { root, takenMs, skipped, tree };
   atomicWrite(file, JSON.stringify(record), { mode: 0o600, durable: false });
 }
