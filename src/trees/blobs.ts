@@ -1,9 +1,22 @@
 // The bytes of files as they were, by git's own name for them (SHA-1 of a blob). Where there is a repository, what is in its
 // packs costs nothing: they are linked into a store of our own, which no agent works in; only what git does not have is
 // written. Without git, bytes are copied.
-import { spawnSync } from "node:child_process";
+import { type StdioOptions, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { availableParallelism } from "node:os";
 import { join, resolve } from "node:path";
 import { onDisk } from "./disk-names.js";
 import { pathFrom } from "./listing.js";
@@ -59,23 +72,50 @@ export class KeptBlobs {
     if (objects !== null) linkPacks(join(objects, "pack"), join(git, "objects/pack"), this.#alone);
   }
 
-  /** One after the other in one process; a file it cannot read ends it, and the rest is asked again. */
+  /** One after the other, in a process for each processor; a file that one cannot read ends it, and the rest is asked again. */
   #hashAll(root: string, paths: readonly string[]): [string, Buffer][] {
     const known: [string, Buffer][] = [];
-    for (let at = 0, ends = 0; at < paths.length && ends < 100; ends += 1) {
-      const rest = paths.slice(at);
-      const input = Buffer.from(`${rest.join("\n")}\n`, "latin1");
-      const args = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
-      const lines = this.#run(args, { cwd: root, input, anyStatus: true })?.toString("latin1").split("\n") ?? [];
-      const oids = lines.filter((line) => /^[0-9a-f]{40}$/.test(line));
-      for (const [i, oid] of oids.entries()) known.push([rest[i]!, Buffer.from(oid, "hex")]);
-      at += oids.length;
-      if (at < paths.length) {
-        known.push([paths[at]!, NO_OID]);
-        at += 1;
-      }
+    let parts = partsOf(paths);
+    for (let ends = 0; parts.length > 0 && ends < 100; ends += 1) {
+      const answers = this.#hashParts(root, parts);
+      parts = parts.flatMap((part, at) => {
+        const oids = answers[at]!;
+        for (const [i, oid] of oids.entries()) known.push([part[i]!, Buffer.from(oid, "hex")]);
+        if (oids.length === part.length) return [];
+        known.push([part[oids.length]!, NO_OID]);
+        return oids.length + 1 < part.length ? [part.slice(oids.length + 1)] : [];
+      });
     }
     return known;
+  }
+
+  /** Through files: git writes each name by itself, and reading a hundred thousand pieces takes longer than hashing. */
+  #hashParts(root: string, parts: readonly (readonly string[])[]): string[][] {
+    const folder = mkdtempSync(join(this.#folder, "hash-"));
+    try {
+      const places = parts.map((_, at) => join(folder, String(at)));
+      for (const [at, part] of parts.entries()) {
+        writeFileSync(`${places[at]}.in`, Buffer.from(`${part.join("\n")}\n`, "latin1"));
+        writeFileSync(`${places[at]}.out`, "");
+      }
+      if (places.length === 1) this.#hashPart(root, places[0]!);
+      else spawnSync("/bin/sh", ["-c", HASH_PARTS, "sh", ...places], this.#world(root, "ignore", "ignore"));
+      return places.map((place) => {
+        const lines = readFileSync(`${place}.out`, "latin1").split("\n");
+        return lines.filter((line) => /^[0-9a-f]{40}$/.test(line));
+      });
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  }
+
+  #hashPart(root: string, place: string): void {
+    const [from, to] = [openSync(`${place}.in`, "r"), openSync(`${place}.out`, "w")];
+    try {
+      spawnSync("git", HASH, this.#world(root, from, to));
+    } finally {
+      for (const file of [from, to]) closeSync(file);
+    }
   }
 
   #keepOne(root: string, path: string): Buffer {
@@ -90,13 +130,14 @@ export class KeptBlobs {
     }
   }
 
-  #run(
-    args: readonly string[],
-    { cwd = this.#folder, input, anyStatus = false }: { cwd?: string; input?: Buffer; anyStatus?: boolean } = {},
-  ): Buffer | null {
-    const { status, stdout } = spawnSync("git", args, {
+  #run(args: readonly string[]): Buffer | null {
+    const { status, stdout } = spawnSync("git", args, this.#world(this.#folder, "ignore", "pipe"));
+    return status === 0 ? (stdout as Buffer) : null;
+  }
+
+  #world(cwd: string, from: "ignore" | number, to: "ignore" | "pipe" | number) {
+    return {
       cwd,
-      ...(input === undefined ? {} : { input }),
       env: {
         PATH: process.env.PATH,
         GIT_DIR: join(this.#folder, "git"),
@@ -104,10 +145,22 @@ export class KeptBlobs {
         GIT_CONFIG_GLOBAL: "/dev/null",
       },
       maxBuffer: 1 << 30,
-      stdio: ["pipe", "pipe", "ignore"],
-    });
-    return status === 0 || (anyStatus && stdout !== null) ? stdout : null;
+      stdio: [from, to, "ignore"] satisfies StdioOptions,
+    };
   }
+}
+
+const HASH = ["hash-object", "-w", "--no-filters", "--stdin-paths"];
+const HASH_PARTS = `for part; do git ${HASH.join(" ")} <"$part.in" >"$part.out" & done; wait`;
+
+/** As many as are hashed while another process starts. */
+const FEW = 1_000;
+
+function partsOf(paths: readonly string[]): string[][] {
+  if (paths.length === 0) return [];
+  const most = process.platform === "win32" ? 1 : availableParallelism();
+  const each = Math.max(FEW, Math.ceil(paths.length / most));
+  return Array.from({ length: Math.ceil(paths.length / each) }, (_, at) => paths.slice(at * each, (at + 1) * each));
 }
 
 /** Where a work tree's repository keeps its objects; a linked one says where in two files. */

@@ -46,16 +46,33 @@ const FORMAT = "%y %m %s %i %C@ %P\\0%l\\0";
 export function listByFind(root: string, skipped: readonly string[]): Buffer | null {
   const find = FINDS.find((path) => existsSync(path));
   if (find === undefined || skipped.length > MAX_SKIPPED) return null;
-  const args = [".", "(", ...pruning(skipped), ")", "-prune", "-o", "-printf", FORMAT];
-  const { stdout } = spawnSync(find, args, {
+  const { status, output } = spawnSync("/bin/sh", ["-c", TWO, find, "(", ...pruning(skipped), ")"], {
     cwd: root,
     env: { LC_ALL: "C" },
     maxBuffer: MAX_BYTES,
-    stdio: ["ignore", "pipe", "ignore"],
+    stdio: ["ignore", "pipe", "ignore", "pipe"],
   });
-  // Its status only says that something could not be read, and such a folder is in the list. Another kind of find prints nothing.
-  return stdout === null || stdout.length === 0 ? null : stdout;
+  const [, first, , second] = (output ?? []) as (Buffer | null | undefined)[];
+  // Another kind of find prints nothing.
+  return status !== 0 || !first?.length || !second ? null : Buffer.concat([first, second]);
 }
+
+const words = (all: readonly string[]): string => all.map((word) => `'${word}'`).join(" ");
+/** Folders in the second row whose names end in every other letter. */
+const HALF = ["-type", "d", "-name", "*[13579acegikmoqsuwyACEGIKMOQSUWY]"];
+const FROM_SECOND = ["-path", "./*/*"];
+const FROM_THIRD = ["-path", "./*/*/*"];
+const PRINT = ["-prune", "-o", "-printf", FORMAT];
+const REST = ["-prune", "-o", ...HALF, ...FROM_SECOND, "!", ...FROM_THIRD, ...PRINT];
+const OWN = ["-prune", "-o", "!", ...FROM_SECOND, "-o", "!", ...FROM_THIRD, "!", "(", ...HALF, ")", ...PRINT];
+
+/**
+ * Two at once: the second lists the folders of HALF with all they hold, the first everything else. The status of `find` only says that
+ * something could not be read, and such a folder is in the list; a list whose program was ended is not whole.
+ */
+const TWO = `"$0" . "$@" ${words(REST)} & first=$!
+"$0" . "$@" ${words(OWN)} >&3; second=$?
+wait $first; [ $? -lt 126 ] && [ $second -lt 126 ]`;
 
 const ALL = [".", "-name", ".git", "-prune", "-o", "-printf", FORMAT];
 

@@ -206,8 +206,17 @@ describe("tricks on what the file system tells [P6]", () => {
 it("lists by hand what find lists", () => {
   writeFileSync(Buffer.concat([Buffer.from(`${layout.root}/n-`), Buffer.from([0xff, 0x0a])]), "odd");
   put({ "skip/x": "1", "d/skip/y": "2", "d/state/z": "3", "node_modules/m": "4", "s [1]/q": "5" });
+  // Two programs share the work by names of folders in the second row.
+  for (const name of ["a", "b", "1", "2", "ä", "-c", "!", "(", "node_modules", "q\n", ".git"]) {
+    put({ [`${name}/1/1/1`]: "1", [`${name}/2/1`]: "2", [`d/${name}/1/deep/1/x`]: "3", [`d/e/1/${name}`]: "4" });
+    put({ [`d/${name}-file-1`]: "5", [`d/${name}/node_modules/1/x`]: "6", [`d/${name}/.git/1`]: "7" });
+    mkdirSync(at(`${name}/nothing1/`), { recursive: true });
+    symlinkSync("1", at(`${name}/link1`));
+  }
   const lines = (way: typeof listByFind) => [...linesOf(way(layout.root, ["skip", "s [1]"])!)].sort();
   expect(lines(listByHand)).toEqual(lines(listByFind));
+  const listing = listByFind(layout.root, ["skip", "s [1]"])!.toString("latin1");
+  expect(listing.split("\0").length - 1).toBe(2 * lines(listByFind).length);
   expect(linesOf(listByFind(layout.root, ["skip", "s [1]"])!).has("d/skip/y")).toBe(true);
 });
 

@@ -7,6 +7,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -14,7 +15,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { atomicWrite } from "../files/index.js";
+import { atomicWrite, renameOver } from "../files/index.js";
 import { KeptBlobs } from "./blobs.js";
 import { onDisk, safeName } from "./disk-names.js";
 import {
@@ -65,15 +66,34 @@ export function keepTree(layout: Guarded, agentId: string): void {
   mkdirSync(layout.own, { recursive: true });
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const { kept, record } = remember(layout);
+  const { kept, record, index } = remember(layout);
   const seenMs = Date.now();
-  writeKept(join(folder, "tree"), kept);
+  const file = join(folder, "tree");
+  if (index === null || !named(() => linkSync(index, file))) writeKept(file, kept);
   atomicWrite(join(folder, "tree.json"), JSON.stringify(record), { durable: false });
   waitForClock(seenMs);
 }
 
+/** The same bytes under another name cost nothing: such a file is replaced and never written to. */
+function named(give: () => void): boolean {
+  try {
+    give();
+    return true;
+  } catch {
+    // Another disk, or one without links.
+    return false;
+  }
+}
+
+interface Known {
+  readonly kept: KeptTree;
+  readonly record: TreeRecord;
+  /** A file that holds just this; null when there is none. */
+  readonly index: string | null;
+}
+
 /** Brings what is known of a tree up to date; the first time every file is read, later only what changed. */
-export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): { kept: KeptTree; record: TreeRecord } {
+export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): Known {
   const { root, base, trees } = layout;
   const isAlone = !existsSync(trees) || !readdirSync(trees).some((name) => existsSync(join(trees, name, "tree.json")));
   mkdirSync(base, { recursive: true, mode: 0o700 });
@@ -89,8 +109,9 @@ export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): { ke
     const isKnown = kept?.listing.equals(listing) === true;
     if (!isKnown) kept = keepListing(root, listing, kept, blobs);
     if (isKnown || tries === LOOKS - 1) {
-      if (isNew || tries > 0) writeKept(index, settled(kept!, takenMs));
-      return { kept: kept!, record: { root, takenMs, skipped } };
+      const isWritten = !isNew && tries === 0;
+      if (!isWritten) writeKept(index, settled(kept!, takenMs));
+      return { kept: kept!, record: { root, takenMs, skipped }, index: isWritten ? index : null };
     }
   }
   throw new Error("unreachable");
@@ -118,7 +139,10 @@ export function compareTree(
   const copy = isPutBack ? join(layout.own, "reverted", safeName(agentId)) : null;
   const reverted = copy === null ? [] : putBack(root, undo, { copy, blobs, scratch: join(folder, "objects") });
   if (layout.ended !== null)
-    keepEnd(layout.ended, isPutBack ? listTree(root, skipped) : now, { root, skipped, before, blobs });
+    keepEnd(layout.ended, isPutBack ? listTree(root, skipped) : now, {
+      ...{ root, skipped, before, blobs },
+      file: join(folder, "tree"),
+    });
   rmSync(folder, { recursive: true, force: true });
   return { changed: names(changes), reverted, copy: reverted.length === 0 ? null : copy };
 }
@@ -159,15 +183,22 @@ interface EndRecord extends TreeRecord {
   readonly tree: string;
 }
 
-function keepEnd(
-  file: string,
-  listing: Buffer,
-  { root, skipped, before, blobs }: { root: string; skipped: readonly string[]; before: KeptTree; blobs: KeptBlobs },
-): void {
+interface Ended {
+  readonly root: string;
+  readonly skipped: readonly string[];
+  readonly before: KeptTree;
+  readonly blobs: KeptBlobs;
+  /** Holds `before`. */
+  readonly file: string;
+}
+
+function keepEnd(file: string, listing: Buffer, { root, skipped, before, blobs, file: known }: Ended): void {
   const takenMs = Date.now();
   const tree = `${file}.tree`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  writeKept(tree, keepListing(root, listing, before, blobs));
+  const kept = keepListing(root, listing, before, blobs);
+  // The agent's own is no longer needed.
+  if (kept !== before || !named(() => renameOver(known, tree))) writeKept(tree, kept);
   const record: EndRecord = { root, takenMs, skipped, tree };
   atomicWrite(file, JSON.stringify(record), { mode: 0o600, durable: false });
 }
