@@ -21,6 +21,7 @@ export { type FileWrite, placeFiles, replaceFiles, writeInFolder } from "./repla
 export {
   type FormatOptions,
   formatJson,
+  isNestedDeeper,
   JsonError,
   type JsonOptions,
   keepSpelling,

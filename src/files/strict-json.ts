@@ -39,6 +39,16 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
+/** Whatever writes or walks a value calls itself for each level, and ends where the stack does. */
+export function isNestedDeeper(value: unknown, most = 64): boolean {
+  let level: unknown[] = [value];
+  for (let depth = 0; depth <= most; depth += 1) {
+    level = level.flatMap((one) => (typeof one === "object" && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
 /** Reads one JSON document. Throws JsonError. */
 export function parseJson(input: Uint8Array | string, options: JsonOptions = {}): unknown {
   const text = typeof input === "string" ? input : decodeUtf8(input);

@@ -147,16 +147,17 @@ function testFiles(folder: SourceFolder, leftOut: LeftOut[]): { files: Map<strin
 
 /** Tasks with several containers say where the one that is worked in is built. */
 function contextOf(folder: SourceFolder): string {
-  const { build } = table(table(table(composeOf(folder)).services).client);
+  const { build } = table(table(table(yamlOf(folder, "docker-compose.yaml")).services).client);
   const context = typeof build === "string" ? build : table(build).context;
   const path = typeof context === "string" ? posix.normalize(`${context}/`) : "";
   return folder.files.has(`${path}Dockerfile`) && !path.startsWith("./") ? path : "";
 }
 
-/** null when it cannot be read: then the task is taken for one of a single container. */
-function composeOf(folder: SourceFolder): unknown {
+/** null when it is not there or cannot be read: the task is imported without it. */
+function yamlOf(folder: SourceFolder, name: string): unknown {
+  const text = textOf(folder, name);
   try {
-    return parseYaml(textOf(folder, "docker-compose.yaml") ?? "", (reason) => unfit(folder, reason));
+    return text === null ? null : parseYaml(text, (reason) => unfit(folder, reason));
   } catch (error) {
     if (error instanceof NutError) return null;
     throw error;
@@ -279,9 +280,7 @@ function listUnread(folder: SourceFolder, { context, kind }: Shape, docker: Dock
 
 /** A solution that is typed into a terminal, as a script, where every step is a plain line. */
 function typed(folder: SourceFolder): TaskFile | null {
-  const text = textOf(folder, "solution.yaml");
-  if (text === null) return null;
-  const steps: unknown = parseDocument(text).toJS({ maxAliasCount: 100 });
+  const steps = yamlOf(folder, "solution.yaml");
   if (!Array.isArray(steps)) return null;
   const lines = steps
     .map((step) => table(step))

@@ -158,3 +158,15 @@ describe("settings that somebody else wrote", () => {
     expect(await timed(() => expect(readToml(`[a${".a".repeat(100_000)}]`)).toBeNull())).toBeLessThan(5_000);
   });
 });
+
+describe("criteria nested fifty thousand deep", () => {
+  it.each([["check"], ["split", "-n", "2"], ["pack", "-o", "deep.nut", "--force"]])(
+    "are no mistake of ours in %s",
+    async (command, ...more) => {
+      const deep = `{"criteria":[{"id":"a","type":"shell","command":"true","x":${"[".repeat(50_000)}${"]".repeat(50_000)}}]}`;
+      const task = folder({ "files/a.txt": "a\n", "files/b.txt": "b\n", "tests/criteria.json": deep });
+      const { code, err } = await runNutshell([command!, "--dir", task, ...more], { cwd: root });
+      expect(code, err).toBeLessThan(3);
+    },
+  );
+});

@@ -3,6 +3,7 @@
 import { lstatSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromSystemError, NutError } from "../../errors.js";
+import { isNestedDeeper } from "../../files/index.js";
 import { CRITERION_TYPES, Criteria, type Criterion, criteriaProblem } from "../../schema/criteria.js";
 import { Endpoints } from "../../schema/endpoints.js";
 import type { Manifest } from "../../schema/manifest.js";
@@ -117,6 +118,12 @@ function readJson<T>(root: string, file: string, schema: Schema<T>, required: bo
       hint: "mend the file, then: nutshell check",
       data: { path: file },
       cause: error,
+    });
+  }
+  if (isNestedDeeper(value)) {
+    throw new NutError("CRITERIA_INVALID", `${file}: nested deeper than 64 levels`, {
+      hint: "nutshell schema criteria says what it may hold",
+      data: { path: file },
     });
   }
   const parsed = schema.safeParse(value);

@@ -21,7 +21,7 @@ import { command } from "../../../cli/command.js";
 import { flag } from "../../../cli/fields.js";
 import { count, cyan } from "../../../cli/text.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
-import { parseJson } from "../../../files/index.js";
+import { isNestedDeeper, parseJson } from "../../../files/index.js";
 import type { Context } from "../../../operation.js";
 import { bundleDigest } from "../../../request/consent/consent.js";
 import { folderTarget, openTarget } from "../../../request/open/target.js";
@@ -167,7 +167,8 @@ async function criterionTexts({ manifest, files, read }: OpenedContent): Promise
 
 function parseJsonOrNull(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    return isNestedDeeper(value) ? null : value;
   } catch {
     return null;
   }
