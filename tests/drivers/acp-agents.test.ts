@@ -30,7 +30,9 @@ async function open({ name, command, write, env }: AcpProgram) {
   at = desk();
   const made = join(at.cwd, "made.txt");
   const steps = [{ tool: /echo$/, args: { text: "hi" } }, write(made, "made\n"), "all done"];
-  model = await scriptedModel(sequence(...steps, write(made, "changed\n"), "could not"));
+  // A program that lost an answer on a busy machine asks once more.
+  const last = { name: "asked again", reply: ["could not"] };
+  model = await scriptedModel([...sequence(...steps, write(made, "changed\n"), "could not"), last]);
   at.put(settingsFor(model.url));
   const around = { PATH: pathWith(name)!, HOME: join(at.folder, "person"), ...env(model.url) };
   const hasTools = () => existsSync(join(at.home, "echo.txt.asked"));
