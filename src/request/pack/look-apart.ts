@@ -7,7 +7,7 @@ import { threadProgram } from "../../process/thread-program.js";
 import type { Leak, Secret } from "../../vault/index.js";
 import type { FromThread, SharedPiece, ToThread } from "./look-thread.js";
 
-const PROGRAM = "look.js";
+const PROGRAM = "look.cjs";
 /** Under this a thread takes longer to start than it spares. */
 const APART_FROM_BYTES = 32 * 1024 ** 2;
 const MAX_THREADS = 3;

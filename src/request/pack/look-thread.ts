@@ -2,7 +2,7 @@
 // memory that both threads see, and it answers block by block, in order.
 import { parentPort } from "node:worker_threads";
 import { type Piece, pieceByPiece } from "../../bundle/index.js";
-import { type Leak, leakScanner, type Secret } from "../../vault/index.js";
+import { type Leak, type LeakScanner, leakScanner, type Secret } from "../../vault/index.js";
 
 /** What a thread is told: first what to look for, then blocks with the pieces that are its own, and text to scan before it tells all. */
 export type ToThread =
@@ -20,9 +20,9 @@ export type FromThread =
   | { readonly hashes: readonly (readonly [file: number, digest: string])[] }
   | { readonly leaks: readonly Leak[] };
 
+let scanner: LeakScanner;
 /** Loads the rules before anybody says what else to look for. */
-let scanner = await leakScanner();
-let begun: Promise<unknown> = Promise.resolve();
+let begun: Promise<unknown> = begin([]);
 let hashes: [number, string][] = [];
 let isScanned = false;
 const look = pieceByPiece(
@@ -33,6 +33,10 @@ const look = pieceByPiece(
 async function begin(knownValues: readonly Secret[]): Promise<void> {
   scanner = await leakScanner({ knownValues });
 }
+
+const beginAgain = async (knownValues: readonly Secret[]) => {
+  if (knownValues.length > 0) await begin(knownValues);
+};
 
 function answerTo(message: Exclude<ToThread, { readonly knownValues: unknown }>): FromThread {
   if ("last" in message) {
@@ -50,6 +54,6 @@ function answerTo(message: Exclude<ToThread, { readonly knownValues: unknown }>)
 }
 
 parentPort!.on("message", (message: ToThread) => {
-  if ("knownValues" in message) begun = begin(message.knownValues);
+  if ("knownValues" in message) begun = begun.then(() => beginAgain(message.knownValues));
   else begun = begun.then(() => parentPort!.postMessage(answerTo(message)));
 });
