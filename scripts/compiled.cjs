@@ -11,6 +11,8 @@ const { crc32 } = require("node:zlib");
 const MOST_PARTS = 1_500;
 /** Engines, and options they were started with, of which something is kept. */
 const MOST_ENGINES = 6;
+/** What a folder of ours is called: nothing else is ever removed. */
+const ENGINE = /^v\d+\.\d+\.\d+\S*-\w+-[0-9a-f]+$/;
 const SUMS_BYTES = 8;
 
 const { NODE_DISABLE_COMPILE_CACHE, NODE_OPTIONS = "" } = process.env;
@@ -55,30 +57,40 @@ function kept(name, sum) {
 /** At the end: what ran is compiled by now, function by function. Whatever keeps it from being kept, the command is done. */
 function keep() {
   try {
-    const owner = fs.statSync(__dirname).uid;
-    if (process.geteuid !== undefined && process.geteuid() !== owner) return;
+    if (!isOwner() || !isPlain(dirname(dirname(folder))) || !isPlain(dirname(folder)) || !isPlain(folder)) return;
     makeRoom();
     fs.mkdirSync(folder, { recursive: true, mode: 0o755 });
-    for (const [name, { script, sum }] of made) {
-      const data = script.createCachedData();
-      const sums = Buffer.alloc(SUMS_BYTES);
-      sums.writeUInt32LE(sum, 0);
-      sums.writeUInt32LE(crc32(data), 4);
-      const draft = `${folder}/.${name}.${process.pid}`;
-      fs.writeFileSync(draft, Buffer.concat([sums, data]), { mode: 0o644 });
-      fs.renameSync(draft, `${folder}/${name}`);
-    }
+    for (const [name, { script, sum }] of made) keepOne(name, script.createCachedData(), sum);
   } catch {
     // The disk is full or may not be written.
+  }
+}
+
+const isOwner = () => process.geteuid === undefined || process.geteuid() === fs.statSync(__dirname).uid;
+
+/** A link could lead to where something else is kept, or removed. */
+const isPlain = (path) => fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() !== false;
+
+function keepOne(name, data, sum) {
+  const sums = Buffer.alloc(SUMS_BYTES);
+  sums.writeUInt32LE(sum, 0);
+  sums.writeUInt32LE(crc32(data), 4);
+  const draft = `${folder}/.${name}.${process.pid}`;
+  try {
+    fs.writeFileSync(draft, Buffer.concat([sums, data]), { mode: 0o644, flag: "wx" });
+    fs.renameSync(draft, `${folder}/${name}`);
+  } catch (error) {
+    fs.rmSync(draft, { force: true });
+    throw error;
   }
 }
 
 function makeRoom() {
   const all = dirname(folder);
   if (!fs.existsSync(all)) return;
-  const others = fs.readdirSync(all).filter((name) => name !== basename(folder));
+  const others = fs.readdirSync(all).filter((name) => ENGINE.test(name) && name !== basename(folder));
   const oldest = others
-    .map((name) => ({ name, time: fs.statSync(`${all}/${name}`).mtimeMs }))
+    .map((name) => ({ name, time: fs.lstatSync(`${all}/${name}`).mtimeMs }))
     .sort((a, b) => a.time - b.time)
     .slice(0, Math.max(0, others.length + 1 - MOST_ENGINES));
   for (const { name } of oldest) fs.rmSync(`${all}/${name}`, { recursive: true, force: true });

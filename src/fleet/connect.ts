@@ -156,14 +156,14 @@ export function isPassing(error: unknown): boolean {
 /** How long a server that is away or choosing a leader is waited for in the middle of a job. */
 const PATIENCE_MS = 60_000;
 
-/** Asks again while the server is away, so `ask` may be called more than once. Throws what does not pass. */
-export async function patiently<T>(ask: () => Promise<T>): Promise<T> {
+/** Asks again while the server is away, so `ask` may be called more than once. Throws what does not pass, and whoever stops waits no longer. */
+export async function patiently<T>(ask: () => Promise<T>, stopped?: AbortSignal): Promise<T> {
   const until = performance.now() + PATIENCE_MS;
   for (;;) {
     try {
       return await ask();
     } catch (error) {
-      if (!isPassing(error) || performance.now() > until) throw error;
+      if (!isPassing(error) || performance.now() > until || stopped?.aborted === true) throw error;
       await sleep(200);
     }
   }

@@ -76,7 +76,7 @@ export interface JobInput {
 export async function startJob(input: JobInput): Promise<JobRun> {
   const { fleet, job, folder, programs, cipher, context } = input;
   const request = join(folder, "request.nut");
-  await patiently(() => fetchRequest(fleet, job, request, { context, places: programs.places }));
+  await patiently(() => fetchRequest(fleet, job, request, { context, places: programs.places }), context.signal);
   const checkpoints = new Checkpoints({ fleet, job: job.id, fence: job.fence, cipher, now: context.now });
   const resumed = await goOn(input, request, checkpoints);
   const { command, args } = nexusProgram(...words(input, request, resumed));
@@ -125,7 +125,10 @@ async function goOn(input: JobInput, request: string, checkpoints: Checkpoints):
     makeFolder(place.root, 0o700);
     for (const path of [place.agents, place.logs, place.scratch]) makeFolder(path, 0o700);
     const own = programs.command === undefined ? [] : [programs.command];
-    const files = await patiently(() => restore(fleet, job, { root: place.root, cipher, programs: own }));
+    const files = await patiently(
+      () => restore(fleet, job, { root: place.root, cipher, programs: own }),
+      context.signal,
+    );
     checkpoints.took(job.checkpoint.list, files);
   } catch (error) {
     if (!(error instanceof NutError) || error.code !== "FLEET_CORRUPT") throw error;

@@ -5,6 +5,7 @@ import {
   chownSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -120,6 +121,33 @@ describe("what the engine made of our code", () => {
     else chmodSync(folder, 0o755);
     expect(asked).toMatchObject({ status: 0, stderr: "" });
     expect(existsSync(join(folder, ".cache"))).toBe(false);
+  });
+
+  it("is kept in folders of our own, never behind a link, and nothing else there is removed", () => {
+    const elsewhere = join(folder, "elsewhere");
+    for (let nth = 0; nth < 9; nth += 1) mkdirSync(join(elsewhere, `of-a-person-${nth}`), { recursive: true });
+    for (const way of ["", "compiled"]) {
+      rmSync(join(folder, ".cache"), { recursive: true, force: true });
+      if (way !== "") mkdirSync(join(folder, ".cache"));
+      symlinkSync(elsewhere, join(folder, ".cache", way));
+      expect(version()).toMatchObject({ status: 0, stderr: "" });
+    }
+    expect(readdirSync(elsewhere)).toHaveLength(9);
+    rmSync(join(folder, ".cache"), { recursive: true });
+    for (let nth = 0; nth < 9; nth += 1) mkdirSync(join(kept, `of-a-person-${nth}`), { recursive: true });
+    version();
+    expect(readdirSync(kept)).toHaveLength(10);
+    rmSync(elsewhere, { recursive: true });
+  });
+
+  it("leaves no draft where the disk takes none", () => {
+    version();
+    for (const path of keptParts().values()) {
+      rmSync(path);
+      mkdirSync(join(path, "in-the-way"), { recursive: true });
+    }
+    expect(version()).toMatchObject({ status: 0, stderr: "" });
+    expect([...keptParts().keys()]).toEqual([]);
   });
 
   it("does not pile up", () => {
