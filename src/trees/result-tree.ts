@@ -70,7 +70,7 @@ export interface ListedEntry {
 export function listTree(root: string, counts: Counts = () => true): Map<string, ListedEntry> {
   const rows: [string, ListedEntry][] = [];
   for (const path of pathsIn(root, (inside) => !counts(inside))) {
-    assertReadable(root, path);
+    assertReadable(root, path, root);
     const entry = listEntry(join(root, path));
     if (entry !== null) rows.push([path, entry]);
   }
@@ -124,20 +124,20 @@ function pathsOf({ entries }: Tree, ...types: readonly TreeEntry["type"][]): str
   return paths;
 }
 
-/** Leaves out what takes no part; throws at a name that could not be compared. */
-export function skipping(root: string, counts: Counts): (path: string) => boolean {
+/** Leaves out what takes no part; throws at a name that could not be compared, and says where a person finds it. */
+export function skipping(root: string, counts: Counts, found = root): (path: string) => boolean {
   return (path) => {
     if (!counts(path)) return true;
-    assertReadable(root, path);
+    assertReadable(root, path, found);
     return false;
   };
 }
 
 /** Bytes that are no UTF-8 come to us as a mark under which the file is not found: it would be passed over in silence. */
-function assertReadable(root: string, path: string): void {
+function assertReadable(root: string, path: string, found: string): void {
   if (!path.includes("\uFFFD") || lstatSync(join(root, path), { throwIfNoEntry: false }) !== undefined) return;
   throw new NutError("SOURCE_UNSAFE", `the name of "${path}" is not UTF-8, so it cannot be compared or delivered`, {
-    hint: `ls -b ${shellWord(dirname(join(root, path)))}`,
+    hint: `ls -b ${shellWord(dirname(join(found, path)))}`,
     data: { path },
   });
 }

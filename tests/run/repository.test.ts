@@ -1,7 +1,9 @@
 // A run in a clone of a repository, with the request beside it: both are watched, each by its own digest.
 import { spawnSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runNutshell } from "../cli/run-nutshell.js";
 import { type Agent, helloRequest, MANIFEST, put, scratch, sweep, type World, world } from "./scripted.js";
 
 let root: string;
@@ -145,6 +147,52 @@ describe("a run in a repository", () => {
       code: "RUN_NO_REPOSITORY",
       hint: `git clone ${bare} '<folder>'`,
     });
+  });
+
+  it("does not begin where no repository is, nor in a folder of one, and names the one", async () => {
+    const begin = async (folder: string) =>
+      (await world({ root, agent: play(() => {}), options: { repo: folder } })).go();
+    const request = join(root, "request");
+    await expect(begin(request)).rejects.toMatchObject({
+      code: "RUN_NO_REPOSITORY",
+      message: `${request}: no git repository`,
+      hint: "the same, without --repo",
+    });
+    const inside = join(repo, "files");
+    await expect(begin(inside)).rejects.toMatchObject({
+      code: "RUN_NO_REPOSITORY",
+      message: `${inside}: only a folder of the repository ${repo}`,
+      hint: `the same, with: --repo ${repo}`,
+    });
+  });
+
+  it("does not begin in a partial clone that has not all files of its commit, and says how they are fetched", async () => {
+    inRepo("config", "uploadpack.allowFilter", "true");
+    const partial = join(root, "partial");
+    const flags = ["-c", "protocol.file.allow=always", "clone", "-q", "--filter=blob:none", "--sparse"];
+    expect(inRepo(...flags, `file://${repo}`, partial)).toMatchObject({ status: 0 });
+    const begin = async () => (await world({ root, agent: play(() => {}), options: { repo: partial } })).go();
+    const hint = `git -C ${partial} fetch --refetch --no-filter`;
+    await expect(begin()).rejects.toMatchObject({
+      code: "RUN_NO_REPOSITORY",
+      message: `${partial}: a partial clone, and it lacks files of the commit`,
+      hint,
+    });
+    const { delivery } = await (await start(() => {})).go();
+    const applied = await runNutshell(["apply", delivery!.path, "--repo", partial, "--branch", "done"], { cwd: root });
+    expect(applied.err).toContain(`${partial}: a partial clone, and it lacks files of the commit\n`);
+    expect(applied.err).toContain(hint);
+    expect(spawnSync("sh", ["-c", hint]).status).toBe(0);
+    expect((await begin()).delivery?.result.status).toBe("completed");
+  });
+
+  it("says where a name lies that cannot be delivered: in the repository, since the clone is gone by then", async () => {
+    const name = Buffer.concat([Buffer.from(`${repo}/files/b`), Buffer.from([0xff])]);
+    writeFileSync(name, "x");
+    inRepo("add", ".");
+    inRepo("commit", "-qm", "odd");
+    const w = await world({ root, agent: play(() => {}), options: { repo } });
+    await expect(w.go()).rejects.toMatchObject({ code: "SOURCE_UNSAFE", hint: `ls -b ${join(repo, "files")}` });
   });
 
   it("delivers what it changed in the clone", async () => {

@@ -155,7 +155,7 @@ async function openTrees(
 ) {
   const { state } = journal;
   mkdirSync(folder.scratch, { recursive: true });
-  const look = await lookAtBase(folder, cloned);
+  const look = await lookAtBase(folder, cloned, options.repo);
   const start = look.tree;
   openMain(folder, look);
   const isNew = state.baseDigest === null;
@@ -188,8 +188,8 @@ async function openTrees(
 }
 
 /** Most requests are small, and looked at before a program is started; the names of a clone are compared as text. */
-async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null): Promise<Remembered> {
-  if (cloned !== null) return firstLook(base, skipping(base, counts), cloned.written);
+async function lookAtBase({ base }: RunFolder, cloned: OpenedRepository | null, repo = base): Promise<Remembered> {
+  if (cloned !== null) return firstLook(base, skipping(base, counts, repo), cloned.written);
   const skip = (path: string) => !counts(path);
   return isLarge(base) ? firstLook(base, skip) : slowly(lookAt(base, { skip }));
 }

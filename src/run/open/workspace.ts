@@ -20,8 +20,10 @@ import {
   findCommit,
   isOthers,
   type RepositoryFacts,
+  repositoryAt,
   repositoryFacts,
   submodules,
+  tellPartial,
   uncommitted,
 } from "../../trees/git/repository.js";
 import type { Objects } from "../../trees/objects.js";
@@ -153,10 +155,11 @@ export async function openRepository(
   target: string,
   world: Pick<Context, "env" | "signal">,
 ): Promise<OpenedRepository> {
-  const refused = (error: unknown): never => {
-    if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED") throw error;
-    throw new NutError("RUN_NO_REPOSITORY", error.message.replace(" git says:", ""), {
-      hint: `git -C ${shellWord(repo)} status`,
+  const refused = async (error: unknown): Promise<never> => {
+    const told = await tellPartial(error, repo, world);
+    if (!(told instanceof NutError) || told.code !== "REPOSITORY_FAILED") throw told;
+    throw new NutError("RUN_NO_REPOSITORY", told.message.replace(" git says:", ""), {
+      hint: told === error ? `git -C ${shellWord(repo)} status` : told.hint!,
       data: { path: repo },
     });
   };
@@ -165,6 +168,18 @@ export async function openRepository(
       hint: `git clone ${shellWord(repo)} '<folder>'`,
       data: { path: repo },
     });
+  }
+  if (!existsSync(join(repo, ".git"))) {
+    // Not taken instead: it may hold far more than whoever named a folder of it wanted to show.
+    const around = await repositoryAt(repo, world);
+    throw new NutError(
+      "RUN_NO_REPOSITORY",
+      around === null ? `${repo}: no git repository` : `${repo}: only a folder of the repository ${around}`,
+      {
+        hint: around === null ? "the same, without --repo" : `the same, with: --repo ${shellWord(around)}`,
+        data: { path: repo },
+      },
+    );
   }
   // What lies there because of this very run is no work of the person.
   const ours = [request, output].map((path) => relative(repo, path));

@@ -1,6 +1,7 @@
 // What a repository says of where work began: its commit, branch and remote. Credentials in a remote's address stay here.
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { NutError, shellWord } from "../../errors.js";
 import { type GitAnswer, type GitOptions, type GitWorld, ownGit, rows } from "./git.js";
 
 export interface RepositoryFacts {
@@ -57,6 +58,20 @@ export async function findCommit(repo: string, name: string, world: GitWorld): P
   const args = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`];
   const { code, out } = await askRepository(repo, args, { fine: [0, 1, 128] }, world);
   return code === 0 ? out.trim() : null;
+}
+
+/** What git says when it has not all it needs. */
+const LACKING = /\b(?:objects?|blob|sha1 file)\b/;
+
+/** The error, or a plainer one when a repository left objects with the one it was cloned from and they were asked for here. */
+export async function tellPartial(error: unknown, repo: string, world: GitWorld): Promise<unknown> {
+  if (!(error instanceof NutError) || error.code !== "REPOSITORY_FAILED" || !LACKING.test(error.message)) return error;
+  const args = ["config", "--get-regexp", "^remote\\..*\\.promisor$", "true"];
+  if ((await askRepository(repo, args, { fine: [0, 1] }, world)).code !== 0) return error;
+  return new NutError("REPOSITORY_FAILED", `${repo}: a partial clone, and it lacks files of the commit`, {
+    hint: `git -C ${shellWord(repo)} fetch --refetch --no-filter`,
+    data: { path: repo },
+  });
 }
 
 /** Where objects are, in a linked work tree too. */

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from
 import { join } from "node:path";
 import { NutError } from "../../errors.js";
 import { bareGit, type GitAnswer, type GitWorld } from "./git.js";
-import { asSafe, objectsOf } from "./repository.js";
+import { asSafe, objectsOf, tellPartial } from "./repository.js";
 
 export interface Author {
   readonly name: string;
@@ -37,11 +37,13 @@ interface StoreInput {
 const CAREFUL = ["-c", "core.protectHFS=true", "-c", "core.protectNTFS=true", "-c", "core.fileMode=true"];
 
 export class GitStore {
+  readonly #repo: string;
   readonly #folder: string;
   readonly #objects: string | null;
   readonly #world: GitWorld;
 
-  private constructor(folder: string, objects: string | null, world: GitWorld) {
+  private constructor(repo: string, folder: string, objects: string | null, world: GitWorld) {
+    this.#repo = repo;
     this.#folder = folder;
     this.#objects = objects;
     this.#world = world;
@@ -59,7 +61,7 @@ export class GitStore {
     mkdirSync(join(folder, "objects", "info"), { recursive: true });
     mkdirSync(join(folder, "info"), { recursive: true });
     if (!keep) writeFileSync(join(folder, "objects", "info", "alternates"), `${quotedPath(objects)}\n`);
-    return new GitStore(folder, keep ? objects : null, world);
+    return new GitStore(repo, folder, keep ? objects : null, world);
   }
 
   #git(args: readonly string[], workTree: string, stdin?: string, fine?: readonly number[]): Promise<GitAnswer> {
@@ -77,8 +79,12 @@ export class GitStore {
   /** Writes the tree of a commit into a new folder. */
   async checkout(commit: string, target: string): Promise<void> {
     mkdirSync(target, { recursive: true });
-    await this.#git(["read-tree", commit], target);
-    await this.#git(["checkout-index", "--all", "--force", "--quiet"], target);
+    try {
+      await this.#git(["read-tree", commit], target);
+      await this.#git(["checkout-index", "--all", "--force", "--quiet"], target);
+    } catch (error) {
+      throw await tellPartial(error, this.#repo, this.#world);
+    }
   }
 
   /** The work as one commit on its base. Throws REPOSITORY_FAILED for what no repository can hold. */
