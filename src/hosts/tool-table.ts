@@ -27,6 +27,28 @@ export const SHELL: ToolRow = {
   command: "command",
 };
 
+/** A shell that may stay open. */
+export const OPEN_SHELL: ToolRow = {
+  ...SHELL,
+  classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"],
+};
+
+/** Writes a whole file; `path` is the argument that names it. */
+export const writeRow = (path: string): ToolRow => ({
+  access: "edit",
+  classes: ["file_creation", "file_modification"],
+  path,
+  change: (input) => writeChange(input, "content"),
+});
+
+/** Replaces text in a file, which can empty it too; `names` are its arguments. */
+export const replaceRow = (path: string, names: ReplaceNames): ToolRow => ({
+  access: "edit",
+  classes: ["file_modification", "partial_file_edit", "file_deletion", "structured_document_edit"],
+  path,
+  change: (input) => replaceChange(input, names),
+});
+
 /** Translates a call. `abstract` is our own tool's name when `name` is one of them. */
 export function translate(name: string, args: unknown, table: ToolTable, abstract: NexusTool | null): ToolUse {
   if (abstract !== null) return nexusToolUse(name, abstract);
@@ -74,7 +96,14 @@ export function patchedFiles(patch: string): string[] {
   return [...files];
 }
 
-export function replaceChange(input: Fields, names: { from: string; to: string; all: string }): TextChange | undefined {
+/** The arguments that say what is replaced, by what, and whether everywhere. */
+export interface ReplaceNames {
+  readonly from: string;
+  readonly to: string;
+  readonly all: string;
+}
+
+export function replaceChange(input: Fields, names: ReplaceNames): TextChange | undefined {
   const step = stepOf(input, names);
   return step === null ? undefined : { kind: "replace", steps: [step] };
 }

@@ -10,7 +10,7 @@ import {
   type ToolRow,
   type ToolTable,
   translate,
-  writeChange,
+  writeRow,
 } from "../tool-table.js";
 
 export const CLAUDE_PLUGIN = "nutcracker";
@@ -19,12 +19,7 @@ const names = { from: "old_string", to: "new_string", all: "replace_all" };
 const SPAWN: ToolRow = { access: "spawn" };
 
 export const CLAUDE_TOOLS: ToolTable = {
-  Write: {
-    access: "edit",
-    classes: ["file_creation", "file_modification"],
-    path: "file_path",
-    change: (input) => writeChange(input, "content"),
-  },
+  Write: writeRow("file_path"),
   Edit: {
     access: "edit",
     classes: ["file_modification", "partial_file_edit", "file_deletion"],

@@ -6,34 +6,24 @@ import { type HookAnswer, type Host, NO_ANSWER, SERVER } from "../host.js";
 import {
   abstractName,
   byClass,
+  OPEN_SHELL,
   READ,
-  replaceChange,
-  SHELL,
+  replaceRow,
   type ToolTable,
   translate,
-  writeChange,
+  writeRow,
 } from "../tool-table.js";
 
 const names = { from: "oldString", to: "newString", all: "replaceAll" };
 const PATCH = ["file_creation", "file_modification", "file_deletion", "partial_file_edit"] as const;
 
 export const OPENCODE_TOOLS: ToolTable = {
-  write: {
-    access: "edit",
-    classes: ["file_creation", "file_modification"],
-    path: "filePath",
-    change: (input) => writeChange(input, "content"),
-  },
-  edit: {
-    access: "edit",
-    classes: ["file_modification", "partial_file_edit", "file_deletion", "structured_document_edit"],
-    path: "filePath",
-    change: (input) => replaceChange(input, names),
-  },
+  write: writeRow("filePath"),
+  edit: replaceRow("filePath", names),
   multiedit: { access: "edit", classes: ["file_modification", "partial_file_edit"], path: "filePath" },
   patch: { access: "edit", classes: PATCH, patch: "patchText" },
   apply_patch: { access: "edit", classes: PATCH, patch: "patchText" },
-  bash: { ...SHELL, classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"] },
+  bash: OPEN_SHELL,
   task: { access: "spawn" },
   read: READ,
   glob: READ,

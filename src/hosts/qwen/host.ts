@@ -6,33 +6,21 @@ import { type Host, SERVER } from "../host.js";
 import {
   abstractName,
   byClass,
+  OPEN_SHELL,
   READ,
-  replaceChange,
+  replaceRow,
   SHELL,
   type ToolTable,
   translate,
-  writeChange,
+  writeRow,
 } from "../tool-table.js";
 
 const names = { from: "old_string", to: "new_string", all: "replace_all" };
 
 export const QWEN_TOOLS: ToolTable = {
-  write_file: {
-    access: "edit",
-    classes: ["file_creation", "file_modification"],
-    path: "file_path",
-    change: (input) => writeChange(input, "content"),
-  },
-  edit: {
-    access: "edit",
-    classes: ["file_modification", "partial_file_edit", "file_deletion", "structured_document_edit"],
-    path: "file_path",
-    change: (input) => replaceChange(input, names),
-  },
-  run_shell_command: {
-    ...SHELL,
-    classes: ["shell_command_exec", "subprocess_spawn", "interactive_shell_session"],
-  },
+  write_file: writeRow("file_path"),
+  edit: replaceRow("file_path", names),
+  run_shell_command: OPEN_SHELL,
   monitor: SHELL,
   agent: { access: "spawn" },
   send_message: { access: "spawn" },

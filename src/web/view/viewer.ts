@@ -4,10 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Readable } from "node:stream";
 import { isText } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
+import { turns } from "../../process/turns.js";
 import type { GitWorld } from "../../trees/git/git.js";
 import { type AnswerHead, send, sendError, sendJson, sendStream } from "../server/respond.js";
 import { type Serving, serve } from "../server/server.js";
-import { slots } from "../server/slots.js";
 import { type BaseFiles, baseFiles } from "./base-files.js";
 import { compare, IN_BASE } from "./compare.js";
 import { countChanges } from "./count-changes.js";
@@ -128,7 +128,7 @@ class Viewed {
 class Viewer {
   readonly #sides: readonly Viewed[];
   readonly #options: ViewerOptions;
-  readonly #slots = slots(STREAMS);
+  readonly #turns = turns(STREAMS);
   #base: Promise<BaseFiles | null> | null = null;
 
   constructor(sides: readonly Viewed[], options: ViewerOptions) {
@@ -182,7 +182,7 @@ class Viewer {
   }
 
   async #preview(response: ServerResponse, side: Viewed, path: string): Promise<void> {
-    const { bytes, cut } = await this.#slots(async () =>
+    const { bytes, cut } = await this.#turns(async () =>
       beginning(await side.file(path), isLog(path) ? LOG_BYTES : PREVIEW_BYTES),
     );
     const headers = { "x-nut-cut": cut ? "1" : "0", "x-nut-binary": isText(bytes) ? "0" : "1" };
@@ -196,7 +196,7 @@ class Viewer {
       image === undefined
         ? { type: "application/octet-stream", headers: { "content-disposition": "attachment" } }
         : { type: image, headers: { "content-security-policy": "default-src 'none'; sandbox" } };
-    await this.#slots(async () => sendStream(response, await side.file(path), answer));
+    await this.#turns(async () => sendStream(response, await side.file(path), answer));
   }
 
   async #compare(response: ServerResponse): Promise<void> {
@@ -223,7 +223,7 @@ class Viewer {
     const isShown = (side: Viewed, path: string) => !withheldRule(side.source.manifest)(path);
     const files = compared.files.filter((row) => isShown(before!, row.before) && isShown(after!, row.after));
     const base = await this.#began();
-    sendJson(response, await this.#slots(() => countChanges(files, [before!.source, after!.source], base)));
+    sendJson(response, await this.#turns(() => countChanges(files, [before!.source, after!.source], base)));
   }
 
   /** One pass over each bundle; of every file the beginning. What is withheld is not looked into. */
@@ -232,7 +232,7 @@ class Viewer {
     if (words.length < 2 || words.length > 200) return sendJson(response, found);
     for (const [at, { source }] of this.#sides.entries()) {
       const isWithheld = withheldRule(source.manifest);
-      await this.#slots(() =>
+      await this.#turns(() =>
         source.each((path, size) => {
           if (isWithheld(path) || found.length >= MOST_FOUND) return null;
           const parts: Buffer[] = [];
@@ -275,7 +275,7 @@ class Viewer {
         texts.push(old.text);
         continue;
       }
-      const file = path === "" ? null : await this.#slots(async () => beginning(await side.file(path), PREVIEW_BYTES));
+      const file = path === "" ? null : await this.#turns(async () => beginning(await side.file(path), PREVIEW_BYTES));
       if (file !== null && !isText(file.bytes))
         return sendJson(response, nothing("not text: compare by size and hash"));
       if (file?.cut === true) return sendJson(response, nothing("too long to compare line by line"));

@@ -1,7 +1,7 @@
-/** Lets at most `count` pieces of work run at once; the others wait their turn. */
-export function slots(count: number): <T>(work: () => Promise<T>) => Promise<T> {
+/** At most `limit` at a time; the others wait in order. */
+export function turns(limit: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let free = limit;
   const waiting: (() => void)[] = [];
-  let free = count;
   return async (work) => {
     if (free > 0) free -= 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
