@@ -55,7 +55,7 @@ const roomSeconds = (result: string): number =>
   JSON.parse(readFileSync(result, "utf8")).acceptance_results.criteria[0].duration_ms / 1_000;
 
 /** As a host starts it, in the person's own checkout. */
-function hookSeconds(): { readonly first: number; readonly start: number; readonly end: number } {
+function hookSeconds() {
   const cwd = join(work, "repo");
   mkdirSync(join(cwd, ".nexus/state"), { recursive: true });
   const fire = (event: string, agent: string) =>
@@ -72,7 +72,13 @@ function hookSeconds(): { readonly first: number; readonly start: number; readon
   mkdirSync(join(work, "home"));
   const first = fire("SubagentStart", "a1");
   fire("SubagentStop", "a1");
-  return { first, start: fire("SubagentStart", "a2"), end: fire("SubagentStop", "a2") };
+  const unchanged = { start: fire("SubagentStart", "a2"), end: fire("SubagentStop", "a2") };
+  // As it is in a session: somebody who may edit did, and this one does although it may not.
+  put("repo/packages/p7/src/f7.ts", "edited\n");
+  put("repo/packages/p9/src/new.ts", "new\n");
+  const changed = { start: fire("SubagentStart", "a3") };
+  put("repo/packages/p7/src/f227.ts", "edited by who may not\n");
+  return { first, ...unchanged, changed: { ...changed, end: fire("SubagentStop", "a3") } };
 }
 
 const freeKilobytes = (): number => {
@@ -151,6 +157,8 @@ try {
   limit("one trivial check in its room", room, 0.5);
   limit("hook at the start of a role that may not edit", hooks.start, FILES > 100_000 ? 1.5 : 0.4);
   limit("hook at its end", hooks.end, FILES > 100_000 ? 1.5 : 0.4);
+  limit("hook at the start, files changed since the last one", hooks.changed.start, FILES > 100_000 ? 1.5 : 0.4);
+  limit("hook at its end, when a change is put back", hooks.changed.end, FILES > 100_000 ? 1.5 : 0.4);
   row("hook at the very first start, when every file is read once", `${hooks.first.toFixed(2)} s`, "–", "–", "–", "–");
   row("left in .nexus after it", `${left} kB`, "–", "–", "≤ 5000 kB", isSmall ? "yes" : "NO");
   if (!isQuick || !isSmall || taken > 1.3) process.exitCode = 1;

@@ -139,7 +139,7 @@ export function reportTree(
   const comparison = compareTree(guarded(applying), agentId, { revert, mine: (path) => !others.has(path) });
   if (comparison === null) {
     remarks.warnings.push(
-      `the tree remembered for the ${agentName} role is gone, so nobody can tell what it changed: look at the project before you trust it`,
+      `how the tree was when the ${agentName} role began is not on record, so nobody can tell what it changed: look at the project before you trust it`,
     );
     return;
   }

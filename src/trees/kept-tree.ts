@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { atomicWrite, byBytes } from "../files/index.js";
 import { type KeptBlobs, NO_OID, OID_BYTES, oidOf } from "./blobs.js";
 import { onDisk } from "./disk-names.js";
-import { entryOf, type ListingEntry, linesOf, pathFrom } from "./listing.js";
+import { entryOf, ListedRecord, type ListingEntry, linesWhere, pathFrom } from "./listing.js";
+import { diffListings, type ListedLine } from "./listing-diff.js";
 import type { Change, TreeEntry } from "./tree.js";
 
 export interface KeptTree {
@@ -36,50 +37,62 @@ export function readKept(file: string): KeptTree | null {
   return end > bytes.length ? null : { listing: bytes.subarray(LENGTH_BYTES, end), oids: bytes.subarray(end) };
 }
 
+/** A tree, and what of it had to be read. */
+export interface Looked {
+  readonly kept: KeptTree;
+  readonly read: readonly ListedLine[];
+}
+
 /** Only what `earlier` does not know by an equal line is read. */
-export function keepListing(root: string, listing: Buffer, earlier: KeptTree | null, blobs: KeptBlobs): KeptTree {
-  if (earlier?.listing.equals(listing) === true) return earlier;
-  const known = earlier === null ? new Map<string, Buffer>() : oidsByLine(earlier);
-  const lines = [...linesOf(listing)];
-  const wanted = lines.filter(([, line]) => line.startsWith("f ") && !known.has(line) && isReadable(entryOf(line)));
+export function keepListing(root: string, listing: Buffer, earlier: KeptTree | null, blobs: KeptBlobs): Looked {
+  if (earlier?.listing.equals(listing) === true) return { kept: earlier, read: [] };
+  const { same, come, count } = diffListings(earlier?.listing ?? Buffer.alloc(0), listing);
+  const oids = Buffer.alloc(count * OID_BYTES);
+  for (const run of same)
+    earlier!.oids.copy(oids, run.after * OID_BYTES, run.before * OID_BYTES, (run.before + run.count) * OID_BYTES);
+  const wanted = earlier === null ? come : [...come, ...unread(listing, oids, come)];
+  const read = wanted.filter(({ line }) => line.startsWith("f ") && isReadable(entryOf(line)));
   const kept = blobs.keep(
     root,
-    wanted.map(([path]) => path),
+    read.map(({ path }) => path),
   );
-  for (const [i, [, line]] of wanted.entries()) known.set(line, kept[i]!);
-  return { listing, oids: Buffer.concat(lines.map(([, line]) => known.get(line) ?? NO_OID)) };
+  for (const [i, { at }] of read.entries()) kept[i]!.copy(oids, at * OID_BYTES);
+  return { kept: { listing, oids }, read };
 }
+
+/** Files that were there before and could not be read then. */
+function unread(listing: Buffer, oids: Buffer, come: readonly ListedLine[]): ListedLine[] {
+  const isNew = new Set(come.map(({ at }) => at));
+  const hasNone = (at: number) => oids.readUInt32LE(at * OID_BYTES) === 0 && oidAt(oids, at).equals(NO_OID);
+  return linesWhere(listing, ({ type }, at) => type === "file" && hasNone(at) && !isNew.has(at));
+}
+
+const oidAt = (oids: Buffer, at: number): Buffer => oids.subarray(at * OID_BYTES, (at + 1) * OID_BYTES);
 
 const isReadable = ({ size, mode }: ListingEntry): boolean =>
   size <= MAX_FILE_BYTES && ((mode & 0o400) !== 0 || process.getuid?.() === 0);
 
 /** For the next look: without what was changed so shortly before this one that a second change could bear the same time. */
-export function settled({ listing, oids }: KeptTree, takenMs: number): KeptTree {
-  const isFresh = (line: string) => entryOf(line).changedMs > takenMs - CLOCK_GRAIN_MS;
-  const lines = [...linesOf(listing).values()];
-  if (!lines.some(isFresh)) return { listing, oids };
-  const old = lines.flatMap((line, i) => (isFresh(line) ? [] : [{ line, at: i * OID_BYTES }]));
-  return {
-    listing: Buffer.from(old.map(({ line }) => (line.includes("\0") ? `${line}\0` : `${line}\0\0`)).join(""), "latin1"),
-    oids: Buffer.concat(old.map(({ at }) => oids.subarray(at, at + OID_BYTES))),
-  };
+export function settled(kept: KeptTree, takenMs: number): KeptTree {
+  const { listing, oids } = kept;
+  const isFresh = ({ seconds, nanoseconds }: ListedRecord) =>
+    seconds * 1_000 + nanoseconds / 1e6 > takenMs - CLOCK_GRAIN_MS;
+  const fresh = new Set(linesWhere(listing, isFresh).map(({ at }) => at));
+  if (fresh.size === 0) return kept;
+  const old: [Buffer[], Buffer[]] = [[], []];
+  const record = new ListedRecord(listing);
+  for (let at = 0, start = 0; record.next(); at += 1, start = record.end) {
+    if (fresh.has(at)) continue;
+    old[0].push(listing.subarray(start, record.end));
+    old[1].push(oidAt(oids, at));
+  }
+  return { listing: Buffer.concat(old[0]), oids: Buffer.concat(old[1]) };
 }
 
 /** Until no change can bear a time that was seen. */
 export function waitForClock(sinceMs: number): void {
   const left = sinceMs + CLOCK_GRAIN_MS - Date.now();
   if (left > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, left);
-}
-
-function oidsByLine({ listing, oids }: KeptTree): Map<string, Buffer> {
-  const known = new Map<string, Buffer>();
-  let at = 0;
-  for (const line of linesOf(listing).values()) {
-    const oid = oids.subarray(at, at + OID_BYTES);
-    if (!oid.equals(NO_OID)) known.set(line, oid);
-    at += OID_BYTES;
-  }
-  return known;
 }
 
 /** A change, with the permissions on both sides; a change of nothing else counts, too. */
@@ -92,20 +105,15 @@ export interface KeptChange extends Change {
 /** What is no longer as it was, in path order. Files are compared by their bytes: one that was only touched has not changed. */
 export function changesTo(root: string, before: KeptTree, now: Buffer): KeptChange[] {
   if (before.listing.equals(now)) return [];
-  const after = linesOf(now);
+  const { gone, come } = diffListings(before.listing, now);
+  const after = new Map(come.map(({ path, line }) => [path, line]));
   const changes: KeptChange[] = [];
-  let at = 0;
-  const earlier = linesOf(before.listing);
-  for (const [name, line] of earlier) {
-    const oid = before.oids.subarray(at, at + OID_BYTES);
-    at += OID_BYTES;
-    const line2 = after.get(name);
-    if (line === line2) continue;
-    const change = changeOf(root, name, { line, oid }, line2);
+  for (const { path, line, at } of gone) {
+    const change = changeOf(root, path, { line, oid: oidAt(before.oids, at) }, after.get(path));
     if (change !== null) changes.push(change);
+    after.delete(path);
   }
   for (const [name, line] of after) {
-    if (earlier.has(name)) continue;
     const path = pathFrom(name);
     changes.push({ path, kind: "created", before: null, after: entry(entryOf(line), "new"), ...NOTHING });
   }

@@ -5,6 +5,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { nameFrom, onDisk } from "./disk-names.js";
+import { type ListedLine, pathStart } from "./listing-diff.js";
 import { pathsIn } from "./tree.js";
 
 /** Never looked at: version control's own, and what package managers and programs make. */
@@ -125,12 +126,12 @@ export function listByHand(root: string, skipped: readonly string[]): Buffer {
   const left = new Set(skipped);
   const skip = (path: string) =>
     path === STATE || SKIPPED_NAMES.includes(path.slice(path.lastIndexOf("/") + 1)) || left.has(path);
-  const parts: Buffer[] = [record(root, "")];
-  for (const path of pathsIn(root, skip, () => false)) parts.push(record(root, path));
+  const parts: Buffer[] = [recordOf(root, "")];
+  for (const path of pathsIn(root, skip, () => false)) parts.push(recordOf(root, path));
   return Buffer.concat(parts);
 }
 
-function record(root: string, path: string): Buffer {
+function recordOf(root: string, path: string): Buffer {
   const disk = onDisk(join(root, path));
   const stats = lstatSync(disk, { bigint: true, throwIfNoEntry: false });
   if (stats === undefined) return Buffer.alloc(0);
@@ -148,6 +149,12 @@ function record(root: string, path: string): Buffer {
   ]);
 }
 
+/** Whether an entry of a list is still as its line says. */
+export function isStill(root: string, { path, line }: ListedLine): boolean {
+  const whole = line.includes("\0") ? `${line}\0` : `${line}\0\0`;
+  return recordOf(root, pathFrom(path)).equals(Buffer.from(whole, "latin1"));
+}
+
 /** Lines by path; both as Latin-1, which keeps every byte. In the order of the list. */
 export function linesOf(listing: Buffer): Map<string, string> {
   const lines = new Map<string, string>();
@@ -157,12 +164,6 @@ export function linesOf(listing: Buffer): Map<string, string> {
     lines.set(line.slice(pathStart(line)), parts[i + 1] === "" ? line : `${line}\0${parts[i + 1]}`);
   }
   return lines;
-}
-
-function pathStart(line: string): number {
-  let at = 0;
-  for (let i = 0; i < 5; i += 1) at = line.indexOf(" ", at) + 1;
-  return at;
 }
 
 const TYPES: Readonly<Record<string, ListingEntry["type"]>> = { f: "file", d: "folder", l: "link" };
@@ -256,6 +257,16 @@ export class ListedRecord {
     return this.#listing.toString("utf8", this.#start, this.#end);
   }
 
+  /** As `linesOf` has it. */
+  latin1(): string {
+    return this.#listing.toString("latin1", this.#start, this.#end);
+  }
+
+  /** Where the next one begins. */
+  get end(): number {
+    return this.#at;
+  }
+
   /** Of the digits up to `end` the first `places`, without what does not fit into 32 bits. */
   #number(end: number, base = 10, places = 20): number {
     let value = 0;
@@ -267,6 +278,41 @@ export class ListedRecord {
   }
 }
 
+/** A list brought up to date at some paths and the folders they lie in; nothing else is looked at, and those stand at its end. */
+export function relisted(root: string, listing: Buffer, paths: readonly string[]): Buffer {
+  const stale = new Set([...paths, ...paths.flatMap(foldersOver)]);
+  const pieces: Buffer[] = [];
+  const record = new ListedRecord(listing);
+  let from = 0;
+  for (let start = 0; record.next(); start = record.end) {
+    if (!stale.has(record.latin1())) continue;
+    pieces.push(listing.subarray(from, start));
+    from = record.end;
+  }
+  return Buffer.concat([
+    ...pieces,
+    listing.subarray(from),
+    ...[...stale].map((path) => recordOf(root, pathFrom(path))),
+  ]);
+}
+
+/** The folders a path lies in, the root included; none of the root itself. */
+function foldersOver(path: string): string[] {
+  const names = path.split("/").slice(0, -1);
+  return path === "" ? [] : ["", ...names.map((_, i) => names.slice(0, i + 1).join("/"))];
+}
+
+/** Records chosen by what their numbers say, as lines. */
+export function linesWhere(listing: Buffer, isWanted: (record: ListedRecord, at: number) => boolean): ListedLine[] {
+  const lines: ListedLine[] = [];
+  const record = new ListedRecord(listing);
+  for (let at = 0, start = 0; record.next(); at += 1, start = record.end) {
+    if (!isWanted(record, at)) continue;
+    for (const [path, line] of linesOf(listing.subarray(start, record.end))) lines.push({ path, line, at });
+  }
+  return lines;
+}
+
 /** Where the path begins: after five fields. */
 function afterFields(listing: Buffer, from: number): number {
   let at = from;
@@ -274,5 +320,6 @@ function afterFields(listing: Buffer, from: number): number {
   return at;
 }
 
-/** A path of `linesOf` as the rest of the product knows it. */
+/** A path of `linesOf` as the rest of the product knows it, and back. */
 export const pathFrom = (latin1: string): string => nameFrom(Buffer.from(latin1, "latin1"));
+export const latin1Of = (path: string): string => Buffer.from(onDisk(path) as string).toString("latin1");

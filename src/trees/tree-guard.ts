@@ -28,7 +28,8 @@ import {
   waitForClock,
   writeKept,
 } from "./kept-tree.js";
-import { entryOf, linesOf, listTree, pathFrom, STATE } from "./listing.js";
+import { entryOf, isStill, latin1Of, linesOf, listTree, pathFrom, relisted, STATE } from "./listing.js";
+import { diffListings, type ListedLine } from "./listing-diff.js";
 import { Objects } from "./objects.js";
 import { fileChanges, type Tree, type TreeEntry, withoutNeededFolders } from "./tree.js";
 
@@ -107,15 +108,23 @@ export function remember(layout: Pick<Guarded, "root" | "trees" | "base">): Know
     const takenMs = Date.now();
     const listing = listTree(root, skipped);
     const isKnown = kept?.listing.equals(listing) === true;
-    if (!isKnown) kept = keepListing(root, listing, kept, blobs);
-    if (isKnown || tries === LOOKS - 1) {
-      const isWritten = !isNew && tries === 0;
-      if (!isWritten) writeKept(index, settled(kept!, takenMs));
-      return { kept: kept!, record: { root, takenMs, skipped }, index: isWritten ? index : null };
+    const looked = keepListing(root, listing, kept, blobs);
+    kept = looked.kept;
+    if (isKnown || tries === LOOKS - 1 || isSeen(root, looked.read)) {
+      const isWritten = isKnown && !isNew && tries === 0;
+      const known = isWritten ? kept : settled(kept, takenMs);
+      if (!isWritten) writeKept(index, known);
+      return { kept, record: { root, takenMs, skipped }, index: known === kept ? index : null };
     }
   }
   throw new Error("unreachable");
 }
+
+/** Whether what was read is still what was listed. Few are asked one by one; many are listed again. */
+const isSeen = (root: string, read: readonly ListedLine[]): boolean =>
+  read.length <= FEW && read.every((line) => isStill(root, line));
+
+const FEW = 1_000;
 
 /** Once to read, once to see that nothing moved meanwhile, and once more. */
 const LOOKS = 3;
@@ -139,13 +148,23 @@ export function compareTree(
   const copy = isPutBack ? join(layout.own, "reverted", safeName(agentId)) : null;
   const reverted = copy === null ? [] : putBack(root, undo, { copy, blobs, scratch: join(folder, "objects") });
   if (layout.ended !== null)
-    keepEnd(layout.ended, isPutBack ? listTree(root, skipped) : now, {
+    keepEnd(layout.ended, isPutBack ? listedAfter(root, skipped, now, changes) : now, {
       ...{ root, skipped, before, blobs },
       file: join(folder, "tree"),
     });
   rmSync(folder, { recursive: true, force: true });
   return { changed: names(changes), reverted, copy: reverted.length === 0 ? null : copy };
 }
+
+/** The list once changes were put back. */
+const listedAfter = (root: string, skipped: readonly string[], now: Buffer, changes: readonly KeptChange[]): Buffer =>
+  changes.length > FEW
+    ? listTree(root, skipped)
+    : relisted(
+        root,
+        now,
+        changes.map(({ path }) => latin1Of(path)),
+      );
 
 const names = (changes: readonly KeptChange[]): string[] =>
   fileChanges(changes).flatMap(({ path }) => (path === "" ? [] : [path]));
@@ -155,12 +174,11 @@ function openedListing(root: string, before: KeptTree, skipped: readonly string[
   openFolder(root);
   let now = listTree(root, skipped);
   if (before.listing.equals(now) || process.getuid?.() === 0) return now;
-  const earlier = linesOf(before.listing);
   for (let tries = 0; tries < MAX_DEPTH; tries += 1) {
-    const shut = [...linesOf(now)].filter(
-      ([path, line]) => line !== earlier.get(path) && isShut(line) && !isAlike(line, earlier.get(path)),
-    );
-    const opened = shut.filter(([path]) => open(join(root, pathFrom(path))));
+    const { gone, come } = diffListings(before.listing, now);
+    const earlier = new Map(gone.map(({ path, line }) => [path, line]));
+    const shut = come.filter(({ path, line }) => isShut(line) && !isAlike(line, earlier.get(path)));
+    const opened = shut.filter(({ path }) => open(join(root, pathFrom(path))));
     if (opened.length === 0) return now;
     now = listTree(root, skipped);
   }
@@ -196,7 +214,7 @@ function keepEnd(file: string, listing: Buffer, { root, skipped, before, blobs, 
   const takenMs = Date.now();
   const tree = `${file}.tree`;
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const kept = keepListing(root, listing, before, blobs);
+  const { kept } = keepListing(root, listing, before, blobs);
   // The agent's own is no longer needed.
   if (kept !== before || !named(() => renameOver(known, tree))) writeKept(tree, kept);
   const record: EndRecord = { root, takenMs, skipped, tree };
@@ -218,7 +236,7 @@ export function changesSince(
   }
   const now = listTree(root, skipped);
   const changed = names(changesTo(root, before, now));
-  if (changed.length > 0) writeKept(tree, keepListing(root, now, before, new KeptBlobs(base)));
+  if (changed.length > 0) writeKept(tree, keepListing(root, now, before, new KeptBlobs(base)).kept);
   return changed;
 }
 
