@@ -64,7 +64,7 @@ describe("a tool that was used", () => {
   const used = (ok: boolean): LifecycleEvent => ({ type: "post_tool_use", caller: {}, tool, ok, ...common });
 
   it("is an edit only when it worked, and is logged either way", () => {
-    expect(effectsOf(used(true)).map(({ type }) => type)).toEqual(["log_tool", "record_edit"]);
+    expect(effectsOf(used(true)).map(({ type }) => type)).toEqual(["log_tool", "record_edits"]);
     expect(effectsOf(used(false)).map(({ type }) => type)).toEqual(["log_tool"]);
   });
 });

@@ -142,9 +142,9 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
   // A stop of something that never started (something of the host's own) is not ours to record.
   if (agent === undefined) return allow();
   const since = Date.parse(agent.started_at);
-  const edited = facts.edits
-    .filter((edit) => edit.agentId === agentId && !(Date.parse(edit.at) < since))
-    .map(({ path }) => path);
+  const edited = new Set(
+    facts.edits.filter((edit) => edit.agentId === agentId && !(Date.parse(edit.at) < since)).map(({ path }) => path),
+  );
   const filesTouched = [...new Set([...(event.filesTouched ?? []), ...edited])];
   // What must be put back comes first: a record that cannot be written keeps nothing else from being done.
   const effects: Effect[] = [];
@@ -155,9 +155,8 @@ function subagentComplete(event: SubagentComplete, facts: Facts): Decision {
     effects.push({ type: "compare_tree", agentId, agentName, revert: !others });
   }
   effects.push({ type: "complete_agent", agentId, lastMessage: lastMessage ?? null, filesTouched });
-  for (const path of event.filesTouched ?? []) {
-    if (!edited.includes(path)) effects.push({ type: "record_edit", path, agentId, agentName });
-  }
+  const paths = (event.filesTouched ?? []).filter((path) => !edited.has(path));
+  if (paths.length > 0) effects.push({ type: "record_edits", paths, agentId, agentName });
   const task = facts.tasks?.find(({ id }) => id === facts.agentTasks[agentId]) ?? null;
   const warnings = interrupted && isAtWork ? [`the ${agentName} role was stopped before its end`] : [];
   if (task !== null && task.status !== "completed" && !verifiedByHarness && !interrupted) {
@@ -192,10 +191,8 @@ function postToolUse({ caller, tool, ok, error }: PostToolUse, facts: Facts): De
     entry: toolLogEntry({ caller, tool, agentName }, { ok, error, path }),
     hostTool: tool.name,
   }));
-  if (tool.access === "edit" && ok) {
-    for (const path of tool.paths)
-      effects.push({ type: "record_edit", path, agentId: caller.agentId ?? null, agentName });
-  }
+  if (tool.access === "edit" && ok && tool.paths.length > 0)
+    effects.push({ type: "record_edits", paths: tool.paths, agentId: caller.agentId ?? null, agentName });
   return allow({ effects });
 }
 

@@ -24,8 +24,8 @@ export type Effect =
   | { readonly type: "set_task"; readonly taskId: number; readonly status: "in_progress" | "completed" }
   | { readonly type: "log_tool"; readonly entry: ToolLogEntry; readonly hostTool: string }
   | {
-      readonly type: "record_edit";
-      readonly path: string;
+      readonly type: "record_edits";
+      readonly paths: readonly string[];
       readonly agentId: string | null;
       readonly agentName: string | null;
     }

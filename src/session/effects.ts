@@ -135,8 +135,8 @@ async function apply(effect: Effect, applying: Applying, remarks: Remarks): Prom
       return;
     case "log_tool":
       return recordToolUse(effect, project.layout, around);
-    case "record_edit":
-      return recordEdit(effect, applying);
+    case "record_edits":
+      return keepEdits(effect, applying);
     case "take_snapshot":
       return keepTree(guarded(applying), effect.agentId);
     case "compare_tree":
@@ -267,19 +267,16 @@ function linkTask(project: Project, agentId: string, taskId: number): Promise<vo
   });
 }
 
-function recordEdit(
-  { path, agentId, agentName }: Extract<Effect, { type: "record_edit" }>,
+function keepEdits(
+  { paths, agentId, agentName }: Extract<Effect, { type: "record_edits" }>,
   applying: Applying,
 ): Promise<void> {
   const { project, around } = applying;
   // Lead works for the person, who may change settings.
-  if (agentId === null) acceptSettings(path, applying);
-  const relative = projectPath(path, project.root, around);
-  return recordEdits(
-    project,
-    [{ path: relative, agentId: agentId ?? LEAD, agentName: agentName ?? undefined }],
-    around.now(),
-  );
+  if (agentId === null) for (const path of paths) acceptSettings(path, applying);
+  const who = { agentId: agentId ?? LEAD, agentName: agentName ?? undefined };
+  const edits = paths.map((path) => ({ path: projectPath(path, project.root, around), ...who }));
+  return recordEdits(project, edits, around.now());
 }
 
 async function decideIssue(
