@@ -44,3 +44,11 @@ it("leaves a person's empty list as it is, whether it was ever in it or not", ()
   const back = servers.remove(servers.add(empty).replace('"dark"', '"light"'), empty);
   expect(JSON.parse(back!)).toEqual({ on: [], theme: "light" });
 });
+
+it("leaves what the host itself adds to a person's file, and takes it out of one we made", () => {
+  const form: JsonWish = { at: ["$version"], value: 4, hosts: true };
+  const settings = jsonEdit({ path: "x" }, [form, server]);
+  expect(settings.remove(settings.add(null), null)).toBeNull();
+  const back = settings.remove(settings.add('{ "theme": "dark", "$version": 4 }'), '{ "theme": "dark" }');
+  expect(JSON.parse(back!)).toEqual({ theme: "dark", $version: 4 });
+});

@@ -18,8 +18,16 @@ import type { TextEdit } from "./edit.js";
 
 /** One thing we want in a JSON file. */
 export type JsonWish =
-  /** This value at this place. `ours` recognises it whatever version of us wrote it; without, it may be a person's as well. */
-  | { readonly at: JSONPath; readonly value: unknown; readonly ours?: (value: unknown) => boolean }
+  /**
+   * This value at this place. `ours` recognises it whatever version of us wrote it; without, it may be a person's as well.
+   * `hosts`: the host itself adds it to a file without it, so it goes only from a file that we made.
+   */
+  | {
+      readonly at: JSONPath;
+      readonly value: unknown;
+      readonly ours?: (value: unknown) => boolean;
+      readonly hosts?: true;
+    }
   /** An element of the list at this place. `shared`: a person may have written the same. */
   | {
       readonly at: JSONPath;
@@ -193,6 +201,7 @@ function revoked(text: string, wish: JsonWish, original: string, reader?: Reader
     return left === text ? text : pruned(left, wish.at, original);
   }
   if (!isOurs(valueAt(text, wish.at), wish)) return text;
+  if (wish.hosts === true && original !== "") return text;
   const theirs = textAt(original, wish.at);
   if (theirs === null) return pruned(change(text, wish.at, undefined), wish.at.slice(0, -1), original);
   if (reader !== undefined && !isReadBy(reader, theirs)) return change(text, wish.at, valueAt(original, wish.at));

@@ -60,13 +60,13 @@ const MANAGED = "/etc/claude-code/managed-settings.json";
 
 /** Every file a setting may come from. */
 function settingsLayers({ root, home, env }: InstallInput, managed: string): Layer[] {
-  const own = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude");
+  const own = env.CLAUDE_CONFIG_DIR || join(home, ".claude");
   const places: readonly (readonly [path: string, writtenFor: Scope | null])[] = [
     [join(own, "settings.json"), "user"],
     [join(root, ".claude/settings.json"), "project"],
     [join(root, ".claude/settings.local.json"), null],
   ];
-  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), null);
+  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR || home, ".claude.json"), null);
   const theirs = managedFiles(managed).flatMap((path) => readLayer(path, null) ?? []);
   const layers = [
     ...theirs.map((layer) => ({ ...layer, isManaged: true })),
