@@ -102,6 +102,9 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     expect(model.used()).toEqual(["plan", "write", "shell", "add", "again", "log", "end"]);
     for (const text of ["This project works with Nexus", ".nexus/rules/general.md", "Skill nx-plan is now active"])
       expect(said("plan")).toContain(text);
+    // CLAUDE.md; a manual skill is offered to nobody
+    for (const text of ["This project is worked on with Nexus", "nx-sync"]) expect(seen("plan")!.any).toContain(text);
+    expect(seen("plan")!.any).not.toContain("nx-setup");
     expect(said("shell")).toContain("no task list");
     expect(place.has("b.txt")).toBe(false);
     expect(place.read("c.txt")).toBe("allowed");
@@ -230,7 +233,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "sub-end", when: { system: /# Engineer/ }, reply: ["ENGINEER DONE"] },
       {
         name: "spawn",
-        when: { last: /please edit/ },
+        when: { last: /Skill nx-setup is now active[^]*please edit|please edit[^]*Skill nx-setup is now active/ },
         times: 1,
         reply: [
           {
@@ -252,7 +255,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     spawnSync("git", ["add", "-A"], { cwd: place.root });
     const id = ["-c", "user.name=a", "-c", "user.email=a@b"];
     spawnSync("git", [...id, "commit", "-qm", "first"], { cwd: place.root });
-    const ran = await claude("please edit");
+    // A person starts a manual skill by its slash command.
+    const ran = await claude("/nx-setup please edit");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
     expect(model.used()).toEqual(["spawn", "sub-write", "sub-settings", "sub-end", "end"]);
     expect(said("sub-settings")).toContain("made.txt");
@@ -279,7 +283,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "after", when: { last: /carry on/ }, reply: ["went on"] },
       { name: "first", reply: ["noted"] },
     ]);
-    expect(place.nexus("setup", "claude").exit).toBe(0);
+    expect(place.nexus("setup", "claude", "--scope", "user").exit).toBe(0);
     place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
     const session = JSON.parse((await claude("[run] begin")).stdout).session_id as string;
     const compacted = await claude("/compact", ["--resume", session]);
@@ -311,7 +315,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     ]);
   });
 
-  it("lives in the plugin as well, which the host finds valid", async ({ skip }) => {
+  it("lives in the plugin as well, installed from its marketplace", async ({ skip }) => {
     if (program === null) skip(WITHOUT);
     await start((root) => [
       {
@@ -329,18 +333,18 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "end", reply: ["all done"] },
     ]);
     const market = join(place.home, "market");
-    const plugin = join(market, "nutcracker");
     const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]);
     expect(built.status, String(built.stderr)).toBe(0);
-    for (const folder of [plugin, market]) {
-      const valid = spawnSync(program!, ["plugin", "validate", folder], {
-        env: { PATH: process.env.PATH, HOME: place.home },
-        encoding: "utf8",
-      });
-      expect(valid.status, valid.stdout + valid.stderr).toBe(0);
+    for (const words of [
+      ["validate", market],
+      ["marketplace", "add", market],
+      ["install", "nutcracker@nutcracker"],
+    ]) {
+      const done = await place.run(program!, ["plugin", ...words]);
+      expect(done.exit, done.stdout + done.stderr).toBe(0);
     }
     place.write(".mcp.json", '{"mcpServers":{}}');
-    const ran = await claude("[run] go on", ["--plugin-dir", plugin]);
+    const ran = await claude("[run] go on");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
     expect(model.used()).toEqual(["write", "call", "end"]);
     expect(said("write")).toContain("Skill nx-run is now active");
