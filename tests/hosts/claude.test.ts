@@ -97,6 +97,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { ".nexus/rules/general.md": "- be kind\n" },
     );
     expect(place.nexus("setup", "claude").exit).toBe(0);
+    // Which Claude Code reads.
+    place.write(".claude/settings.json", `\ufeff${place.read(".claude/settings.json")}`);
     const ran = await claude("[plan] make it faster");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
     expect(model.used()).toEqual(["plan", "write", "shell", "add", "again", "log", "end"]);
@@ -133,6 +135,12 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
           times: 1,
           reply: [bash("node write.cjs; cat .nexus/state/nutcracker-claude/agent-tracker.json")],
         },
+        {
+          name: "sub-again",
+          when: { system: isTester, last: /GO ON/ },
+          times: 1,
+          reply: [bash("echo x > again.txt")],
+        },
         { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
         {
           name: "spawn",
@@ -150,7 +158,16 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
             },
           ],
         },
-        { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
+        {
+          name: "go-on",
+          when: { last: /VERDICT/ },
+          times: 1,
+          reply: ({ last }) => {
+            const to = /agentId: (\w+)/.exec(last)?.[1] ?? "none";
+            return [{ tool: /^SendMessage$/, args: { to, message: "GO ON", summary: "go on" } }];
+          },
+        },
+        { name: "end", reply: ["all done"] },
       ],
       { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
@@ -160,18 +177,21 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       "task_add",
       JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
     );
-    const ran = await claude("please check");
+    const ran = await claude("please check", ["--allowedTools", "SendMessage"]);
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
-    expect(model.used()).toEqual(["spawn", "sub-shell", "sub-script", "sub-end", "end"]);
+    expect(model.used().slice(0, 5)).toEqual(["spawn", "sub-shell", "sub-script", "sub-end", "go-on"]);
     expect(seen("sub-shell")!.any).toContain("Report to Lead");
     expect(said("sub-script")).toContain("redirection >");
     expect(said("sub-end")).toContain("running");
-    for (const file of ["sub.txt", "sneaky.txt"]) expect(place.has(file), file).toBe(false);
+    // One that goes on after its end is in its role again.
+    const ends = model.requests.filter(({ rule }) => rule === "sub-end");
+    expect(ends.at(-1)!.last).toContain("the tester role may not change files");
+    for (const file of ["sub.txt", "sneaky.txt", "again.txt"]) expect(place.has(file), file).toBe(false);
     const offered = seen("sub-shell")!.tools.map(({ name }) => name);
     for (const name of ["Write", "Edit", "NotebookEdit", "Agent", "mcp__nexus__nx_task_add"])
       expect(offered).not.toContain(name);
     expect(offered).toContain("mcp__nexus__nx_task_list");
-    expect(said("end")).toContain("acceptance that nobody verified");
+    expect(said("go-on")).toContain("acceptance that nobody verified");
     expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, status: "in_progress" }] });
   });
 
@@ -233,7 +253,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "sub-end", when: { system: /# Engineer/ }, reply: ["ENGINEER DONE"] },
       {
         name: "spawn",
-        when: { last: /Skill nx-setup is now active[^]*please edit|please edit[^]*Skill nx-setup is now active/ },
+        when: { last: /^(?=[\s\S]*please edit)[\s\S]*Skill nx-setup is now active/ },
         times: 1,
         reply: [
           {

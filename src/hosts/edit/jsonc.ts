@@ -53,7 +53,7 @@ interface Reading {
 export type Reader = "claude" | "codex" | "qwen" | "gemini";
 
 export const READINGS: Readonly<Record<Reader, Reading>> = {
-  claude: { title: "Claude Code", comments: false, mark: true, effect: "leaves out the whole file without a word" },
+  claude: { title: "Claude Code", comments: false, mark: true, effect: "leaves out the whole file" },
   codex: { title: "Codex", comments: false, mark: false, effect: "runs no hook of the file" },
   qwen: { title: "Qwen Code", comments: true, mark: false, effect: "puts the whole file aside and runs without it" },
   gemini: { title: "Gemini CLI", comments: true, mark: false, effect: "does not start" },
