@@ -103,6 +103,10 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       ],
       { ".nexus/rules/general.md": "- be kind\n" },
     );
+    // A person's own server of our name, which Codex mixes with the project's.
+    const config = join(place.home, ".codex/config.toml");
+    const theirs = '\n[mcp_servers.nexus]\ncommand = "mine"\nenabled = false\n';
+    writeFileSync(config, readFileSync(config, "utf8") + theirs);
     const ran = await codex("[plan] make it faster");
     expect(ran.exit, ran.stderr).toBe(0);
     expect(model.used()).toEqual(["plan", "patch", "shell", "add", "again", "log", "end"]);

@@ -37,7 +37,14 @@ async function start(
   for (const folder of [settings, join(place.root, ".opencode")]) pretendInstalled(folder);
   writeFileSync(
     join(settings, "opencode.json"),
-    JSON.stringify({ model: "scripted/scripted", provider: { scripted }, share: "disabled", autoupdate: false }),
+    JSON.stringify({
+      model: "scripted/scripted",
+      provider: { scripted },
+      share: "disabled",
+      autoupdate: false,
+      // A person's own server of our name.
+      mcp: { nexus: { type: "local", command: ["mine"], enabled: false } },
+    }),
   );
   expect(place.nexus("setup", "opencode", "--scope", scope).exit).toBe(0);
 }

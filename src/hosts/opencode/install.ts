@@ -29,7 +29,13 @@ export function installOpencode(input: InstallInput): InstallFile[] {
     ...schemaWish(config),
     {
       at: ["mcp", SERVER],
-      value: { type: "local", command: [command, ...args], environment: { NEXUS_HARNESS_ID: opencode.harnessId } },
+      value: {
+        type: "local",
+        command: [command, ...args],
+        environment: { NEXUS_HARNESS_ID: opencode.harnessId },
+        // A person's own server of this name may be off, and OpenCode puts both together.
+        enabled: true,
+      },
       ours: isOurServer,
     },
     // OpenCode also reads skills of other hosts, where a manual one may lie.

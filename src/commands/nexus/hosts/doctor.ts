@@ -23,7 +23,7 @@ import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
 import { behindLinks } from "./behind-links.js";
 import { askClaude, claudeChecks } from "./claude-checks.js";
-import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
+import { alikeChecks, DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { layerChecks } from "./layer-checks.js";
 import { readReceipt, receiptPath } from "./receipt.js";
@@ -147,6 +147,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<D
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
+    if (host.name === "codex" && scope === "project") checks.push(...alikeChecks(input));
     if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
       checks.push(await trustCheck(scope, input, context));
   }
