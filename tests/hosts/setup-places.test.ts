@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -149,6 +150,17 @@ it("takes out what an earlier version wrote and this one does not, but not what 
   // Another folder of settings (CLAUDE_CONFIG_DIR) may hold a set-up of its own: only --remove takes that out.
   await place.nexusHere("setup", "claude", "--remove");
   expect([place.has("other"), place.read(".claude/agents/mine.md")]).toEqual([false, "mine now\n"]);
+});
+
+it("is taken out by who did not set it up, as after a move, with the folders made for it", async () => {
+  place.write(".claude/agents/mine.md", "mine\n");
+  const list = () =>
+    readdirSync(place.root, { recursive: true, encoding: "utf8" }).filter((name) => !/^\.git\b/.test(name));
+  const before = list().sort();
+  for (const host of ["claude", "gemini"]) await place.nexusHere("setup", host);
+  rmSync(join(place.home, ".local/state/nutcracker/setup"), { recursive: true });
+  for (const host of ["claude", "gemini"]) expect((await place.nexusHere("setup", host, "--remove")).exit).toBe(0);
+  expect(list().sort()).toEqual(before);
 });
 
 it.skipIf(process.getuid?.() !== 0)("leaves a file to its owner (needs root)", async () => {

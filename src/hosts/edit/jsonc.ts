@@ -271,8 +271,19 @@ function nodeAt(text: string, at: JSONPath): Node | undefined {
 
 const rootOf = (text: string): Node | undefined => parseTree(text, [], { allowTrailingComma: true });
 
+/** Laying a line out anew takes the square of its length: the settings of a program may be one line of megabytes. */
+const LONG_LINE = 8_192;
+
 function change(text: string, at: JSONPath, value: unknown, isArrayInsertion = false): string {
+  const plain = modify(text, at, value, { isArrayInsertion });
+  const isLong = plain.some(({ offset, length }) => lineAround(text, offset, length) > LONG_LINE);
+  if (isLong) return applyEdits(text, plain);
   return applyEdits(text, modify(text, at, value, { formattingOptions: styleOf(text), isArrayInsertion }));
+}
+
+function lineAround(text: string, offset: number, length: number): number {
+  const end = text.indexOf("\n", offset + length);
+  return (end < 0 ? text.length : end) - text.lastIndexOf("\n", offset - 1);
 }
 
 /** Indents as the file already does. */

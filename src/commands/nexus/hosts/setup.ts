@@ -85,7 +85,8 @@ export default command({
       const made = missingFolders(dirname(path));
       try {
         if (!remove && scope === "project") writeLocal(input);
-        apply(plan, changes, { path, receipt, key, remove });
+        const top = scope === "project" ? input.root : input.home;
+        apply(plan, changes, { path, receipt, key, remove, top });
       } catch (error) {
         if (!projectsSetUp(path)) removeLocal(input);
         removeFolders(made);
@@ -147,13 +148,19 @@ interface Applying {
   readonly receipt: Receipt | null;
   readonly key: Pick<Receipt, "host" | "scope" | "root" | "version">;
   readonly remove: boolean;
+  /** The project, or the person's home. */
+  readonly top: string;
 }
 
 /**
  * All or nothing: what was written before a failure is put back. The receipt is written first and dropped last, so that
  * whenever this is killed it can be undone.
  */
-function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, receipt, key, remove }: Applying): void {
+function apply(
+  plan: SetupPlan,
+  changes: readonly PlannedChange[],
+  { path, receipt, key, remove, top }: Applying,
+): void {
   const done: PlannedChange[] = [];
   const made = changes.flatMap(({ path: file, after }) => (after === null ? [] : missingFolders(dirname(file))));
   const folders = [...new Set([...(receipt?.folders ?? []), ...made])];
@@ -179,7 +186,9 @@ function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, recei
       writeReceipt(path, { ...key, files: [...left.map(entryOf), ...plan.carried], folders });
       return;
     }
-    removeFolders(folders);
+    // Set up by somebody else, or elsewhere: nobody noted which folders were made for it.
+    const emptied = changes.filter(({ after }) => receipt === null && after === null);
+    removeFolders([...folders, ...emptied.flatMap((change) => foldersBetween(top, dirname(change.path)))]);
     dropReceipt(path);
   } catch (error) {
     for (const change of done.reverse()) write(change.path, change.before);
@@ -248,9 +257,13 @@ function missingFolders(folder: string): string[] {
   return existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
+function foldersBetween(top: string, folder: string): string[] {
+  return folder.startsWith(`${top}${sep}`) ? [...foldersBetween(top, dirname(folder)), folder] : [];
+}
+
 /** Innermost first, and only those nobody put anything else into. */
 function removeFolders(folders: readonly string[]): void {
-  for (const folder of [...folders].reverse()) {
+  for (const folder of [...new Set(folders)].sort((a, b) => b.length - a.length)) {
     try {
       rmdirSync(folder);
     } catch (error) {
