@@ -66,7 +66,7 @@ function settings(request: SessionRequest): Record<string, unknown> {
 }
 
 function inherited({ env }: Pick<SessionRequest, "env">): Record<string, unknown> {
-  const folder = join(env.XDG_CONFIG_HOME ?? join(env.HOME ?? "/nonexistent", ".config"), "opencode");
+  const folder = join(env.XDG_CONFIG_HOME || join(env.HOME ?? "/nonexistent", ".config"), "opencode");
   const files = ["opencode.json", "opencode.jsonc", "config.json"].map((name) => readIfThere(join(folder, name)));
   return Object.assign({}, ...files.map((content) => (content === null ? {} : pick(parse(content), MODEL_KEYS))));
 }

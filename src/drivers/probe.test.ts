@@ -23,6 +23,7 @@ it("asks a program for its version once, and again when it is another file", asy
   install("0.166.10");
   await requireProgram("codex", env);
   expect(times()).toBe(2);
+  expect(await probeDriver("codex", env)).toMatchObject({ note: "codex 0.166.10 was not tried; 0.166.0 was" });
   install("0.1.0");
   await expect(requireProgram("codex", env)).rejects.toMatchObject({ code: "DRIVER_TOO_OLD" });
   await expect(requireProgram("codex", env)).rejects.toMatchObject({ code: "DRIVER_TOO_OLD" });

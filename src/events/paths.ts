@@ -2,7 +2,7 @@
 import type { TextChange } from "../schema/events.js";
 import type { GateFacts } from "./facts.js";
 
-export const MARKED_FILES: readonly string[] = ["AGENTS.md", "CLAUDE.md"];
+const MARKED_FILES: readonly string[] = ["AGENTS.md", "CLAUDE.md", "QWEN.md", "GEMINI.md"];
 export const MARK_START = "<!-- nexus:start -->";
 export const MARK_END = "<!-- nexus:end -->";
 

@@ -1,6 +1,6 @@
 // Claude Code and Codex start a command per event and speak the same JSON: payload on stdin, answer on stdout.
 // Context counts only inside hookSpecificOutput; Codex refuses any key it does not know, so none is invented.
-import type { Caller, LifecycleEvent, ToolUse, Verdict } from "../schema/events.js";
+import type { Caller, LifecycleEvent, ToolUse, UserMessage, Verdict } from "../schema/events.js";
 import { type Fields, field, fieldsOf, optionalText, text } from "./fields.js";
 import { type HookAnswer, type Host, NO_ANSWER } from "./host.js";
 
@@ -29,6 +29,8 @@ export interface Translation {
   /** A host may prefix a role with its plugin's name. */
   readonly role: (name: string) => string;
   readonly toolUse: (name: string, input: unknown) => ToolUse;
+  /** What a person typed, where a host puts the text of a skill that was started in its place. */
+  readonly typed?: (prompt: string) => Pick<UserMessage, "text" | "loadedSkill">;
 }
 
 /** What is the same for every host that starts commands. */
@@ -79,7 +81,7 @@ function oneEvent(name: string, fields: Fields, common: Common, translation: Tra
       if (field(fields, "prompt") === "") return null;
       return {
         type: "user_message",
-        text: optionalText(fields, "prompt") ?? "",
+        ...typed(optionalText(fields, "prompt") ?? "", translation),
         caller: callerOf(fields, translation),
         ...common,
       };
@@ -112,6 +114,8 @@ function oneEvent(name: string, fields: Fields, common: Common, translation: Tra
       return { type: "session_end", reason: optionalText(fields, "reason") ?? "other", ...common };
   }
 }
+
+const typed = (prompt: string, { typed: read }: Translation) => read?.(prompt) ?? { text: prompt };
 
 /** Claude Code's own compaction ends as an agent without a type; that is no agent of ours. */
 function subagentStop(fields: Fields, common: Common, { role }: Translation): LifecycleEvent | null {

@@ -17,7 +17,7 @@ import { installQwen, QWEN_EVENTS } from "./qwen/install.js";
 export { CLAUDE_PLUGIN } from "./claude/host.js";
 export { claudeAgent, claudeSkill } from "./claude/install.js";
 
-export { codexSkill } from "./codex/install.js";
+export { codexSkill, hasServerAlike } from "./codex/install.js";
 export type { TextEdit } from "./edit/edit.js";
 export { isObjectText, isReadBy, isStrictJson, READINGS } from "./edit/jsonc.js";
 
@@ -40,6 +40,7 @@ export {
   type InstallFile,
   type InstallInput,
   isOurHook,
+  isOurServer,
   type Scope,
   type SkillFile,
 } from "./install.js";

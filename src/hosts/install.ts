@@ -1,4 +1,6 @@
 // What living in a host takes, as files: some wholly ours, some a person's with our part in them.
+import { readFileSync } from "node:fs";
+import { isSystemError } from "../errors.js";
 import type { SemanticClass } from "../schema/events.js";
 import { deniedNexusTools } from "../schema/roles.js";
 import type { TextEdit } from "./edit/edit.js";
@@ -95,6 +97,15 @@ export function isOurServer(value: unknown): boolean {
 /** How a host reads the settings we write into. */
 export function strictFor(reader: Reader, { scope, convert = false }: InstallInput): NonNullable<JsonFile["strict"]> {
   return { reader, convert, consent: `nexus setup ${reader}${scope === "user" ? " --scope user" : ""} --convert` };
+}
+
+/** Whether a settings file is new, or has this already: what the host itself adds to one that has not. */
+export function isNewOrHas(path: string, text: string): boolean {
+  try {
+    return readFileSync(path, "utf8").includes(text);
+  } catch (error) {
+    return isSystemError(error) && error.code === "ENOENT";
+  }
 }
 
 /** The list of events a command host is asked to send; PreToolUse waits longest, a gate answers within 2 s anyway. */

@@ -12,6 +12,7 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -51,6 +52,18 @@ const read = (path: string) => readFileSync(at(path), "utf8");
 const mode = (path: string) => statSync(at(path)).mode & 0o777;
 const compare = (options: Partial<Parameters<typeof compareTree>[2]> = {}) =>
   compareTree(layout, "tester-1", { revert: true, mine: () => true, ...options });
+
+it("reports a file of more than 512 MB, and does not put it back", () => {
+  put({ "large.bin": "" });
+  truncateSync(at("large.bin"), 512 * 1024 ** 2 + 1);
+  keepTree(layout, "tester-1");
+  truncateSync(at("large.bin"), 512 * 1024 ** 2 + 2);
+  put({ "a.txt": "changed" });
+  const found = compare();
+  expect(found).toMatchObject({ reverted: ["a.txt"] });
+  expect(JSON.stringify(found)).toContain("large.bin");
+  expect([read("a.txt"), statSync(at("large.bin")).size]).toEqual(["a", 512 * 1024 ** 2 + 2]);
+});
 
 describe("a role that may not edit [P6]", () => {
   it("leaves nothing behind: content, modes, links, folders, files of its own", () => {

@@ -44,17 +44,17 @@ const result = (more: object = {}) => ({
 const PATH = pathWith("claude");
 
 describe.skipIf(PATH === null)("claude (needs the real program)", () => {
-  it("plays a role that may not edit", async () => {
-    const model = await scriptedModel(
-      sequence({ unoffered: "Write", args: { file_path: "/var/tmp/nut-never", content: "x" } }, "could not"),
-    );
+  it("plays a role that may not edit, and has only its words when it was reminded of its report in vain", async () => {
+    const write = { unoffered: "Write", args: { file_path: "/var/tmp/nut-never", content: "x" } };
+    const model = await scriptedModel(sequence(write, "could not", "sorry"));
     const env = { ANTHROPIC_BASE_URL: model.url, ANTHROPIC_API_KEY: "none", ANTHROPIC_MODEL: "scripted" };
     const end = await at.run("claude", {
       env: { PATH: PATH!, HOME: at.home, ...env },
       may: { edit: false, shell: false },
+      reportSchema: { type: "object", properties: { summary: { type: "string" } }, required: ["summary"] },
     });
     await model.close();
-    expect(end).toMatchObject({ outcome: "completed", text: "could not" });
+    expect(end).toMatchObject({ outcome: "completed", text: "could not\n\nsorry" });
     expect(model.requests.some(({ system }) => system.includes("You are the engineer."))).toBe(true);
     expect(readdirSync(at.cwd)).toEqual([]);
   });

@@ -147,6 +147,8 @@ describe.skipIf(PATH === null)("codex (needs the real program)", () => {
     expect(await hanging.ended).toMatchObject({ outcome: "failed" });
     const again = await at.run("codex", { resume, taskPrompt: "go on", may: { edit: false, shell: false } });
     expect(again).toMatchObject({ outcome: "completed", text: "second", sessionId: resume });
+    // It counts from the session's beginning; the run takes off what it knows already.
+    expect([first.usage?.inputTokens, again.usage?.inputTokens]).toEqual([100, 200]);
     const asked = model.requests.at(-1)!.any;
     expect(["Do the task.", "first", "go on"].map((part) => asked.includes(part))).toEqual([true, true, true]);
     expect(offered().filter((name) => /exec_command|shell/.test(name))).toEqual([]);

@@ -22,6 +22,8 @@ const NO_MODEL: Trouble = {
   status: 404,
   body: '{"type":"error","error":{"type":"not_found_error","message":"model: m"}}',
 };
+/** Asked of the program, which never gets as far as its vendor. */
+const UNKNOWN = "s/unknown";
 const SOON: Trouble = { status: 429, headers: { "retry-after": "1" } };
 const LATER: Trouble = { status: 429, headers: { "retry-after": "3600" } };
 
@@ -41,8 +43,8 @@ async function meet(program: "claude" | "codex" | "opencode", fail: Fail, times:
   at.put({
     "person/.codex/config.toml": [
       'model = "scripted"',
-      'model_provider = "s"',
-      "[model_providers.s]",
+      'chosenprovider = "s"',
+      "[chosenproviders.s]",
       'name = "s"',
       `base_url = "${url}/v1"`,
       'wire_api = "responses"',
@@ -54,7 +56,8 @@ async function meet(program: "claude" | "codex" | "opencode", fail: Fail, times:
   });
   const anthropic = { ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: "none", ANTHROPIC_MODEL: "claude-sonnet-4-5" };
   const env = { PATH: pathWith(program)!, HOME: `${at.folder}/person`, ...(program === "claude" ? anthropic : {}) };
-  return { at, end: await at.run(program, { env, patienceMs }) };
+  const chosen = fail === UNKNOWN ? { model: UNKNOWN } : {};
+  return { at, end: await at.run(program, { env, patienceMs, ...chosen }) };
 }
 
 const ALWAYS = 99;
@@ -90,6 +93,7 @@ describe.each<["claude" | "codex" | "opencode", readonly [string, Fail, number, 
     "opencode",
     [
       ["401", { status: 401 }, ALWAYS, 60_000, "login"],
+      ["a model it does not know", UNKNOWN, 0, 60_000, "model"],
       ["cut connections without end", "cut", ALWAYS, 1_000, "transport"],
       ["a conversation that is too long once", FULL, 1, 60_000, "completed"],
       ["a conversation that stays too long", FULL, ALWAYS, 60_000, undefined],

@@ -124,3 +124,14 @@ it("notices the plugin beside the set-up, and asks no project about a person's o
     checks({ ...both, "project/.claude/settings.json": "{}", "home/.claude/settings.json": "{}" }, "user"),
   ).toMatchObject([{ state: "ok" }]);
 });
+
+it.each(["project", "user"] as const)("notices a server of the person's that comes before ours (%s)", (scope) => {
+  const kept = (server: object) =>
+    JSON.stringify({ projects: { [join(folder, "project")]: { mcpServers: { nexus: server } } } });
+  const message = expect.stringContaining("a server of yours called nexus for this project, which comes before ours");
+  expect(checks({ "home/.claude.json": kept({ command: "mine" }) }, scope)).toMatchObject([
+    { state: "problem", message },
+  ]);
+  const ours = { command: "x", env: { NEXUS_HARNESS_ID: "nutcracker-claude" } };
+  expect(checks({ "home/.claude.json": kept(ours) }, scope)).toMatchObject([{ state: "ok" }]);
+});

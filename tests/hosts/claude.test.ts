@@ -97,11 +97,16 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { ".nexus/rules/general.md": "- be kind\n" },
     );
     expect(place.nexus("setup", "claude").exit).toBe(0);
+    // Which Claude Code reads.
+    place.write(".claude/settings.json", `\ufeff${place.read(".claude/settings.json")}`);
     const ran = await claude("[plan] make it faster");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
     expect(model.used()).toEqual(["plan", "write", "shell", "add", "again", "log", "end"]);
     for (const text of ["This project works with Nexus", ".nexus/rules/general.md", "Skill nx-plan is now active"])
       expect(said("plan")).toContain(text);
+    // CLAUDE.md; a manual skill is offered to nobody
+    for (const text of ["This project is worked on with Nexus", "nx-sync"]) expect(seen("plan")!.any).toContain(text);
+    expect(seen("plan")!.any).not.toContain("nx-setup");
     expect(said("shell")).toContain("no task list");
     expect(place.has("b.txt")).toBe(false);
     expect(place.read("c.txt")).toBe("allowed");
@@ -130,6 +135,12 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
           times: 1,
           reply: [bash("node write.cjs; cat .nexus/state/nutcracker-claude/agent-tracker.json")],
         },
+        {
+          name: "sub-again",
+          when: { system: isTester, last: /GO ON/ },
+          times: 1,
+          reply: [bash("echo x > again.txt")],
+        },
         { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
         {
           name: "spawn",
@@ -147,7 +158,16 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
             },
           ],
         },
-        { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
+        {
+          name: "go-on",
+          when: { last: /VERDICT/ },
+          times: 1,
+          reply: ({ last }) => {
+            const to = /agentId: (\w+)/.exec(last)?.[1] ?? "none";
+            return [{ tool: /^SendMessage$/, args: { to, message: "GO ON", summary: "go on" } }];
+          },
+        },
+        { name: "end", reply: ["all done"] },
       ],
       { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
     );
@@ -157,18 +177,21 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       "task_add",
       JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
     );
-    const ran = await claude("please check");
+    const ran = await claude("please check", ["--allowedTools", "SendMessage"]);
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
-    expect(model.used()).toEqual(["spawn", "sub-shell", "sub-script", "sub-end", "end"]);
+    expect(model.used().slice(0, 5)).toEqual(["spawn", "sub-shell", "sub-script", "sub-end", "go-on"]);
     expect(seen("sub-shell")!.any).toContain("Report to Lead");
     expect(said("sub-script")).toContain("redirection >");
     expect(said("sub-end")).toContain("running");
-    for (const file of ["sub.txt", "sneaky.txt"]) expect(place.has(file), file).toBe(false);
+    // One that goes on after its end is in its role again.
+    const ends = model.requests.filter(({ rule }) => rule === "sub-end");
+    expect(ends.at(-1)!.last).toContain("the tester role may not change files");
+    for (const file of ["sub.txt", "sneaky.txt", "again.txt"]) expect(place.has(file), file).toBe(false);
     const offered = seen("sub-shell")!.tools.map(({ name }) => name);
     for (const name of ["Write", "Edit", "NotebookEdit", "Agent", "mcp__nexus__nx_task_add"])
       expect(offered).not.toContain(name);
     expect(offered).toContain("mcp__nexus__nx_task_list");
-    expect(said("end")).toContain("acceptance that nobody verified");
+    expect(said("go-on")).toContain("acceptance that nobody verified");
     expect(place.json(".nexus/state/tasks.json")).toMatchObject({ tasks: [{ id: 1, status: "in_progress" }] });
   });
 
@@ -230,7 +253,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "sub-end", when: { system: /# Engineer/ }, reply: ["ENGINEER DONE"] },
       {
         name: "spawn",
-        when: { last: /please edit/ },
+        when: { last: /^(?=[\s\S]*please edit)[\s\S]*Skill nx-setup is now active/ },
         times: 1,
         reply: [
           {
@@ -252,7 +275,8 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     spawnSync("git", ["add", "-A"], { cwd: place.root });
     const id = ["-c", "user.name=a", "-c", "user.email=a@b"];
     spawnSync("git", [...id, "commit", "-qm", "first"], { cwd: place.root });
-    const ran = await claude("please edit");
+    // A person starts a manual skill by its slash command.
+    const ran = await claude("/nx-setup please edit");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
     expect(model.used()).toEqual(["spawn", "sub-write", "sub-settings", "sub-end", "end"]);
     expect(said("sub-settings")).toContain("made.txt");
@@ -279,7 +303,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "after", when: { last: /carry on/ }, reply: ["went on"] },
       { name: "first", reply: ["noted"] },
     ]);
-    expect(place.nexus("setup", "claude").exit).toBe(0);
+    expect(place.nexus("setup", "claude", "--scope", "user").exit).toBe(0);
     place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
     const session = JSON.parse((await claude("[run] begin")).stdout).session_id as string;
     const compacted = await claude("/compact", ["--resume", session]);
@@ -311,7 +335,7 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
     ]);
   });
 
-  it("lives in the plugin as well, which the host finds valid", async ({ skip }) => {
+  it("lives in the plugin as well, installed from its marketplace", async ({ skip }) => {
     if (program === null) skip(WITHOUT);
     await start((root) => [
       {
@@ -329,18 +353,18 @@ describe("inside Claude Code", { timeout: 180_000 }, () => {
       { name: "end", reply: ["all done"] },
     ]);
     const market = join(place.home, "market");
-    const plugin = join(market, "nutcracker");
     const built = spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]);
     expect(built.status, String(built.stderr)).toBe(0);
-    for (const folder of [plugin, market]) {
-      const valid = spawnSync(program!, ["plugin", "validate", folder], {
-        env: { PATH: process.env.PATH, HOME: place.home },
-        encoding: "utf8",
-      });
-      expect(valid.status, valid.stdout + valid.stderr).toBe(0);
+    for (const words of [
+      ["validate", market],
+      ["marketplace", "add", market],
+      ["install", "nutcracker@nutcracker"],
+    ]) {
+      const done = await place.run(program!, ["plugin", ...words]);
+      expect(done.exit, done.stdout + done.stderr).toBe(0);
     }
     place.write(".mcp.json", '{"mcpServers":{}}');
-    const ran = await claude("[run] go on", ["--plugin-dir", plugin]);
+    const ran = await claude("[run] go on");
     expect(ran.exit, ran.stdout + ran.stderr).toBe(0);
     expect(model.used()).toEqual(["write", "call", "end"]);
     expect(said("write")).toContain("Skill nx-run is now active");

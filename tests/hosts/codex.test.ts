@@ -2,7 +2,7 @@
 // disk, and what did not happen.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, type Place, type Ran } from "./clients.js";
 import { codexPlace } from "./codex-place.js";
@@ -103,6 +103,10 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       ],
       { ".nexus/rules/general.md": "- be kind\n" },
     );
+    // A person's own server of our name, which Codex mixes with the project's.
+    const config = join(place.home, ".codex/config.toml");
+    const theirs = '\n[mcp_servers.nexus]\ncommand = "mine"\nenabled = false\n';
+    writeFileSync(config, readFileSync(config, "utf8") + theirs);
     const ran = await codex("[plan] make it faster");
     expect(ran.exit, ran.stderr).toBe(0);
     expect(model.used()).toEqual(["plan", "patch", "shell", "add", "again", "log", "end"]);
@@ -111,6 +115,10 @@ describe("inside Codex", { timeout: 180_000 }, () => {
     expect(said("plan")).toContain(".nexus/rules/general.md");
     expect(said("plan")).toContain("Skill nx-plan is now active");
     expect(said("plan")).toContain("1 in rules/");
+    // AGENTS.md; a manual skill is offered to nobody
+    const first = model.requests[0]!.any;
+    for (const text of ["This project is worked on with Nexus", "nx-sync"]) expect(first).toContain(text);
+    expect(first).not.toContain("nx-setup");
     // pre_tool_use
     expect(said("shell")).toContain("no task list");
     expect(said("add")).toContain("no task list");
@@ -218,7 +226,7 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       { name: "sub-end", when: { any: isTester }, reply: ["VERDICT: pass"] },
       {
         name: "spawn",
-        when: { last: /please check/ },
+        when: { last: /set up the harness for a project/ },
         times: 1,
         reply: [{ tool: /spawn_agent$/, args: { agent_type: "tester", message: "TASK: check it" } }],
       },
@@ -230,9 +238,22 @@ describe("inside Codex", { timeout: 180_000 }, () => {
       },
       { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
     ]);
+    // Nobody has trusted the hooks yet, and Codex itself says so.
+    const path = { PATH: `${dirname(program!)}:${process.env.PATH}` };
+    const doctor = await place.run(process.execPath, [join(ROOT, "bin/nexus.js"), "doctor", "codex", "--json"], path);
+    expect(JSON.parse(doctor.stdout).checks).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ what: "codex program", state: "ok" }),
+        expect.objectContaining({
+          what: "codex project trust",
+          message: expect.stringMatching(/^9 of 9 hooks are not/),
+        }),
+      ]),
+    );
     const { PreToolUse: _, ...rest } = (place.json(".codex/hooks.json") as { hooks: Record<string, unknown> }).hooks;
     place.write(".codex/hooks.json", JSON.stringify({ hooks: rest }));
-    const ran = await codex("please check");
+    // A person starts a manual skill by its name.
+    const ran = await codex("$nx-setup please check");
     expect(ran.exit, ran.stderr).toBe(0);
     expect(said("sub-end")).toMatch(/not for the role|ROLE_DENIED/);
     expect(place.has(".nexus/state/tasks.json")).toBe(false);

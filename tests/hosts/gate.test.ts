@@ -100,21 +100,24 @@ describe("gate: unplanned edits", () => {
     }
   });
 
-  it("lets only the marked part of CLAUDE.md change while nx-init is at work", async () => {
-    const text = "# Mine\n\n<!-- nexus:start -->\nold\n<!-- nexus:end -->\n\nrest\n";
-    const { root } = newProject({
-      "CLAUDE.md": text,
-      ".nexus/state/nutcracker-claude/session.json": '{"skill":"nx-init"}',
-    });
-    const edit = (old_string: string) => use(root, "Edit", { file_path: "CLAUDE.md", old_string, new_string: "new" });
-    expect((await askHook(edit("old"))).stdout).toBe("");
-    expect(denial((await askHook(edit("# Mine"))).stdout)).not.toBeNull();
-    const whole = (content: string) => use(root, "Write", { file_path: "CLAUDE.md", content });
-    expect((await askHook(whole(text.replace("old", "quite new")))).stdout).toBe("");
-    expect(denial((await askHook(whole("all new"))).stdout)).not.toBeNull();
-    rmSync(join(root, ".nexus/state/nutcracker-claude/session.json"));
-    expect(denial((await askHook(edit("old"))).stdout)).not.toBeNull();
-  });
+  it.each(["CLAUDE.md", "AGENTS.md", "QWEN.md", "GEMINI.md"])(
+    "lets only the marked part of %s change while nx-init is at work",
+    async (file) => {
+      const text = "# Mine\n\n<!-- nexus:start -->\nold\n<!-- nexus:end -->\n\nrest\n";
+      const { root } = newProject({
+        [file]: text,
+        ".nexus/state/nutcracker-claude/session.json": '{"skill":"nx-init"}',
+      });
+      const edit = (old_string: string) => use(root, "Edit", { file_path: file, old_string, new_string: "new" });
+      expect((await askHook(edit("old"))).stdout).toBe("");
+      expect(denial((await askHook(edit("# Mine"))).stdout)).not.toBeNull();
+      const whole = (content: string) => use(root, "Write", { file_path: file, content });
+      expect((await askHook(whole(text.replace("old", "quite new")))).stdout).toBe("");
+      expect(denial((await askHook(whole("all new"))).stdout)).not.toBeNull();
+      rmSync(join(root, ".nexus/state/nutcracker-claude/session.json"));
+      expect(denial((await askHook(edit("old"))).stdout)).not.toBeNull();
+    },
+  );
 });
 
 describe("gate: roles", () => {

@@ -133,8 +133,11 @@ it("writes no hooks where Codex would not read them, and says so without Codex",
     expect((await place.nexusHere("setup", "codex", "--convert")).exit).toBe(0);
     expect(isReadBy("codex", place.read(".codex/hooks.json"))).toBe(true);
     place.write(".codex/hooks.json", `// mine\n${place.read(".codex/hooks.json")}`);
+    // Codex puts tables of one name together, and may not start with what comes of it.
+    place.write("../home/.codex/config.toml", '[mcp_servers.nexus]\nurl = "http://127.0.0.1:9"\n');
     const doctor = await place.nexusHere("doctor", "codex");
     expect(doctor).toMatchObject({ exit: 1, stdout: expect.stringContaining("runs no hook of the file") });
+    expect(doctor.stdout).toContain("has a server of yours called nexus, which Codex mixes with the project's");
   } finally {
     place.remove();
   }

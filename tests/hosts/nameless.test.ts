@@ -1,5 +1,5 @@
 // Hosts that do not say which agent calls a tool: whoever is at work is held to its limits, and nobody for longer.
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { answerHook } from "../../src/hook/answer-hook.js";
@@ -40,6 +40,22 @@ describe("Qwen Code", () => {
       "edited only while a task list exists",
     );
     expect((await send("qwen", "UserPromptSubmit", { prompt: "" })).said).toEqual({});
+  });
+
+  it("hears of a skill a person starts, which comes as its text, and of what they wrote with it", async () => {
+    const memory = "# Mine\n\n<!-- nexus:start -->\nold\n<!-- nexus:end -->\n";
+    const change = (content: string) => qwen.tool("write_file", { file_path: join(root, "QWEN.md"), content });
+    writeFileSync(join(root, "QWEN.md"), memory);
+    rmSync(join(root, ".nexus/state/tasks.json"));
+    expect(reason(await change(memory.replace("old", "new")))).toContain("no task list");
+    await send("qwen", "UserPromptSubmit", {
+      prompt: "# nx-setup: set up\n\nNever [m] this.\n\n/nx-setup [m] tabs are wide",
+    });
+    expect(reason(await change(memory.replace("old", "new")))).toBe("allowed");
+    expect(reason(await change(memory.replace("Mine", "Yours")))).toContain("no task list");
+    const kept = readdirSync(join(root, ".nexus/memory")).filter((name) => name.endsWith(".md"));
+    expect(kept.map((name) => readFileSync(join(root, ".nexus/memory", name), "utf8")).join()).toMatch(/tabs are wide/);
+    expect(kept).toHaveLength(1);
   });
 
   it("holds every call to the limits of whoever is at work, until it has ended", async () => {

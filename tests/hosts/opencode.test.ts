@@ -1,8 +1,10 @@
 // Nexus inside the real OpenCode, driven by a scripted model on loopback.
-import { mkdirSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientProgram, newPlace, type Place, type Ran } from "./clients.js";
+import { ROOT } from "./hook-process.js";
 import { type Rule, type ScriptedModel, scriptedModel } from "./scripted-model/server.js";
 
 let program: string | null;
@@ -21,10 +23,10 @@ afterEach(async () => {
 async function start(
   rules: (root: string) => readonly Rule[],
   files: Readonly<Record<string, string>> = {},
+  scope: "project" | "user" = "project",
 ): Promise<void> {
   place = newPlace({ "a.txt": "hello\n", ...files });
   model = await scriptedModel(rules(place.root));
-  expect(place.nexus("setup", "opencode").exit).toBe(0);
   const settings = join(place.home, ".config/opencode");
   const scripted = {
     npm: "@ai-sdk/openai-compatible",
@@ -35,8 +37,16 @@ async function start(
   for (const folder of [settings, join(place.root, ".opencode")]) pretendInstalled(folder);
   writeFileSync(
     join(settings, "opencode.json"),
-    JSON.stringify({ model: "scripted/scripted", provider: { scripted }, share: "disabled", autoupdate: false }),
+    JSON.stringify({
+      model: "scripted/scripted",
+      provider: { scripted },
+      share: "disabled",
+      autoupdate: false,
+      // A person's own server of our name.
+      mcp: { nexus: { type: "local", command: ["mine"], enabled: false } },
+    }),
   );
+  expect(place.nexus("setup", "opencode", "--scope", scope).exit).toBe(0);
 }
 
 /** OpenCode installs its plugin package into these folders and waits for the network when it is not there. */
@@ -58,8 +68,8 @@ const QUIET = Object.fromEntries(
     "1",
   ]),
 );
-const opencode = (prompt: string, env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
-  place.run(program!, ["run", "--dir", place.root, "--format", "json", prompt], { ...QUIET, ...env });
+const opencode = (words: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> =>
+  place.run(program!, ["run", "--dir", place.root, "--format", "json", ...words], { ...QUIET, ...env });
 
 const seen = (rule: string) => model.requests.find((request) => request.rule === rule);
 const said = (rule: string): string => seen(rule)?.last ?? "";
@@ -109,7 +119,7 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
       ],
       { ".nexus/rules/general.md": "- be kind\n" },
     );
-    const ran = await opencode("[plan] make it faster");
+    const ran = await opencode(["[plan] make it faster"]);
     expect(ran.exit, ran.stderr).toBe(0);
     expect(model.used()).toEqual(["plan", "write", "shell", "add", "again", "log", "end"]);
     for (const text of ["This project works with Nexus", ".nexus/rules/general.md", "Skill nx-plan is now active"])
@@ -125,7 +135,7 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
     expect(offered).toEqual(
       expect.arrayContaining(["nexus_nx_task_add", "nexus_nx_task_close", "write", "edit", "task"]),
     );
-    expect(seen("plan")!.any).toContain("nx-sync");
+    for (const text of ["This project is worked on with Nexus", "nx-sync"]) expect(seen("plan")!.any).toContain(text);
     expect(seen("plan")!.any).not.toContain("nx-setup");
     for (const file of ["agent-tracker.json", "sessions.json"])
       expect(place.has(`.nexus/state/nutcracker-opencode/${file}`)).toBe(false);
@@ -152,17 +162,19 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
           ],
         },
         { name: "sub-end", when: { system: isTester }, reply: ["VERDICT: pass"] },
-        { name: "spawn", when: { last: /please check/ }, times: 1, reply: [spawn] },
+        { name: "spawn", when: { last: /# nx-setup: set up[\s\S]*please check/ }, times: 1, reply: [spawn] },
         { name: "end", when: { last: /VERDICT/ }, reply: ["all done"] },
       ],
       { "write.cjs": "require('fs').writeFileSync('sneaky.txt', 'x')\n" },
+      "user",
     );
     place.nexus(
       "call",
       "task_add",
       JSON.stringify({ title: "check it", context: "c", owner: "tester", acceptance: "it works" }),
     );
-    const ran = await opencode("please check");
+    // A person starts a manual skill by its slash command.
+    const ran = await opencode(["--command", "nx-setup", "please check"]);
     expect(ran.exit, ran.stderr).toBe(0);
     expect(model.used()).toEqual(["spawn", "sub-shell", "sub-script", "sub-end", "end"]);
     expect(said("sub-shell")).toContain("Report to Lead");
@@ -214,7 +226,13 @@ describe("inside OpenCode", { timeout: 180_000 }, () => {
       },
     );
     place.nexus("call", "task_add", JSON.stringify({ title: "a task to remember", context: "c" }));
-    const ran = await opencode("[run] please check", { NEXUS_SANDBOX: "off" });
+    // The gate is the plugin of the package here, named in the settings.
+    const market = join(place.home, "market");
+    expect(spawnSync(process.execPath, [join(ROOT, "scripts/build-hosts.mjs"), "--out", market]).status).toBe(0);
+    rmSync(join(place.root, ".opencode/plugins/nexus.js"));
+    const settings = place.json("opencode.json") as object;
+    place.write("opencode.json", JSON.stringify({ ...settings, plugin: [join(market, "opencode/nexus.js")] }));
+    const ran = await opencode(["[run] please check"], { NEXUS_SANDBOX: "off" });
     expect(ran.exit, ran.stderr).toBe(0);
     expect(said("sub-end")).toContain("CAUGHT");
     expect(place.has("sneaky.txt")).toBe(false);

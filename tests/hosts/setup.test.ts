@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { KNOWN_VERSIONS } from "../../src/process/index.js";
 import { newPlace, type Place } from "./clients.js";
 import { ROOT } from "./hook-process.js";
 
@@ -226,7 +227,7 @@ describe("nexus setup", () => {
 /** Answers as `codex app-server` does, from the project's hooks and how much of them it is told to trust. */
 const CODEX = `#!${process.execPath}
 const { readFileSync } = require("node:fs");
-if (process.argv[2] === "--version") { console.log("codex-cli 0.163.0"); process.exit(0); }
+if (process.argv[2] === "--version") { console.log(readFileSync(__dirname + "/../version.txt", "utf8")); process.exit(0); }
 const trusted = readFileSync("trust.txt", "utf8").trim();
 const lists = Object.values(JSON.parse(readFileSync(".codex/hooks.json", "utf8")).hooks).flat();
 const hooks = trusted === "none seen" ? [] : lists.flatMap(({ hooks: all }) => all).map(({ command }, index) => ({
@@ -240,28 +241,41 @@ require("node:readline").createInterface({ input: process.stdin }).on("line", (l
 
 describe("nexus doctor", () => {
   it.each([
-    ["all", { state: "ok", message: "all 9 hooks are trusted" }],
+    ["all", "codex-cli 0.163.0", { state: "ok", message: "all 9 hooks are trusted" }],
     [
       "some",
+      "codex-cli 99.0.0",
       {
         state: "problem",
         message: expect.stringMatching(/^1 of 9 hooks are not trusted/),
         fix: expect.stringContaining("/hooks"),
       },
     ],
-    ["none seen", { state: "problem", message: expect.stringContaining("does not see the hooks") }],
-  ])("asks Codex whether the hooks are trusted: %s", async (trust, expected) => {
-    await place.nexusHere("setup", "codex");
-    place.write("trust.txt", trust);
-    place.write("bin/codex", CODEX);
-    chmodSync(join(place.root, "bin/codex"), 0o755);
-    const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "codex", "--json"];
-    const { stdout } = await place.run(process.execPath, nexus, {
-      PATH: `${join(place.root, "bin")}:${process.env.PATH}`,
-    });
-    const checks = JSON.parse(stdout).checks as { what: string }[];
-    expect(checks.find(({ what }) => what === "codex project trust")).toMatchObject(expected);
-  });
+    [
+      "none seen",
+      "codex-cli (built here)",
+      { state: "problem", message: expect.stringContaining("does not see the hooks") },
+    ],
+  ])(
+    "asks Codex whether the hooks are trusted (%s), and tells a version nobody tried: %s",
+    async (trust, version, expected) => {
+      await place.nexusHere("setup", "codex");
+      place.write("trust.txt", trust);
+      place.write("version.txt", version);
+      place.write("bin/codex", CODEX);
+      chmodSync(join(place.root, "bin/codex"), 0o755);
+      const nexus = [join(ROOT, "bin/nexus.js"), "doctor", "codex", "--json"];
+      const { stdout } = await place.run(process.execPath, nexus, {
+        PATH: `${join(place.root, "bin")}:${process.env.PATH}`,
+      });
+      const checks = JSON.parse(stdout).checks as { what: string }[];
+      expect(checks.find(({ what }) => what === "codex project trust")).toMatchObject(expected);
+      expect(checks.find(({ what }) => what === "codex program")).toMatchObject({
+        state: "warning",
+        message: expect.stringContaining(`${version}: not tried with Nexus, ${KNOWN_VERSIONS.codex.tried} was`),
+      });
+    },
+  );
 
   it("finds nothing wrong after a set-up, and names what is, with its fix", async () => {
     for (const host of ["claude", "opencode"]) await place.nexusHere("setup", host);

@@ -42,7 +42,40 @@ it.skipIf(isMissing("codex")).each<[Spoilt, { readonly trusted: boolean }, "held
   const ran = await place.run(clientProgram("codex")!, ["exec", "-C", place.root, "--json", ...trust, "please begin"]);
   expect(ran.exit, ran.stderr).toBe(0);
   expect(place.has("made.txt")).toBe(outcome === "free");
+  if (!trusted) expect(ran.stdout + ran.stderr).not.toMatch(/hook/i);
 });
+
+it.skipIf(isMissing("codex"))("Codex in a folder nobody trusted: free, and without our tools", async () => {
+  const rules = turn({ unoffered: "exec_command", args: { cmd: "echo x > made.txt" } });
+  ({ place, model } = await codexPlace(rules, { slug: "gpt-5.5", settings: 'sandbox_mode = "workspace-write"' }));
+  const config = join(place.home, ".codex/config.toml");
+  writeFileSync(config, readFileSync(config, "utf8").replace('trust_level = "trusted"', 'trust_level = "untrusted"'));
+  const flags = ["exec", "-C", place.root, "--json", "--dangerously-bypass-hook-trust"];
+  const ran = await place.run(clientProgram("codex")!, [...flags, "please begin"]);
+  expect(ran.exit, ran.stderr).toBe(0);
+  expect([place.has("made.txt"), model.requests[0]!.any.includes("nx_task_add")]).toEqual([true, false]);
+});
+
+it.skipIf(isMissing("claude")).each<Spoilt>(["a trailing comma", "a comment"])(
+  "Claude Code, settings.json with %s: free",
+  { timeout: 180_000 },
+  async (how) => {
+    place = newPlace({ "a.txt": "hello\n" });
+    model = await scriptedModel(
+      turn({ unoffered: "Write", args: { file_path: join(place.root, "made.txt"), content: "x" } }),
+    );
+    await place.nexusHere("setup", "claude");
+    spoil(join(place.root, ".claude/settings.json"), how);
+    const ran = await place.run(clientProgram("claude")!, ["-p", "please begin", "--allowedTools", "Write"], {
+      ANTHROPIC_BASE_URL: model.url,
+      ANTHROPIC_API_KEY: "none",
+      ANTHROPIC_MODEL: "claude-sonnet-4-5",
+      DISABLE_AUTOUPDATER: "1",
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    });
+    expect([ran.exit, place.has("made.txt")], ran.stderr).toEqual([0, true]);
+  },
+);
 
 const PROGRAMS = {
   qwen: {

@@ -2,6 +2,7 @@
 import { type PassThrough, Readable, Writable } from "node:stream";
 import { main } from "../../src/cli/main.js";
 import { program } from "../../src/commands/nexus/program.js";
+import type { Context } from "../../src/operation.js";
 
 export interface Ran {
   readonly code: number;
@@ -13,9 +14,13 @@ export interface Surroundings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  readonly ask?: Context["ask"];
 }
 
-export async function runNexus(argv: readonly string[], { cwd, env, stdin = "" }: Surroundings): Promise<Ran> {
+export async function runNexus(
+  argv: readonly string[],
+  { cwd, env, stdin = "", ask = null }: Surroundings,
+): Promise<Ran> {
   const text = { out: "", err: "" };
   const sink = (key: "out" | "err") =>
     new Writable({
@@ -32,7 +37,7 @@ export async function runNexus(argv: readonly string[], { cwd, env, stdin = "" }
     stdin: () => Readable.from([Buffer.from(stdin)]) as unknown as PassThrough,
     stdout: sink("out"),
     stderr: sink("err"),
-    ask: null,
+    ask,
   });
   return { code, ...text };
 }

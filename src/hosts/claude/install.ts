@@ -20,8 +20,8 @@ import { claude } from "./host.js";
 
 export function installClaude(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;
-  const folder = scope === "project" ? join(root, ".claude") : (env.CLAUDE_CONFIG_DIR ?? join(home, ".claude"));
-  const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json");
+  const folder = scope === "project" ? join(root, ".claude") : env.CLAUDE_CONFIG_DIR || join(home, ".claude");
+  const servers = scope === "project" ? join(root, ".mcp.json") : join(env.CLAUDE_CONFIG_DIR || home, ".claude.json");
   const settings = join(folder, "settings.json");
   const hooks = hookLists(input, claude, HOOK_EVENTS);
   const strict = strictFor("claude", input);

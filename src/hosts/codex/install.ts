@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { hookEventsWithout } from "../command-hooks.js";
 import { jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
-import { tomlEdit } from "../edit/toml.js";
+import { parsed, tomlEdit } from "../edit/toml.js";
 import { lastingServerWords } from "../here.js";
 import { SERVER } from "../host.js";
 import {
@@ -11,6 +11,7 @@ import {
   type InstallFile,
   type InstallInput,
   isOurHook,
+  isOurServer,
   MEMORY_TEXT,
   type SkillFile,
   strictFor,
@@ -48,6 +49,12 @@ export function installCodex(input: InstallInput): InstallFile[] {
   ];
 }
 
+/** Whether a person's settings have a server of our name that is not ours. */
+export function hasServerAlike(config: string): boolean {
+  const server = (parsed(config)?.mcp_servers as Readonly<Record<string, unknown>> | undefined)?.[SERVER];
+  return server !== undefined && !isOurServer(server);
+}
+
 /** Agents get a server of their own from the same settings; it knows its caller by the thread each call names. */
 export function serverTable(input: Pick<InstallInput, "scope" | "server" | "platform">): string {
   const { command, args } = lastingServerWords(input);
@@ -57,6 +64,8 @@ export function serverTable(input: Pick<InstallInput, "scope" | "server" | "plat
     `args = ${JSON.stringify(args)}`,
     // Without these the first request misses the tools, and calls are refused outside full access.
     "required = true",
+    // A person's own server of this name may be off, and Codex puts both tables together.
+    "enabled = true",
     // Otherwise it is not given to servers, and where we are on this machine stands there.
     'env_vars = ["XDG_STATE_HOME"]',
     'default_tools_approval_mode = "approve"',

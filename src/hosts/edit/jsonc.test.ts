@@ -44,3 +44,21 @@ it("leaves a person's empty list as it is, whether it was ever in it or not", ()
   const back = servers.remove(servers.add(empty).replace('"dark"', '"light"'), empty);
   expect(JSON.parse(back!)).toEqual({ on: [], theme: "light" });
 });
+
+it("leaves what the host itself adds to a person's file, and takes it out of one we made", () => {
+  const form: JsonWish = { at: ["$version"], value: 4, hosts: true };
+  const settings = jsonEdit({ path: "x" }, [form, server]);
+  expect(settings.remove(settings.add(null), null)).toBeNull();
+  const back = settings.remove(settings.add('{ "theme": "dark", "$version": 4 }'), '{ "theme": "dark" }');
+  expect(JSON.parse(back!)).toEqual({ theme: "dark", $version: 4 });
+});
+
+it("lays nothing out anew on a line that is very long, which would take minutes", () => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, { a: [1, 2], b: "x".repeat(40) }]));
+  for (const text of [JSON.stringify({ many }), `{\n  "many": ${JSON.stringify(many)}\n}\n`]) {
+    const added = edit.add(text);
+    expect(added.startsWith(text.replace(/\s*\}\s*$/, ""))).toBe(true);
+    expect(JSON.parse(added)).toMatchObject({ mcp: { nexus: (server as { value: unknown }).value }, on: ["nexus"] });
+    expect(JSON.parse(edit.remove(added, text)!)).toEqual({ many });
+  }
+});

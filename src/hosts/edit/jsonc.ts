@@ -18,8 +18,16 @@ import type { TextEdit } from "./edit.js";
 
 /** One thing we want in a JSON file. */
 export type JsonWish =
-  /** This value at this place. `ours` recognises it whatever version of us wrote it; without, it may be a person's as well. */
-  | { readonly at: JSONPath; readonly value: unknown; readonly ours?: (value: unknown) => boolean }
+  /**
+   * This value at this place. `ours` recognises it whatever version of us wrote it; without, it may be a person's as well.
+   * `hosts`: the host itself adds it to a file without it, so it goes only from a file that we made.
+   */
+  | {
+      readonly at: JSONPath;
+      readonly value: unknown;
+      readonly ours?: (value: unknown) => boolean;
+      readonly hosts?: true;
+    }
   /** An element of the list at this place. `shared`: a person may have written the same. */
   | {
       readonly at: JSONPath;
@@ -45,7 +53,7 @@ interface Reading {
 export type Reader = "claude" | "codex" | "qwen" | "gemini";
 
 export const READINGS: Readonly<Record<Reader, Reading>> = {
-  claude: { title: "Claude Code", comments: false, mark: true, effect: "leaves out the whole file without a word" },
+  claude: { title: "Claude Code", comments: false, mark: true, effect: "leaves out the whole file" },
   codex: { title: "Codex", comments: false, mark: false, effect: "runs no hook of the file" },
   qwen: { title: "Qwen Code", comments: true, mark: false, effect: "puts the whole file aside and runs without it" },
   gemini: { title: "Gemini CLI", comments: true, mark: false, effect: "does not start" },
@@ -193,6 +201,7 @@ function revoked(text: string, wish: JsonWish, original: string, reader?: Reader
     return left === text ? text : pruned(left, wish.at, original);
   }
   if (!isOurs(valueAt(text, wish.at), wish)) return text;
+  if (wish.hosts === true && original !== "") return text;
   const theirs = textAt(original, wish.at);
   if (theirs === null) return pruned(change(text, wish.at, undefined), wish.at.slice(0, -1), original);
   if (reader !== undefined && !isReadBy(reader, theirs)) return change(text, wish.at, valueAt(original, wish.at));
@@ -262,8 +271,19 @@ function nodeAt(text: string, at: JSONPath): Node | undefined {
 
 const rootOf = (text: string): Node | undefined => parseTree(text, [], { allowTrailingComma: true });
 
+/** Laying a line out anew takes the square of its length: the settings of a program may be one line of megabytes. */
+const LONG_LINE = 8_192;
+
 function change(text: string, at: JSONPath, value: unknown, isArrayInsertion = false): string {
+  const plain = modify(text, at, value, { isArrayInsertion });
+  const isLong = plain.some(({ offset, length }) => lineAround(text, offset, length) > LONG_LINE);
+  if (isLong) return applyEdits(text, plain);
   return applyEdits(text, modify(text, at, value, { formattingOptions: styleOf(text), isArrayInsertion }));
+}
+
+function lineAround(text: string, offset: number, length: number): number {
+  const end = text.indexOf("\n", offset + length);
+  return (end < 0 ? text.length : end) - text.lastIndexOf("\n", offset - 1);
 }
 
 /** Indents as the file already does. */

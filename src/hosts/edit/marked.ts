@@ -5,13 +5,16 @@ export const MARK_START = "<!-- nexus:start -->";
 export const MARK_END = "<!-- nexus:end -->";
 
 export function markedEdit(body: string): TextEdit {
-  const block = `${MARK_START}\n${body.trim()}\n${MARK_END}\n`;
+  const lines = [MARK_START, ...body.trim().split("\n"), MARK_END, ""];
   return {
     add(text) {
+      // Git gives a file other ends of lines, all of them or none.
+      const end = text?.includes("\r\n") ? "\r\n" : "\n";
+      const block = lines.join(end);
       if (text === null || text === "") return block;
       const part = locate(text);
       if (part !== null) return text.slice(0, part.start) + block + text.slice(part.end);
-      return `${text}${text.endsWith("\n") ? "" : "\n"}\n${block}`;
+      return `${text}${text.endsWith("\n") ? "" : end}${end}${block}`;
     },
     holds: (text) => locate(text) !== null,
     remove(text) {
@@ -19,7 +22,7 @@ export function markedEdit(body: string): TextEdit {
       if (part === null) return text;
       const before = text.slice(0, part.start);
       const after = text.slice(part.end);
-      const rest = after === "" ? before.replace(/\n\n$/, "\n") : before + after;
+      const rest = after === "" ? before.replace(/(\r?\n)\r?\n$/, "$1") : before + after;
       return rest.trim() === "" ? null : rest;
     },
   };
@@ -34,7 +37,7 @@ function locate(text: string): { start: number; end: number } | null {
     if (close < 0) return null;
     if (next < 0 || close < next) {
       const end = close + MARK_END.length;
-      return { start, end: text[end] === "\n" ? end + 1 : end };
+      return { start, end: end + (/^\r?\n/.exec(text.slice(end, end + 2))?.[0].length ?? 0) };
     }
     start = next;
   }

@@ -127,7 +127,8 @@ function dropped(value: Table, keys: readonly string[]): boolean {
   return true;
 }
 
-function parsed(text: string): Table | null {
+/** null where it is no TOML. */
+export function parsed(text: string): Table | null {
   try {
     return parse(text) as Table;
   } catch {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type JsonWish, jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
@@ -9,6 +9,7 @@ import {
   deniedTools,
   type InstallFile,
   type InstallInput,
+  isNewOrHas,
   isOurServer,
   MEMORY_TEXT,
   type SkillFile,
@@ -18,7 +19,7 @@ import { pluginFile } from "./plugin-file.js";
 
 export function installOpencode(input: InstallInput): InstallFile[] {
   const { scope, root, home, env } = input;
-  const userFolder = join(env.XDG_CONFIG_HOME ?? join(home, ".config"), "opencode");
+  const userFolder = join(env.XDG_CONFIG_HOME || join(home, ".config"), "opencode");
   const folder = scope === "project" ? join(root, ".opencode") : userFolder;
   const base = scope === "project" ? root : userFolder;
   const config = existsSync(join(base, "opencode.jsonc")) ? join(base, "opencode.jsonc") : join(base, "opencode.json");
@@ -28,7 +29,13 @@ export function installOpencode(input: InstallInput): InstallFile[] {
     ...schemaWish(config),
     {
       at: ["mcp", SERVER],
-      value: { type: "local", command: [command, ...args], environment: { NEXUS_HARNESS_ID: opencode.harnessId } },
+      value: {
+        type: "local",
+        command: [command, ...args],
+        environment: { NEXUS_HARNESS_ID: opencode.harnessId },
+        // A person's own server of this name may be off, and OpenCode puts both together.
+        enabled: true,
+      },
       ours: isOurServer,
     },
     // OpenCode also reads skills of other hosts, where a manual one may lie.
@@ -50,10 +57,8 @@ export function installOpencode(input: InstallInput): InstallFile[] {
 const SCHEMA = "https://opencode.ai/config.json";
 
 /** OpenCode adds it to a file that has none: everybody who works on the project would see the file changed. */
-function schemaWish(config: string): JsonWish[] {
-  const isOurs = !existsSync(config) || readFileSync(config, "utf8").includes(SCHEMA);
-  return isOurs ? [{ at: ["$schema"], value: SCHEMA }] : [];
-}
+const schemaWish = (config: string): JsonWish[] =>
+  isNewOrHas(config, SCHEMA) ? [{ at: ["$schema"], value: SCHEMA, hosts: true }] : [];
 
 /** `edit` is the one permission all of OpenCode's writing tools ask for. */
 export function opencodeAgent({ id, description, prompt, blocked, model }: AgentFile): string {

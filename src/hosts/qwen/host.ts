@@ -51,6 +51,14 @@ const toolUse: Host["toolUse"] = (name, input) => {
   return inBackground ? { ...use, inBackground } : use;
 };
 
+/** A skill that a person starts (`/nx-setup more`) comes as its text, with the words of the person below it if there were more. */
+function typed(prompt: string): { readonly text: string; readonly loadedSkill?: string } {
+  const loadedSkill = /^# (nx-[a-z]+): /.exec(prompt)?.[1];
+  if (loadedSkill === undefined) return { text: prompt };
+  const at = prompt.lastIndexOf(`\n\n/${loadedSkill} `);
+  return { text: at < 0 ? "" : prompt.slice(at), loadedSkill };
+}
+
 export const qwen: Host = {
   name: "qwen",
   title: "Qwen Code",
@@ -73,5 +81,5 @@ export const qwen: Host = {
   },
   toolName: (abstract) => `mcp__${SERVER}__nx_${abstract}`,
   toolsByClass: byClass(QWEN_TOOLS),
-  ...commandHost({ role: (name) => name, toolUse }),
+  ...commandHost({ role: (name) => name, toolUse, typed }),
 };

@@ -1,7 +1,7 @@
 import { join, resolve } from "node:path";
 import { claudeSkill } from "../claude/install.js";
 import { hookEventsWithout } from "../command-hooks.js";
-import { jsonEdit } from "../edit/jsonc.js";
+import { type JsonWish, jsonEdit } from "../edit/jsonc.js";
 import { markedEdit } from "../edit/marked.js";
 import { serverWords } from "../here.js";
 import { SERVER } from "../host.js";
@@ -11,6 +11,7 @@ import {
   hookLists,
   type InstallFile,
   type InstallInput,
+  isNewOrHas,
   isOurHook,
   isOurServer,
   MEMORY_TEXT,
@@ -27,6 +28,7 @@ export function installQwen(input: InstallInput): InstallFile[] {
     {
       path: settings,
       edit: jsonEdit({ path: settings, strict: strictFor("qwen", input) }, [
+        ...versionWish(settings),
         ...Object.entries(hookLists(input, qwen, QWEN_EVENTS, MILLISECONDS)).map(([event, element]) => ({
           at: ["hooks", event],
           element,
@@ -55,6 +57,13 @@ export function ownQwenFolder({ root, home, env }: Pick<InstallInput, "root" | "
 
 /** Those it was seen to send. */
 export const QWEN_EVENTS = hookEventsWithout("Stop", "ConfigChange");
+
+/** Qwen Code writes a file without it anew and leaves the old one beside: everybody who works on the project would see both. */
+const versionWish = (settings: string): JsonWish[] =>
+  isNewOrHas(settings, `"$version": ${FORM}`) ? [{ at: ["$version"], value: FORM, hosts: true }] : [];
+
+/** The form of settings of the version that was tried. */
+const FORM = 4;
 
 const MILLISECONDS = 1_000;
 const TOOL_SEARCH = "tool_search";

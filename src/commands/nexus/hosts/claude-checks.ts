@@ -1,5 +1,5 @@
-// What Claude Code makes of its settings. It says nothing about a file it cannot read or hooks that are switched off: the
-// gate is simply not there. Each of these was seen with the real program.
+// What Claude Code makes of its settings. Of a file it cannot read it says so at most where a person does not look, of hooks that
+// are switched off nothing: the gate is simply not there. Each of these was seen with the real program.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fromSystemError, shellWord } from "../../../errors.js";
@@ -7,6 +7,7 @@ import {
   CLAUDE_PLUGIN,
   type InstallInput,
   isObjectText,
+  isOurServer,
   isStrictJson,
   type Scope,
   SERVER,
@@ -42,6 +43,7 @@ export function claudeChecks(scope: Scope, input: InstallInput, managed = MANAGE
     ...layers.flatMap((layer) => barred(layer, commandOf(servers))),
     ...alone(managed),
     ...(scope === "project" ? serverProblems(layers, input.root) : []),
+    ...outranked(layers, input.root),
   ].map((found): DoctorCheck => ({ what, state: "problem", ...found }));
   const twice = layers
     .flatMap((layer) => pluginToo(layer, scope))
@@ -60,13 +62,13 @@ const MANAGED = "/etc/claude-code/managed-settings.json";
 
 /** Every file a setting may come from. */
 function settingsLayers({ root, home, env }: InstallInput, managed: string): Layer[] {
-  const own = env.CLAUDE_CONFIG_DIR ?? join(home, ".claude");
+  const own = env.CLAUDE_CONFIG_DIR || join(home, ".claude");
   const places: readonly (readonly [path: string, writtenFor: Scope | null])[] = [
     [join(own, "settings.json"), "user"],
     [join(root, ".claude/settings.json"), "project"],
     [join(root, ".claude/settings.local.json"), null],
   ];
-  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR ?? home, ".claude.json"), null);
+  const kept = readLayer(join(env.CLAUDE_CONFIG_DIR || home, ".claude.json"), null);
   const theirs = managedFiles(managed).flatMap((path) => readLayer(path, null) ?? []);
   const layers = [
     ...theirs.map((layer) => ({ ...layer, isManaged: true })),
@@ -209,6 +211,16 @@ function serverProblems(layers: readonly Layer[], root: string): Found[] {
   return isFor || layers.some(({ value }) => value === null)
     ? []
     : [{ message: "Claude Code was not told to start our server, and asks first", fix: setup("project") }];
+}
+
+/** What Claude Code keeps for one project and one person comes before what a project or a person has. */
+function outranked(layers: readonly Layer[], root: string): Found[] {
+  return layers.flatMap(({ path, value }) => {
+    const server = record(record(record(value?.projects)?.[root])?.mcpServers)?.[SERVER];
+    if (server === undefined || isOurServer(server)) return [];
+    const message = `${path} has a server of yours called ${SERVER} for this project, which comes before ours`;
+    return [{ message, fix: `claude mcp remove ${SERVER} -s local` }];
+  });
 }
 
 function pluginToo({ path, value }: Layer, scope: Scope): Found[] {

@@ -1,5 +1,5 @@
 // The checks of doctor that try something out: a server is started, hooks are run, deny lists are read.
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { z } from "zod";
@@ -7,11 +7,13 @@ import { clearAway } from "../../../files/index.js";
 import {
   deniedTools,
   type Host,
+  hasServerAlike,
   hookEvents,
   type InstallInput,
   installFiles,
   isOurHook,
   type Scope,
+  SERVER,
 } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { askVersion, findProgram, readLines, runChild, startChild } from "../../../process/index.js";
@@ -260,6 +262,15 @@ function deniedIn(text: string): string[] | null {
   } catch {
     return null;
   }
+}
+
+/** Codex puts tables of one name together: what a person's server says is said of ours, or Codex does not start. */
+export function alikeChecks({ home, env }: InstallInput): DoctorCheck[] {
+  const path = join(env.CODEX_HOME || join(home, ".codex"), "config.toml");
+  const isFile = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  if (!isFile || !hasServerAlike(readFileSync(path, "utf8"))) return [];
+  const message = `${path} has a server of yours called ${SERVER}, which Codex mixes with the project's`;
+  return [{ what: "codex project server", state: "problem", message, fix: `give it another name in ${path}` }];
 }
 
 /** Codex runs no hook that a person has not trusted, and says nothing about it. */

@@ -6,15 +6,24 @@ import { command } from "../../../cli/command.js";
 import { positional } from "../../../cli/fields.js";
 import { dim, green, red, size, table, yellow } from "../../../cli/text.js";
 import { fromSystemError, NutError, shellWord } from "../../../errors.js";
-import { findHost, HOST_NAMES, type Host, type InstallInput, installFiles, type Scope } from "../../../hosts/index.js";
+import {
+  findHost,
+  HOST_NAMES,
+  type Host,
+  type InstallFile,
+  type InstallInput,
+  installFiles,
+  type Scope,
+} from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { askVersion, findProgram, howKnown, KNOWN_VERSIONS, sandboxHealth, versionIn } from "../../../process/index.js";
 import { countEntries } from "../../../request/install/cache.js";
 import { bytesIn, runIds, runsFolder } from "../../../run/index.js";
 import { openProject } from "../../../state/index.js";
 import { VERSION } from "../../../version.js";
+import { behindLinks } from "./behind-links.js";
 import { askClaude, claudeChecks } from "./claude-checks.js";
-import { DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
+import { alikeChecks, DoctorCheck, denyListCheck, hooksCheck, serverCheck, trustCheck } from "./doctor-checks.js";
 import { installInput } from "./install-input.js";
 import { layerChecks } from "./layer-checks.js";
 import { readReceipt, receiptPath } from "./receipt.js";
@@ -138,6 +147,7 @@ async function hostChecks(host: Host, node: string, context: Context): Promise<D
     installed = true;
     checks.push(found, await hooksCheck(host, scope, input, context), denyListCheck(host, scope, input));
     if (host.name === "claude") checks.push(...claudeChecks(scope, input));
+    if (host.name === "codex" && scope === "project") checks.push(...alikeChecks(input));
     if (host.name === "codex" && (program.state === "ok" || program.state === "warning"))
       checks.push(await trustCheck(scope, input, context));
   }
@@ -179,11 +189,12 @@ async function programCheck({ name, title }: Host, { env, signal }: Context): Pr
 function installCheck(host: Host, scope: Scope, input: InstallInput, { env }: Context): DoctorCheck | null {
   const what = `${host.name} ${scope}`;
   const receipt = readReceipt(receiptPath(input.home, env, { host: host.name, scope, root: input.root }));
-  const files = installFiles(host.name, input);
+  let files: readonly InstallFile[] = installFiles(host.name, input);
   if (receipt === null && !files.some((file) => "content" in file && existsSync(file.path))) return null;
   const fix = `nexus setup ${host.name}${scope === "user" ? " --scope user" : ""}`;
   let plan: SetupPlan;
   try {
+    files = behindLinks(files, input);
     plan = planSetup(files, receipt);
   } catch (error) {
     const refusal = error instanceof NutError ? error : fromSystemError(error);

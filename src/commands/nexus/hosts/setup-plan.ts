@@ -1,5 +1,7 @@
 // What setting up or removing would change, worked out before anything is touched.
-import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { existsSync, readFileSync, statSync } from "node:fs";
+import { dirname } from "node:path";
 import { NutError, shellWord } from "../../../errors.js";
 import type { InstallFile, TextEdit } from "../../../hosts/index.js";
 import { isLeft, type Receipt } from "./receipt.js";
@@ -10,12 +12,16 @@ export interface PlannedChange {
   readonly after: string | null;
   /** What to go back to when it is undone; null = no file. */
   readonly original: string | null;
+  /** Written by an earlier version and not by this one: afterwards nothing of ours is there. */
+  readonly dropped?: true;
 }
 
 export interface SetupPlan {
   readonly changes: readonly PlannedChange[];
   /** Files of the person's under a name we wanted; left alone. */
   readonly kept: readonly string[];
+  /** Written by an earlier set-up, and not looked at by this one: another folder of settings, or a person's by now. */
+  readonly carried: Receipt["files"];
 }
 
 /** `others` are receipts of other hosts in the same place: AGENTS.md may be shared, and belongs to the last one that leaves. */
@@ -47,8 +53,21 @@ export function planSetup(
       },
     ];
   });
-  return { changes, kept };
+  const wanted = new Set(files.map(({ path }) => path));
+  const beside = new Set(files.flatMap((file) => ("content" in file ? foldersAround(file.path) : [])));
+  const earlier = (receipt?.files ?? []).filter(({ path }) => !wanted.has(path) && existsSync(path));
+  const isDropped = (file: Receipt["files"][number]) =>
+    foldersAround(file.path).some((folder) => beside.has(folder)) &&
+    recorded(file.path, others) === undefined &&
+    isLeft(readText(file.path) ?? "", file);
+  const dropped = earlier.filter(isDropped).map(({ path, before }): PlannedChange => {
+    return { path, before: readText(path), after: before, original: before, dropped: true };
+  });
+  return { changes: [...changes, ...dropped], kept, carried: earlier.filter((file) => !isDropped(file)) };
 }
+
+/** A role lies in a folder of roles, a skill in one of its own below a folder of skills. */
+const foldersAround = (path: string): string[] => [dirname(path), dirname(dirname(path))];
 
 const inTheWay = (path: string) =>
   new NutError("HOST_SETTINGS_INVALID", `${path} is yours, and the gate must lie there; nothing was changed`, {
@@ -86,26 +105,26 @@ export function planRemoval(
     kept.push(file.path);
     return [];
   });
-  return { changes, kept };
+  return { changes, kept, carried: [] };
 }
 
 function recorded(path: string, receipts: readonly (Receipt | null)[]) {
   return receipts.flatMap((receipt) => receipt?.files ?? []).find((file) => file.path === path);
 }
 
-function readText(path: string): string | null {
-  if (!existsSync(path)) {
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
-    throw new NutError("FILE_UNREADABLE", `${path} is a link that leads nowhere`, {
-      hint: `rm ${shellWord(path)}`,
-      data: { path },
-    });
-  }
+/** null where there is none. Bytes that are no text could not be put back as they were. */
+export function readText(path: string): string | null {
+  if (!existsSync(path)) return null;
   if (statSync(path).isDirectory()) {
     throw new NutError("FILE_UNREADABLE", `${path} is a folder, and a file belongs there`, {
       hint: `mv ${shellWord(path)} ${shellWord(`${path}.old`)}`,
       data: { path },
     });
   }
-  return readFileSync(path, "utf8");
+  const bytes = readFileSync(path);
+  if (isUtf8(bytes)) return bytes.toString("utf8");
+  throw new NutError("HOST_SETTINGS_INVALID", `${path} is not UTF-8 text; nothing was changed`, {
+    hint: `\${EDITOR:-vi} ${shellWord(path)}`,
+    data: { path },
+  });
 }

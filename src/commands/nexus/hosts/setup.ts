@@ -1,17 +1,19 @@
-import { existsSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { chownSync, existsSync, rmdirSync, rmSync, type Stats, statSync } from "node:fs";
+import { dirname, sep } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { bold, count, dim, green, red } from "../../../cli/text.js";
+import { isSystemError, NutError } from "../../../errors.js";
 import { atomicWrite, makeFolder } from "../../../files/index.js";
 import { findHost, HOST_NAMES, type InstallInput, installFiles, localFiles } from "../../../hosts/index.js";
 import type { Context } from "../../../operation.js";
 import { sweepLeftovers } from "../../../process/index.js";
 import { lineDiff } from "../../../trees/diff-text.js";
+import { behindLinks } from "./behind-links.js";
 import { installInput } from "./install-input.js";
 import { digest, dropReceipt, projectsSetUp, type Receipt, readReceipt, receiptPath, writeReceipt } from "./receipt.js";
-import { type PlannedChange, planRemoval, planSetup, type SetupPlan } from "./setup-plan.js";
+import { type PlannedChange, planRemoval, planSetup, readText, type SetupPlan } from "./setup-plan.js";
 
 const Line = z.object({ sign: z.enum([" ", "+", "-", "@"]), text: z.string() });
 
@@ -56,7 +58,8 @@ export default command({
   async run({ host: name, scope, dryRun, remove, convert, yes }, context) {
     const host = findHost(name)!;
     const input = { ...(await installInput({ host, scope, node: process.execPath }, context)), convert };
-    const files = installFiles(name, input);
+    if (name === "claude" && scope === "user" && input.env.CLAUDE_CONFIG_DIR === "") throw nowhere();
+    const files = behindLinks(installFiles(name, input), input);
     const path = receiptPath(input.home, context.env, { host: name, scope, root: input.root });
     if (!dryRun) sweepBeside([path, ...[...files, ...localFiles(input)].map((file) => file.path)]);
     const receipt = readReceipt(path);
@@ -82,7 +85,8 @@ export default command({
       const made = missingFolders(dirname(path));
       try {
         if (!remove && scope === "project") writeLocal(input);
-        apply(plan, changes, { path, receipt, key, remove });
+        const top = scope === "project" ? input.root : input.home;
+        apply(plan, changes, { path, receipt, key, remove, top });
       } catch (error) {
         if (!projectsSetUp(path)) removeLocal(input);
         removeFolders(made);
@@ -144,34 +148,47 @@ interface Applying {
   readonly receipt: Receipt | null;
   readonly key: Pick<Receipt, "host" | "scope" | "root" | "version">;
   readonly remove: boolean;
+  /** The project, or the person's home. */
+  readonly top: string;
 }
 
 /**
  * All or nothing: what was written before a failure is put back. The receipt is written first and dropped last, so that
  * whenever this is killed it can be undone.
  */
-function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, receipt, key, remove }: Applying): void {
+function apply(
+  plan: SetupPlan,
+  changes: readonly PlannedChange[],
+  { path, receipt, key, remove, top }: Applying,
+): void {
   const done: PlannedChange[] = [];
   const made = changes.flatMap(({ path: file, after }) => (after === null ? [] : missingFolders(dirname(file))));
   const folders = [...new Set([...(receipt?.folders ?? []), ...made])];
-  const entries = plan.changes.map(({ path: file, after, original }) => ({
+  const entryOf = ({ path: file, after, original }: PlannedChange) => ({
     path: file,
     before: original,
     after: digest(after ?? ""),
-  }));
+  });
   const until = new Map(receipt?.files.map((file) => [file.path, file.after]));
-  const under = entries.map((entry) => ({ ...entry, ...optional("until", until.get(entry.path)) }));
+  const under = plan.changes.map(entryOf).map((entry) => ({ ...entry, ...optional("until", until.get(entry.path)) }));
+  // A host that runs may have written its own settings while the person was asked.
+  const moved = changes.find((change) => readText(change.path) !== change.before);
+  if (moved !== undefined) throw changedMeanwhile(moved.path);
   try {
-    if (!remove) writeReceipt(path, { ...key, files: under, folders });
+    if (!remove) writeReceipt(path, { ...key, files: [...under, ...plan.carried], folders });
     for (const change of changes) {
       write(change.path, change.after);
       done.push(change);
     }
     if (!remove) {
-      writeReceipt(path, { ...key, files: entries, folders });
+      const left = plan.changes.filter(({ dropped }) => dropped !== true);
+      removeFolders(folders.filter((folder) => !left.some((change) => change.path.startsWith(`${folder}${sep}`))));
+      writeReceipt(path, { ...key, files: [...left.map(entryOf), ...plan.carried], folders });
       return;
     }
-    removeFolders(folders);
+    // Set up by somebody else, or elsewhere: nobody noted which folders were made for it.
+    const emptied = changes.filter(({ after }) => receipt === null && after === null);
+    removeFolders([...folders, ...emptied.flatMap((change) => foldersBetween(top, dirname(change.path)))]);
     dropReceipt(path);
   } catch (error) {
     for (const change of done.reverse()) write(change.path, change.before);
@@ -181,6 +198,16 @@ function apply(plan: SetupPlan, changes: readonly PlannedChange[], { path, recei
     throw error;
   }
 }
+
+const changedMeanwhile = (path: string) =>
+  new NutError("SOURCE_CHANGED", `${path} was changed meanwhile; nothing was changed`, {
+    hint: "run the same command again",
+    data: { path },
+  });
+
+/** Claude Code then takes whichever folder it is started in for the person's, and no set-up is there. */
+const nowhere = () =>
+  new NutError("USAGE", "CLAUDE_CONFIG_DIR is set and names no folder", { hint: "unset CLAUDE_CONFIG_DIR" });
 
 /** Settings of a project name no path: where we are on this machine is kept beside. */
 function writeLocal(input: InstallInput): void {
@@ -210,17 +237,33 @@ function write(path: string, text: string | null): void {
     return;
   }
   makeFolder(dirname(path));
-  const mode = existsSync(path) ? statSync(path).mode & 0o777 : 0o644;
-  atomicWrite(path, text, { mode });
+  const before = statSync(path, { throwIfNoEntry: false });
+  atomicWrite(path, text, { mode: before === undefined ? 0o644 : before.mode & 0o777 });
+  if (before !== undefined) keepOwner(path, before);
+}
+
+/** As root, for somebody else; anybody else may at most keep the group. */
+function keepOwner(path: string, { uid, gid }: Stats): void {
+  const now = statSync(path);
+  if (now.uid === uid && now.gid === gid) return;
+  try {
+    chownSync(path, uid, gid);
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== "EPERM") throw error;
+  }
 }
 
 function missingFolders(folder: string): string[] {
   return existsSync(folder) ? [] : [...missingFolders(dirname(folder)), folder];
 }
 
+function foldersBetween(top: string, folder: string): string[] {
+  return folder.startsWith(`${top}${sep}`) ? [...foldersBetween(top, dirname(folder)), folder] : [];
+}
+
 /** Innermost first, and only those nobody put anything else into. */
 function removeFolders(folders: readonly string[]): void {
-  for (const folder of [...folders].reverse()) {
+  for (const folder of [...new Set(folders)].sort((a, b) => b.length - a.length)) {
     try {
       rmdirSync(folder);
     } catch (error) {
