@@ -1,17 +1,20 @@
-// What a run costs beside the programs it drives: examples/2-feature with the real programs on a scripted model, against the
-// same sessions (same words, same answers) of the program alone, without sandbox, servers or roles. Acceptance is left out on
-// both sides: bench/acceptance.bench.ts has it. A model that answers at once makes both sides short: what a run costs once
-// (from its start to the first session, after the last) is told apart from what each session costs.
-// Programs do more in a home they have never been in (databases, skills, settings). In a run every session has a new one, which
-// is a wall and no accident, so the peer is measured both ways: in one home, where all but its first session are spared that, and
-// in a new home each time, which leaves what is our own doing. The limit is for the first.
+// What a run costs beside the programs it drives: examples/2-feature with the real programs on a scripted model that answers at once.
+// Acceptance is left out: bench/acceptance.bench.ts has it. "The same sessions" can be read in three ways, and each is a peer:
+//   in one home    the program alone, with the same words and answers, as a person starts it: without sandbox, servers or roles, in a
+//                  home it has been in before. The limit is for this one.
+//   in new homes   the same in a home it has never been in, where programs do more (databases, skills, settings). In a run every
+//                  session has a new home, which is a wall and no accident.
+//   bare           the very sessions of the run (role, tools, shape of the report, prompt, new home), started directly: what is left
+//                  is our own start and end, the sandbox, and what we do between sessions. See same-sessions.ts.
+// What a run costs once (from its start to the first session, after the last) is told apart from what each session costs.
 // Run: npx tsx bench/agents.bench.ts [codex claude opencode]
-import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { pastLauncher } from "../src/drivers/codex-launcher.js";
 import { type Client, clientProgram } from "../tests/hosts/clients.js";
 import { type Reply, type Rule, scriptedModel } from "../tests/hosts/scripted-model/server.js";
+import { type NotedSession, noteSessions, replay, timed } from "./same-sessions.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const example = join(root, "examples/2-feature");
@@ -136,18 +139,6 @@ const put = (folder: string, files: Readonly<Record<string, string>>) => {
   }
 };
 
-function timed(program: string, args: readonly string[], cwd: string, env: Record<string, string>, input = "") {
-  const started = performance.now();
-  return new Promise<{ ms: number; code: number | null; out: string }>((resolve) => {
-    const child = spawn(program, args, { cwd, env, stdio: ["pipe", "pipe", "pipe"] });
-    let out = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (out += data));
-    child.stdin.on("error", () => {});
-    child.stdin.end(input);
-    child.on("close", (code) => resolve({ ms: performance.now() - started, code, out }));
-  });
-}
-
 interface Round {
   /** Everything but acceptance. */
   readonly run: number;
@@ -160,50 +151,96 @@ interface Round {
   readonly own: number;
   /** The same with a new home for every session. */
   readonly ownNew: number;
+  /** The run's own sessions, replayed bare. */
+  readonly bare: number;
   readonly sessions: number;
 }
 
-async function round(name: Name, path: string): Promise<Round> {
+interface Noted {
+  readonly url: string;
+  readonly sessions: readonly NotedSession[];
+}
+
+/** One run, which is not timed, tells with what the program is started. */
+async function note(name: Name, path: string): Promise<Noted> {
+  const program = PROGRAMS[name];
+  const folder = mkdtempSync("/var/tmp/nut-bench-agents-");
+  const model = await scriptedModel(rulesFor(program));
+  const notes = await noteSessions(name, path, folder);
+  try {
+    await oneRun(name, { folder, url: model.url, path: `${notes.folder}:${dirname(path)}` });
+    if (notes.sessions.length !== TASKS.length) throw new Error(`${name}: ${notes.sessions.length} sessions noted`);
+    return { url: model.url, sessions: notes.sessions };
+  } finally {
+    await notes.close();
+    await model.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+interface Place {
+  readonly folder: string;
+  readonly url: string;
+  /** What stands first on PATH. */
+  readonly path: string;
+}
+
+async function oneRun(name: Name, { folder, url, path }: Place) {
+  const program = PROGRAMS[name];
+  const [home, cwd, plan] = [join(folder, "home"), join(folder, "project"), join(folder, "plan.json")];
+  put(home, program.settings(url));
+  mkdirSync(cwd);
+  writeFileSync(plan, JSON.stringify({ tasks: TASKS.map(({ title, owner }) => ({ title, owner })) }));
+  const env = {
+    PATH: `${path}:${process.env.PATH}`,
+    HOME: home,
+    LANG: "C.UTF-8",
+    NUTCRACKER_CONSENT: "all",
+    ...program.env(url),
+  };
+  const nexus = [join(root, "bin/nexus.js"), "run", example, "--driver", name, "--plan", plan, "--jobs", "1"];
+  const begunMs = Date.now();
+  const ran = await timed(process.execPath, [...nexus, "-y", "-o", "out.nut"], cwd, env);
+  const runs = join(cwd, ".nexus/state/nutcracker/runs");
+  const one = join(runs, readdirSync(runs)[0]!);
+  const journal = readFileSync(join(one, "journal.jsonl"), "utf8").trim().split("\n");
+  const records = journal.map((line) => JSON.parse(line) as { at: string; type: string; ms?: number });
+  const agents = readdirSync(join(one, "agents"));
+  if (agents.length !== TASKS.length || records.every(({ type }) => type !== "delivered"))
+    throw new Error(`${name}: ${agents.join(", ")}; exit ${ran.code}: ${ran.out.slice(-1_000)}`);
+  const inOrder = agents.sort((a, b) => Number(a.split("-").at(-1)) - Number(b.split("-").at(-1)));
+  const prompts = inOrder.map((agent) => readFileSync(join(one, "agents", agent, "prompt.md"), "utf8"));
+  return { home, env, begunMs, ms: ran.ms, records, prompts };
+}
+
+async function round(name: Name, path: string, noted: Noted): Promise<Round> {
   const program = PROGRAMS[name];
   const folder = mkdtempSync("/var/tmp/nut-bench-agents-");
   const inWords = () => rulesFor({ ...program, report: () => "It is done." });
-  const model = await scriptedModel([...rulesFor(program), ...inWords(), ...inWords()]);
+  // The run's, the replay's, and two of the program alone; each task uses its rules in this order.
+  const model = await scriptedModel([...rulesFor(program), ...rulesFor(program), ...inWords(), ...inWords()]);
   try {
-    const [home, cwd] = [join(folder, "home"), join(folder, "project")];
-    put(home, program.settings(model.url));
-    mkdirSync(cwd);
-    const plan = join(folder, "plan.json");
-    writeFileSync(plan, JSON.stringify({ tasks: TASKS.map(({ title, owner }) => ({ title, owner })) }));
-    const env = {
-      PATH: `${dirname(path)}:${process.env.PATH}`,
-      HOME: home,
-      LANG: "C.UTF-8",
-      NUTCRACKER_CONSENT: "all",
-      ...program.env(model.url),
-    };
-    const nexus = [join(root, "bin/nexus.js"), "run", example, "--driver", name, "--plan", plan, "--jobs", "1"];
-    const started = Date.now();
-    const ran = await timed(process.execPath, [...nexus, "-y", "-o", "out.nut"], cwd, env);
-    const runs = join(cwd, ".nexus/state/nutcracker/runs");
-    const one = join(runs, readdirSync(runs)[0]!);
-    const journal = readFileSync(join(one, "journal.jsonl"), "utf8").trim().split("\n");
-    const records = journal.map((line) => JSON.parse(line) as { at: string; type: string; ms?: number });
-    const agents = readdirSync(join(one, "agents"));
-    if (agents.length !== TASKS.length || records.every(({ type }) => type !== "delivered"))
-      throw new Error(`${name}: ${agents.join(", ")}; exit ${ran.code}: ${ran.out.slice(-1_000)}`);
+    const { home, env, begunMs, ms, records, prompts } = await oneRun(name, {
+      folder,
+      url: model.url,
+      path: dirname(path),
+    });
     const accepting = records.map(({ at, type }, i) =>
       type === "accepted" ? Date.parse(at) - Date.parse(records[i - 1]!.at) : 0,
     );
     const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0);
-    const run = ran.ms - sum(accepting);
+    const run = ms - sum(accepting);
     const begun = Date.parse(records.find(({ type }) => type === "agent_started")!.at);
     const last = records.findLastIndex(({ type }) => type === "agent_ended");
-    const before = begun - started;
-    const after = started + ran.ms - Date.parse(records[last]!.at) - sum(accepting.slice(last));
+    const before = begun - begunMs;
+    const after = begunMs + ms - Date.parse(records[last]!.at) - sum(accepting.slice(last));
     const inside = sum(records.flatMap(({ type, ms }) => (type === "agent_ended" ? [ms ?? 0] : [])));
-    const alone = { own: 0, ownNew: 0 };
-    for (const agent of agents.sort((a, b) => Number(a.split("-").at(-1)) - Number(b.split("-").at(-1)))) {
-      const prompt = readFileSync(join(one, "agents", agent, "prompt.md"), "utf8");
+    const names = new Map([[noted.url, model.url]]);
+    // What a run starts, which for Codex is not npm's launcher.
+    const started = name === "codex" ? pastLauncher(path) : { command: path, env: {} };
+    const alone = { own: 0, ownNew: 0, bare: 0 };
+    for (const [index, prompt] of prompts.entries()) {
+      alone.bare += await replay(started, noted.sessions[index]!, names, folder);
       for (const which of ["own", "ownNew"] as const) {
         const slot = mkdtempSync(join(folder, "alone-"));
         cpSync(example, slot, { recursive: true });
@@ -215,7 +252,9 @@ async function round(name: Name, path: string): Promise<Round> {
         alone[which] += ms;
       }
     }
-    return { run, inside, before, after, ...alone, sessions: agents.length };
+    const strays = model.used().filter((rule) => rule === "otherwise");
+    if (strays.length > 0) throw new Error(`${name}: ${strays.length} questions nobody scripted an answer for`);
+    return { run, inside, before, after, ...alone, sessions: prompts.length };
   } finally {
     await model.close();
     rmSync(folder, { recursive: true, force: true });
@@ -232,20 +271,22 @@ for (const name of names.length > 0 ? names : (["codex", "claude", "opencode"] a
     continue;
   }
   const results: Round[] = [];
-  for (let i = 0; i < rounds; i += 1) results.push(await round(name, path));
+  const noted = await note(name, path);
+  for (let i = 0; i < rounds; i += 1) results.push(await round(name, path, noted));
   const of = (value: (one: Round) => number) => median(results.map(value));
-  const ratio = of(({ run, own }) => run / own).toFixed(2);
-  const ratioNew = of(({ run, ownNew }) => run / ownNew).toFixed(2);
-  const each = of(({ inside, own }) => inside / own).toFixed(2);
-  const more = of(({ inside, own, sessions }) => (inside - own) / sessions);
-  const moreNew = of(({ inside, ownNew, sessions }) => (inside - ownNew) / sessions);
+  const against = (what: string, peer: (one: Round) => number, more = "") => {
+    const ratio = of((one) => one.run / peer(one)).toFixed(2);
+    const inside = of((one) => one.inside / peer(one)).toFixed(2);
+    const each = of((one) => (one.inside - peer(one)) / one.sessions);
+    console.log(
+      `  ${what}: ${seconds(of(peer))}, ratio ${ratio}${more}; sessions alone ${inside}, ${seconds(each)} more each`,
+    );
+  };
   const once = `${seconds(of(({ before }) => before))} before them, ${seconds(of(({ after }) => after))} after`;
   console.log(
-    [
-      `${name}: run ${seconds(of(({ run }) => run))}, alone ${seconds(of(({ own }) => own))}, ratio ${ratio} (≤ ${LIMIT})`,
-      `in new homes ${seconds(of(({ ownNew }) => ownNew))}, ratio ${ratioNew}`,
-      `sessions ${seconds(of(({ inside }) => inside))}, ratio ${each}, ${seconds(more)} more each (${seconds(moreNew)} than in new homes)`,
-      once,
-    ].join("; "),
+    `${name}: run ${seconds(of(({ run }) => run))}, sessions ${seconds(of(({ inside }) => inside))}, ${once}`,
   );
+  against("the program alone, in one home", ({ own }) => own, ` (≤ ${LIMIT})`);
+  against("the program alone, in new homes", ({ ownNew }) => ownNew);
+  against("the run's own sessions, bare", ({ bare }) => bare);
 }

@@ -236,6 +236,11 @@ export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** `1234567` → `1,234,567`. By hand: the first word of `toLocaleString` takes longer than most commands. */
+export function grouped(n: number): string {
+  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
+}
+
 interface SystemRefusal {
   readonly code: ErrorCode;
   readonly words: string;

@@ -2,6 +2,7 @@
 // command line prints passes through `render`, which escapes control characters, so no caller can forget to.
 // Styling therefore travels as Unicode noncharacters, which become ANSI only at the end. A document may hold those too, so each is
 // followed by a few that were drawn when this process began: nobody's text is coloured but ours.
+import { grouped } from "../errors.js";
 
 export type Style = "bold" | "dim" | "red" | "green" | "yellow" | "cyan";
 
@@ -109,11 +110,6 @@ export function size(bytes: number): string {
 /** `1 file`, `2 files`. */
 export function count(n: number, noun: string, plural = `${noun}s`): string {
   return `${grouped(n)} ${n === 1 ? noun : plural}`;
-}
-
-/** `1234567` → `1,234,567`. By hand: the first word of `toLocaleString` takes longer than most commands. */
-export function grouped(n: number): string {
-  return String(n).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
 /** Breaks prose at spaces so that it fits `columns`. */

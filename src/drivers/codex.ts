@@ -19,6 +19,7 @@ import {
   text,
   waits,
 } from "./agent-process.js";
+import { pastLauncher } from "./codex-launcher.js";
 import type { Driver, DriverEvent, McpServer, SessionRequest } from "./driver.js";
 import { forgetInside, pick, readIfThere } from "./inherit.js";
 import { isDirect, keyIn, type LoginKey } from "./login-variables.js";
@@ -31,7 +32,7 @@ export const codex: Driver = {
   probe: (env) => probeDriver("codex", env),
   keys: codexKeys,
   async start(request) {
-    const program = await requireProgram("codex", request.env);
+    const program = pastLauncher(await requireProgram("codex", request.env));
     const variables = prepareCodexHome(request);
     const takeBack = lendLogin("codex", request);
     const sandboxed = await isSandboxed(request);
@@ -46,9 +47,9 @@ export const codex: Driver = {
     };
     try {
       const command = {
-        command: program,
+        command: program.command,
         args: codexArguments(request, profile, sandboxed, join(request.home, schema)),
-        env: { CODEX_HOME: codexHome(request), ...withoutOthers(request) },
+        env: { ...program.env, CODEX_HOME: codexHome(request), ...withoutOthers(request) },
         variables,
       };
       const agent = await startAgent("codex", request, command, { text: request.taskPrompt });

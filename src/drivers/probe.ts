@@ -11,6 +11,7 @@ import {
   type VersionQuestion,
   versionIn,
 } from "../process/index.js";
+import { pastLauncher } from "./codex-launcher.js";
 import type { DriverName, Probe } from "./driver.js";
 import { QUIRKS } from "./quirks.js";
 
@@ -23,7 +24,7 @@ export async function probeDriver(name: DriverName, env: Environment, command?: 
   const stamp = stampOf(path);
   const [bwrap, told] = await Promise.all([
     findBwrap(env),
-    isAsked && path !== null ? askOnce({ path, args: versionArgs, env }, stamp) : null,
+    isAsked && path !== null ? askOnce({ path: asksOf(name, path), args: versionArgs, env }, stamp) : null,
   ]);
   const base = {
     driver: name,
@@ -73,6 +74,9 @@ function askOnce(question: VersionQuestion, stamp: string | null): Promise<strin
   });
 }
 
+/** Who is asked is who will be started. */
+const asksOf = (name: DriverName, path: string): string => (name === "codex" ? pastLauncher(path).command : path);
+
 /** Another version of a program is another file. */
 function stampOf(path: string | null): string | null {
   try {
@@ -87,7 +91,7 @@ function stampOf(path: string | null): string | null {
 export function beginProbe(name: DriverName, env: Environment): void {
   const { program, versionArgs } = QUIRKS[name];
   const path = name === "command" ? null : findProgram(program, env);
-  if (path !== null) void askOnce({ path, args: versionArgs, env }, stampOf(path));
+  if (path !== null) void askOnce({ path: asksOf(name, path), args: versionArgs, env }, stampOf(path));
 }
 
 /** The program's path, or the one clear sentence that says why it cannot be used. Asked once per process and program. */

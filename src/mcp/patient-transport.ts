@@ -24,6 +24,8 @@ export class PatientTransport implements Transport {
   readonly #lines = new PassThrough();
   #pieces: Buffer[] = [];
   #pending = 0;
+  /** Whether anything came in yet. */
+  isAsked = false;
   /** Resolves when the connection is over. */
   readonly closed: Promise<void>;
   #over: () => void = () => {};
@@ -77,6 +79,7 @@ export class PatientTransport implements Transport {
   }
 
   #gather(chunk: Buffer): void {
+    this.isAsked = true;
     const end = chunk.lastIndexOf(NEWLINE) + 1;
     if (end > 0) {
       this.#lines.write(Buffer.concat([...this.#pieces, chunk.subarray(0, end)]));

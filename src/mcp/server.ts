@@ -7,6 +7,7 @@ import { REPORT_KIND } from "../schema/tools.js";
 import { VERSION } from "../version.js";
 import { answer } from "./answer.js";
 import { PatientTransport } from "./patient-transport.js";
+import { rehearse } from "./rehearse.js";
 import listed from "./tool-list.json" with { type: "json" };
 
 export interface ServeOptions {
@@ -16,13 +17,21 @@ export interface ServeOptions {
   readonly onError: (error: Error) => void;
 }
 
+const UNASKED_MS = 5;
+
 /** Resolves when the client has gone, or the context was aborted. */
 export async function serve({ context, stdin, stdout, onError }: ServeOptions): Promise<void> {
   const transport = new PatientTransport(stdin, stdout);
-  const server = serveStdio(() => makeServer(context), { transport, onerror: onError });
+  const make = () => makeServer(context);
+  const server = serveStdio(make, { transport, onerror: onError });
   const stop = () => void server.close();
   context.signal.addEventListener("abort", stop, { once: true });
+  // Whoever asks at once is answered at once; and whatever goes wrong here, the first who asks meets it.
+  const idle = setTimeout(() => {
+    if (!transport.isAsked) rehearse(make).catch(() => {});
+  }, UNASKED_MS);
   await transport.closed;
+  clearTimeout(idle);
   context.signal.removeEventListener("abort", stop);
 }
 

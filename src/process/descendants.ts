@@ -1,6 +1,6 @@
 // Who a child left behind. A process group is not enough (setsid leaves it) and neither is parentage (a double fork is
 // adopted by init), so a child also carries a mark in its environment, which its descendants inherit.
-import { readdirSync, readFileSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, readSync } from "node:fs";
 
 /** Environment variable that marks a child and everything it starts. Its value names one child. */
 export const CHILD_MARK = "NUT_CHILD";
@@ -71,7 +71,7 @@ export function isRunning(pid: number): boolean {
 
 function readRow(pid: number): ProcessRow | null {
   try {
-    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const text = readLine(`/proc/${pid}/stat`);
     // The name stands in brackets and may hold anything, brackets included.
     const end = text.lastIndexOf(")");
     const fields = text.slice(end + 2).split(" ");
@@ -88,6 +88,18 @@ function readRow(pid: number): ProcessRow | null {
     };
   } catch {
     return null;
+  }
+}
+
+/** Everybody on the machine is read several times a second: one buffer for all, and nobody asks how long the file is. */
+const line = Buffer.alloc(4_096);
+
+function readLine(path: string): string {
+  const file = openSync(path, "r");
+  try {
+    return line.toString("latin1", 0, readSync(file, line));
+  } finally {
+    closeSync(file);
   }
 }
 

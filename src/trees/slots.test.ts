@@ -1,11 +1,14 @@
 import { execFileSync } from "node:child_process";
 import {
   appendFileSync,
+  chmodSync,
   existsSync,
+  lstatSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -143,5 +146,38 @@ describe("a copy for an agent", () => {
     for (const name of ["plain", "linked"]) copyFolder(join(root, name), join(root, `${name}-copy`));
     expect(existsSync(join(root, "plain-copy/acceptance/hidden.age"))).toBe(false);
     expect(readFileSync(outside, "utf8")).toBe("sealed");
+  });
+
+  it("is as what it was copied from: modes, links as they are written, empty folders", () => {
+    const from = join(root, "whole");
+    mkdirSync(join(from, "closed/empty"), { recursive: true });
+    writeFileSync(join(from, "closed/run.sh"), "#!/bin/sh\n");
+    chmodSync(join(from, "closed/run.sh"), 0o751);
+    symlinkSync("../nowhere", join(from, "closed/link"));
+    chmodSync(join(from, "closed"), 0o500);
+    const mask = process.umask(0o077);
+    try {
+      copyFolder(from, join(root, "whole-copy"));
+    } finally {
+      process.umask(mask);
+    }
+    const mode = (path: string) => lstatSync(join(root, "whole-copy", path)).mode & 0o7777;
+    expect([mode("closed"), mode("closed/run.sh")]).toEqual([0o500, 0o751]);
+    expect(mode("closed/empty")).toBe(lstatSync(join(from, "closed/empty")).mode & 0o7777);
+    expect(readlinkSync(join(root, "whole-copy/closed/link"))).toBe("../nowhere");
+    expect(readFileSync(join(root, "whole-copy/closed/run.sh"), "utf8")).toBe("#!/bin/sh\n");
+  });
+
+  it("goes over what is there already, and takes nothing but files, folders and links", () => {
+    mkdirSync(join(root, "over/d"), { recursive: true });
+    writeFileSync(join(root, "over/d/a"), "new");
+    mkdirSync(join(root, "there/d"), { recursive: true });
+    writeFileSync(join(root, "there/d/a"), "old");
+    writeFileSync(join(root, "there/d/b"), "stays");
+    copyFolder(join(root, "over"), join(root, "there"));
+    expect(readFileSync(join(root, "there/d/a"), "utf8")).toBe("new");
+    expect(readFileSync(join(root, "there/d/b"), "utf8")).toBe("stays");
+    execFileSync("mkfifo", [join(root, "over/d/pipe")]);
+    expect(() => copyFolder(join(root, "over"), join(root, "odd"))).toThrow(/FIFO/);
   });
 });

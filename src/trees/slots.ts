@@ -3,8 +3,19 @@
 // means not merging it. Only one look per agent walks the whole slot. Where a sandbox holds the agents of a large tree, a slot is
 // no copy but a layer over the base (decision 0370): its folder holds the changes alone.
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, lstatSync, mkdirSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { removeFolder } from "../files/index.js";
 import { type GitFacts, gitFacts } from "./git-facts.js";
@@ -253,7 +264,7 @@ export function copyFolder(from: string, to: string): void {
     return;
   }
   try {
-    cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => path !== hidden });
+    (isNew(to) ? copyNew : copyOver)(from, to, hidden);
   } catch (error) {
     const isDeep = error instanceof RangeError || (isSystemError(error) && error.code === "ENAMETOOLONG");
     if (!isDeep) throw error;
@@ -264,6 +275,27 @@ export function copyFolder(from: string, to: string): void {
     });
   }
 }
+
+/** Into a place of its own. Node's copy looks at every folder above each file, which takes longer than copying it. */
+function copyNew(from: string, to: string, hidden: string): void {
+  if (from === hidden) return;
+  const stat = lstatSync(from);
+  if (stat.isFile()) copyFileSync(from, to);
+  else if (stat.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
+  else if (stat.isDirectory()) {
+    mkdirSync(to);
+    for (const name of readdirSync(from)) copyNew(join(from, name), join(to, name), hidden);
+    chmodSync(to, stat.mode);
+  } else copyOver(from, to, hidden);
+}
+
+/** Over what is there already. Refuses what is neither file, folder nor link. */
+function copyOver(from: string, to: string, hidden: string): void {
+  cpSync(from, to, { recursive: true, verbatimSymlinks: true, filter: (path) => path !== hidden });
+}
+
+const isNew = (path: string): boolean =>
+  existsSync(dirname(path)) && lstatSync(path, { throwIfNoEntry: false }) === undefined;
 
 /**
  * By `cp`, which takes a fraction of our own time and shares blocks where the disk can; false when it is not GNU's or failed, or when

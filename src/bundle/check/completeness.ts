@@ -1,6 +1,6 @@
 // Whether a bundle holds what an agent needs, said in the order in which a person would fix it. Nothing here touches
 // the disk: what to judge comes in as a `Content`, so a folder, a bundle and a test look the same.
-import { type Finding, shellWord } from "../../errors.js";
+import { type Finding, grouped, shellWord } from "../../errors.js";
 import { foldersAbove, isText } from "../../files/index.js";
 import { documentWords, holdsPlaceholder, isBlank, isPlaceholder } from "../manifest/template.js";
 import { estimateTokens } from "../manifest/tokens.js";
@@ -222,7 +222,7 @@ async function checkBudget({ content, manifest, options, warn, pass, command }: 
   const window = options.contextWindow ?? DEFAULT_CONTEXT_WINDOW;
   const tokens = options.contextTokens ?? (await contextTokens(content));
   const percent = Math.ceil((tokens / window) * 100);
-  const fact = `about ${tokens.toLocaleString("en-US")} tokens, ${percent} % of ${window.toLocaleString("en-US")}`;
+  const fact = `about ${grouped(tokens)} tokens, ${percent} % of ${grouped(window)}`;
   if (tokens <= hint * window) pass("harness.context_budget_hint", `${fact} (hint: ${Math.round(hint * 100)} %)`);
   else {
     warn({

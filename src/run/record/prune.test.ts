@@ -27,28 +27,37 @@ describe("of four finished runs", () => {
 });
 
 describe("a delivered run", () => {
-  it("has no trees any more, and what a process of before left of others is removed, not what one is at", async () => {
-    const runs = mkdtempSync(join(tmpdir(), "nut-trash-"));
-    try {
-      const folder = runFolder(runs, "one", true);
-      for (const tree of [folder.base, folder.main, folder.homes])
-        mkdirSync(join(tree, "deep/er"), { recursive: true });
-      writeFileSync(folder.options, "{}");
-      const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
-      const before = timers();
-      await trimDelivered(folder);
-      // One that is left keeps the process.
-      expect(timers()).toBeLessThanOrEqual(before);
-      // Where a process is slow to start, the rest is removed behind us.
-      await expect.poll(() => readdirSync(folder.root), { timeout: 20_000 }).toEqual(["run.json"]);
-      const { pid } = spawnSync("true");
-      const [left, busy] = [pid, process.pid].map((owner) => join(folder.root, `.trash-${owner}`)) as [string, string];
-      for (const trash of [left, busy]) mkdirSync(join(trash, "repository"), { recursive: true });
-      sweepTrash(runs);
-      await expect.poll(() => existsSync(left), { timeout: 20_000 }).toBe(false);
-      expect(existsSync(busy)).toBe(true);
-    } finally {
-      rmSync(runs, { recursive: true, force: true });
-    }
-  });
+  it.each([
+    ["small", 1],
+    ["large", 40],
+  ])(
+    "has no %s trees any more, and what a process of before left of others is removed, not what one is at",
+    async (_, many) => {
+      const runs = mkdtempSync(join(tmpdir(), "nut-trash-"));
+      try {
+        const folder = runFolder(runs, "one", true);
+        for (const tree of [folder.base, folder.main, folder.homes])
+          for (let n = 0; n < many; n += 1) mkdirSync(join(tree, `deep/er${n}`), { recursive: true });
+        writeFileSync(folder.options, "{}");
+        const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+        const before = timers();
+        await trimDelivered(folder);
+        // One that is left keeps the process.
+        expect(timers()).toBeLessThanOrEqual(before);
+        // Where a process is slow to start, the rest is removed behind us.
+        await expect.poll(() => readdirSync(folder.root), { timeout: 20_000 }).toEqual(["run.json"]);
+        const { pid } = spawnSync("true");
+        const [left, busy] = [pid, process.pid].map((owner) => join(folder.root, `.trash-${owner}`)) as [
+          string,
+          string,
+        ];
+        for (const trash of [left, busy]) mkdirSync(join(trash, "repository"), { recursive: true });
+        sweepTrash(runs);
+        await expect.poll(() => existsSync(left), { timeout: 20_000 }).toBe(false);
+        expect(existsSync(busy)).toBe(true);
+      } finally {
+        rmSync(runs, { recursive: true, force: true });
+      }
+    },
+  );
 });

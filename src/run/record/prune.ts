@@ -7,6 +7,7 @@ import { setTimeout } from "node:timers/promises";
 import { isSystemError } from "../../errors.js";
 import { removeFolder } from "../../files/index.js";
 import { isAlive } from "../../process/is-alive.js";
+import { holdsAtMost } from "../../trees/slots.js";
 import { type RunFolder, runFolder, runIds } from "./folder.js";
 import { lockRun } from "./lock.js";
 import { RunReader } from "./run-reader.js";
@@ -31,6 +32,10 @@ export async function trimDelivered(folder: RunFolder): Promise<void> {
 export async function clearAway(folder: RunFolder, trees: readonly string[]): Promise<void> {
   const trash = mkdtempSync(join(folder.root, `${TRASH}${process.pid}-`));
   for (const tree of trees) if (existsSync(tree)) renameSync(tree, join(trash, basename(tree)));
+  if (holdsFew(trash)) {
+    removeFolder(trash);
+    return;
+  }
   // A timer that is left would keep the process for as long, although nobody waits any more.
   const waiting = new AbortController();
   const patience = setTimeout(PATIENCE_MS, false, { signal: waiting.signal }).catch(() => false);
@@ -38,6 +43,18 @@ export async function clearAway(folder: RunFolder, trees: readonly string[]): Pr
   waiting.abort();
   // Closed by whoever worked there, or no such program.
   if (isOver) removeFolder(trash);
+}
+
+/** As many files and folders as are gone before a program that removes them has started. */
+const FEW = 60;
+
+function holdsFew(folder: string): boolean {
+  try {
+    return holdsAtMost(folder, FEW);
+  } catch {
+    // An agent closed a folder of it: removing opens it again.
+    return false;
+  }
 }
 
 /** Goes on removing what a process that was cut short left. */

@@ -1,5 +1,6 @@
 // One try, and one contender, as rows of a table.
-import { count, dim, green, grouped, red, yellow } from "../../../cli/text.js";
+import { count, dim, green, red, yellow } from "../../../cli/text.js";
+import { grouped } from "../../../errors.js";
 import type { ScoreRow, Try, TryResult } from "../../../schema/scorecard.js";
 
 export const tryHead = (): string[] => ["who", "outcome", "proven", "review", "tokens", "cost", "time", "change"];

@@ -13,8 +13,8 @@ import {
 } from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
-import { aligned, bold, count, dim, grouped, red, size, table, yellow } from "../../../cli/text.js";
-import type { Finding } from "../../../errors.js";
+import { aligned, bold, count, dim, red, size, table, yellow } from "../../../cli/text.js";
+import { type Finding, grouped } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
 import { bundleSource } from "../../../request/open/target.js";
 import { unsealed } from "../../../request/pack/sealed.js";
