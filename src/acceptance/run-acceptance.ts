@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import type { Environment } from "../process/index.js";
+import { type Environment, turns } from "../process/index.js";
 import type { CriterionResult } from "../schema/delivery.js";
 import type { Manifest } from "../schema/manifest.js";
 import type { ResultChange } from "../trees/result-tree.js";
@@ -24,7 +24,7 @@ import type { RoomTree } from "./room/room-tree.js";
 import { openRooms, type Room, type Rooms } from "./room/rooms.js";
 import { readWritten } from "./room/written-files.js";
 import { type CheckSetting, reachesOut, runCheck } from "./run-check.js";
-import { makeTrials, type RunTrial, runsMade, type TrialPlan, turns } from "./trials.js";
+import { makeTrials, type RunTrial, runsMade, type TrialPlan } from "./trials.js";
 import { awaitsJudgement, type Counts, countResults, verdictOf } from "./verdict.js";
 import { weighCheck } from "./weigh.js";
 

@@ -2,6 +2,7 @@
 // nothing, or always the same, for done, and which cannot be told from a false report because nothing of them can be altered.
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
+import { turns } from "../process/index.js";
 import { isResult, lookAtFiles } from "../trees/result-tree.js";
 import { controlsFor, type StandIn, standIns, suppliedControls } from "./controls/index.js";
 import { withInstalled } from "./install/installed.js";
@@ -19,7 +20,6 @@ import {
   readRequest,
 } from "./run-acceptance.js";
 import { reachesOut } from "./run-check.js";
-import { turns } from "./trials.js";
 
 export type StrengthOptions = Omit<AcceptanceOptions, "result" | "baseline" | "trials" | "quick" | "logs" | "only">;
 

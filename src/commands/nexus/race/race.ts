@@ -9,6 +9,7 @@ import { bundleDigest } from "../../../request/consent/consent.js";
 import { peekRequest } from "../../../run/index.js";
 import { Try } from "../../../schema/scorecard.js";
 import { bestOf, RULE } from "../../../scorecard/index.js";
+import { holdLessFor } from "../run/prepare-run.js";
 import { readContenders } from "./contenders.js";
 import { everybody, keepBest, makeTries, Unbegun } from "./make-tries.js";
 import { raceFlags } from "./race-flags.js";
@@ -59,6 +60,7 @@ export default command({
     const contenders = readContenders(flags.with, context.typed);
     const path = resolve(context.cwd, request);
     const identity = flags.identity.map((file) => resolve(context.cwd, file));
+    holdLessFor(path, flags.repo);
     const { slug } = await peekRequest(path, identity, context);
     const folder = resolve(context.cwd, output ?? `${slug}-race`);
     assertOurs(folder);

@@ -155,6 +155,7 @@ export async function prepareRun(
   const input = { ...typed, command, reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd) };
   beginQuestions(input, context);
   const request = resolve(context.cwd, input.request);
+  holdLessFor(request, input.repo);
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   if (input.repo !== undefined) assertFolder(resolve(context.cwd, input.repo));
   const peek = await peekRequest(request, identity, context);
@@ -233,7 +234,6 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
-    if (input.repo !== undefined || isLarge(request)) holdLess();
     const onOpened = agreedTo([held, agreed], request);
     const parts = {
       folder,
@@ -327,6 +327,9 @@ function outputPath(given: string | undefined, slug: string, { outputs, folder }
   }
 }
 
-/** Where memory matters; collecting often takes a small run longer than it spares. */
-const isLarge = (request: string): boolean =>
-  statSync(request).isDirectory() ? !holdsAtMost(request, 2_000) : statSync(request).size > 256 * 1024;
+/** Where memory matters; collecting often takes a small run longer than it spares. Before anything of it is read. */
+export function holdLessFor(request: string, repo: string | undefined): void {
+  const stats = statSync(request, { throwIfNoEntry: false });
+  const isLarge = stats?.isDirectory() === true ? !holdsAtMost(request, 2_000) : (stats?.size ?? 0) > 256 * 1024;
+  if (repo !== undefined || isLarge) holdLess();
+}
