@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { flag } from "../../../cli/fields.js";
-import { holdLess } from "../../../cli/hold-less.js";
+import { holdLess, holdLessFor } from "../../../cli/hold-less.js";
 import { beginProbe, isDriverName, lineFrom } from "../../../drivers/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
@@ -30,7 +30,6 @@ import {
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
 import { collectorOf } from "../../../traces/index.js";
-import { holdsAtMost } from "../../../trees/slots.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
@@ -155,7 +154,8 @@ export async function prepareRun(
   const input = { ...typed, command, reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd) };
   beginQuestions(input, context);
   const request = resolve(context.cwd, input.request);
-  holdLessFor(request, input.repo);
+  if (input.repo === undefined) holdLessFor(request);
+  else holdLess();
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   if (input.repo !== undefined) assertFolder(resolve(context.cwd, input.repo));
   const peek = await peekRequest(request, identity, context);
@@ -325,11 +325,4 @@ function outputPath(given: string | undefined, slug: string, { outputs, folder }
     outputs.add(path);
     return path;
   }
-}
-
-/** Where memory matters; collecting often takes a small run longer than it spares. Before anything of it is read. */
-export function holdLessFor(request: string, repo: string | undefined): void {
-  const stats = statSync(request, { throwIfNoEntry: false });
-  const isLarge = stats?.isDirectory() === true ? !holdsAtMost(request, 2_000) : (stats?.size ?? 0) > 256 * 1024;
-  if (repo !== undefined || isLarge) holdLess();
 }
