@@ -101,9 +101,9 @@ async function remove(name: string): Promise<void> {
 }
 
 const median = (values: readonly number[]) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]!;
-/** Counts to twelve hundred million, on so many threads. */
+/** Counts to four hundred million, on so many threads. */
 const BUSY = `const{Worker}=require("worker_threads");const n=+process.argv[1];
-for(let i=0;i<n;i++)new Worker("let x=0;for(let k=0;k<"+1200/n+";k++)for(let i=0;i<1e6;i++)x=(x*31+i)|0",{eval:true})`;
+for(let i=0;i<n;i++)new Worker("let x=0;for(let k=0;k<"+400/n+";k++)for(let i=0;i<1e6;i++)x=(x*31+i)|0",{eval:true})`;
 
 async function control(): Promise<void> {
   const took: number[] = [];
