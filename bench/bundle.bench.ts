@@ -2,20 +2,11 @@
 //   npx tsx bench/bundle.bench.ts [--quick] [--rounds=5] [--only=start|pack|unpack|zstd]
 // BENCH_NODE names another Node to measure (zstd needs 22.15 or newer).
 import { spawnSync } from "node:child_process";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { leakScanner } from "../src/vault/index.js";
+import { sourceText, writeTree } from "./bundle-inputs.js";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const node = process.env.BENCH_NODE ?? process.execPath;
@@ -27,6 +18,9 @@ const only = flag("only");
 // Memory, where there is some: the disk is not what is measured.
 const work = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "nut-bench-"));
 const MB = 1024 ** 2;
+// An account of its own: what this one has packed and agreed to before is read by every command.
+const env = { ...process.env, HOME: join(work, "home"), XDG_STATE_HOME: "" };
+mkdirSync(env.HOME);
 
 interface Measure {
   readonly ms: number;
@@ -54,6 +48,7 @@ function timed(program: string, args: readonly string[]): Measure {
   const start = performance.now();
   const { status, stderr } = spawnSync(program, args, {
     cwd: work,
+    env,
     encoding: "utf8",
     stdio: ["ignore", "ignore", "pipe"],
   });
@@ -87,44 +82,8 @@ function report(name: string, mine: string, theirs: string, ratio: number, targe
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
-/** Real source and prose, as many megabytes as asked: the packages this project is built with. */
-async function sourceText(bytes: number): Promise<Buffer> {
-  // What looks like a secret would not be packed.
-  const scanner = await leakScanner();
-  const pool: Buffer[] = [];
-  let size = 0;
-  const modules = join(root, "node_modules");
-  for (const path of readdirSync(modules, { recursive: true, encoding: "utf8" }).sort()) {
-    if (!/\.(?:[cm]?[jt]s|md|json)$/.test(path) || path.includes(".min.")) continue;
-    const found = statSync(join(modules, path));
-    if (!found.isFile() || found.size > 200_000) continue;
-    const content = readFileSync(join(modules, path));
-    if (scanner.scan(path, content).length > 0) continue;
-    pool.push(content);
-    size += content.length;
-    if (size >= bytes) break;
-  }
-  const text = Buffer.concat(pool);
-  return Buffer.concat(Array.from({ length: Math.ceil(bytes / text.length) }, () => text)).subarray(0, bytes);
-}
-
 function makeTree(name: string, count: number, size: number, text: Buffer): string {
-  const folder = join(work, name);
-  mkdirSync(join(folder, "files"), { recursive: true });
-  const manifest = {
-    nutshell_version: "0.2.0",
-    bundle_type: "request",
-    id: "nut-bench",
-    task: { title: name, summary: name },
-  };
-  writeFileSync(join(folder, "nutshell.json"), JSON.stringify(manifest));
-  for (let index = 0; index < count; index += 1) {
-    const sub = join(folder, "files", `d${index % 100}`);
-    mkdirSync(sub, { recursive: true });
-    // Spread by the golden ratio: files side by side would otherwise be one text whenever the packages happen to add up so.
-    const at = Math.floor((index * 0.6180339887 * text.length) % (text.length - size + 1));
-    writeFileSync(join(sub, `f${index}.ts`), text.subarray(at, at + size));
-  }
+  writeTree(join(work, name), count, size, text);
   return name;
 }
 

@@ -227,6 +227,26 @@ const LATER: readonly Case[] = [
     args: (n) => ["race", bundle("files", n), "--with", "command:true", "--plan", "work", "-o", fresh("raced")],
     cwd: (n) => repository(Math.min(n, 1)),
   },
+  {
+    name: "nexus race --repo, four: files",
+    program: "nexus",
+    steps: FILES,
+    args: (n) => [
+      ...["race", bundle("files", 1), "--repo", repository(n), "--plan", "work", "-o", fresh("raced")],
+      ...["a", "b", "c"].flatMap((name) => ["--with", `${name}=command:sleep 5`]),
+    ],
+    cwd: (n) => repository(n),
+  },
+  {
+    name: "nexus race, four: files",
+    program: "nexus",
+    steps: BUNDLED,
+    args: (n) => [
+      ...["race", bundle("files", n), "--plan", "work", "-o", fresh("raced")],
+      ...["a", "b", "c"].flatMap((name) => ["--with", `${name}=command:sleep 5`]),
+    ],
+    cwd: (n) => repository(Math.min(n, 1)),
+  },
   resumed("files", BUNDLED, (n) => paused(n, 0)),
   resumed("lines of the journal", JOURNAL, (n) => paused(1, n)),
   hook("a tool: tasks", TASKS, tasks, (n) =>

@@ -1,8 +1,8 @@
 // What commands cost as what they are given grows: processor time and memory at each step, and the exponent of the growth. Ten times as
 // much may take 10^1.1 times as long, and nothing more than 300 MB at 100,000 files; docs/growth.md says where and why not.
-//   npm run bench -- growth [--only=<text>] [--most=<n>] [--quick]
-// `--only=files` or `--only=pack:` runs that part, `--most=10000` leaves out larger steps. Processor time is that of the command and all it
-// started, which other people's load changes little.
+//   npm run bench -- growth [--only=<text>] [--most=<n>] [--largest] [--quick]
+// `--only=files` or `--only=pack:` runs that part, `--most=10000` leaves out larger steps, `--largest` all but the largest: how much each
+// holds, and nothing of how it grows. Processor time is that of the command and all it started, which other people's load changes little.
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,6 +12,7 @@ import { measurePiece, PIECES } from "./growth-pieces.js";
 
 const flag = (name: string) => process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3);
 const quick = process.argv.includes("--quick");
+const largest = process.argv.includes("--largest");
 const only = flag("only") ?? "";
 const most = Number(flag("most") ?? Number.POSITIVE_INFINITY);
 
@@ -77,16 +78,17 @@ function exponent(steps: readonly number[], above: readonly number[], shortest: 
 }
 
 async function measure(one: Case): Promise<void> {
-  const steps = one.steps.filter((n, i) => i === 0 || n <= most);
+  const steps = one.steps.filter((n, i) => i === 0 || n <= most).slice(largest ? -1 : 0);
   const least = async (n: number, rounds: number): Promise<Cost> => {
     const costs: Cost[] = [];
     for (let i = 0; i < rounds; i += 1) costs.push(await run(one, n));
     return { ms: Math.min(...costs.map(({ ms }) => ms)), mb: Math.max(...costs.map(({ mb }) => mb)) };
   };
-  // The command itself with next to nothing: what it takes to start, and to load what it needs.
-  const start = await least(1, quick ? 1 : 3);
   const costs: Cost[] = [];
   for (const n of steps) costs.push(await least(n, quick || n >= 10_000 ? 1 : 2));
+  if (largest) return tell(one.name, steps, costs, null, one.name.endsWith(": files"));
+  // The command itself with next to nothing: what it takes to start, and to load what it needs.
+  const start = await least(1, quick ? 1 : 3);
   const grows = exponent(
     steps,
     costs.map(({ ms }) => ms - start.ms),
@@ -121,7 +123,7 @@ function tell(
     each((i) => steps[i]!.toLocaleString("en")),
     each((i) => (costs[i]!.ms < 10_000 ? `${costs[i]!.ms.toFixed(0)} ms` : `${(costs[i]!.ms / 1_000).toFixed(1)} s`)),
     costs[0]!.mb > 0 ? `${each((i) => costs[i]!.mb.toFixed(0))} MB` : "",
-    grows === null ? "flat" : grows.toFixed(2),
+    largest ? "" : grows === null ? "flat" : grows.toFixed(2),
     ok ? "ok" : tooMuch ? "NO: memory" : "NO",
   ];
   console.log(`| ${cells.join(" | ")} |`);
@@ -135,7 +137,7 @@ try {
       console.log(`| ${one.name} | ${error instanceof Error ? error.message : error} |`);
     });
   }
-  await measureParts();
+  if (!largest) await measureParts();
 } finally {
   remove();
 }

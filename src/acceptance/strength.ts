@@ -1,9 +1,8 @@
 // What the author's own checks are worth, before anybody works: which pass on the untouched tree, which take work that does
 // nothing, or always the same, for done, and which cannot be told from a false report because nothing of them can be altered.
-
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { turns } from "../process/turns.js";
+import { turns } from "../process/index.js";
 import { isResult, lookAtFiles } from "../trees/result-tree.js";
 import { controlsFor, type StandIn, standIns, suppliedControls } from "./controls/index.js";
 import { withInstalled } from "./install/installed.js";

@@ -39,7 +39,7 @@ export {
 export { newBundleId, type SetOptions, setField } from "./manifest/set-field.js";
 export { type Beginning, newManifest, outline } from "./manifest/template.js";
 export { estimateTokens } from "./manifest/tokens.js";
-export { isCompleteTree, judgeTree, treeRows } from "./manifest/tree.js";
+export { isCompleteTree, judgeTree, treeRows, withNotedRows } from "./manifest/tree.js";
 export { type Conflict, type Merged, type MergedFile, type MergeOptions, mergeContents } from "./parts/merge.js";
 export {
   type CriterionText,

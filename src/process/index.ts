@@ -29,4 +29,5 @@ export {
 export { sandboxHealth } from "./sandbox-remedy.js";
 export { seatbeltProfile } from "./seatbelt.js";
 export { AS_ENGINE, type Engine, javascriptEngine, STANDALONE, STOP_WITH_INPUT } from "./self.js";
+export { turns } from "./turns.js";
 export { isProgramPlace, neverShow, visiblePath } from "./visible-system.js";

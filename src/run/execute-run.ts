@@ -6,6 +6,7 @@ import { NutError, shellWord } from "../errors.js";
 import { atomicWrite } from "../files/index.js";
 import { Delivery } from "../schema/delivery.js";
 import type { AcceptedReport, TaskAnswer } from "../schema/journal.js";
+import { forgetTree } from "../trees/tree.js";
 import { startAwakeClock } from "./agents/awake-clock.js";
 import type { Trip } from "./agents/breakers.js";
 import { openRun } from "./open/open-run.js";
@@ -78,6 +79,8 @@ export async function executeRun(input: RunInput, reply: Reply | null = null): P
     await run?.secrets.close();
     await run?.events.settled();
     run?.journal.close();
+    run?.leave();
+    for (const folder of [input.folder.base, input.folder.main]) forgetTree(folder);
     forgetStop(input.folder);
     lock.release();
   }

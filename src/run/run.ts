@@ -72,6 +72,8 @@ export interface Run extends Omit<RunInput, "runner" | "fallbacks"> {
   readonly clock: () => number;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly manifest: Manifest;
+  /** Makes room for another run's trees. */
+  readonly leave: () => void;
   readonly constraints: Constraints;
   readonly secrets: RunSecrets;
   readonly state: RunState;

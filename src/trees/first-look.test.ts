@@ -59,6 +59,17 @@ function fill(): void {
 
 const skip = (path: string) => path === "left" || path.split("/").includes(".git");
 
+it("tells while others are at work whether anything was touched since", async () => {
+  put("a");
+  put("in/b");
+  const { isAsItWasBeside } = await firstLook(root, skip);
+  expect(await isAsItWasBeside!()).toBe(true);
+  const { mtime } = statSync(join(root, "in/b"));
+  put("in/b", "others");
+  utimesSync(join(root, "in/b"), mtime, mtime);
+  expect(await isAsItWasBeside!()).toBe(false);
+});
+
 it("sees what a look sees", async () => {
   fill();
   const { tree, isAsItWas } = await firstLook(root, skip);

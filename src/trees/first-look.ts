@@ -6,7 +6,8 @@ import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { sortByBytes } from "../files/index.js";
 import type { IndexNotes } from "./git/index-notes.js";
-import { ListedRecord, listAll, listAllBeside, stampedPaths } from "./listing.js";
+import { digestAllBeside, ListedRecord, listAll, listAllBeside, stampedPaths } from "./listing.js";
+import { sharingTexts } from "./shared-texts.js";
 import { lookAt, type Remembered, type StampedEntry, slowly, type Tree, without } from "./tree.js";
 
 /** What a folder must hold, because git just wrote it. */
@@ -29,11 +30,10 @@ export async function firstLook(
   const listing = await listed;
   if (listing === null) return slowly(lookAt(folder, { skip }));
   const digest = sha256(listing);
-  const isSame = (now: Buffer | null) => now !== null && sha256(now) === digest;
   // A tenth of the time of a look.
   const later = {
-    isAsItWas: () => isSame(listAll(folder)),
-    isAsItWasBeside: async () => isSame(await listAllBeside(folder)),
+    isAsItWas: () => digestAll(folder) === digest,
+    isAsItWasBeside: async () => (await digestAllBeside(folder)) === digest,
   };
   if (written !== null && notes !== null && isAsNoted(listing, written.entries, notes)) {
     return { tree: without({ entries: written.entries, takenMs, whole: true }, skip), ...later };
@@ -44,7 +44,7 @@ export async function firstLook(
   const isRead = await readAll(folder, files, (path, hash) => {
     entries.get(path)!.hash = hash;
   });
-  return { tree: isRead ? { entries, takenMs } : lookAt(folder, { skip }), ...later };
+  return { tree: isRead ? { entries: sharingTexts(entries), takenMs } : lookAt(folder, { skip }), ...later };
 }
 
 /** Whether the list names these entries and no other, and every file of them is as git left it. */
@@ -84,6 +84,11 @@ function entriesOf(listing: Buffer, skip: (path: string) => boolean): Map<string
   const entries = new Map<string, Unread>();
   for (const path of sortByBytes([...found.keys()])) entries.set(path, found.get(path)!);
   return entries;
+}
+
+function digestAll(folder: string): string | null {
+  const listing = listAll(folder);
+  return listing === null ? null : sha256(listing);
 }
 
 const sha256 = (bytes: Uint8Array): string => hashOf("sha256", bytes, "hex");

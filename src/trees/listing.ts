@@ -2,6 +2,7 @@
 // time, which no program can set back). Two looks that give the same bytes saw the same tree, so nothing need be parsed.
 // `find` walks where it knows how to print this (GNU's); elsewhere we do.
 import { spawn, spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { existsSync, lstatSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { nameFrom, onDisk } from "./disk-names.js";
@@ -92,14 +93,29 @@ export function listAll(root: string): Buffer | null {
 
 /** The same while others are at work. */
 export async function listAllBeside(root: string): Promise<Buffer | null> {
-  const find = FINDS.find((path) => existsSync(path));
-  if (find === undefined) return null;
-  const child = spawn(find, ALL, { cwd: root, env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"] });
   const pieces: Buffer[] = [];
-  child.stdout.on("data", (piece: Buffer) => pieces.push(piece));
+  return (await eachPiece(root, (piece) => pieces.push(piece))) ? Buffer.concat(pieces) : null;
+}
+
+/** The sha256 of that list, which nobody keeps. */
+export async function digestAllBeside(root: string): Promise<string | null> {
+  const digest = createHash("sha256");
+  return (await eachPiece(root, (piece) => digest.update(piece))) ? digest.digest("hex") : null;
+}
+
+/** Whether there was a list, and all of it was told. */
+async function eachPiece(root: string, tell: (piece: Buffer) => void): Promise<boolean> {
+  const find = FINDS.find((path) => existsSync(path));
+  if (find === undefined) return false;
+  const child = spawn(find, ALL, { cwd: root, env: { LC_ALL: "C" }, stdio: ["ignore", "pipe", "ignore"] });
+  let isEmpty = true;
+  child.stdout.on("data", (piece: Buffer) => {
+    isEmpty = false;
+    tell(piece);
+  });
   child.on("error", () => {});
   const code = await new Promise((resolve) => child.once("close", resolve));
-  return code === 0 && pieces.length > 0 ? Buffer.concat(pieces) : null;
+  return code === 0 && !isEmpty;
 }
 
 /** Paths are compared only with those of the same last name: there may be thousands. */

@@ -72,9 +72,12 @@ export interface Remembered {
 export const slowly = (tree: Tree): Remembered => ({ tree, isAsItWas: () => false, isAsItWasBeside: null });
 
 export function rememberTree(folder: string, look: Remembered): void {
-  // Two a run; a process that makes many of them keeps the last.
-  for (const oldest of [...remembered.keys()].slice(0, -3)) remembered.delete(oldest);
   remembered.set(folder, look);
+}
+
+/** Nobody works there any more. */
+export function forgetTree(folder: string): void {
+  remembered.delete(folder);
 }
 
 /** The look at a folder that was remembered, if it is known quickly that nothing changed there since. */

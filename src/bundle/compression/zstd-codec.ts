@@ -5,8 +5,8 @@ import { setImmediate } from "node:timers/promises";
 import * as zlib from "node:zlib";
 
 export interface ZstdCodec {
-  /** Makes one frame of each piece, with its size and checksum, several at once. */
-  compressor(level: number): (bytes: Buffer) => Promise<Buffer>;
+  /** Makes one frame of each piece, with its size and checksum, several at once; in parts, which nobody has to join. */
+  compressor(level: number): (bytes: Buffer) => Promise<readonly Buffer[]>;
   /** The content of one frame that says it holds `size` bytes. */
   decompress(frame: Buffer, size: number): Promise<Buffer>;
 }
@@ -69,13 +69,13 @@ class FrameStream {
     stream.on("error", () => {});
   }
 
-  write(bytes: Buffer): Promise<Buffer> {
+  write(bytes: Buffer): Promise<readonly Buffer[]> {
     return new Promise((resolve, reject) => {
       this.stream.write(bytes, (error) => {
         if (error !== null && error !== undefined) return reject(error);
         // What has not flowed yet does now.
         while (this.stream.read() !== null);
-        const frame = Buffer.concat(this.parts);
+        const frame = this.parts;
         this.parts = [];
         resolve(frame);
       });
@@ -90,7 +90,7 @@ async function wasmCodec(): Promise<ZstdCodec> {
   return {
     compressor: (level) => async (bytes) => {
       await setImmediate();
-      return withChecksum(Buffer.from(zstd.compress(bytes, level)), h64Raw(bytes));
+      return [withChecksum(Buffer.from(zstd.compress(bytes, level)), h64Raw(bytes))];
     },
     decompress: async (frame) => {
       await setImmediate();

@@ -23,15 +23,18 @@ const ZSTD_LEVELS: Readonly<Record<Level, number>> = { none: 1, fast: 1, default
 
 export async function zstdCompressor(level: Level, sink: Sink): Promise<Compressor> {
   const compress = (await zstdCodec()).compressor(ZSTD_LEVELS[level]);
-  const queue = new OrderedQueue<Buffer>(QUEUED_FRAMES);
+  const queue = new OrderedQueue<readonly Buffer[]>(QUEUED_FRAMES);
+  const shift = async () => {
+    for (const part of await queue.shift()) sink(part);
+  };
   return {
     blockBytes: FRAME_BYTES,
     async push(block, release) {
       queue.push(compress(block).finally(release));
-      if (queue.isFull) sink(await queue.shift());
+      if (queue.isFull) await shift();
     },
     async finish() {
-      while (!queue.isEmpty) sink(await queue.shift());
+      while (!queue.isEmpty) await shift();
     },
   };
 }

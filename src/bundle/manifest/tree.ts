@@ -1,5 +1,6 @@
 // files.tree: what the manifest says about the files, and whether the archive agrees.
 import type { Finding } from "../../errors.js";
+import { formatJson, keepSpelling, parseJson } from "../../files/index.js";
 import type { Manifest, TreeRow } from "../../schema/manifest.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
 
@@ -21,6 +22,23 @@ export function treeRows(manifest: Manifest): readonly TreeRow[] {
   const tree: unknown = (manifest.files as { tree?: unknown } | undefined)?.tree;
   if (!Array.isArray(tree)) return [];
   return tree.filter((row): row is TreeRow => typeof row === "object" && row !== null && typeof row.path === "string");
+}
+
+const COMPUTED: ReadonlySet<string> = new Set(["path", "size", "hash", "executable"]);
+
+/** Rows in which an author wrote something; packing computes the others anew. */
+export const notedRows = (manifest: Manifest): readonly TreeRow[] =>
+  treeRows(manifest).filter((row) => Object.keys(row).some((key) => !COMPUTED.has(key)));
+
+/**
+ * The manifest with the rows alone in which an author wrote something, for whoever keeps it for long: its texts are pieces of the text it
+ * was read from, and of a hundred thousand files that is twice what is known of them.
+ */
+export function withNotedRows(manifest: Manifest): Manifest {
+  const { files } = manifest;
+  if (files === undefined) return manifest;
+  const less = keepSpelling({ ...files, tree: notedRows(manifest) }, files);
+  return parseJson(formatJson(keepSpelling({ ...manifest, files: less }, manifest), { indent: 0 })) as Manifest;
 }
 
 /** Whether the tree claims to name every file with its hash; such a tree must agree exactly. */

@@ -1,8 +1,9 @@
 // Writes a bundle. The manifest comes first and holds every hash, so the rest is compressed into a nameless spool file
 // and the finished bundle is put together under a temporary name, then renamed: a failure leaves nothing behind.
 import { createHash } from "node:crypto";
-import { closeSync, fstatSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, rmSync, write } from "node:fs";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { fromSystemError, NutError } from "../../errors.js";
 import { NamelessFile, placeFiles, syncFolder, takeName, temporaryName } from "../../files/index.js";
 import { sweepLeftovers } from "../../process/leftovers.js";
@@ -31,7 +32,7 @@ export interface WriterOptions {
   readonly look: Looker;
 }
 
-/** Turns a finished bundle into the file that is written instead of it, so that the bundle itself never has a name. */
+/** Turns a finished bundle into the file that is written instead of it, so that the bundle itself never has a name. Pieces are used again. */
 export type Seal = (pieces: Iterable<Buffer>, bytes: number) => Uint8Array;
 
 export interface WrittenBundle {
@@ -136,9 +137,9 @@ export class BundleWriter {
     const member = await compressWhole(head, compression, level);
     try {
       const pieces = piecesOf([MAGIC, member], this.spool);
-      if (seal === undefined) return assemble(output, pieces, isNew);
+      if (seal === undefined) return await assemble(output, pieces, isNew);
       const bytes = MAGIC.length + member.length + this.spool.bytes;
-      return assemble(output, [Buffer.from(seal(pieces, bytes))], isNew);
+      return await assemble(output, [Buffer.from(seal(pieces, bytes))], isNew);
     } finally {
       this.spool.close();
     }
@@ -186,30 +187,38 @@ const COPY_BYTES = 1024 ** 2;
 
 function* piecesOf(head: readonly Buffer[], spool: NamelessFile): Generator<Buffer> {
   yield* head;
-  for (let at = 0; at < spool.bytes; at += COPY_BYTES) {
-    const piece = Buffer.allocUnsafeSlow(Math.min(COPY_BYTES, spool.bytes - at));
+  // One is written while the next is read, and nobody needs a third.
+  const both = [Buffer.allocUnsafeSlow(COPY_BYTES), Buffer.allocUnsafeSlow(COPY_BYTES)];
+  for (let at = 0, turn = 0; at < spool.bytes; at += COPY_BYTES, turn = 1 - turn) {
+    const piece = both[turn]!.subarray(0, Math.min(COPY_BYTES, spool.bytes - at));
     spool.read(at, piece);
     yield piece;
   }
 }
 
-function assemble(output: string, pieces: Iterable<Buffer>, isNew: boolean): WrittenBundle {
+/** A piece may be used again once the one after the next is asked for. */
+async function assemble(output: string, pieces: Iterable<Buffer>, isNew: boolean): Promise<WrittenBundle> {
   sweepLeftovers(dirname(output));
   const temporary = temporaryName(output);
   try {
     const file = openSync(temporary, "wx", 0o644);
     const hash = createHash("sha256");
     let bytes = 0;
+    let written: Promise<void> = Promise.resolve();
     try {
       for (const piece of pieces) {
-        writeAll(file, piece);
+        await written;
+        written = writeAll(file, piece);
+        // While another thread writes it.
         hash.update(piece);
         bytes += piece.length;
       }
+      await written;
       // A short file renamed over a good one is how a full disk destroys data.
       if (fstatSync(file).size !== bytes) throw new NutError("DISK_FULL", `${output}: not everything could be written`);
       fsyncSync(file);
     } finally {
+      await written.catch(() => {});
       closeSync(file);
     }
     if (!isNew) placeFiles([{ path: output, temporary }]);
@@ -222,6 +231,8 @@ function assemble(output: string, pieces: Iterable<Buffer>, isNew: boolean): Wri
   }
 }
 
-function writeAll(file: number, bytes: Buffer): void {
-  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+const writeSome = promisify(write);
+
+async function writeAll(file: number, bytes: Buffer): Promise<void> {
+  for (let at = 0; at < bytes.length; ) at += (await writeSome(file, bytes, at, bytes.length - at, null)).bytesWritten;
 }

@@ -5,7 +5,7 @@ import { createHash } from "node:crypto";
 import { byBytes, foldersAbove, formatJson } from "../../files/index.js";
 import type { Manifest } from "../../schema/manifest.js";
 import { MANIFEST_NAME } from "../format/safe-path.js";
-import { treeRows } from "../manifest/tree.js";
+import { notedRows } from "../manifest/tree.js";
 
 export interface DigestEntry {
   readonly path: string;
@@ -43,12 +43,10 @@ function inOrder(entries: readonly DigestEntry[]): readonly DigestEntry[] {
     : [...entries].sort(compare);
 }
 
-const COMPUTED: ReadonlySet<string> = new Set(["path", "size", "hash", "executable"]);
-
 /** The manifest without what packing computes; of the tree, what an author wrote about files that exist. */
 function authorsManifest(manifest: Manifest, entries: readonly DigestEntry[]): Record<string, unknown> {
   const { files, completeness: _, compression: __, ...rest } = manifest;
-  const noted = treeRows(manifest).filter((row) => Object.keys(row).some((key) => !COMPUTED.has(key)));
+  const noted = notedRows(manifest);
   const present = new Set(noted.length === 0 ? [] : entries.map(({ path }) => path));
   const notes = noted
     .map(({ size: _size, hash: _hash, executable: _run, ...row }) => row)

@@ -13,7 +13,10 @@ export function sealFor(peer: string): Seal {
   const key = parsePeer(peer);
   return (pieces, bytes) => {
     if (bytes > SEALED_MAX_BYTES) throw tooLarge();
-    return sealBundle(Buffer.concat([...pieces]), key);
+    const bundle = Buffer.allocUnsafeSlow(bytes);
+    let at = 0;
+    for (const piece of pieces) at += piece.copy(bundle, at);
+    return sealBundle(bundle, key);
   };
 }
 

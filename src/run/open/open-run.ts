@@ -5,10 +5,10 @@ import { planChecks, readConstraints, untouchedFiles } from "../../acceptance/in
 import { startBroker } from "../../broker/index.js";
 import { estimateTokens } from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
+import { turns } from "../../process/index.js";
 import { openInstaller } from "../../request/install/installer.js";
 import { assertReady } from "../../request/judge/completeness.js";
 import { loadBriefing } from "../../request/open/briefing.js";
-import type { Manifest } from "../../schema/manifest.js";
 import { RUN_VERSION } from "../../schema/run.js";
 import {
   agentTracker,
@@ -33,6 +33,7 @@ import type { RunFolder } from "../record/folder.js";
 import { Journal } from "../record/journal.js";
 import { knowledgeIndex } from "../record/mirror.js";
 import { type Run, type RunInput, record } from "../run.js";
+import { Room } from "./room.js";
 import {
   baseDigest,
   counts,
@@ -54,27 +55,27 @@ export async function openRun(input: RunInput): Promise<Run> {
 }
 
 async function openWith(input: RunInput, journal: Journal): Promise<Run> {
-  const { folder, options, context } = input;
+  const { folder, context } = input;
   const { state } = journal;
   assertRecorded(folder, state.createdAt === "");
   if (state.createdAt === "") record({ journal, context }, { type: "created", version: RUN_VERSION, run: folder.id });
   const isNew = state.baseDigest === null;
-  const identity = options.identity ?? [];
-  const {
-    manifest,
-    digest,
-    warnings: unpacking,
-  } = await openRequest(options.request, folder.request, identity, context, input.onOpened);
-  if (isNew && !options.force) await assertReady(options.request, identity, context);
-  const { repo } = options;
-  const layered = repo !== undefined && (await canLayer(input));
-  const cloned =
-    repo === undefined ? null : await openRepository({ ...options, repo, readOnly: layered }, folder.base, context);
-  const trees = await openTrees(input, journal, { digest, cloned, layered });
+  const files = await oneOpens(() => openFiles(input, journal));
+  try {
+    return await openRest(input, journal, isNew, files);
+  } catch (error) {
+    files.leave();
+    throw error;
+  }
+}
+
+async function openRest(input: RunInput, journal: Journal, isNew: boolean, files: OpenedFiles): Promise<Run> {
+  const { folder, options, context } = input;
+  const { manifest, warnings } = files;
   const { secrets, warnings: opening } = await openSecrets({
     request: folder.request,
     manifest,
-    identity,
+    identity: options.identity ?? [],
     context,
     handOut: options.hand_out ?? [],
     allowOrigins: options.allow_origins ?? [],
@@ -85,24 +86,46 @@ async function openWith(input: RunInput, journal: Journal): Promise<Run> {
     openBroker: (asked) => startBroker({ ...brokerProgram(), env: context.env }, asked),
   });
   try {
-    const opened = { manifest, trees, secrets, warnings: [...unpacking, ...(cloned?.warnings ?? []), ...opening] };
-    return await putTogether(input, journal, isNew, opened);
+    return await putTogether(input, journal, isNew, { ...files, secrets, warnings: [...warnings, ...opening] });
   } catch (error) {
     await secrets.close();
     throw error;
   }
 }
 
-interface OpenedParts {
-  readonly manifest: Manifest;
+/** Of several runs in one process: what they read on the way would add up, and most of it is soon of no use. */
+const oneOpens = turns(1);
+const room = new Room();
+
+/** The request and the trees, with every file looked at, once there is room for them. */
+async function openFiles(input: RunInput, journal: Journal): Promise<OpenedFiles> {
+  await room.wait(input.context.signal);
+  const { folder, options, context } = input;
+  const { repo, identity = [] } = options;
+  const isNew = journal.state.baseDigest === null;
+  const opened = await openRequest(options.request, folder.request, identity, context, input.onOpened);
+  const { manifest, digest } = opened;
+  if (isNew && !options.force) await assertReady(options.request, identity, context);
+  const layered = repo !== undefined && (await canLayer(input));
+  const cloned =
+    repo === undefined ? null : await openRepository({ ...options, repo, readOnly: layered }, folder.base, context);
+  const trees = await openTrees(input, journal, { digest, cloned, layered });
+  const leave = room.take({ files: trees.start.entries.size, layered });
+  return { manifest, trees, leave, warnings: [...opened.warnings, ...(cloned?.warnings ?? [])] };
+}
+
+interface OpenedFiles extends Pick<Run, "manifest" | "leave"> {
   readonly trees: Awaited<ReturnType<typeof openTrees>>;
-  readonly secrets: RunSecrets;
   readonly warnings: readonly string[];
+}
+
+interface OpenedParts extends OpenedFiles {
+  readonly secrets: RunSecrets;
 }
 
 async function putTogether(input: RunInput, journal: Journal, isNew: boolean, opened: OpenedParts): Promise<Run> {
   const { folder, options, context, runner, catalog, clock = () => performance.now() } = input;
-  const { manifest, trees, secrets, warnings } = opened;
+  const { manifest, trees, leave, secrets, warnings } = opened;
   const { state } = journal;
   const plan = planChecks(folder.request, manifest);
   const install = openInstaller({ manifest, allowed: options.allow_install === true, silent: options.yes }, context);
@@ -113,6 +136,7 @@ async function putTogether(input: RunInput, journal: Journal, isNew: boolean, op
   const run: Run = {
     ...input,
     ...trees,
+    leave,
     manifest,
     constraints: readConstraints(manifest.harness?.constraints ?? []),
     secrets,

@@ -1,7 +1,7 @@
 // A look at a request before anything is made for it.
 import { existsSync, lstatSync } from "node:fs";
 import { join } from "node:path";
-import { type Bundle, openBundle, readManifest } from "../../bundle/index.js";
+import { type Bundle, openBundle, readManifest, withNotedRows } from "../../bundle/index.js";
 import { NutError } from "../../errors.js";
 import type { Context } from "../../operation.js";
 import { unsealed } from "../../request/pack/sealed.js";
@@ -21,9 +21,11 @@ export async function peekRequest(source: string, identity: readonly string[], c
     throw new NutError("FILE_NOT_FOUND", `${source}: no such file or folder`, { data: { path: source } });
   }
   if (stats.isDirectory()) settleFolder(source, context);
-  const manifest = stats.isDirectory()
-    ? readManifest(source)
-    : await inBundle(source, identity, context, async ({ manifest: found }) => found);
+  const manifest = withNotedRows(
+    stats.isDirectory()
+      ? readManifest(source)
+      : await inBundle(source, identity, context, async ({ manifest: found }) => found),
+  );
   const title = manifest.task?.title ?? "request";
   const words = title.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "-");
   return {

@@ -4,7 +4,15 @@ import { createHash } from "node:crypto";
 import { existsSync, lstatSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { isResult, listTree } from "../../acceptance/index.js";
-import { asidePath, contentDigest, listFolder, MANIFEST_NAME, readManifest, unpackBundle } from "../../bundle/index.js";
+import {
+  asidePath,
+  contentDigest,
+  listFolder,
+  MANIFEST_NAME,
+  readManifest,
+  unpackBundle,
+  withNotedRows,
+} from "../../bundle/index.js";
 import { NutError, shellWord } from "../../errors.js";
 import { foldersAbove, readPieces } from "../../files/index.js";
 import type { Context } from "../../operation.js";
@@ -76,7 +84,7 @@ export async function openRequest(
       hint: "nutshell inspect '<bundle>'",
     });
   }
-  return { manifest, digest: contentDigest(target, { ignoreRules: false }), warnings };
+  return { manifest: withNotedRows(manifest), digest: contentDigest(target, { ignoreRules: false }), warnings };
 }
 
 /** It was sound when it was put there. */

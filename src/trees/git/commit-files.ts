@@ -1,6 +1,7 @@
 // What the files of a commit hold, asked of the store while git writes them: they need not be read a second time.
 import { createHash, type Hash, hash as hashOf } from "node:crypto";
 import { NutError } from "../../errors.js";
+import { sharingTexts } from "../shared-texts.js";
 import type { TreeEntry } from "../tree.js";
 import { bareGit, type GitWorld } from "./git.js";
 
@@ -17,7 +18,9 @@ export interface CommitFiles {
 export async function commitFiles(repo: string, commit: string, world: GitWorld): Promise<CommitFiles | null> {
   try {
     const list = listIn(await listed(repo, commit, world));
-    return list !== null && (await readBlobs(repo, list, world)) ? list : null;
+    if (list === null || !(await readBlobs(repo, list, world))) return null;
+    const { submodules, attributes } = list;
+    return { entries: sharingTexts(list.entries), submodules, attributes };
   } catch (error) {
     if (error instanceof NutError && error.code === "REPOSITORY_FAILED") return null;
     throw error;
@@ -34,6 +37,7 @@ async function listed(repo: string, commit: string, world: GitWorld): Promise<Bu
 type Unread = { -readonly [K in keyof TreeEntry]: TreeEntry[K] };
 
 interface List extends CommitFiles {
+  readonly entries: Map<string, Unread>;
   readonly attributes: string[];
   /** What is still to be read, in the order of `names`. */
   readonly unread: readonly Unread[];
@@ -47,7 +51,7 @@ const FOLDER: TreeEntry = { type: "folder", executable: false, size: 0, hash: ""
 
 /** Rows are `100644 blob <name>\t<path>`. */
 function listIn(rows: Buffer): List | null {
-  const entries = new Map<string, TreeEntry>();
+  const entries = new Map<string, Unread>();
   const submodules: string[] = [];
   const unread: Unread[] = [];
   const attributes = new Set<number>();
@@ -86,7 +90,7 @@ function listIn(rows: Buffer): List | null {
 const MODE = 6;
 const NAME = "100644 blob ".length;
 
-function addFolders(entries: Map<string, TreeEntry>, path: string): void {
+function addFolders(entries: Map<string, Unread>, path: string): void {
   const slash = path.lastIndexOf("/");
   const folder = path.slice(0, Math.max(0, slash));
   if (slash < 0 || entries.has(folder)) return;

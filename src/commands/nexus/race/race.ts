@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { holdLess, holdLessFor } from "../../../cli/hold-less.js";
 import { bold, cyan, dim, table, yellow } from "../../../cli/text.js";
 import { NutError, shellWord } from "../../../errors.js";
 import { bundleDigest } from "../../../request/consent/consent.js";
@@ -59,6 +60,8 @@ export default command({
     const contenders = readContenders(flags.with, context.typed);
     const path = resolve(context.cwd, request);
     const identity = flags.identity.map((file) => resolve(context.cwd, file));
+    if (flags.repo === undefined) holdLessFor(path);
+    else holdLess();
     const { slug } = await peekRequest(path, identity, context);
     const folder = resolve(context.cwd, output ?? `${slug}-race`);
     assertOurs(folder);

@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { z } from "zod";
 import { loadCatalog } from "../../../catalog/index.js";
 import { flag } from "../../../cli/fields.js";
-import { holdLess } from "../../../cli/hold-less.js";
+import { holdLess, holdLessFor } from "../../../cli/hold-less.js";
 import { beginProbe, isDriverName, lineFrom } from "../../../drivers/index.js";
 import { NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
@@ -30,7 +30,6 @@ import {
 import type { RunOptions } from "../../../schema/run.js";
 import { openProject } from "../../../state/index.js";
 import { collectorOf } from "../../../traces/index.js";
-import { holdsAtMost } from "../../../trees/slots.js";
 import { acceptanceFlags, acceptanceOptions } from "./acceptance-flags.js";
 import { assertBranchFits, toBranch } from "./apply-branch.js";
 import { chooseDriver } from "./choose-driver.js";
@@ -155,6 +154,8 @@ export async function prepareRun(
   const input = { ...typed, command, reviewerCommand: lineFrom(typed.reviewerCommand, context.cwd) };
   beginQuestions(input, context);
   const request = resolve(context.cwd, input.request);
+  if (input.repo === undefined) holdLessFor(request);
+  else holdLess();
   const identity = input.identity.map((file) => resolve(context.cwd, file));
   if (input.repo !== undefined) assertFolder(resolve(context.cwd, input.repo));
   const peek = await peekRequest(request, identity, context);
@@ -233,7 +234,6 @@ export async function prepareRun(
       driver,
       message: `run ${folder.id} with ${driver}: ${peek.title}`,
     });
-    if (input.repo !== undefined || isLarge(request)) holdLess();
     const onOpened = agreedTo([held, agreed], request);
     const parts = {
       folder,
@@ -326,7 +326,3 @@ function outputPath(given: string | undefined, slug: string, { outputs, folder }
     return path;
   }
 }
-
-/** Where memory matters; collecting often takes a small run longer than it spares. */
-const isLarge = (request: string): boolean =>
-  statSync(request).isDirectory() ? !holdsAtMost(request, 2_000) : statSync(request).size > 256 * 1024;

@@ -1,7 +1,14 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { z } from "zod";
-import { manifestFile, openBundle, readManifest, unpackBundle, writeManifest } from "../../../bundle/index.js";
+import {
+  manifestFile,
+  openBundle,
+  readManifest,
+  unpackBundle,
+  withNotedRows,
+  writeManifest,
+} from "../../../bundle/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
 import { holdLess } from "../../../cli/hold-less.js";
@@ -76,7 +83,7 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
   const isBundle = statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   if (isBundle && isSealedFile(path)) throw sealed(input);
   const dir = isBundle ? await unpackHere(path, join(work, "delivery"), context) : path;
-  const target = await openFolder(dir, context, dir);
+  const target = less(await openFolder(dir, context, dir));
   if (target.manifest.bundle_type !== "delivery") {
     throw new NutError("USAGE", `${input.delivery} is a ${target.manifest.bundle_type}, not a delivery`, {
       hint: `nutshell check ${shellWord(input.delivery)}`,
@@ -85,7 +92,7 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
   const request =
     input.request === undefined
       ? null
-      : await openFolder(input.request, context, join(work, "request"), input.identity);
+      : less(await openFolder(input.request, context, join(work, "request"), input.identity));
   const delivery = readDelivery(dir, target.manifest, input.delivery);
   assertAnswers(delivery.request_id ?? target.manifest.request_id, request?.manifest.id);
   const questions = questionsOf(delivery, target, request);
@@ -101,6 +108,12 @@ async function judge(work: string, input: JudgeInput, context: Context): Promise
   if (isBundle) await packAgain(path, dir, context);
   return { delivery: path, judged: names, status, by, at, delivery_status: judged.status };
 }
+
+/** What of a large one is held while everything else is done. */
+const less = (opened: Awaited<ReturnType<typeof openFolder>>) => ({
+  ...opened,
+  manifest: withNotedRows(opened.manifest),
+});
 
 /** It would have to be sealed again, and for whom is the person's to say. */
 function sealed({ delivery, identity }: JudgeInput): NutError {

@@ -13,6 +13,7 @@ import {
 } from "../../../acceptance/index.js";
 import { command } from "../../../cli/command.js";
 import { flag, positional } from "../../../cli/fields.js";
+import { holdLessFor } from "../../../cli/hold-less.js";
 import { bold, dim, green, red, yellow } from "../../../cli/text.js";
 import { type Finding, NutError, shellWord } from "../../../errors.js";
 import type { Context } from "../../../operation.js";
@@ -120,7 +121,10 @@ export default command({
     ["nutshell verify delivery.nut -r task.nut --rerun --sign", "and vouch for what came out"],
     ["nutshell verify task.nut --require signer=alice@example.org", "is this request really hers?"],
   ],
-  run: (input, context) => withWorkFolder(context, (work) => verifyIn(work, input, context, verifyRequest)),
+  run: (input, context) => {
+    holdLessFor(resolve(context.cwd, input.delivery));
+    return withWorkFolder(context, (work) => verifyIn(work, input, context, verifyRequest));
+  },
   text: ({ verified, kind, status, backed, allowed, gaps, claims, findings, hidden, base, rerun, next, ...signed }) => [
     ...signatureLines(signed),
     ...(base === null ? [] : [dim(`began with commit ${base.commit.slice(0, 12)} of ${base.path}`)]),
