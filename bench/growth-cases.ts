@@ -3,12 +3,16 @@ import {
   bundle,
   changeable,
   cycles,
+  editAll,
+  edited,
   event,
   folder,
   fresh,
+  freshFolder,
   freshParts,
   hideable,
   issues,
+  nextBranch,
   nextEnd,
   nextStart,
   type Program,
@@ -53,6 +57,8 @@ const CREDENTIALS = [10, 100, 1_000, 10_000];
 const TASKS = [30, 300, 3_000];
 const CYCLES = [300, 3_000, 30_000];
 const RUNS = [20, 200, 2_000];
+/** How much an agent changes. */
+const CHANGED = [100, 1_000, 10_000];
 const JOURNAL = [2_000, 20_000, 200_000];
 
 const ours = (
@@ -220,6 +226,17 @@ const hook = (name: string, steps: readonly number[], cwd: (n: number) => string
 });
 
 const LATER: readonly Case[] = [
+  {
+    name: "nexus run: changed files",
+    program: "nexus",
+    steps: CHANGED,
+    args: (n) => editAll(n, fresh("out.nut")),
+    cwd: () => freshFolder("project"),
+  },
+  ours("verify", "changed files", CHANGED, (n) => ["verify", edited(n), "--base", repository(n)]),
+  ours("apply", "changed files", CHANGED, (n) => [
+    ...["apply", edited(n), "--repo", repository(n), "--allow", "recorded", "--branch", nextBranch()],
+  ]),
   {
     name: "nexus race: files",
     program: "nexus",

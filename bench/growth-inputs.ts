@@ -166,6 +166,11 @@ export function fresh(name: string): string {
   return path;
 }
 
+export function freshFolder(name: string): string {
+  mkdirSync(fresh(name));
+  return join(work, name);
+}
+
 /** The two parts of a split folder, and what they are named after. */
 export const partNames = (n: number) => [1, 2].map((i) => join(work, `part-${n}-part-${i}`));
 export function freshParts(n: number): string {
@@ -236,6 +241,26 @@ export const repository = (n: number): string =>
     ])
       spawnSync("git", args, { cwd: dir, env });
   });
+
+const EDIT_ALL = 'find files -type f -exec sh -c "for file; do echo more >> \\$file; done" sh {} + ; echo done';
+
+/** A run whose agent changes every file of a repository. */
+export const editAll = (n: number, output: string): string[] => [
+  ...["run", bundle("files", 1), "--repo", repository(n), "--plan", "work", "-o", output],
+  ...["--driver", "command", "--command", `sh -c '${EDIT_ALL}'`],
+];
+
+/** What such a run delivers. */
+export const edited = (n: number): string =>
+  once(join(work, `edited-${n}.nut`), (file) => {
+    must("nexus", editAll(n, file), { cwd: freshFolder("project") });
+  });
+
+let branches = 0;
+export function nextBranch(): string {
+  branches += 1;
+  return `branch-${branches}`;
+}
 
 /** A project with tasks, each waiting for the one before. */
 export function tasks(n: number): string {

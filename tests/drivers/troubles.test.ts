@@ -43,8 +43,8 @@ async function meet(program: "claude" | "codex" | "opencode", fail: Fail, times:
   at.put({
     "person/.codex/config.toml": [
       'model = "scripted"',
-      'chosenprovider = "s"',
-      "[chosenproviders.s]",
+      'model_provider = "s"',
+      "[model_providers.s]",
       'name = "s"',
       `base_url = "${url}/v1"`,
       'wire_api = "responses"',
