@@ -37,8 +37,26 @@ type Standing =
 
 const IDLE: Standing = { kind: "idle" };
 
+/** What was said of an action, by what it does: while a run tries again its question goes, with its form, and comes back after a failure. */
+const said = new Map<string, Standing>();
+
+function useStanding(key: string): readonly [Standing, (next: Standing) => void] {
+  const [, setTurn] = useState(0);
+  const set = (next: Standing) => {
+    if (next.kind === "idle") said.delete(key);
+    else said.set(key, next);
+    setTurn((turn) => turn + 1);
+  };
+  return [said.get(key) ?? IDLE, set];
+}
+
+/** Without what was typed, which a form that comes back does not hold. */
+function keyOf({ writing, action, label }: Pick<ActProps, "writing" | "action" | "label">): string {
+  return JSON.stringify([writing?.project, label, action], (name, value) => (name === "text" ? undefined : value));
+}
+
 export function ActionButton({ writing, action, paths, label, isPrimary, disabled, onDone }: ActProps) {
-  const [standing, setStanding] = useState<Standing>(IDLE);
+  const [standing, setStanding] = useStanding(keyOf({ writing, action, label }));
   const command = commandOf(action, paths);
   const line = lineOf(command);
   const send = async (agreed: Agreement | null) => {
