@@ -12,8 +12,8 @@ import {
   freshParts,
   hideable,
   issues,
-  nextBranch,
   nextEnd,
+  nextName,
   nextStart,
   type Program,
   parts,
@@ -231,12 +231,9 @@ const LATER: readonly Case[] = [
     program: "nexus",
     steps: CHANGED,
     args: (n) => editAll(n, fresh("out.nut")),
-    cwd: () => freshFolder("project"),
+    cwd: () => freshFolder(nextName("project")),
   },
   ours("verify", "changed files", CHANGED, (n) => ["verify", edited(n), "--base", repository(n)]),
-  ours("apply", "changed files", CHANGED, (n) => [
-    ...["apply", edited(n), "--repo", repository(n), "--allow", "recorded", "--branch", nextBranch()],
-  ]),
   {
     name: "nexus race: files",
     program: "nexus",

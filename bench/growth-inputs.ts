@@ -253,13 +253,14 @@ export const editAll = (n: number, output: string): string[] => [
 /** What such a run delivers. */
 export const edited = (n: number): string =>
   once(join(work, `edited-${n}.nut`), (file) => {
-    must("nexus", editAll(n, file), { cwd: freshFolder("project") });
+    must("nexus", editAll(n, file), { cwd: freshFolder(nextName("project")) });
   });
 
-let branches = 0;
-export function nextBranch(): string {
-  branches += 1;
-  return `branch-${branches}`;
+let names = 0;
+/** One nobody had before: what a run leaves is removed after its end, by a program of its own. */
+export function nextName(what: string): string {
+  names += 1;
+  return `${what}-${names}`;
 }
 
 /** A project with tasks, each waiting for the one before. */
