@@ -22,10 +22,12 @@ interface Forgery {
   readonly files: readonly File[];
   /** Says the total in the manifest, which makes a reader hold the whole. */
   readonly isTotalTold?: boolean;
+  /** 1 for much that nobody wants small. */
+  readonly level?: number;
 }
 
 /** A bundle whose manifest lists every file. */
-export function forge({ files, isTotalTold = false }: Forgery): string {
+export function forge({ files, isTotalTold = false, level = 6 }: Forgery): string {
   const tree = files.map(({ name, data, hash }) => ({
     path: name,
     size: Buffer.byteLength(data as string),
@@ -35,7 +37,7 @@ export function forge({ files, isTotalTold = false }: Forgery): string {
   const claims = { tree, ...(isTotalTold ? { total_count: tree.length, total_size_bytes: total } : {}) };
   const parts = [manifest({ files: claims }), ...files.map((file) => entry(file)), END];
   const path = join(fresh(), "bundle.nut");
-  writeFileSync(path, Buffer.concat([MAGIC, gzipSync(Buffer.concat(parts))]));
+  writeFileSync(path, Buffer.concat([MAGIC, gzipSync(Buffer.concat(parts), { level })]));
   return path;
 }
 

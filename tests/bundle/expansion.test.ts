@@ -6,8 +6,9 @@ import { forge, LOOKING, READERS, small } from "./bundle-readers.js";
 /** Expands more than is free, before the file that is asked for. */
 let bomb: string | undefined;
 function bombPath(): string {
-  const zeros = { name: "0.bin", data: Buffer.alloc(66 * 1024 ** 2) };
-  bomb ??= forge({ files: [zeros, { name: "a.txt", data: "content\n" }, small] });
+  bomb ??= forge({
+    files: [{ name: "0.bin", data: Buffer.alloc(66 * 1024 ** 2) }, { name: "a.txt", data: "content\n" }, small],
+  });
   return bomb;
 }
 

@@ -108,8 +108,8 @@ export class TarReader {
 
   /** After the end only zeros may follow, and not without end. */
   private tail(bytes: Buffer): number {
-    for (const [index, byte] of bytes.entries()) {
-      if (byte !== 0) throw corrupt("there is data after the end of the archive", this.offset + index);
+    for (let index = 0; index < bytes.length; index += 1) {
+      if (bytes[index] !== 0) throw corrupt("there is data after the end of the archive", this.offset + index);
     }
     this.trailing += bytes.length;
     this.offset += bytes.length;

@@ -56,7 +56,33 @@ describe("gzip", () => {
   });
 });
 
+/** A frame that does not say how much it holds, in blocks that are stored as they are. */
+function streamed(blocks: readonly Buffer[]): Buffer {
+  const window = 0x38;
+  const parts = blocks.map((block, index) => {
+    const header = Buffer.alloc(3);
+    header.writeUIntLE((block.length << 3) | (index === blocks.length - 1 ? 1 : 0), 0, 3);
+    return Buffer.concat([header, block]);
+  });
+  return Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0, window]), ...parts]);
+}
+
 describe("zstd", () => {
+  it("reads streams in turns, each as if it were alone", async () => {
+    const contents = ["a", "b", "c"].map((letter) => [1, 2, 3, 4].map((turn) => Buffer.alloc(1_000 * turn, letter)));
+    const open = async (blocks: readonly Buffer[]) => {
+      const from = input(Buffer.concat([MAGIC, streamed(blocks)]));
+      return decompress(from, await readMagic(from));
+    };
+    const streams = await Promise.all(contents.map(open));
+    for (let turn = 0; turn < 4; turn += 1)
+      for (const [index, stream] of streams.entries())
+        expect((await stream.next()).value?.equals(contents[index]![turn]!), `${index}, ${turn}`).toBe(true);
+    expect(await Promise.all(streams.map((stream) => stream.next()))).toEqual(
+      streams.map(() => ({ done: true, value: undefined })),
+    );
+  });
+
   it("refuses a frame that wants more memory than anyone should", async () => {
     const frame = Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0xf8, 1, 0, 0]);
     await expect(unpacked(frame)).rejects.toMatchObject({ code: "BUNDLE_LIMIT" });

@@ -3,6 +3,7 @@
 import type { Transform } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import * as zlib from "node:zlib";
+import type { Zstd } from "@hpcc-js/wasm-zstd";
 
 export interface ZstdCodec {
   /** Makes one frame of each piece, with its size and checksum, several at once; in parts, which nobody has to join. */
@@ -110,8 +111,45 @@ function withChecksum(frame: Buffer, hash: bigint): Buffer {
   return Buffer.concat([frame, checksum]);
 }
 
-export async function loadZstd() {
-  return (await import("@hpcc-js/wasm-zstd")).Zstd.load();
+/** What the library does not show of itself: the compiled code, how it hands out what it made, and the state of a stream. */
+interface Inside {
+  readonly _mainModule: {
+    readonly _module: object;
+    readonly heapView: (made: unknown) => Uint8Array;
+    heapToUint8Array: (made: unknown) => Uint8Array;
+  };
+  readonly _zstd: { delete(): void };
+}
+
+async function loadZstd(): Promise<Zstd> {
+  const zstd = await (await import("@hpcc-js/wasm-zstd")).Zstd.load();
+  quicken(zstd);
+  return zstd;
+}
+
+const insideOf = (zstd: Zstd) => zstd as unknown as Inside;
+
+/** Its own way makes an array of numbers on the way, which takes longer than all the rest. */
+function quicken(zstd: Zstd): void {
+  const { _mainModule: main } = insideOf(zstd);
+  main.heapToUint8Array = (made) => main.heapView(made).slice();
+}
+
+export interface StreamDecoder {
+  take(bytes: Buffer, mostBytes: number): Buffer;
+  free(): void;
+}
+
+/** For one stream: the library has one decoder for all, and two streams that are read in turns would spoil each other. */
+export async function streamDecoder(): Promise<StreamDecoder> {
+  const shared = await loadZstd();
+  const own = Reflect.construct(shared.constructor, [insideOf(shared)._mainModule._module]) as Zstd;
+  quicken(own);
+  own.reset();
+  return {
+    take: (bytes, mostBytes) => Buffer.from(own.decompressChunk(bytes, mostBytes)),
+    free: () => insideOf(own)._zstd.delete(),
+  };
 }
 
 export async function loadXxhash() {

@@ -6,7 +6,7 @@ import { type ByteInput, take } from "./byte-input.js";
 import type { Compressor, Level, Sink } from "./compressor.js";
 import { damaged, ZSTD_MAGIC } from "./decompress.js";
 import { OrderedQueue } from "./ordered-queue.js";
-import { loadXxhash, loadZstd, type ZstdCodec, zstdCodec } from "./zstd-codec.js";
+import { loadXxhash, type StreamDecoder, streamDecoder, type ZstdCodec, zstdCodec } from "./zstd-codec.js";
 
 /** As much as zstd looks back at its default level: a longer frame would make it leave its fastest way in the middle. */
 const FRAME_BYTES = 2 * 1024 ** 2;
@@ -144,9 +144,16 @@ async function decodeWhole(codec: ZstdCodec, frame: Buffer, size: number): Promi
 
 /** A frame of unknown or large size, block by block. The decoder does not check the checksum this way, so we do. */
 async function* streamFrame(input: ByteInput, frame: FrameHeader): AsyncGenerator<Buffer> {
-  const zstd = await loadZstd();
+  const decoder = await streamDecoder();
+  try {
+    yield* blocksOf(input, frame, decoder);
+  } finally {
+    decoder.free();
+  }
+}
+
+async function* blocksOf(input: ByteInput, frame: FrameHeader, decoder: StreamDecoder): AsyncGenerator<Buffer> {
   const hash = (await loadXxhash()).create64();
-  zstd.reset();
   let head = frame.bytes;
   let produced = 0;
   for (let last = false; !last; head = Buffer.alloc(0)) {
@@ -154,7 +161,7 @@ async function* streamFrame(input: ByteInput, frame: FrameHeader): AsyncGenerato
     last = block.last;
     let content: Buffer;
     try {
-      content = Buffer.from(zstd.decompressChunk(Buffer.concat([head, block.bytes]), MAX_BLOCK_BYTES + 1));
+      content = decoder.take(Buffer.concat([head, block.bytes]), MAX_BLOCK_BYTES + 1);
     } catch (error) {
       throw damaged("the compressed data is damaged", error);
     }
