@@ -1,12 +1,15 @@
 // What each program is told, and what its words are taken for. No program is started here.
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { temporary } from "../../tests/temporary.js";
 import type { ChildEnd, Sandbox } from "../process/index.js";
 import { newTranscript, sessionEnd, type Transcript } from "./agent-process.js";
 import { claudeArguments, listener } from "./claude.js";
 import { codexArguments, codexProfile, takeReport } from "./codex.js";
 import type { DriverEvent, SessionRequest } from "./driver.js";
 import { hear } from "./opencode.js";
-import { opencodeEnvironment } from "./opencode-settings.js";
+import { opencodeEnvironment, prepareOpencodeHome } from "./opencode-settings.js";
 import { programOf } from "./probe.js";
 import { untriedWall } from "./untried-wall.js";
 
@@ -182,6 +185,37 @@ describe("opencode", () => {
     });
     expect(read({ edit: true, shell: true })).toMatchObject({ edit: "allow", bash: "allow", task: "deny" });
     expect(opencodeEnvironment(request())).toMatchObject({ OPENCODE_DISABLE_PROJECT_CONFIG: "1" });
+  });
+
+  it("is told of the models it may ask and of no others, as the person's own runs know them", () => {
+    const folder = temporary("nut-opencode-");
+    const put = (path: string, value: unknown) => {
+      mkdirSync(join(folder, path, ".."), { recursive: true });
+      writeFileSync(join(folder, path), typeof value === "string" ? value : JSON.stringify(value));
+    };
+    const told = (more: Partial<SessionRequest>) => {
+      const home = mkdtempSync(join(folder, "home-"));
+      prepareOpencodeHome(request({ home, env: { HOME: folder }, ...more }));
+      const path = join(home, ".cache/opencode/models.json");
+      return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : null;
+    };
+    const own = { npm: "@ai-sdk/openai-compatible", models: { m: {} } };
+    const settings = { small_model: "openai/mini", provider: { own, openai: { models: { m: {} } } } };
+    put(".config/opencode/opencode.json", settings);
+    // Nothing was fetched here yet: what the settings describe whole needs no list, anything else the one it brings along.
+    expect([told({ model: "own/m" }), told({ model: "own/other" }), told({ model: "openai/m" }), told({})]).toEqual([
+      {},
+      null,
+      null,
+      null,
+    ]);
+    const [anthropic, openai] = [{ models: { opus: {} } }, { models: { mini: {} } }];
+    put(".cache/opencode/models.json", { anthropic, openai, google: {} });
+    expect(told({ model: "anthropic/opus" })).toEqual({ anthropic, openai });
+    expect(told({ model: "own/m" })).toEqual({ openai });
+    expect(told({ model: "constructor/m" })).toBe(null);
+    put("else/opencode/models.json", "[half");
+    expect(told({ model: "anthropic/opus", env: { HOME: folder, XDG_CACHE_HOME: join(folder, "else") } })).toBe(null);
   });
 
   it("has ended its turn only when its last step stopped", () => {

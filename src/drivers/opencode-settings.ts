@@ -49,7 +49,11 @@ function settings(request: SessionRequest): Record<string, unknown> {
     ...theirs,
     ...lentProvider(theirs, providerOf(request), request),
     ...(model === undefined ? {} : { model }),
-    agent: { [OPENCODE_AGENT]: { mode: "primary", prompt: rolePrompt, permission: permissions(request) } },
+    agent: {
+      [OPENCODE_AGENT]: { mode: "primary", prompt: rolePrompt, permission: permissions(request) },
+      // Nobody reads the title of a session that is over with its task, and the model would be asked for it each time.
+      title: { disable: true },
+    },
     mcp: Object.fromEntries(
       mcpServers.map(({ name, command, args, env }) => [
         name,
@@ -96,8 +100,48 @@ export function opencodeVariables(request: SessionRequest): string[] {
   return [...providerVariables(model, request.env), ...read];
 }
 
-/** A home it can start in: folders that stop it from installing packages over the network. */
-export function prepareOpencodeHome({ home }: SessionRequest): void {
+/**
+ * What it knows of models, for the providers a session may ask: reading its list of every vendor's is a third of its start, and the
+ * one it brings along may not know a model that the person's does. null: the session needs the list it brings along.
+ */
+function catalogue(request: SessionRequest): Record<string, unknown> | null {
+  const { provider: described = {}, small_model: small } = inherited(request) as Inherited;
+  const [model, provider] = [modelOf(request), providerOf(request)];
+  if (provider === null) return null;
+  const theirs = knownModels(request.env);
+  const asked = [provider, ...(typeof small === "string" ? [providerOfModel(small, request.env)] : [])];
+  const known = asked.flatMap((name) => (name !== null && Object.hasOwn(theirs, name) ? [[name, theirs[name]]] : []));
+  const { npm, models = {} } = described[provider] ?? {};
+  const isDescribed =
+    npm !== undefined && model !== undefined && models[model.slice(provider.length + 1)] !== undefined;
+  return Object.hasOwn(theirs, provider) || isDescribed ? Object.fromEntries(known) : null;
+}
+
+interface Inherited {
+  readonly provider?: Readonly<
+    Record<string, { npm?: unknown; models?: Readonly<Record<string, unknown>> } | undefined>
+  >;
+  readonly small_model?: unknown;
+}
+
+/** The list its own runs have fetched. */
+function knownModels({ XDG_CACHE_HOME, HOME }: SessionRequest["env"]): Readonly<Record<string, unknown>> {
+  const text = readIfThere(join(XDG_CACHE_HOME || join(HOME ?? "/nonexistent", ".cache"), CATALOGUE));
+  try {
+    const read: unknown = text === null ? {} : JSON.parse(text);
+    return typeof read === "object" && read !== null ? (read as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+const CATALOGUE = "opencode/models.json";
+
+/** A home it can start in: folders that stop it from installing packages over the network, and what it must know of models. */
+export function prepareOpencodeHome(request: SessionRequest): void {
+  const { home } = request;
+  const models = catalogue(request);
+  if (models !== null) writeInside(home, join(".cache", CATALOGUE), JSON.stringify(models), 0o644);
   const plugin = "node_modules/@opencode-ai/plugin/package.json";
   const files = {
     "package.json": "{}",

@@ -58,6 +58,8 @@ describe.skipIf(PATH === null).each<[DriverName, Partial<SessionRequest>]>([
     expect(talk).toContain("You are the engineer.");
     expect(talk).toContain("Do the task.");
     expect(offered()).toContain("echo_echo");
+    // Only the turn asks the model: no title is made of it.
+    expect(model.requests.every(({ tools }) => tools.length > 0)).toBe(true);
     expect(offered().filter((name) => /forbidden|theirs|^task$/.test(name))).toEqual([]);
     expect(readFileSync(join(at.home, "echo.txt"), "utf8")).toBe("echo hi\n");
     expect(readFileSync(join(at.cwd, "made.txt"), "utf8")).toBe("made\n");
