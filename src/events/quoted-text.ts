@@ -7,7 +7,7 @@ export function blankQuoted(message: string): string {
   return text.split("\n").map(withoutQuotations).join("\n");
 }
 
-const blank = (text: string): string => text.replace(/[^\n]/g, "x");
+const blank = (text: string): string => (text.includes("\n") ? text.replace(/[^\n]/g, "x") : "x".repeat(text.length));
 
 /** Fenced and indented code, and lines that quote another message. */
 function withoutBlocks(message: string): string {
@@ -90,19 +90,33 @@ const QUOTES: Readonly<Record<string, readonly string[]>> = {
   "'": ["'"],
 };
 
+const OPENING = new Set(Object.keys(QUOTES).map((open) => open.charCodeAt(0)));
+
 function withoutQuotations(line: string): string {
   const find = finder(line);
   const spans: Span[] = [];
-  for (const { 0: open, index } of line.matchAll(/["“«„‘']/g)) {
-    if (index < (spans.at(-1)?.end ?? 0)) continue;
-    const ends = QUOTES[open]!.map((close) => find(close, index + 1)).filter((at) => at >= 0);
-    if (ends.length === 0) continue;
-    const end = Math.min(...ends) + 1;
+  // Letter by letter: a megabyte of quotation marks would be a million matches of an expression.
+  for (let index = 0; index < line.length; index += 1) {
+    if (!OPENING.has(line.charCodeAt(index))) continue;
+    const open = line[index]!;
+    const end = nearest(find, QUOTES[open]!, index + 1) + 1;
+    if (end === 0) continue;
     // An apostrophe inside a word quotes nothing.
     if (open === "'" && (inWord(line[index - 1]) || inWord(line[end]))) continue;
     spans.push({ start: index, end });
+    index = end - 1;
   }
   return blanked(line, spans);
+}
+
+/** Where the first of them stands, or -1. */
+function nearest(find: ReturnType<typeof finder>, wanted: readonly string[], from: number): number {
+  let first = -1;
+  for (const one of wanted) {
+    const at = find(one, from);
+    if (at >= 0 && (first < 0 || at < first)) first = at;
+  }
+  return first;
 }
 
 const inWord = (char: string | undefined): boolean => char !== undefined && /[\p{L}\p{N}]/u.test(char);

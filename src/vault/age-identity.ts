@@ -1,13 +1,13 @@
 // An X25519 identity of age by Node's own cryptography: the library asks for the public key as well, each by several turns of a
-// thread pool. Other identities, post-quantum ones and passphrases, stay the library's. https://c2sp.org/age#the-x25519-recipient-type
+// thread pool. Post-quantum ones stay the library's. https://c2sp.org/age#the-x25519-recipient-type
 import { createDecipheriv, createPrivateKey, createPublicKey, diffieHellman, hkdfSync } from "node:crypto";
 import type { Identity, Stanza } from "age-encryption";
 import { bech32Decode } from "./bech32.js";
 
 const PKCS8 = Buffer.from("302e020100300506032b656e04220420", "hex");
 const SPKI = Buffer.from("302a300506032b656e032100", "hex");
-const KEY_BYTES = 32;
-const TAG_BYTES = 16;
+export const KEY_BYTES = 32;
+export const TAG_BYTES = 16;
 const LABEL = "age-encryption.org/v1/X25519";
 
 /** null when the text is not an X25519 identity, or misspelt. */
@@ -43,7 +43,7 @@ function shareOf({ args: [type, text, ...more] }: Stanza): Buffer | null {
 }
 
 /** null when it was wrapped for another key. */
-function openFileKey(body: Uint8Array, key: Buffer): Buffer | null {
+export function openFileKey(body: Uint8Array, key: Buffer): Buffer | null {
   if (body.length !== 2 * TAG_BYTES) throw new Error("not a wrapped file key");
   const decipher = createDecipheriv("chacha20-poly1305", key, Buffer.alloc(12), { authTagLength: TAG_BYTES });
   decipher.setAuthTag(body.subarray(-TAG_BYTES));

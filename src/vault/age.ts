@@ -2,6 +2,7 @@
 import type { Decrypter } from "age-encryption";
 import { NutError } from "../errors.js";
 import { x25519Identity } from "./age-identity.js";
+import { passphraseIdentity, passphraseRecipient } from "./age-passphrase.js";
 import { headerEnd, openPayload } from "./age-payload.js";
 import { readSecretFile, writeSecretFile } from "./secret-file.js";
 
@@ -73,7 +74,7 @@ export async function ageDecrypt(file: Uint8Array, keys: AgeKeys): Promise<Uint8
   if (header.passphrase) {
     const passphrase = (await keys.passphrase?.()) ?? null;
     if (passphrase === null && keys.identities.length === 0) throw needsPassphrase();
-    if (passphrase !== null) decrypter.addPassphrase(passphrase);
+    if (passphrase !== null) decrypter.addIdentity(passphraseIdentity(passphrase, SCRYPT_MAX_LOG_N));
   } else if (keys.identities.length === 0) {
     throw noKey("no identity is at hand");
   }
@@ -93,8 +94,7 @@ export async function ageEncrypt(plain: Uint8Array, target: AgeTarget): Promise<
   const { armor, Encrypter } = await library();
   const encrypter = new Encrypter();
   if ("passphrase" in target) {
-    encrypter.setPassphrase(target.passphrase);
-    encrypter.setScryptWorkFactor(target.logN ?? SCRYPT_MAX_LOG_N);
+    encrypter.addRecipient(passphraseRecipient(target.passphrase, target.logN ?? SCRYPT_MAX_LOG_N));
   } else {
     if (target.recipients.length === 0)
       throw new NutError("IDENTITY_MISSING", "nobody to encrypt for", {

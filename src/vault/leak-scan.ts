@@ -44,7 +44,7 @@ const MAX_PER_FILE = 20;
 
 export async function leakScanner(options: LeakScannerOptions = {}): Promise<LeakScanner> {
   const rules = options.rules ?? (await loadLeakRules());
-  const search = buildSearch(options.knownValues ?? []);
+  const search = searchFor(options.knownValues ?? []);
   const leaks: Leak[] = [];
   const observe = (path: string): Watcher => watch(path, search, rules, leaks);
   return {
@@ -69,6 +69,15 @@ interface Search {
   /** The keywords, then the known values: one pass finds both. */
   readonly texts: PatternScan;
   readonly knownNames: readonly string[];
+}
+
+let forKeywords: Search | null = null;
+
+/** Where no value is known, and that is most often, the tables are the same: they are made once. */
+function searchFor(secrets: readonly Secret[]): Search {
+  if (secrets.length > 0) return buildSearch(secrets);
+  forKeywords ??= buildSearch([]);
+  return forKeywords;
 }
 
 function buildSearch(secrets: readonly Secret[]): Search {

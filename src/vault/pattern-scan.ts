@@ -177,9 +177,14 @@ class Marks {
   }
 
   close(): void {
-    this.rows = Int32Array.from(this.#lists.flat());
+    this.rows = new Int32Array(this.#lists.reduce((sum, { length }) => sum + length, 0));
     this.#starts = new Int32Array(this.#lists.length + 1);
-    for (const [index, { length }] of this.#lists.entries()) this.#starts[index + 1] = this.#starts[index]! + length;
+    let at = 0;
+    for (const [index, list] of this.#lists.entries()) {
+      this.rows.set(list, at);
+      at += list.length;
+      this.#starts[index + 1] = at;
+    }
   }
 
   startOf(key: number): number {
@@ -203,14 +208,22 @@ function begins(pattern: Uint8Array, bytes: Uint8Array, at: number): boolean {
 /** Where the two pairs that are met least by chance begin: at 0, 2 and so on, or at -1, 1, 3. Three of the four bytes are known. */
 function rarestWindow(bytes: Uint8Array, parity: number): number {
   let best = -parity;
+  let least = commonness(bytes, best);
   const latest = Math.min(LATEST, bytes.length - 3);
-  for (let at = best + 2; at <= latest; at += 2) if (commonness(bytes, at) < commonness(bytes, best)) best = at;
+  for (let at = best + 2; at <= latest; at += 2) {
+    const here = commonness(bytes, at);
+    if (here >= least) continue;
+    best = at;
+    least = here;
+  }
   return best;
 }
 
 function commonness(bytes: Uint8Array, at: number): number {
   let all = 1;
-  for (let place = at; place < at + WINDOW; place += 1) all *= COMMONNESS[bytes[place] ?? ANY]!;
+  // Asking an array for what lies outside of it is slow.
+  for (let place = at; place < at + WINDOW; place += 1)
+    all *= COMMONNESS[place >= 0 && place < bytes.length ? bytes[place]! : ANY]!;
   return all;
 }
 

@@ -117,14 +117,15 @@ describe("scrubber", () => {
   it.each(ENCODINGS)("removes a secret written as %s, wherever the stream is cut", async (_name, shape) => {
     const clean = scrubber([nested]);
     const text_ = `before ${shape} after`;
-    expect(clean.text(text_)).toMatch(/^before .{0,8}\[redacted:db\].{0,10} after$/s);
+    const whole = clean.text(text_);
+    expect(whole).toMatch(/^before .{0,8}\[redacted:db\].{0,10} after$/s);
     const raw = Buffer.from(text_);
     for (let cut = 1; cut < raw.length; cut += 1) {
       const parts = [raw.subarray(0, cut), raw.subarray(cut)];
-      expect(await text(Readable.from(parts).pipe(clean.stream())), `cut at ${cut}`).toBe(clean.text(text_));
+      expect(await text(Readable.from(parts).pipe(clean.stream())), `cut at ${cut}`).toBe(whole);
     }
     const single = Array.from(raw, (byte) => Buffer.of(byte));
-    expect(await text(Readable.from(single).pipe(clean.stream()))).toBe(clean.text(text_));
+    expect(await text(Readable.from(single).pipe(clean.stream()))).toBe(whole);
   });
 
   it("takes what an address carries for a secret, under any name", () => {
