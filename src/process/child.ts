@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
 import { isSystemError, NutError, shellWord } from "../errors.js";
 import { type ControlGroup, makeControlGroup } from "./control-group.js";
-import { CHILD_MARK, descendants, isRunning } from "./descendants.js";
+import { CHILD_MARK, descendants, isRunning, type Mark, markOf } from "./descendants.js";
 import { type Environment, findProgram } from "./find-program.js";
 import { DEFAULT_LIMITS, kernelLimits, type Limits, refusedByKernel, watchLimits, writableFolders } from "./limits.js";
 import { filesFor } from "./open-files.js";
@@ -95,7 +95,15 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   }
   feed(child, options.stdin);
   const firstPid = wrapped?.tells === true ? firstInside(child) : () => null;
-  return watch(child, { options, mark, started, sandboxed: wrapped !== null, firstPid, limits, group });
+  return watch(child, {
+    options,
+    mark: markOf(child.pid!, mark),
+    started,
+    sandboxed: wrapped !== null,
+    firstPid,
+    limits,
+    group,
+  });
 }
 
 function missing(command: string): NutError {
@@ -190,7 +198,7 @@ function firstInside(child: ChildProcess): () => number | null {
 
 interface Watch {
   readonly options: ChildOptions;
-  readonly mark: string;
+  readonly mark: Mark;
   readonly started: number;
   readonly sandboxed: boolean;
   readonly firstPid: () => number | null;
@@ -265,21 +273,21 @@ function watch(child: ChildProcess, { options, mark, started, sandboxed, firstPi
 const timerRange = (ms: number): number => Math.min(ms, 2 ** 31 - 1);
 
 /** The command's own processes: in a sandbox everyone but bubblewrap, which would take the rest down without a word. */
-function commandPids(pid: number, mark: string, sandboxed: boolean): number[] {
+function commandPids(pid: number, mark: Mark, sandboxed: boolean): number[] {
   if (!sandboxed) return [-pid];
   return descendants(pid, mark)
     .filter(({ name }) => name !== "bwrap")
     .map((row) => row.pid);
 }
 
-function askToEnd(pid: number, mark: string, sandboxed: boolean): void {
+function askToEnd(pid: number, mark: Mark, sandboxed: boolean): void {
   const targets = commandPids(pid, mark, sandboxed);
   // Still starting, or no /proc to look in: there is nobody to ask politely.
   if (targets.length === 0) send(pid, "SIGKILL");
   for (const target of targets) send(target, "SIGTERM");
 }
 
-function killAll(pid: number, mark: string): number {
+function killAll(pid: number, mark: Mark): number {
   const family = descendants(pid, mark);
   send(-pid, "SIGKILL");
   send(pid, "SIGKILL");
@@ -300,7 +308,7 @@ async function isDeserted(first: number | null): Promise<boolean> {
 }
 
 /** Kills what is left until nothing is: a process may fork between being seen and being killed. */
-async function sweep(pid: number, mark: string | undefined): Promise<number> {
+async function sweep(pid: number, mark: Mark | undefined): Promise<number> {
   let most = 0;
   for (let round = 0; round < 50; round += 1) {
     const left = descendants(pid, mark);

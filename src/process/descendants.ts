@@ -14,10 +14,21 @@ export interface ProcessRow {
   readonly zombie: boolean;
   readonly threads: number;
   readonly residentPages: number;
+  /** When it began, as the kernel counts. */
+  readonly began: number;
 }
 
+/** What a child's descendants carry. Whoever began before it is none of them, and need not be asked. */
+export interface Mark {
+  readonly value: string;
+  readonly since: number;
+}
+
+/** Of a child that has just been started. */
+export const markOf = (pid: number, value: string): Mark => ({ value, since: readRow(pid)?.began ?? 0 });
+
 /** Living processes that descend from `root`, by parentage, group, session or mark; without `root` itself. Empty where there is no /proc. */
-export function descendants(root: number, mark?: string): { pid: number; name: string }[] {
+export function descendants(root: number, mark?: Mark): { pid: number; name: string }[] {
   const rows = processes();
   const family = members(rows, root, mark);
   return rows.filter(({ pid, zombie }) => pid !== root && !zombie && family.has(pid));
@@ -29,7 +40,7 @@ export function familyOf(rows: readonly ProcessRow[], root: number): ProcessRow[
   return rows.filter(({ pid, zombie }) => !zombie && family.has(pid));
 }
 
-function members(rows: readonly ProcessRow[], root: number, mark?: string): ReadonlySet<number> {
+function members(rows: readonly ProcessRow[], root: number, mark?: Mark): ReadonlySet<number> {
   const family = new Set([root]);
   for (let grown = true; grown; ) {
     grown = false;
@@ -39,8 +50,8 @@ function members(rows: readonly ProcessRow[], root: number, mark?: string): Read
       grown = true;
     }
     if (grown || mark === undefined) continue;
-    for (const { pid } of rows) {
-      if (family.has(pid) || !carries(pid, mark)) continue;
+    for (const { pid, began } of rows) {
+      if (family.has(pid) || began < mark.since || !carries(pid, mark.value)) continue;
       family.add(pid);
       grown = true;
     }
@@ -85,6 +96,7 @@ function readRow(pid: number): ProcessRow | null {
       zombie: state === "Z" || state === "X",
       threads: Number(fields[17]),
       residentPages: Number(fields[21]),
+      began: Number(fields[19]),
     };
   } catch {
     return null;
