@@ -16,7 +16,7 @@ import { RunFollower } from "../../src/web/board/run-rows.js";
 import { waitingIn } from "../../src/web/board/waiting.js";
 import { remarksText } from "../../src/web/page/diff/remarks-text.js";
 import { here } from "../run/here.js";
-import { call, root as source } from "../run/program.js";
+import { root as source } from "../run/program.js";
 import { temporary, write } from "./folders.js";
 import { project } from "./projects.js";
 
@@ -220,7 +220,7 @@ describe.skipIf(!held)("a run from the page", () => {
     writeFileSync(join(root, "lazy.mjs"), "console.log('All done.');\n");
     writeFileSync(join(root, "plan.json"), '{"tasks":[{"title":"Fix","criteria":["AC-001"]},{"title":"Note"}]}');
     const command = ["--driver", "command", "--command", `node ${join(root, "lazy.mjs")}`, "--quick"];
-    const asked = call("nexus", root, ["run", "task", "--plan", "plan.json", ...command, "-q"], env);
+    const asked = await here("nexus", root, ["run", "task", "--plan", "plan.json", ...command, "-q"], env);
     expect(asked.stdout).toContain("failed again");
     const run = runIds(runsFolder(root))[0]!;
     const prompts = () => readdirSync(runFolder(runsFolder(root), run, false).agents).length;
@@ -248,7 +248,7 @@ describe.skipIf(!held)("a run from the page", () => {
     expect(row().tasks.rows[0]!.stage).toBe("given up");
     expect(row().verdict).toMatchObject({ word: "failed", tone: "bad", failing: [{ id: "AC-001" }] });
 
-    const again = call("nexus", root, ["run", "task", ...command, "-q"], env);
+    const again = await here("nexus", root, ["run", "task", ...command, "-q"], env);
     expect(again.stdout).toContain("failed again");
     const second = runIds(runsFolder(root)).at(-1)!;
     expect(await act({ action: "deliver", run: second })).toMatchObject({
@@ -281,7 +281,7 @@ describe.skipIf(!held)("a run from the page", () => {
   });
 });
 
-it("forgets a request to stop that was there before", () => {
+it("forgets a request to stop that was there before", async () => {
   const { root, env } = place();
   const folder = createRun(runsFolder(root), {
     ...{ id: "20260101-000000-bbbb", created_at: "2026-01-01T00:00:00Z", title: "T", request_id: "nut-1" },
@@ -290,6 +290,6 @@ it("forgets a request to stop that was there before", () => {
   });
   new Journal(folder.journal).close();
   writeFileSync(folder.stop, '{"stop":"cancelled"}');
-  call("nexus", root, ["resume", folder.id, "-y"], { ...env, NUTCRACKER_CONSENT: "all" });
+  await here("nexus", root, ["resume", folder.id, "-y"], { ...env, NUTCRACKER_CONSENT: "all" });
   expect(existsSync(folder.stop)).toBe(false);
 });

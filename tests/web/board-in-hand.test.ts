@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRun, runsFolder } from "../../src/run/record/folder.js";
+import { createRun, runFolder, runsFolder } from "../../src/run/record/folder.js";
 import { Journal } from "../../src/run/record/journal.js";
 import {
   type Browser,
@@ -141,6 +141,63 @@ describe.skipIf(!hasChromium)("the board in hand", () => {
     expect(await unreachedByKeyboard(view.page)).toEqual([]);
   });
 
+  it("says what became of an action though its question went and came back meanwhile, and not for ever", async () => {
+    const writing = await start("nexus", ["board", "--project", root, "--port", "0", "--write"], {
+      env: { HOME: folder.path },
+    });
+    const { page } = await browser.page();
+    const question = page.locator(".question", { hasText: `Failed ${LONG_PATH}` });
+    const tryAgain = question.getByRole("button", { name: "Try again" });
+    const records = (...all: Parameters<Journal["append"]>[0][]) => {
+      const journal = new Journal(runFolder(runsFolder(root), run, false).journal);
+      for (const one of all) journal.append(one);
+      journal.close();
+    };
+    const at = new Date().toISOString();
+    const tryOnce = () => records({ at, type: "continued" }, { at, type: "answered", task: 1, answer: "retry" });
+    const failAgain = () =>
+      records(
+        { at, type: "task_failed", task: 1, problems: ["AC-1 fails"] },
+        { at, type: "asked", task: 1, question: "what now?" },
+        { at, type: "paused", reason: "question", message: "asked", hint: "nexus resume", ms: 1 },
+      );
+    try {
+      await page.clock.install();
+      await page.goto(writing.link);
+      await page.waitForSelector("main h1");
+      let answer = () => {};
+      await page.route("**/api/change", async (route) => {
+        await new Promise<void>((done) => {
+          answer = done;
+        });
+        await route.fulfill({
+          json: { done: false, consent: null, message: "nobody is logged in", hint: "codex login" },
+        });
+      });
+      await page.goto(`${writing.origin}/#/now`);
+      await tryAgain.click();
+      await question.getByRole("button", { name: "Try again …" }).waitFor();
+      // It tries again, so nothing is asked; then it fails once more; then the answer comes.
+      tryOnce();
+      await tryAgain.waitFor({ state: "detached" });
+      failAgain();
+      await tryAgain.waitFor();
+      answer();
+      const refusal = question.locator(".notice.bad", { hasText: "nobody is logged in" });
+      await refusal.waitFor();
+      // A question that comes back much later is a new one.
+      tryOnce();
+      await tryAgain.waitFor({ state: "detached" });
+      await page.clock.fastForward(61_000);
+      failAgain();
+      await tryAgain.waitFor();
+      expect(await refusal.count()).toBe(0);
+    } finally {
+      await page.close();
+      await writing.stop();
+    }
+  });
+
   it("tells whoever asked for it that something waits, and nobody else", async () => {
     await browser.context.grantPermissions(["notifications"], { origin: served.origin });
     const view = await browser.page();
@@ -170,7 +227,8 @@ describe.skipIf(!hasChromium)("the board in hand", () => {
     await view.page.getByRole("button", { name: "Notify me" }).click();
     await view.page.waitForSelector('.notify[aria-pressed="true"]');
     await ask(4, "This one is told");
-    expect(await said()).toEqual([expect.stringMatching(/^Nexus needs you: /)]);
+    // The page is told after it was drawn.
+    await expect.poll(said).toEqual([expect.stringMatching(/^Nexus needs you: /)]);
     writeFileSync(plan, before);
   });
 

@@ -27,13 +27,13 @@ export interface Watched {
   readonly requests: string[];
 }
 
-export async function openBrowser(options: { colorScheme?: "light" | "dark" } = {}): Promise<Browser> {
+export async function openBrowser(): Promise<Browser> {
   const profile = mkdtempSync(join(tmpdir(), "nut-browser-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: CHROMIUM,
     headless: true,
     viewport: { width: 1280, height: 860 },
-    colorScheme: options.colorScheme ?? "light",
+    colorScheme: "light",
     args: [
       "--no-sandbox",
       "--disable-gpu",

@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { here } from "../run/here.js";
 import {
   type Browser,
   expectAccessible,
@@ -13,21 +14,22 @@ import {
 } from "./browser.js";
 import { BLUE_PIXEL, delivery, forged, hostile, request, SECRET } from "./bundles.js";
 import { temporary, write } from "./folders.js";
-import { run, type Served, start } from "./serving.js";
+import { type Served, start } from "./serving.js";
 
 describe.skipIf(!hasChromium)("the viewer in a browser", () => {
   const folder = temporary();
   const at = (name: string) => join(folder.path, name);
   let browser: Browser;
   const served: Served[] = [];
+  const nutshell = (...args: string[]) => here("nutshell", folder.path, args);
 
   beforeAll(async () => {
     write(at("request"), request);
     write(at("delivery"), delivery);
     writeFileSync(at("hostile.nut"), forged(hostile));
     for (const name of ["request", "delivery"]) {
-      const packed = await run("nutshell", ["pack", "--dir", at(name), "-o", at(`${name}.nut`), "--force"]);
-      if (packed.code !== 0) throw new Error(packed.stderr);
+      const packed = await nutshell("pack", "--dir", at(name), "-o", at(`${name}.nut`), "--force");
+      if (packed.status !== 0) throw new Error(packed.stderr);
     }
     browser = await openBrowser();
   });
@@ -36,6 +38,12 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
     await browser?.close();
     for (const each of served) await each.stop();
     folder.remove();
+  });
+
+  // Neither a page nor its server goes on with anything while another is looked at.
+  afterEach(async () => {
+    for (const page of browser.context.pages().slice(1)) await page.close();
+    for (const each of served.splice(0)) await each.stop();
   });
 
   async function look(...args: string[]): Promise<Watched & { origin: string; go: (route: string) => Promise<void> }> {
@@ -259,8 +267,8 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
 
   it("is one self-contained page when exported, script and all", async () => {
     for (const name of ["request", "hostile"]) {
-      const made = await run("nutshell", ["export", at(`${name}.nut`), "-o", at(`${name}.html`), "--json"]);
-      expect(made.code).toBe(0);
+      const made = await nutshell("export", at(`${name}.nut`), "-o", at(`${name}.html`), "--json");
+      expect(made.status).toBe(0);
       const view = await browser.page();
       await view.page.goto(pathToFileURL(at(`${name}.html`)).href);
       await view.page.waitForSelector("h1");
@@ -277,8 +285,8 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
         expect(view.complaints).toEqual([]);
       }
     }
-    const again = await run("nutshell", ["export", at("request.nut"), "-o", at("request.html"), "--json"]);
-    expect([again.code, JSON.parse(again.stderr).error.code]).toEqual([2, "FILE_EXISTS"]);
+    const again = await nutshell("export", at("request.nut"), "-o", at("request.html"), "--json");
+    expect([again.status, JSON.parse(again.stderr).error.code]).toEqual([2, "FILE_EXISTS"]);
   });
 
   it("holds a request and its delivery when both are exported, every change and picture with them", async () => {
@@ -293,8 +301,8 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
         ...{ completion_percentage: 100, acceptance_results: { ...said.acceptance_results, checklist } },
       },
     });
-    const made = await run("nutshell", ["export", at("request"), at("pictured"), "-o", at("both.html"), "--json"]);
-    expect(made.code).toBe(0);
+    const made = await nutshell("export", at("request"), at("pictured"), "-o", at("both.html"), "--json");
+    expect(made.status).toBe(0);
     const view = await browser.page();
     await view.page.goto(pathToFileURL(at("both.html")).href);
     await view.page.waitForSelector(".band");
@@ -331,34 +339,30 @@ describe.skipIf(!hasChromium)("the viewer in a browser", () => {
   });
 
   it("can be used with the keyboard alone, narrow and dark", async () => {
-    const dark = await openBrowser({ colorScheme: "dark" });
-    try {
-      const serving = await start("nutshell", ["serve", at("request.nut"), "--port", "0"]);
-      served.push(serving);
-      const { page } = await dark.page();
-      await page.setViewportSize({ width: 390, height: 780 });
-      await page.goto(serving.link);
-      await page.waitForSelector(".findings");
-      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
-      await expectAccessible(page);
-      await shot(page, "narrow-dark");
-      // A table that is wider than the screen moves under the keyboard too.
-      await page.goto(`${serving.origin}/#/access`);
-      await page.waitForSelector("td");
-      await expectAccessible(page);
-      await page.goto(`${serving.origin}/#/files`);
-      await page.locator('[role="tree"]').focus();
-      for (let at = 0; at < 40; at += 1) {
-        const active = page.locator(".row.active .name");
-        if ((await active.innerText()) === "wish.ts") break;
-        await page.keyboard.press("ArrowDown");
-      }
-      await page.keyboard.press("Enter");
-      await page.waitForSelector(".hljs-keyword");
-      expect(page.url()).toContain("#/files/files/src/wish.ts");
-      await expectAccessible(page);
-    } finally {
-      await dark.close();
+    const serving = await start("nutshell", ["serve", at("request.nut"), "--port", "0"]);
+    served.push(serving);
+    const { page } = await browser.page();
+    await page.emulateMedia({ colorScheme: "dark" });
+    await page.setViewportSize({ width: 390, height: 780 });
+    await page.goto(serving.link);
+    await page.waitForSelector(".findings");
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(390);
+    await expectAccessible(page);
+    await shot(page, "narrow-dark");
+    // A table that is wider than the screen moves under the keyboard too.
+    await page.goto(`${serving.origin}/#/access`);
+    await page.waitForSelector("td");
+    await expectAccessible(page);
+    await page.goto(`${serving.origin}/#/files`);
+    await page.locator('[role="tree"]').focus();
+    for (let at = 0; at < 40; at += 1) {
+      const active = page.locator(".row.active .name");
+      if ((await active.innerText()) === "wish.ts") break;
+      await page.keyboard.press("ArrowDown");
     }
+    await page.keyboard.press("Enter");
+    await page.waitForSelector(".hljs-keyword");
+    expect(page.url()).toContain("#/files/files/src/wish.ts");
+    await expectAccessible(page);
   });
 });

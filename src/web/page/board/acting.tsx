@@ -38,16 +38,22 @@ type Standing =
 const IDLE: Standing = { kind: "idle" };
 
 /** What was said of an action, by what it does: while a run tries again its question goes, with its form, and comes back after a failure. */
-const said = new Map<string, Standing>();
+const said = new Map<string, { readonly standing: Standing; readonly atMs: number }>();
+/** A form that comes back later than that is asked anew: what was refused then may be possible now. */
+const KEPT_MS = 60_000;
 
 function useStanding(key: string): readonly [Standing, (next: Standing) => void] {
-  const [, setTurn] = useState(0);
+  const [, setTurn] = useState(() => {
+    const { standing, atMs } = said.get(key) ?? {};
+    if (standing?.kind !== "busy" && atMs !== undefined && Date.now() - atMs > KEPT_MS) said.delete(key);
+    return 0;
+  });
   const set = (next: Standing) => {
     if (next.kind === "idle") said.delete(key);
-    else said.set(key, next);
+    else said.set(key, { standing: next, atMs: Date.now() });
     setTurn((turn) => turn + 1);
   };
-  return [said.get(key) ?? IDLE, set];
+  return [said.get(key)?.standing ?? IDLE, set];
 }
 
 /** Without what was typed, which a form that comes back does not hold. */
